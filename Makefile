@@ -1,0 +1,46 @@
+# `make demo` trains a private model on real data; `make test` checks everything. Both set up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= 2
+
+.PHONY: demo test lint types tests bench clean help
+
+help:
+	@echo "make demo   train a private model on real data, with its ledger's statement"
+	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
+	@echo "make bench  accuracy on Adult and speed against interpret's DP-EBM (needs EXCHEQUER_DATA)"
+	@echo "make clean  remove the environment and all caches"
+
+$(STAMP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "missing: $(PYTHON). Install Python 3.11 or newer, or run make PYTHON=/path/to/python3"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: run make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "missing: Python's venv module (on Debian: apt-get install python3-venv)"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' || { echo "could not install the packages: is the package registry reachable?"; exit 1; }
+	@touch $@
+
+demo: $(STAMP)
+	$(BIN)/exchequer demo
+
+test: lint types tests
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+tests: $(STAMP)
+	$(BIN)/pytest -n $(JOBS)
+
+bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,bench]'
+	$(BIN)/python -m benchmarks adult
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks ledger
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -1,0 +1,73 @@
+"""Costs, adjacency, rules of composition, the ledger, its entries and its statement.
+
+Imports nothing of ours. No mechanism, no noise and no learner may live here: only what it takes to say
+what something costs, to add it up exactly, and to refuse.
+"""
+
+from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, ReplaceOne
+from accountant.composition import (
+    AdvancedComposition,
+    Amount,
+    BasicComposition,
+    Composition,
+    UnsupportedBudget,
+    UnsupportedCost,
+    ZCDPComposition,
+    parallel,
+)
+from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP
+from accountant.ledger import (
+    AdjacencyMismatch,
+    BudgetExceeded,
+    Ledger,
+    LedgerCopyRefused,
+    NotSpendable,
+    Reservation,
+    ReservationClosed,
+)
+from accountant.plans import Plan, Price, Step
+from accountant.protected import Protected, Sealed
+from accountant.spendable import Description, Spendable
+from accountant.statement import Statement
+from accountant.trail import Entry, EntryStore, MemoryStore, verify
+
+__all__ = [
+    "ZCDP",
+    "AddRemoveOne",
+    "Adjacency",
+    "AdjacencyMismatch",
+    "AdvancedComposition",
+    "Amount",
+    "ApproxDP",
+    "BasicComposition",
+    "BoundedRange",
+    "Budget",
+    "BudgetExceeded",
+    "Composition",
+    "Cost",
+    "Description",
+    "Entry",
+    "EntryStore",
+    "FeatureValue",
+    "Ledger",
+    "LedgerCopyRefused",
+    "MemoryStore",
+    "NoConversion",
+    "NotSpendable",
+    "Plan",
+    "Price",
+    "Protected",
+    "PureDP",
+    "ReplaceOne",
+    "Reservation",
+    "ReservationClosed",
+    "Sealed",
+    "Spendable",
+    "Statement",
+    "Step",
+    "UnsupportedBudget",
+    "UnsupportedCost",
+    "ZCDPComposition",
+    "parallel",
+    "verify",
+]

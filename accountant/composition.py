@@ -1,0 +1,241 @@
+"""How costs add up: three rules, each a privacy filter that is valid when every cost may depend on
+everything released before.
+
+Each rule turns a cost into an `Amount` (two exact rationals), adds amounts, and compares the sum with a
+ceiling that is fixed when the ledger is opened. So a charge costs O(1), and reading never changes anything.
+"""
+
+import abc
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Final, NamedTuple
+
+import attrs
+
+from accountant import curves
+from accountant._numbers import open_probability
+from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
+from accountant.rounding import exact, float_down, float_up
+
+
+class UnsupportedCost(TypeError):
+    """A rule was given a kind of cost that it has no theorem for."""
+
+
+class UnsupportedBudget(TypeError):
+    """A rule was given a kind of budget that it cannot keep."""
+
+
+class Amount(NamedTuple):
+    """What a rule adds up, exactly: `loss` is Σε, Σεᵢ² or Σρ by the rule; `delta` is Σδ."""
+
+    loss: Fraction
+    delta: Fraction
+
+    def plus(self, other: "Amount") -> "Amount":
+        """The exact sum."""
+        return Amount(self.loss + other.loss, self.delta + other.delta)
+
+    def times(self, count: int) -> "Amount":
+        """The exact sum of `count` equal amounts."""
+        return Amount(self.loss * count, self.delta * count)
+
+    def within(self, ceiling: "Amount") -> bool:
+        """Both parts at or below the ceiling."""
+        return self.loss <= ceiling.loss and self.delta <= ceiling.delta
+
+
+NOTHING: Final = Amount(Fraction(0), Fraction(0))
+
+
+class Composition(abc.ABC):
+    """A rule of composition. Frozen: a ledger keeps the one it was opened with."""
+
+    name: str
+
+    @abc.abstractmethod
+    def amount(self, cost: Cost) -> Amount:
+        """What one release of this cost adds. Raises UnsupportedCost."""
+
+    @abc.abstractmethod
+    def ceiling(self, budget: Budget) -> Amount:
+        """The largest sum that still keeps the budget. Raises UnsupportedBudget."""
+
+    @abc.abstractmethod
+    def guarantee(self, amount: Amount, budget: Budget) -> Budget:
+        """The cost, in the budget's kind, that a sum stands for; rounded up."""
+
+    @abc.abstractmethod
+    def describe(self) -> dict[str, str | float]:
+        """The rule as it stands in the books."""
+
+    def _cannot_take(self, cost: object, advice: str) -> UnsupportedCost:
+        return UnsupportedCost(f"{self.name} composition cannot take {cost!r}: {advice}")
+
+    def _cannot_keep(self, budget: object, advice: str) -> UnsupportedBudget:
+        return UnsupportedBudget(f"{self.name} composition cannot keep {budget!r}: {advice}")
+
+
+@attrs.frozen
+class BasicComposition(Composition):
+    """Σε and Σδ. [basic]; as a filter: Rogers, Roth, Ullman & Vadhan 2016, Thm 3.1."""
+
+    name = "basic"
+
+    def amount(self, cost: Cost) -> Amount:
+        match cost:
+            case PureDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
+                return Amount(exact(epsilon), Fraction(0))
+            case ApproxDP(epsilon=epsilon, delta=delta):
+                return Amount(exact(epsilon), exact(delta))
+            case _:
+                raise self._cannot_take(cost, "convert it by name first, with cost.to_approx(delta=...)")
+
+    def ceiling(self, budget: Budget) -> Amount:
+        match budget:
+            case PureDP(epsilon=epsilon):
+                return Amount(exact(epsilon), Fraction(0))
+            case ApproxDP(epsilon=epsilon, delta=delta):
+                return Amount(exact(epsilon), exact(delta))
+            case _:
+                raise self._cannot_keep(budget, "open the ledger with PureDP, ApproxDP, or another rule")
+
+    def guarantee(self, amount: Amount, budget: Budget) -> Budget:
+        epsilon = float_up(amount.loss)
+        return PureDP(epsilon) if isinstance(budget, PureDP) else ApproxDP(epsilon, float_up(amount.delta))
+
+    def describe(self) -> dict[str, str | float]:
+        return {"name": self.name}
+
+
+@attrs.frozen
+class AdvancedComposition(Composition):
+    """ε = √(2 ln(1/δ′) v) + v/2, δ = δ′ + Σδᵢ, with v = Σεᵢ²; a bounded-range release adds 2ρ to v.
+
+    Proof: [advanced-filter], after Whitehouse, Ramdas, Rogers & Wu 2023, Thm 1, where ½v is the sum of
+    the (approximate) zCDP parameters, so any proven ρ may stand for ½ε².
+    delta_prime: in (0, 1), spent once, when the ledger is opened.
+    """
+
+    name = "advanced"
+    delta_prime: float = attrs.field(converter=open_probability)
+
+    def amount(self, cost: Cost) -> Amount:
+        match cost:
+            case PureDP(epsilon=epsilon):
+                return Amount(exact(epsilon) ** 2, Fraction(0))
+            case ApproxDP(epsilon=epsilon, delta=delta):
+                return Amount(exact(epsilon) ** 2, exact(delta))
+            case BoundedRange():
+                return Amount(2 * exact(cost.to_zcdp().rho), Fraction(0))
+            case _:
+                raise self._cannot_take(cost, "use ZCDPComposition for zCDP costs")
+
+    def ceiling(self, budget: Budget) -> Amount:
+        if not isinstance(budget, ApproxDP):
+            raise self._cannot_keep(budget, "it needs ApproxDP(epsilon, delta)")
+        room = exact(budget.delta) - exact(self.delta_prime)
+        if room < 0:
+            raise self._cannot_keep(budget, f"delta_prime={self.delta_prime!r} alone exceeds its delta")
+        return Amount(exact(curves.advanced_square_sum(budget.epsilon, self.delta_prime)), room)
+
+    def guarantee(self, amount: Amount, budget: Budget) -> Budget:
+        epsilon = curves.advanced_epsilon(float_up(amount.loss), self.delta_prime) if amount.loss else 0.0
+        # The ceiling was rounded down, so a sum below it keeps the budget even where this rounds above.
+        if isinstance(budget, ApproxDP) and amount.within(self.ceiling(budget)):
+            epsilon = min(epsilon, budget.epsilon)
+        return ApproxDP(epsilon, float_up(amount.delta + exact(self.delta_prime)))
+
+    def describe(self) -> dict[str, str | float]:
+        return {"name": self.name, "delta_prime": self.delta_prime}
+
+
+@attrs.frozen
+class ZCDPComposition(Composition):
+    """Σρ; an (ε, δ) budget is turned into its largest ρ when the ledger is opened.
+
+    Proof: [zcdp-filter] (Feldman & Zrnic 2021; Whitehouse et al. 2023), read out by [zcdp-tight].
+    """
+
+    name = "zcdp"
+
+    def amount(self, cost: Cost) -> Amount:
+        match cost:
+            case ZCDP(rho=rho):
+                return Amount(exact(rho), Fraction(0))
+            case PureDP() | BoundedRange():
+                return Amount(exact(cost.to_zcdp().rho), Fraction(0))
+            case ApproxDP() if cost.delta == 0.0:
+                return self.amount(PureDP(cost.epsilon))
+            case _:
+                raise self._cannot_take(cost, "(ε, δ) with δ > 0 implies no ρ; use basic or advanced")
+
+    def ceiling(self, budget: Budget) -> Amount:
+        match budget:
+            case ZCDP(rho=rho):
+                return Amount(exact(rho), Fraction(0))
+            case ApproxDP(epsilon=epsilon, delta=delta) if delta > 0.0:
+                return Amount(exact(curves.zcdp_rho(epsilon, delta)), Fraction(0))
+            case _:
+                raise self._cannot_keep(budget, "it needs ZCDP(rho), or ApproxDP with delta > 0")
+
+    def guarantee(self, amount: Amount, budget: Budget) -> Budget:
+        rho = float_up(amount.loss)
+        if not isinstance(budget, ApproxDP):
+            return ZCDP(rho)
+        epsilon = curves.zcdp_epsilon(rho, budget.delta)
+        if amount.within(self.ceiling(budget)):
+            epsilon = min(epsilon, budget.epsilon)
+        return ApproxDP(epsilon, budget.delta)
+
+    def describe(self) -> dict[str, str | float]:
+        return {"name": self.name}
+
+
+def parallel(epsilons: list[float], *, replace_one: bool, public_membership: bool = False) -> PureDP:
+    """Pure releases on the cells of a declared partition, as one cost. [001-Thm2]
+
+    epsilons: what each cell's release costs, under add-remove-one; with `public_membership` under the
+    ledger's own relation. Under add-remove-one a record touches one cell: the maximum. Under replace-one
+    it may leave one cell and enter another: twice the maximum, unless which cell a record is in is public.
+    """
+    worst = max((PureDP(epsilon).epsilon for epsilon in epsilons), default=0.0)
+    return PureDP(worst if public_membership or not replace_one else 2.0 * worst)
+
+
+def remaining_loss(amount: Amount, ceiling: Amount) -> Amount:
+    """What is left below a ceiling, never negative."""
+    return Amount(max(ceiling.loss - amount.loss, Fraction(0)), max(ceiling.delta - amount.delta, Fraction(0)))
+
+
+def readable(amount: Amount) -> str:
+    """An amount for messages: rounded down, for people only."""
+    text = f"{float_down(amount.loss):.12g}"
+    return text if amount.delta == 0 else f"{text}, δ {float_down(amount.delta):.6g}"
+
+
+def amount_record(amount: Amount) -> dict[str, str]:
+    """An amount as it stands in the books: exact rationals."""
+    return {"delta": _rational(amount.delta), "loss": _rational(amount.loss)}
+
+
+def amount_from_record(record: dict[str, str]) -> Amount:
+    """The inverse of `amount_record`."""
+    return Amount(Fraction(record["loss"]), Fraction(record["delta"]))
+
+
+def _rational(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"
+
+
+def composition_from_record(record: Mapping[str, str | float]) -> Composition:
+    """The rule that `describe` wrote down. Raises ValueError for an unknown name."""
+    match record:
+        case {"name": "basic"}:
+            return BasicComposition()
+        case {"name": "zcdp"}:
+            return ZCDPComposition()
+        case {"name": "advanced", "delta_prime": delta_prime}:
+            return AdvancedComposition(float(delta_prime))
+        case _:
+            raise ValueError(f"unknown rule of composition {record!r}")

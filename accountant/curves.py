@@ -1,0 +1,142 @@
+"""The transcendental formulas behind the conversions, each rounded towards more loss.
+
+Orders α are Rényi orders, α > 1. All ε and ρ are in nats. Formulas and proofs: CLAIMS.md, ids in brackets.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize_scalar
+
+from accountant._numbers import non_negative, open_probability
+from accountant.rounding import down, largest, up
+
+FloatArray = npt.NDArray[np.float64]
+
+ORDERS: FloatArray = 1.0 + np.geomspace(1e-3, 1e6, 400)
+"""The grid of orders on which Rényi curves are added up; any grid gives a valid bound."""
+
+
+def pure_rho(epsilon: float) -> float:
+    """ρ of ε-DP: ε·tanh(ε/2). [L3]"""
+    return up(epsilon * math.tanh(0.5 * epsilon)) if epsilon > 0.0 else 0.0
+
+
+def bounded_range_rho(epsilon: float) -> float:
+    """ρ of ε-bounded range: u - 1 - ln u, u = ε/(1 - e^{-ε}). [L3]
+
+    Below 2^-7 the difference to ε²/8 is under a millionth of it, and cancellation would cost more.
+    """
+    if epsilon == 0.0:
+        return 0.0
+    if epsilon < 2.0**-7:
+        return up(epsilon * epsilon / 8.0)
+    u = epsilon / -math.expm1(-epsilon)
+    return up(u - 1.0 - math.log1p(u - 1.0))
+
+
+def bounded_range_epsilon(width: float, delta: float) -> float:
+    """The smallest ε with δ(ε) <= delta for the class of width-bounded-range mechanisms. [L4]
+
+    δ(x) = (e^{w/2} - e^{x/2})² / (e^w - 1), so x = 2 ln(e^{w/2} - √(δ (e^w - 1))), written so that
+    e^w cannot overflow.
+    """
+    if not 0.0 <= delta < 1.0:
+        raise ValueError(f"delta must be in [0, 1), got {delta!r}")
+    if width == 0.0 or delta == 0.0:
+        return width
+    inner = 1.0 - math.sqrt(delta * -math.expm1(-width))
+    epsilon = width + 2.0 * math.log(inner) if inner > 0.0 else 0.0
+    return min(width, max(0.0, up(up(epsilon) + width * 2.0**-50)))
+
+
+def bun_steinke_epsilon(rho: float, delta: float) -> float:
+    """ε = ρ + 2√(ρ ln(1/δ)). [003-Lem15]"""
+    delta = open_probability(delta)
+    return up(non_negative(rho) + 2.0 * math.sqrt(rho * -math.log(delta)))
+
+
+def _order_epsilon(divergence: float, order: float, delta: float) -> float:
+    """ε at one order: D + ln((α-1)/α) - (ln δ + ln α)/(α-1)."""
+    excess = order - 1.0
+    return divergence + math.log(excess / order) - (math.log(delta) + math.log(order)) / excess
+
+
+def _best_order(epsilon_at: Callable[[float], float]) -> float:
+    """The smallest value over α = 1 + e^s; every order is a valid bound, so a poor minimum is safe."""
+    found = minimize_scalar(
+        lambda s: epsilon_at(1.0 + math.exp(s)),
+        bounds=(-12.0, 40.0),
+        method="bounded",
+        options={"xatol": 1e-9},
+    )
+    return float(found.fun)
+
+
+def zcdp_epsilon(rho: float, delta: float) -> float:
+    """The tight ε of ρ-zCDP at δ: the minimum over orders. [zcdp-tight]
+
+    Raises ValueError unless 0 < δ < 1.
+    """
+    rho, delta = non_negative(rho), open_probability(delta)
+    if rho == 0.0:
+        return 0.0
+    best = _best_order(lambda order: _order_epsilon(rho * order, order, delta))
+    return max(0.0, up(best + 1e-12 * rho))
+
+
+def zcdp_rho(epsilon: float, delta: float) -> float:
+    """The largest ρ found whose tight conversion at δ stays at or below ε. The inverse of `zcdp_epsilon`."""
+    epsilon, delta = non_negative(epsilon), open_probability(delta)
+    if epsilon == 0.0:
+        return 0.0
+    guess = (math.sqrt(epsilon - math.log(delta)) - math.sqrt(-math.log(delta))) ** 2
+    return largest(lambda rho: zcdp_epsilon(rho, delta) <= epsilon, start=guess)
+
+
+def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:
+    """The exact Rényi curve of the class of width-bounded-range mechanisms, shape of `orders`. [L3]
+
+    The two-point extremal law, maximised over the offset in closed form:
+    A = (e^{αw} - 1)/(e^w - 1),  D = [ln((A-1)/(α-1)) + α ln((α-1)A/(α(A-1)))] / (α-1).
+    Capped by ρα and by the width itself; where the formula loses its digits the cap is what is used.
+    """
+    caps = np.minimum(bounded_range_rho(width) * orders, width)
+    if width < 1e-3:
+        return caps
+    excess = orders - 1.0
+    log_a = width * excess + np.log(-np.expm1(-width * orders)) - math.log(-math.expm1(-width))
+    log_a_less_one = log_a + np.log(-np.expm1(-log_a))
+    curve = (
+        log_a_less_one - np.log(excess) + orders * (np.log(excess) + log_a - np.log(orders) - log_a_less_one)
+    ) / excess
+    # Near α = 1 the two logarithms nearly cancel before the division by α - 1.
+    error = 1e-15 * (np.abs(log_a) + np.abs(np.log(excess)) + 1.0) * orders / excess
+    bound = np.where(np.isfinite(curve), curve + error, np.inf)
+    return np.minimum(caps, bound)
+
+
+def renyi_epsilon(divergences: FloatArray, orders: FloatArray, delta: float) -> float:
+    """The smallest ε over the given orders at δ. [zcdp-tight]"""
+    delta = open_probability(delta)
+    excess = orders - 1.0
+    values = divergences + np.log(excess / orders) - (math.log(delta) + np.log(orders)) / excess
+    return max(0.0, up(float(np.min(values))))
+
+
+def advanced_epsilon(square_sum: float, delta_prime: float) -> float:
+    """ε = √(2 ln(1/δ′) v) + v/2 for v = Σεᵢ². [advanced-filter]"""
+    delta_prime = open_probability(delta_prime)
+    return up(math.sqrt(-2.0 * math.log(delta_prime) * square_sum) + 0.5 * square_sum)
+
+
+def advanced_square_sum(epsilon: float, delta_prime: float) -> float:
+    """The largest v with `advanced_epsilon(v, δ′)` <= ε, rounded down; closed form."""
+    if epsilon == 0.0:
+        return 0.0
+    log_term = -2.0 * math.log(open_probability(delta_prime))
+    # √v solves x²/2 + √log_term·x = ε; this form has no cancellation.
+    root = 2.0 * epsilon / (math.sqrt(log_term) + math.sqrt(log_term + 2.0 * epsilon))
+    return max(0.0, down(down(root * root)))

@@ -1,0 +1,364 @@
+"""The ledger: the only place where protected data is opened, and only after the charge is in the books."""
+
+import functools
+import json
+import os
+import threading
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Never, Self, TypeVar
+
+from accountant.adjacency import Adjacency, adjacency_record
+from accountant.composition import (
+    NOTHING,
+    Amount,
+    Composition,
+    amount_record,
+    readable,
+    remaining_loss,
+)
+from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
+from accountant.plans import Plan
+from accountant.protected import Protected, unseal
+from accountant.spendable import Description, Spendable
+from accountant.statement import Statement, state
+from accountant.trail import Entry, EntryStore, Kind, MemoryStore, canonical, digest_of, verify
+
+D = TypeVar("D")
+R = TypeVar("R")
+
+
+class BudgetExceeded(ValueError):
+    """A charge would take the total above the budget. Nothing was charged, nothing was sampled.
+
+    requested, remaining: exact amounts in the rule's own unit (Σε, Σε² or Σρ, and Σδ).
+    rule: the name of the rule of composition.
+    """
+
+    def __init__(self, requested: Amount, remaining: Amount, rule: str) -> None:
+        super().__init__(
+            f"requested {readable(requested)}, only {readable(remaining)} remains under {rule} composition; "
+            "nothing was charged. Lower the cost or the number of rounds, or open a ledger with a larger budget"
+        )
+        self.requested, self.remaining, self.rule = requested, remaining, rule
+
+
+class AdjacencyMismatch(ValueError):
+    """A mechanism's cost was proved for another relation than the one this ledger promises."""
+
+
+class NotSpendable(TypeError):
+    """Something without a plain declared cost was handed to the ledger."""
+
+
+class LedgerCopyRefused(TypeError):
+    """A copied ledger would let the same budget be spent twice."""
+
+
+class ReservationClosed(RuntimeError):
+    """A reservation was used outside its `with` block, or for more rounds than it holds."""
+
+
+class Ledger:
+    """One budget, one rule of composition, one adjacency; all fixed when it is opened.
+
+    budget: PureDP, ApproxDP or ZCDP.  composition: a rule that can keep it.  adjacency: the promise.
+    store: where entries go; in memory unless given.
+    Raises UnsupportedBudget where the rule cannot keep the budget.
+
+    >>> from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
+    >>> ledger = Ledger(ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    >>> ledger.spent
+    ApproxDP(epsilon=0.0, delta=1e-06)
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        *,
+        composition: Composition,
+        adjacency: Adjacency,
+        store: EntryStore | None = None,
+    ) -> None:
+        self._budget, self._rule, self._adjacency = budget, composition, adjacency
+        self._ceiling = composition.ceiling(budget)
+        self._store: EntryStore = MemoryStore() if store is None else store
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._total, self._length, self._head = NOTHING, 0, self._store.head
+        self._adjacency_json = canonical(dict(adjacency_record(adjacency)))
+        self._open_books()
+
+    def _open_books(self) -> None:
+        if self._store.entries():
+            raise ValueError("this store already holds entries; reopening a ledger is not supported by this store")
+        record: dict[str, object] = {
+            "adjacency": adjacency_record(self._adjacency),
+            "before": self._head,
+            "budget": self._budget.as_dict(),
+            "composition": self._rule.describe(),
+            "kind": "opened",
+            "number": 0,
+            "time": time.time_ns(),
+        }
+        self._append("opened", canonical(record))
+
+    # --- what an auditor reads; reading never changes anything -------------------------------------
+
+    @property
+    def budget(self) -> Budget:
+        """The budget it was opened with."""
+        return self._budget
+
+    @property
+    def composition(self) -> Composition:
+        """The rule it was opened with."""
+        return self._rule
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The relation it promises."""
+        return self._adjacency
+
+    @property
+    def spent(self) -> Budget:
+        """What has been charged so far, in the budget's kind, rounded up; δ′ and δ of the rule included."""
+        return self._rule.guarantee(self._total, self._budget)
+
+    @property
+    def remaining(self) -> Amount:
+        """What is left, exactly, in the rule's own unit: Σε, Σε² or Σρ, and Σδ."""
+        return remaining_loss(self._total, self._ceiling)
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All entries, oldest first."""
+        return self._store.entries()
+
+    @property
+    def head(self) -> str:
+        """The digest of the newest entry: what an auditor keeps elsewhere."""
+        return self._head
+
+    def verify(self, *, expect_head: str | None = None) -> list[str]:
+        """What is wrong with these books; an empty list for sound ones. See `accountant.trail.verify`."""
+        return verify(self.entries, expect_head=expect_head)
+
+    def statement(self) -> Statement:
+        """What was spent, on what, by whom, under which assumptions; prints as text."""
+        return state(self.entries, self.spent)
+
+    def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
+        """Whether `reserve(plan, delta=delta)` would go through now."""
+        return self._total.plus(self._price(plan, delta)[0]).within(self._ceiling)
+
+    # --- protecting and releasing ----------------------------------------------------------------------
+
+    def protect(self, content: D) -> Protected[D]:
+        """Seal data so that only this ledger can release anything from it."""
+        if isinstance(content, Protected):
+            raise TypeError("this data is protected already")
+        return Protected(content, self)
+
+    def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = "main") -> R:
+        """Check, charge, sample, mark as released; in this order.
+
+        mechanism: anything with a plain declared cost.  data: from this ledger's `protect`.
+        account: who or what the charge is for.
+        Raises BudgetExceeded, AdjacencyMismatch, NotSpendable, UnsupportedCost or what the mechanism's own
+        check raises, all before anything is charged. If sampling itself fails, the charge stays.
+        """
+        content = self._admit(mechanism, data)
+        charge = self._charge_one(mechanism, account)
+        value = mechanism.sample(content)
+        self._mark_released(charge, "[]")
+        return value
+
+    def reserve(
+        self, plan: Plan, *, delta: float = 0.0, account: str = "main", mechanism: Description | None = None
+    ) -> "Reservation":
+        """Charge a whole plan with one entry, and release its rounds one after another.
+
+        mechanism: what the rounds will release, for the entry; what they really were is noted at the end.
+
+        delta: 0 charges the sum of the plan's costs under the ledger's rule. Above 0, on a ledger that adds
+        up (ε, δ), it charges `plan.price(delta)` as one release: any composition theorem may be used inside
+        a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
+        Raises BudgetExceeded or UnsupportedCost, before anything is charged.
+        """
+        amount, priced = self._price(plan, delta)
+        steps = [{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps]
+        announced = "null" if mechanism is None else mechanism.canonical
+        number = self._charge(amount, account, announced, _compact(steps), _compact(priced and priced.as_dict()))
+        return Reservation(self, plan, number)
+
+    def _price(self, plan: Plan, delta: float) -> tuple[Amount, Cost | None]:
+        if not isinstance(plan, Plan):
+            raise NotSpendable(f"reserve takes a Plan, got {type(plan).__name__}: try Plan.of(cost, rounds=...)")
+        if delta == 0.0:
+            return plan.amount(self._rule), None
+        priced = plan.price(delta).best
+        return self._rule.amount(priced), priced
+
+    def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
+        content = unseal(data, self)
+        if not isinstance(getattr(mechanism, "cost", None), PureDP | ApproxDP | ZCDP | BoundedRange):
+            raise NotSpendable(
+                f"{type(mechanism).__name__} has no plain cost"
+                + (": give it a certificate first, robust.under(slickness)" if hasattr(mechanism, "under") else "")
+            )
+        if mechanism.adjacency != self._adjacency:
+            raise AdjacencyMismatch(
+                f"{type(mechanism).__name__} was proved for {mechanism.adjacency}, "
+                f"but this ledger promises {self._adjacency}"
+            )
+        mechanism.check(content)
+        return content
+
+    # --- the books ------------------------------------------------------------------------------------
+
+    def _charge_one(self, mechanism: Spendable[D, R], account: str) -> int:
+        cost = mechanism.cost
+        amount = _amount(self._rule, cost)
+        return self._charge(amount, account, mechanism.description.canonical, _one_step(cost), "null")
+
+    def _charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str) -> int:
+        who = json.dumps(account)
+        with self._lock:
+            self._same_process()
+            after = self._total.plus(amount)
+            if not after.within(self._ceiling):
+                raise BudgetExceeded(amount, self.remaining, self._rule.name)
+            number, totals = self._length, amount_record(after)
+            line = (
+                f'{{"account":{who},"adjacency":{self._adjacency_json},'
+                f'"after":{{"delta":"{totals["delta"]}","loss":"{totals["loss"]}"}},'
+                f'"before":"{self._head}","kind":"charged","mechanism":{mechanism},"number":{number},'
+                f'"priced":{priced},"steps":{steps},"time":{time.time_ns()}}}'
+            )
+            # The total rises first: should the store fail half-way, the charge counts all the same.
+            self._total = after
+            self._append("charged", line)
+            return number
+
+    def _mark_released(self, charge: int, used: str) -> None:
+        with self._lock:
+            line = (
+                f'{{"before":"{self._head}","charge":{charge},"kind":"released",'
+                f'"number":{self._length},"time":{time.time_ns()},"used":{used}}}'
+            )
+            self._append("released", line)
+
+    def _append(self, kind: Kind, line: str) -> None:
+        entry = Entry(self._length, kind, line, digest_of(line))
+        self._store.append(entry)
+        self._length, self._head = entry.number + 1, entry.digest
+
+    def _same_process(self) -> None:
+        if os.getpid() != self._process:
+            raise LedgerCopyRefused(
+                "this in-memory ledger was copied into another process by a fork; its budget would be spent twice"
+            )
+
+    # --- a ledger exists once -------------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        """`sklearn.clone` keeps the same ledger, so that every fit of a cross-validation pays."""
+        return self
+
+    def _refuse(self, what: str) -> Never:
+        raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice")
+
+    def __copy__(self) -> Never:
+        self._refuse("copied")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Never:
+        self._refuse("deep-copied")
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        self._refuse("pickled, nor sent to another process")
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self._rule.name}, {self._adjacency.name}: spent {self.spent} of {self._budget}>"
+
+
+class Reservation:
+    """Rounds that are paid for. Use it as a context manager; leaving marks what was released.
+
+    Each release must cost no more than the plan's next round, in the same kind of cost.
+    """
+
+    def __init__(self, ledger: Ledger, plan: Plan, number: int) -> None:
+        self._ledger, self._number = ledger, number
+        self._costs = iter(plan)
+        self._used: dict[str, int] = {}
+        self._round, self._closed = 0, False
+        self._lock = threading.Lock()
+
+    def release(self, mechanism: Spendable[D, R], data: Protected[D]) -> R:
+        """Sample the next round; what it costs is in the books already.
+
+        Raises ReservationClosed when no round is left, NotSpendable when the mechanism costs more than its
+        round, and what `Ledger.release` raises before its charge.
+        """
+        content = self._ledger._admit(mechanism, data)
+        with self._lock:
+            self._take_round(mechanism.cost)
+            name = mechanism.description.canonical
+            self._used[name] = self._used.get(name, 0) + 1
+        return mechanism.sample(content)
+
+    def _take_round(self, cost: Cost) -> None:
+        if self._closed:
+            raise ReservationClosed("this reservation is closed")
+        planned = next(self._costs, None)
+        if planned is None:
+            raise ReservationClosed(f"all {self._round} rounds of this reservation are used")
+        self._round += 1
+        if not _covers(planned, cost):
+            self._closed = True
+            raise NotSpendable(f"round {self._round} was reserved at {planned}, the mechanism costs {cost}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closed = True
+        if self._used:
+            used = ",".join(f'{{"mechanism":{name},"rounds":{n}}}' for name, n in self._used.items())
+            self._ledger._mark_released(self._number, f"[{used}]")
+
+    def __copy__(self) -> Never:
+        raise LedgerCopyRefused("a reservation cannot be copied: its rounds would be released twice")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Never:
+        self.__copy__()
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        self.__copy__()
+
+
+def _covers(planned: Cost, cost: Cost) -> bool:
+    """Whether a cost of the same kind is at most the planned one."""
+    match planned, cost:
+        case (PureDP(), PureDP()) | (ApproxDP(), ApproxDP()) | (ZCDP(), ZCDP()) | (BoundedRange(), BoundedRange()):
+            return bool(cost <= planned)  # type: ignore[operator]  # both are of one kind here
+        case _:
+            return False
+
+
+@functools.lru_cache(maxsize=4096)
+def _amount(rule: Composition, cost: Cost) -> Amount:
+    return rule.amount(cost)
+
+
+@functools.lru_cache(maxsize=4096)
+def _one_step(cost: Cost) -> str:
+    return _compact([{"cost": cost.as_dict(), "rounds": 1}])
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,132 @@
+"""A plan: costs fixed before the first release, while the queries may still depend on earlier outputs.
+
+Because the costs are fixed, every composition theorem applies, so a plan is priced as one thing.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+import attrs
+import numpy as np
+
+from accountant import curves, fixed_plans
+from accountant._numbers import count, open_probability, probability_below_one
+from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
+from accountant.costs import ZCDP, ApproxDP, BoundedRange, Cost, PureDP, pure_epsilon
+from accountant.rounding import exact, float_up
+
+
+@attrs.frozen
+class Step:
+    """`rounds` releases of the same cost, one after another."""
+
+    cost: Cost
+    rounds: int = attrs.field(converter=count)
+
+
+@attrs.frozen
+class Price:
+    """What a plan costs by the best route at one δ, and by every other route that applies."""
+
+    best: ApproxDP
+    route: str
+    routes: dict[str, float] = attrs.field(hash=False)
+
+
+@attrs.frozen
+class Plan:
+    """Steps in the order in which they will be released."""
+
+    steps: tuple[Step, ...] = attrs.field(converter=tuple[Step, ...])
+
+    @staticmethod
+    def of(cost: Cost, rounds: int = 1) -> "Plan":
+        """The same cost for every round."""
+        return Plan((Step(cost, rounds),))
+
+    @staticmethod
+    def sequence(costs: Sequence[Cost]) -> "Plan":
+        """One cost per round, neighbours that are equal put together."""
+        return Plan(tuple(Step(cost, len(list(run))) for cost, run in itertools.groupby(costs)))
+
+    @property
+    def rounds(self) -> int:
+        """The number of releases."""
+        return sum(step.rounds for step in self.steps)
+
+    def __iter__(self) -> Iterator[Cost]:
+        """The cost of each round, in order."""
+        for step in self.steps:
+            yield from itertools.repeat(step.cost, step.rounds)
+
+    def amount(self, rule: Composition) -> Amount:
+        """What the rounds add up to under a rule, exactly. Raises UnsupportedCost."""
+        total = NOTHING
+        for step in self.steps:
+            total = total.plus(rule.amount(step.cost).times(step.rounds))
+        return total
+
+    def price(self, delta: float) -> Price:
+        """The smallest (ε, δ) that any applicable theorem gives.
+
+        delta: in [0, 1). At δ = 0 only basic composition applies.
+        Raises UnsupportedCost where no theorem applies, as for a ρ-zCDP step at δ = 0.
+        """
+        delta = probability_below_one(delta)
+        routes = {name: epsilon for name, epsilon in self._routes(delta) if epsilon is not None}
+        if not routes:
+            raise UnsupportedCost(f"no composition theorem prices this plan at δ = {delta!r}: {self.steps!r}")
+        route = min(routes, key=lambda name: routes[name])
+        return Price(ApproxDP(routes[route], delta), route, routes)
+
+    def _routes(self, delta: float) -> Iterable[tuple[str, float | None]]:
+        yield "basic", self._basic(delta)
+        if delta > 0.0:
+            yield "kov", self._kov(delta)
+            yield "zcdp", self._zcdp(delta)
+            yield "renyi", self._renyi(delta)
+
+    def _basic(self, delta: float) -> float | None:
+        total, spent = exact(0.0), exact(0.0)
+        for step in self.steps:
+            if isinstance(step.cost, ZCDP):
+                return None
+            if isinstance(step.cost, ApproxDP):
+                spent += exact(step.cost.delta) * step.rounds
+            total += exact(step.cost.epsilon) * step.rounds
+        return float_up(total) if spent <= exact(delta) else None
+
+    def _pure(self) -> list[tuple[float, int]] | None:
+        pairs = [(pure_epsilon(step.cost), step.rounds) for step in self.steps]
+        return [(e, k) for e, k in pairs if e is not None] if all(e is not None for e, _ in pairs) else None
+
+    def _kov(self, delta: float) -> float | None:
+        pairs = self._pure()
+        if pairs is None:
+            return None
+        if len({epsilon for epsilon, _ in pairs}) == 1:
+            return fixed_plans.kov_homogeneous(pairs[0][0], 0.0, self.rounds, delta).epsilon
+        epsilons = [epsilon for epsilon, rounds in pairs for _ in range(rounds)]
+        return fixed_plans.kov_heterogeneous(epsilons, [], delta).epsilon
+
+    def _zcdp(self, delta: float) -> float | None:
+        try:
+            total = self.amount(ZCDPComposition())
+        except UnsupportedCost:
+            return None
+        return curves.zcdp_epsilon(float_up(total.loss), delta)
+
+    def _renyi(self, delta: float) -> float | None:
+        """The exact curves of the bounded-range steps added up order by order. [L3]"""
+        total = np.zeros_like(curves.ORDERS)
+        for step in self.steps:
+            match step.cost:
+                case BoundedRange(epsilon=epsilon):
+                    total += step.rounds * curves.bounded_range_divergence(epsilon, curves.ORDERS)
+                case PureDP(epsilon=epsilon):
+                    total += step.rounds * curves.pure_rho(epsilon) * curves.ORDERS
+                case ZCDP(rho=rho):
+                    total += step.rounds * rho * curves.ORDERS
+                case _:
+                    return None
+        return curves.renyi_epsilon(total, curves.ORDERS, open_probability(delta))

@@ -1,0 +1,68 @@
+"""The one place where privacy arithmetic is rounded.
+
+Sums of ε, δ and ρ are exact: every float is a rational with a power of two below, so sums of floats
+stay short `Fraction`s. Everything transcendental is evaluated in double precision by formulas that
+are well conditioned (the tests compare each with mpmath) and then moved by `SLACK` towards more loss.
+"""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Final
+
+SLACK: Final = 2.0**-40
+"""Relative head-room (9e-13) put on every transcendental step; the tests hold each to a tenth of it."""
+
+
+def exact(value: float) -> Fraction:
+    """The rational number that a float is."""
+    return Fraction(value)
+
+
+def up(value: float) -> float:
+    """A float above every real number that `value` may stand for."""
+    return math.nextafter(value + abs(value) * SLACK, math.inf)
+
+
+def down(value: float) -> float:
+    """A float below every real number that `value` may stand for."""
+    return math.nextafter(value - abs(value) * SLACK, -math.inf)
+
+
+def float_up(value: Fraction) -> float:
+    """The smallest float that is at least `value`."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def float_down(value: Fraction) -> float:
+    """The largest float that is at most `value`."""
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def largest(fits: Callable[[float], bool], start: float = 1.0) -> float:
+    """The largest float found x > 0 with `fits(x)`, for a `fits` that is true up to a point.
+
+    Bisection that only ever returns a value for which `fits` was seen to be true, so that a
+    calibration cannot end above its target. Raises `ArithmeticError` when nothing fits.
+    """
+    low, high = start, start
+    while not fits(low):
+        low /= 2.0
+        if low < 1e-300:
+            raise ArithmeticError("no positive number fits this budget")
+    while fits(high):
+        high *= 2.0
+        if high > 1e300:
+            raise ArithmeticError("every number fits: nothing is spent, so nothing bounds the answer")
+    return _bisect(fits, low, high)
+
+
+def _bisect(fits: Callable[[float], bool], low: float, high: float) -> float:
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if not low < middle < high or high - low <= 1e-14 * low:
+            break
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low

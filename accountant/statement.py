@@ -1,0 +1,155 @@
+"""What an auditor reads: the guarantee in a sentence, then who spent what on what."""
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import attrs
+
+from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
+from accountant.trail import Entry
+
+Row = tuple[str, str, str, int, str]
+
+
+@attrs.frozen
+class Statement:
+    """A snapshot of the books.
+
+    guarantee: one sentence.  private: False where any release used a simulated noise source.
+    rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
+    """
+
+    guarantee: str
+    adjacency: str
+    rule: str
+    budget: str
+    spent: str
+    private: bool
+    opened: str
+    rows: tuple[Row, ...]
+    claims: tuple[str, ...]
+    unreleased: int
+    head: str
+
+    @property
+    def heading(self) -> str:
+        """The first line."""
+        return "privacy statement" if self.private else "simulation: not private"
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON, beside a saved model."""
+        return {"heading": self.heading, **attrs.asdict(self)}
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> "Statement":
+        """The inverse of `as_dict`. Raises KeyError where a part is missing."""
+        fields = {field.name: record[field.name] for field in attrs.fields(Statement)}
+        fields["rows"] = tuple(cast("Row", tuple(row)) for row in cast("list[list[object]]", record["rows"]))
+        fields["claims"] = tuple(cast("list[str]", record["claims"]))
+        return Statement(**cast("dict[str, Any]", fields))  # checked field by field by whoever reads it
+
+    def __str__(self) -> str:
+        lines = [
+            self.heading,
+            self.guarantee,
+            f"  adjacency   {self.adjacency}",
+            f"  rule        {self.rule}",
+            f"  budget      {self.budget}",
+            f"  spent       {self.spent}",
+            f"  opened      {self.opened}",
+        ]
+        for account, mechanism, cost, rounds, noise in self.rows:
+            lines.append(f"  {account:<11} {rounds} x {mechanism}: {cost} each; noise: {noise}")
+        lines.append(f"  rests on    {', '.join(self.claims) if self.claims else '(nothing released)'}")
+        if self.unreleased:
+            lines.append(f"  unreleased  {self.unreleased} charges without a release; they count as spent")
+        lines.append(f"  head        {self.head}")
+        return "\n".join(lines)
+
+
+def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
+    match spent:
+        case PureDP(epsilon=epsilon):
+            what = f"{epsilon:.6g}-differentially private"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            what = f"({epsilon:.6g}, {delta:.3g})-differentially private"
+        case ZCDP(rho=rho):
+            what = f"{rho:.6g}-zCDP"
+    if private:
+        return f"Everything released so far is together {what} under {adjacency}."
+    return f"With secure noise, everything released so far would together be {what} under {adjacency}."
+
+
+def _record(entry: Entry, name: str) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", entry.record[name])
+
+
+def _cost_text(record: Mapping[str, object]) -> str:
+    numbers = ", ".join(f"{name} {value:.6g}" for name, value in record.items() if isinstance(value, float))
+    return f"{record['kind']} {numbers}"
+
+
+def state(entries: Sequence[Entry], spent: Budget) -> Statement:
+    """The statement of a ledger's entries. `spent` is what its rule makes of their sum."""
+    details = gather(entries)
+    opened = entries[0]
+    adjacency = str(_record(opened, "adjacency")["name"])
+    when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
+    return Statement(
+        guarantee=_sentence(spent, adjacency, details.private),
+        adjacency=json.dumps(opened.record["adjacency"], sort_keys=True),
+        rule=json.dumps(opened.record["composition"], sort_keys=True),
+        budget=_cost_text(_record(opened, "budget")),
+        spent=_cost_text(spent.as_dict()),
+        private=details.private,
+        opened=when.isoformat(timespec="seconds"),
+        rows=details.as_rows(),
+        claims=tuple(sorted(details.claims)),
+        unreleased=len(details.open),
+        head=entries[-1].digest,
+    )
+
+
+class Details:
+    """What one pass over the entries collects."""
+
+    def __init__(self) -> None:
+        self.rows: dict[tuple[str, str, str, str], int] = {}
+        self.claims: set[str] = set()
+        self.open: set[int] = set()
+        self.private = True
+
+    def mechanism(self, record: Mapping[str, object]) -> tuple[str, str]:
+        """Note one mechanism's noise and claims; its name and its noise source for the rows."""
+        self.private = self.private and bool(record["private"])
+        self.claims.update(cast("list[str]", record["claims"]))
+        return f"{record['mechanism']}({record['query']})", str(record["noise"])
+
+    def as_rows(self) -> tuple[Row, ...]:
+        return tuple((who, what, cost, n, noise) for (who, what, cost, noise), n in self.rows.items())
+
+
+def gather(entries: Sequence[Entry]) -> Details:
+    """One pass over the entries."""
+    details = Details()
+    for entry in entries:
+        record = entry.record
+        if entry.kind == "charged":
+            details.open.add(entry.number)
+            _charged(details, record)
+        elif entry.kind == "released":
+            details.open.discard(cast("int", record["charge"]))
+            for used in cast("list[Mapping[str, object]]", record["used"]):
+                details.mechanism(cast("Mapping[str, object]", used["mechanism"]))
+    return details
+
+
+def _charged(details: Details, record: Mapping[str, object]) -> None:
+    announced = cast("Mapping[str, object] | None", record["mechanism"])
+    name, noise = ("plan", "-") if announced is None else details.mechanism(announced)
+    for step in cast("list[Mapping[str, object]]", record["steps"]):
+        cost = _cost_text(cast("Mapping[str, object]", step["cost"]))
+        key = (str(record["account"]), name, cost, noise)
+        details.rows[key] = details.rows.get(key, 0) + cast("int", step["rounds"])

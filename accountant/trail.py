@@ -1,0 +1,197 @@
+"""Entries of the books: a hash chain over canonical JSON.
+
+Canonical JSON is `json.dumps(record, sort_keys=True, separators=(",", ":"))`, ASCII only; a digest is
+SHA-256 over those bytes, which include the digest before. So a changed, lost, swapped or repeated entry
+breaks the chain, and a cut-off end shows against a `head` that an auditor kept elsewhere.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final, Literal, Protocol
+
+import attrs
+
+from accountant.composition import (
+    NOTHING,
+    Amount,
+    Composition,
+    amount_from_record,
+    composition_from_record,
+)
+from accountant.costs import BoundedRange, cost_from_dict
+
+GENESIS: Final = "0" * 64
+
+Kind = Literal["opened", "charged", "released"]
+
+
+@attrs.frozen
+class Entry:
+    """One line of the books: its number, its kind, its canonical JSON and its digest."""
+
+    number: int
+    kind: Kind
+    line: str
+    digest: str
+
+    @property
+    def record(self) -> dict[str, object]:
+        """The line, read."""
+        parsed: dict[str, object] = json.loads(self.line)
+        return parsed
+
+
+def digest_of(line: str) -> str:
+    """SHA-256 of one canonical line, in hexadecimal."""
+    return hashlib.sha256(line.encode("ascii")).hexdigest()
+
+
+def canonical(record: dict[str, object]) -> str:
+    """The canonical JSON of a record. Raises ValueError on NaN or infinity."""
+    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+class EntryStore(Protocol):
+    """Where entries live: append-only. `append` returns only when the entry is as durable as the store is."""
+
+    def append(self, entry: Entry) -> None:
+        """Add the next entry."""
+
+    def entries(self) -> Sequence[Entry]:
+        """All entries, oldest first."""
+
+    @property
+    def head(self) -> str:
+        """The digest of the newest entry, or GENESIS."""
+
+
+class MemoryStore:
+    """Entries in this process's memory: gone when it ends."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+
+    def append(self, entry: Entry) -> None:
+        self._entries.append(entry)
+
+    def entries(self) -> Sequence[Entry]:
+        return tuple(self._entries)
+
+    @property
+    def head(self) -> str:
+        return self._entries[-1].digest if self._entries else GENESIS
+
+
+def verify(entries: Iterable[Entry], *, expect_head: str | None = None) -> list[str]:
+    """What is wrong with the books: nothing for sound ones, else one sentence per finding.
+
+    Recomputes every digest and every sum from the costs, in exact arithmetic. A charge that was never
+    followed by its release is reported too: it counts as spent, and somebody should know.
+    expect_head: the head digest that an auditor kept; a mismatch means entries were cut off or rolled back.
+    """
+    audit = _Audit()
+    for entry in entries:
+        audit.take(entry)
+    return audit.findings(expect_head)
+
+
+class _Audit:
+    """One pass over the books."""
+
+    def __init__(self) -> None:
+        self.before, self.expected = GENESIS, 0
+        self.rule: Composition | None = None
+        self.total, self.ceiling = NOTHING, NOTHING
+        self.found: list[str] = []
+        self.open: dict[int, str] = {}
+
+    def take(self, entry: Entry) -> None:
+        where = f"entry {self.expected}"
+        if digest_of(entry.line) != entry.digest:
+            self.found.append(f"{where}: its digest does not match its content")
+        record = entry.record
+        if record.get("before") != self.before:
+            self.found.append(f"{where}: it does not follow the entry before it")
+        if record.get("number") != self.expected or record.get("kind") != entry.kind:
+            self.found.append(f"{where}: it is numbered {record.get('number')!r} and called {record.get('kind')!r}")
+        self.before, self.expected = entry.digest, self.expected + 1
+        try:
+            self._content(where, record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self.found.append(f"{where}: it cannot be read ({type(error).__name__}: {error})")
+
+    def _content(self, where: str, record: dict[str, object]) -> None:
+        match record.get("kind"):
+            case "opened":
+                self._opened(where, record)
+            case "charged":
+                self._charged(where, record)
+            case "released":
+                number = record["charge"]
+                if not isinstance(number, int) or self.open.pop(number, None) is None:
+                    self.found.append(f"{where}: it releases charge {number!r}, which is not open")
+            case other:
+                self.found.append(f"{where}: unknown kind {other!r}")
+
+    def _opened(self, where: str, record: dict[str, object]) -> None:
+        if self.rule is not None:
+            self.found.append(f"{where}: the books are opened a second time")
+        self.rule = composition_from_record(_as_dict(record["composition"]))
+        budget = cost_from_dict(_as_dict(record["budget"]))
+        if isinstance(budget, BoundedRange):
+            raise ValueError("a bounded-range cost is not a budget")
+        self.ceiling = self.rule.ceiling(budget)
+
+    def _charged(self, where: str, record: dict[str, object]) -> None:
+        if self.rule is None:
+            raise ValueError("a charge before the books were opened")
+        added = NOTHING
+        for step in _as_list(record["steps"]):
+            cost, rounds = cost_from_dict(_as_dict(step["cost"])), step["rounds"]
+            if not isinstance(rounds, int) or rounds < 1:
+                raise ValueError(f"rounds {rounds!r}")
+            added = added.plus(self.rule.amount(cost).times(rounds))
+        if record.get("priced") is not None:
+            added = self.rule.amount(cost_from_dict(_as_dict(record["priced"])))
+        self.total = self.total.plus(added)
+        if amount_from_record(_as_text(record["after"])) != self.total:
+            self.found.append(f"{where}: its running total is not the sum of the costs so far")
+        if not self.total.within(self.ceiling):
+            self.found.append(f"{where}: it takes the total above the budget")
+        self.open[self.expected - 1] = str(record.get("account"))
+
+    def findings(self, expect_head: str | None) -> list[str]:
+        found = list(self.found)
+        if self.rule is None:
+            found.append("the books were never opened")
+        if expect_head is not None and expect_head != self.before:
+            found.append(f"the head is {self.before}, expected {expect_head}: entries were cut off or rolled back")
+        found += [
+            f"entry {number}: charged to {who!r} and never released (it counts)" for number, who in self.open.items()
+        ]
+        return found
+
+
+def _as_dict(value: object) -> dict[str, float | str]:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {value!r}")
+    return value
+
+
+def _as_text(value: object) -> dict[str, str]:
+    return {name: str(item) for name, item in _as_dict(value).items()}
+
+
+def _as_list(value: object) -> list[dict[str, object]]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, got {value!r}")
+    return value
+
+
+def total_of(entries: Sequence[Entry]) -> Amount:
+    """The running total that the newest charge wrote down."""
+    for entry in reversed(entries):
+        if entry.kind == "charged":
+            return amount_from_record(_as_text(entry.record["after"]))
+    return NOTHING

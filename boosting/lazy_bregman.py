@@ -1,0 +1,82 @@
+"""Lazy Bregman re-weighting (LB-NxM) for ±1 hypotheses, with its slickness certificate."""
+
+import math
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import attrs
+import numpy as np
+
+from accountant import ReplaceOne
+from accountant._numbers import count, fraction, positive
+from accountant.rounding import up
+from boosting.measures import BoundedMeasure, IntArray
+from boosting.projection import capped_scaling
+from boosting.schema import Hypothesis, Labelled
+from mechanisms import Slickness
+
+S = TypeVar("S", bound=Labelled)
+
+
+@attrs.frozen(slots=False, eq=False)
+class Reweighted(Generic[S]):
+    """A sample with the measure that `LazyBregman` puts on it after `hypotheses` many rounds.
+
+    margins: yᵢ·Σⱼ hⱼ(xᵢ), shape (n,), integers of the parity of `hypotheses`.
+    """
+
+    sample: S
+    margins: IntArray
+    hypotheses: int
+    producer: "LazyBregman"
+
+    @property
+    def slickness(self) -> Slickness:
+        """The certificate of this weighting, for the n that the sample really has."""
+        return self.producer.slickness(self.sample.n, self.hypotheses + 1)
+
+    @cached_property
+    def measure(self) -> BoundedMeasure:
+        """exp(−λ·margin), scaled and capped to density exactly κ; at most hypotheses + 1 distinct values."""
+        levels = np.arange(-self.hypotheses, self.hypotheses + 1, 2, dtype=np.float64)
+        index = (self.margins + self.hypotheses) >> 1
+        counts = np.bincount(index, minlength=levels.size)
+        values = capped_scaling(-self.producer.learning_rate * levels, counts, self.producer.density)
+        return BoundedMeasure(values, index, self.producer.density * self.sample.n)
+
+
+@attrs.frozen
+class LazyBregman:
+    """μ_{t+1} ∝ exp(−λ·margin), always scaled and capped to density exactly κ.
+
+    density: κ in (0, 1].  learning_rate: λ > 0, in the scale of 001's Algorithm 1 (003's λ is twice that).
+    Sources: 001, Algorithm 1; 003, Algorithm 4. The projection is never skipped, see [001-projection].
+    """
+
+    density: float = attrs.field(converter=fraction)
+    learning_rate: float = attrs.field(converter=positive)
+
+    @property
+    def name(self) -> str:
+        """How certificates name it."""
+        return f"LazyBregman(density={self.density!r}, learning_rate={self.learning_rate!r})"
+
+    def global_zeta(self, n: int) -> float:
+        """ζ = 1/(κn), in any round. [L0]"""
+        return min(1.0, up(1.0 / (self.density * count(n))))
+
+    def slickness(self, n: int, number: int) -> Slickness:
+        """ζ_t = min(1/(κn), r/(r + n − 1)), r = exp(2λ(t − 1)), t = `number`. [001-per-round-zeta]"""
+        shrink = math.exp(-2.0 * self.learning_rate * (count(number) - 1))
+        per_round = up(1.0 / (1.0 + (count(n) - 1) * shrink))
+        zeta = min(self.global_zeta(n), per_round)
+        return Slickness(zeta, n, ReplaceOne(), self.name, ("L0", "001-per-round-zeta"))
+
+    def start(self, sample: S) -> Reweighted[S]:
+        """The uniform measure of density κ."""
+        return Reweighted(sample, np.zeros(sample.n, dtype=np.intp), 0, self)
+
+    def step(self, state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
+        """The measure after one more hypothesis. Margins are carried along; they follow from the hypotheses."""
+        agreement = state.sample.labels * hypothesis.predictions(state.sample)
+        return Reweighted(state.sample, state.margins + agreement, state.hypotheses + 1, self)

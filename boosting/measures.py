@@ -1,0 +1,72 @@
+"""Bounded measures over a sample, and how far two of them are apart."""
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+
+@attrs.frozen(slots=False, eq=False)
+class BoundedMeasure:
+    """μ: [n] → [0, 1], stored as few distinct values and one index per record.
+
+    values: shape (L,), each in [0, 1].  index: shape (n,), integers in 0 … L − 1.
+    mass: what the weights are normalised by, κn for a measure that was scaled to density κ.
+    """
+
+    values: FloatArray
+    index: IntArray
+    mass: float
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return int(self.index.size)
+
+    @property
+    def density(self) -> float:
+        """|μ|/n as it really is in floating point."""
+        return float(np.dot(np.bincount(self.index, minlength=self.values.size), self.values)) / self.n
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """μ(i) for every record, shape (n,)."""
+        return np.asarray(self.values[self.index])
+
+    @property
+    def distribution(self) -> FloatArray:
+        """μ̂(i) = μ(i)/mass, shape (n,); sums to 1 up to rounding."""
+        return self.weights / self.mass
+
+
+def kl_divergence(first: FloatArray, second: FloatArray) -> float:
+    """KL(μ₁ ‖ μ₂) = Σ μ₁ ln(μ₁/μ₂) + μ₂ − μ₁ of two bounded measures, shape (n,). Source: 003, Def. 4."""
+    positive = first > 0.0
+    log_ratio = np.zeros_like(first)
+    log_ratio[positive] = np.log(first[positive] / second[positive])
+    return float(np.sum(first * log_ratio + second - first))
+
+
+def statistical_distance(first: FloatArray, second: FloatArray) -> float:
+    """Half the ℓ1 distance of two distributions on [n], shape (n,). An *index* distance: see joint_distance."""
+    return 0.5 * float(np.sum(np.abs(first - second)))
+
+
+def joint_distance(
+    points: Sequence[Hashable], first: FloatArray, other_points: Sequence[Hashable], second: FloatArray
+) -> float:
+    """Total variation distance over labelled points: what ζ means everywhere in this library. [L0]
+
+    points, other_points: one hashable labelled point per record.  first, second: distributions, shape (n,).
+    """
+    weight: dict[Hashable, float] = {}
+    for point, share in zip(points, first.tolist(), strict=True):
+        weight[point] = weight.get(point, 0.0) + share
+    for point, share in zip(other_points, second.tolist(), strict=True):
+        weight[point] = weight.get(point, 0.0) - share
+    return 0.5 * sum(abs(difference) for difference in weight.values())

@@ -1,0 +1,281 @@
+"""The public domain of a table: which columns, which categories, which bounds, which labels.
+
+Nothing in a schema may come from the protected data. It is what makes one-hot and threshold features free
+of privacy cost, and what input is checked against before anything is charged.
+"""
+
+import itertools
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.intp]
+Values: TypeAlias = npt.NDArray[np.generic]
+
+
+class SchemaError(ValueError):
+    """A schema that contradicts itself, or cannot be read."""
+
+
+class OutsideSchema(ValueError):
+    """A value that the schema does not allow. Names the column, the row and the remedy."""
+
+
+def _named(value: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise SchemaError(f"a column needs a name, got {value!r}")
+    return value
+
+
+def _distinct(values: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(str(value) for value in values)
+    if isinstance(values, str) or len(set(names)) != len(names) or len(names) < 2:
+        raise SchemaError(f"expected at least two distinct values, got {values!r}")
+    return names
+
+
+@attrs.frozen
+class Categorical:
+    """A column with a closed list of categories; one one-hot feature each.
+
+    missing: the category that None and NaN stand for; without it they are refused.
+    other: the category that unlisted values stand for; without it they are refused.
+    """
+
+    name: str = attrs.field(converter=_named)
+    categories: tuple[str, ...] = attrs.field(converter=_distinct)
+    missing: str | None = None
+    other: str | None = None
+
+    def __attrs_post_init__(self) -> None:
+        for role in (self.missing, self.other):
+            if role is not None and role not in self.categories:
+                raise SchemaError(f"column {self.name!r}: {role!r} is not one of its categories")
+
+    @property
+    def cells(self) -> int:
+        """The number of codes."""
+        return len(self.categories)
+
+    @property
+    def cumulative(self) -> bool:
+        """Categories have no order."""
+        return False
+
+    def values(self) -> list[str]:
+        """What each feature says of the column."""
+        return list(self.categories)
+
+    def codes(self, values: Values) -> IntArray:
+        """Category numbers, shape (n,). Raises OutsideSchema."""
+        kinds, inverse = np.unique(_as_text(values), return_inverse=True)
+        known = {category: code for code, category in enumerate(self.categories)}
+        missing, other = known.get(self.missing or ""), known.get(self.other or "")
+        table = [known.get(str(kind), missing if kind in _MISSING else other) for kind in kinds]
+        if None in table:
+            worst = table.index(None)
+            row = int(np.flatnonzero(inverse == worst)[0])
+            raise OutsideSchema(
+                f"column {self.name!r}, row {row}: {str(kinds[worst])!r} is not one of its {self.cells} categories; "
+                "add it to the schema, or name a category in `other` (or `missing`) to stand for it"
+            )
+        return np.asarray(table, dtype=np.intp)[inverse]
+
+
+_MISSING = ("", "nan", "None", "<NA>", "NaT")
+
+
+def _as_text(values: Values) -> npt.NDArray[np.str_]:
+    """Values as stripped text; whole floats lose their `.0`, so that 1.0 and 1 are one category."""
+    if np.issubdtype(values.dtype, np.floating):
+        return np.array([str(int(v)) if float(v).is_integer() else str(v) for v in values.tolist()])
+    if np.issubdtype(values.dtype, np.bool_):
+        return values.astype(np.int8).astype(np.str_)
+    return np.char.strip(values.astype(np.str_))
+
+
+def _finite(value: float) -> float:
+    number = float(value)
+    if isinstance(value, bool) or not np.isfinite(number):
+        raise SchemaError(f"bounds and cuts must be finite numbers, got {value!r}")
+    return number
+
+
+def _cuts(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(_finite(value) for value in values)
+
+
+def _bins(value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 2:
+        raise SchemaError(f"expected at least 2 bins, got {value!r}")
+    return value
+
+
+@attrs.frozen
+class Numeric:
+    """A column of numbers within public bounds, cut into bins.
+
+    lower, upper: public bounds, in the column's unit.  bins: equal-width bins, unless `cuts` are given.
+    cuts: inner cut points in rising order; they too must be public.
+    encoding: "one-hot" gives a feature per bin, "thresholds" one per cut (value >= cut).
+    outside: "error" refuses values outside the bounds, "clip" moves them to the nearest bound.
+    """
+
+    name: str = attrs.field(converter=_named)
+    lower: float = attrs.field(converter=_finite)
+    upper: float = attrs.field(converter=_finite)
+    bins: int = attrs.field(default=10, converter=_bins)
+    cuts: tuple[float, ...] = attrs.field(default=(), converter=_cuts)
+    encoding: Literal["one-hot", "thresholds"] = "one-hot"
+    outside: Literal["error", "clip"] = "error"
+
+    def __attrs_post_init__(self) -> None:
+        if not self.lower < self.upper:
+            raise SchemaError(f"column {self.name!r}: lower {self.lower} must be below upper {self.upper}")
+        if self.encoding not in ("one-hot", "thresholds") or self.outside not in ("error", "clip"):
+            raise SchemaError(
+                f"column {self.name!r}: encoding {self.encoding!r} or outside {self.outside!r} is unknown"
+            )
+        edges = self.edges
+        if np.any(np.diff(edges) <= 0.0):
+            raise SchemaError(f"column {self.name!r}: its cuts must rise strictly between its bounds, got {self.cuts}")
+
+    @property
+    def edges(self) -> npt.NDArray[np.float64]:
+        """Bounds and inner cuts, shape (cells + 1,)."""
+        if self.cuts:
+            return np.array([self.lower, *self.cuts, self.upper])
+        return np.linspace(self.lower, self.upper, self.bins + 1)
+
+    @property
+    def cells(self) -> int:
+        """The number of codes."""
+        return int(self.edges.size) - 1
+
+    @property
+    def cumulative(self) -> bool:
+        """Whether features are thresholds."""
+        return self.encoding == "thresholds"
+
+    def values(self) -> list[str]:
+        """What each feature says of the column."""
+        edges = [f"{edge:.6g}" for edge in self.edges]
+        if self.cumulative:
+            return [f">= {edge}" for edge in edges[1:-1]]
+        ends = [")"] * (len(edges) - 2) + ["]"]
+        return [f"[{low}, {high}{end}" for (low, high), end in zip(itertools.pairwise(edges), ends, strict=True)]
+
+    def codes(self, values: Values) -> IntArray:
+        """Bin numbers, shape (n,). Raises OutsideSchema."""
+        try:
+            numbers = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise OutsideSchema(f"column {self.name!r} holds something that is not a number") from None
+        self._refuse(np.isnan(numbers), numbers, "is not a number; missing values need a public fill-in value")
+        if self.outside == "error":
+            beyond = (numbers < self.lower) | (numbers > self.upper)
+            self._refuse(
+                beyond, numbers, f"is outside [{self.lower}, {self.upper}]; widen the bounds or set outside='clip'"
+            )
+        return np.searchsorted(self.edges[1:-1], numbers, side="right")
+
+    def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], why: str) -> None:
+        if np.any(wrong):
+            row = int(np.flatnonzero(wrong)[0])
+            raise OutsideSchema(f"column {self.name!r}, row {row}: {numbers[row]!r} {why}")
+
+
+Column: TypeAlias = Categorical | Numeric
+
+
+@attrs.frozen
+class Label:
+    """The label column and its two public classes; the second is the positive one."""
+
+    name: str = attrs.field(converter=_named)
+    classes: tuple[str, str]
+
+    def __attrs_post_init__(self) -> None:
+        if len(self.classes) != 2 or self.classes[0] == self.classes[1]:
+            raise SchemaError(f"label {self.name!r}: expected two distinct classes, got {self.classes!r}")
+
+
+@attrs.frozen
+class Schema:
+    """Columns in order, and the label where the file has one.
+
+    Raises SchemaError where two columns share a name or there is none.
+    """
+
+    columns: tuple[Column, ...] = attrs.field(converter=tuple[Column, ...])
+    label: Label | None = None
+
+    def __attrs_post_init__(self) -> None:
+        names = self.names
+        if not names or len(set(names)) != len(names):
+            raise SchemaError(f"expected at least one column and no name twice, got {names}")
+
+    @property
+    def names(self) -> list[str]:
+        """Column names in order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def features(self) -> list[tuple[str, str]]:
+        """Column name and value text of each Boolean feature, in feature order."""
+        return [(column.name, value) for column in self.columns for value in column.values()]
+
+    @staticmethod
+    def boolean(names: Sequence[str]) -> "Schema":
+        """Columns that hold 0 and 1 only, one feature each."""
+        return Schema(tuple(Numeric(name, 0.0, 1.0, cuts=(0.5,), encoding="thresholds") for name in names))
+
+    @staticmethod
+    def from_toml(path: str | Path) -> "Schema":
+        """Read a schema file; its format is in the README. Raises SchemaError naming the file and the fault."""
+        try:
+            with Path(path).open("rb") as file:
+                return Schema.from_dict(tomllib.load(file))
+        except (tomllib.TOMLDecodeError, SchemaError, TypeError, KeyError) as error:
+            raise SchemaError(f"{path}: {error}") from error
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> "Schema":
+        """The inverse of `as_dict`."""
+        columns = cast("Sequence[Mapping[str, object]]", record.get("columns", ()))
+        label = cast("Mapping[str, object] | None", record.get("label"))
+        return Schema(
+            tuple(_column(column) for column in columns),
+            None if label is None else Label(str(label["name"]), _pair(label["classes"])),
+        )
+
+    def as_dict(self) -> dict[str, object]:
+        """For TOML-like files and saved models."""
+        columns = [{"kind": _KIND_NAMES[type(column)], **attrs.asdict(column)} for column in self.columns]
+        return {"columns": columns, "label": None if self.label is None else attrs.asdict(self.label)}
+
+
+_KINDS: dict[str, Callable[..., Column]] = {"categorical": Categorical, "numeric": Numeric}
+_KIND_NAMES: dict[type[Column], str] = {Categorical: "categorical", Numeric: "numeric"}
+
+
+def _pair(value: object) -> tuple[str, str]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise SchemaError(f"label: expected two classes, got {value!r}")
+    return str(value[0]), str(value[1])
+
+
+def _column(record: Mapping[str, object]) -> Column:
+    fields = dict(record)
+    kind = str(fields.pop("kind", "missing"))
+    if kind not in _KINDS:
+        raise SchemaError(f"column {fields.get('name')!r}: kind {kind!r} is not one of {sorted(_KINDS)}")
+    try:
+        return _KINDS[kind](**fields)
+    except TypeError as error:
+        raise SchemaError(f"column {fields.get('name')!r}: {error}") from error

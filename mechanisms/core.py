@@ -1,0 +1,48 @@
+"""What a mechanism is: a query, noise, and a declared cost."""
+
+import abc
+from typing import Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from accountant import Adjacency, Cost, Description
+
+D_contra = TypeVar("D_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Mechanism(abc.ABC, Generic[D_contra, R_co]):
+    """Something the ledger can charge for and sample once. See `accountant.Spendable`."""
+
+    @property
+    @abc.abstractmethod
+    def cost(self) -> Cost:
+        """The declared cost of one release."""
+
+    @property
+    @abc.abstractmethod
+    def adjacency(self) -> Adjacency:
+        """The relation under which the cost was proved."""
+
+    @property
+    @abc.abstractmethod
+    def description(self) -> Description:
+        """What the books say about it."""
+
+    def check(self, data: D_contra) -> None:
+        """Raise where the data's public facts do not fit; runs before the charge."""
+
+    @abc.abstractmethod
+    def sample(self, data: D_contra) -> R_co:
+        """Draw one output; runs after the charge, inside the ledger only."""
+
+
+class FiniteMechanism(Mechanism[D_contra, int]):
+    """A mechanism with finitely many outcomes 0 … k − 1, whose law the verification kit computes exactly."""
+
+    @abc.abstractmethod
+    def log_probabilities(self, data: D_contra) -> FloatArray:
+        """Natural logarithms of the outcome probabilities, shape (k,)."""
