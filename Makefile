@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
+EXTRAS := test
 
 .PHONY: demo test lint types tests bench clean help
 
@@ -18,7 +19,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: run make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "missing: Python's venv module (on Debian: apt-get install python3-venv)"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' || { echo "could not install the packages: is the package registry reachable?"; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(EXTRAS)]' || { echo "could not install the packages: is the package registry reachable?"; exit 1; }
 	@touch $@
 
 demo: $(STAMP)
@@ -36,11 +37,12 @@ types: $(STAMP)
 tests: $(STAMP)
 	$(BIN)/pytest -n $(JOBS)
 
-bench: $(STAMP)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,bench]'
-	$(BIN)/python -m benchmarks adult
-	$(BIN)/python -m benchmarks speed
-	$(BIN)/python -m benchmarks ledger
+# The peers bring packages of their own, so they get an environment of their own.
+bench:
+	@$(MAKE) VENV=.venv-bench EXTRAS=bench .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks adult
+	.venv-bench/bin/python -m benchmarks speed
+	.venv-bench/bin/python -m benchmarks ledger
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -1,21 +1,21 @@
 """How costs add up: three rules, each a privacy filter that is valid when every cost may depend on
 everything released before.
 
-Each rule turns a cost into an `Amount` (two exact rationals), adds amounts, and compares the sum with a
+Each rule turns a cost into an `Amount` (two exact sums), adds amounts, and compares the sum with a
 ceiling that is fixed when the ledger is opened. So a charge costs O(1), and reading never changes anything.
 """
 
 import abc
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final, NamedTuple
+from typing import Final
 
 import attrs
 
 from accountant import curves
 from accountant._numbers import open_probability
 from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
-from accountant.rounding import exact, float_down, float_up
+from accountant.rounding import float_down, float_up, up
 
 
 class UnsupportedCost(TypeError):
@@ -26,26 +26,58 @@ class UnsupportedBudget(TypeError):
     """A rule was given a kind of budget that it cannot keep."""
 
 
-class Amount(NamedTuple):
-    """What a rule adds up, exactly: `loss` is Σε, Σεᵢ² or Σρ by the rule; `delta` is Σδ."""
+_UNIT_BITS: Final = 1074
+"""Every float is a whole multiple of 2^-1074, so sums of floats are exact as whole numbers of that unit."""
 
-    loss: Fraction
-    delta: Fraction
+
+def _units(value: float) -> int:
+    numerator, denominator = value.as_integer_ratio()
+    return numerator << (_UNIT_BITS - denominator.bit_length() + 1)
+
+
+@attrs.frozen
+class Amount:
+    """What a rule adds up, exactly, as whole numbers of 2^-1074.
+
+    `loss` is Σε, Σεᵢ² or Σρ, by the rule; `delta` is Σδ. Both read as exact rationals.
+    """
+
+    loss_units: int
+    delta_units: int = 0
+
+    @staticmethod
+    def of(loss: float, delta: float = 0.0) -> "Amount":
+        """The amount that two floats are, without rounding."""
+        return Amount(_units(loss), _units(delta) if delta else 0)
+
+    @property
+    def loss(self) -> Fraction:
+        """The first part."""
+        return Fraction(self.loss_units, 1 << _UNIT_BITS)
+
+    @property
+    def delta(self) -> Fraction:
+        """The second part."""
+        return Fraction(self.delta_units, 1 << _UNIT_BITS)
 
     def plus(self, other: "Amount") -> "Amount":
         """The exact sum."""
-        return Amount(self.loss + other.loss, self.delta + other.delta)
+        return Amount(self.loss_units + other.loss_units, self.delta_units + other.delta_units)
+
+    def minus(self, other: "Amount") -> "Amount":
+        """The exact difference, each part at least zero."""
+        return Amount(max(self.loss_units - other.loss_units, 0), max(self.delta_units - other.delta_units, 0))
 
     def times(self, count: int) -> "Amount":
         """The exact sum of `count` equal amounts."""
-        return Amount(self.loss * count, self.delta * count)
+        return Amount(self.loss_units * count, self.delta_units * count)
 
     def within(self, ceiling: "Amount") -> bool:
         """Both parts at or below the ceiling."""
-        return self.loss <= ceiling.loss and self.delta <= ceiling.delta
+        return self.loss_units <= ceiling.loss_units and self.delta_units <= ceiling.delta_units
 
 
-NOTHING: Final = Amount(Fraction(0), Fraction(0))
+NOTHING: Final = Amount(0)
 
 
 class Composition(abc.ABC):
@@ -85,18 +117,18 @@ class BasicComposition(Composition):
     def amount(self, cost: Cost) -> Amount:
         match cost:
             case PureDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
-                return Amount(exact(epsilon), Fraction(0))
+                return Amount.of(epsilon)
             case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount(exact(epsilon), exact(delta))
+                return Amount.of(epsilon, delta)
             case _:
                 raise self._cannot_take(cost, "convert it by name first, with cost.to_approx(delta=...)")
 
     def ceiling(self, budget: Budget) -> Amount:
         match budget:
             case PureDP(epsilon=epsilon):
-                return Amount(exact(epsilon), Fraction(0))
+                return Amount.of(epsilon)
             case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount(exact(epsilon), exact(delta))
+                return Amount.of(epsilon, delta)
             case _:
                 raise self._cannot_keep(budget, "open the ledger with PureDP, ApproxDP, or another rule")
 
@@ -123,28 +155,28 @@ class AdvancedComposition(Composition):
     def amount(self, cost: Cost) -> Amount:
         match cost:
             case PureDP(epsilon=epsilon):
-                return Amount(exact(epsilon) ** 2, Fraction(0))
+                return Amount.of(up(epsilon * epsilon))
             case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount(exact(epsilon) ** 2, exact(delta))
+                return Amount.of(up(epsilon * epsilon), delta)
             case BoundedRange():
-                return Amount(2 * exact(cost.to_zcdp().rho), Fraction(0))
+                return Amount.of(2.0 * cost.to_zcdp().rho)
             case _:
                 raise self._cannot_take(cost, "use ZCDPComposition for zCDP costs")
 
     def ceiling(self, budget: Budget) -> Amount:
         if not isinstance(budget, ApproxDP):
             raise self._cannot_keep(budget, "it needs ApproxDP(epsilon, delta)")
-        room = exact(budget.delta) - exact(self.delta_prime)
-        if room < 0:
+        if self.delta_prime > budget.delta:
             raise self._cannot_keep(budget, f"delta_prime={self.delta_prime!r} alone exceeds its delta")
-        return Amount(exact(curves.advanced_square_sum(budget.epsilon, self.delta_prime)), room)
+        squares = curves.advanced_square_sum(budget.epsilon, self.delta_prime)
+        return Amount.of(squares, budget.delta).minus(Amount.of(0.0, self.delta_prime))
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
-        epsilon = curves.advanced_epsilon(float_up(amount.loss), self.delta_prime) if amount.loss else 0.0
+        epsilon = curves.advanced_epsilon(float_up(amount.loss), self.delta_prime) if amount.loss_units else 0.0
         # The ceiling was rounded down, so a sum below it keeps the budget even where this rounds above.
         if isinstance(budget, ApproxDP) and amount.within(self.ceiling(budget)):
             epsilon = min(epsilon, budget.epsilon)
-        return ApproxDP(epsilon, float_up(amount.delta + exact(self.delta_prime)))
+        return ApproxDP(epsilon, float_up(amount.delta + Fraction(self.delta_prime)))
 
     def describe(self) -> dict[str, str | float]:
         return {"name": self.name, "delta_prime": self.delta_prime}
@@ -162,9 +194,9 @@ class ZCDPComposition(Composition):
     def amount(self, cost: Cost) -> Amount:
         match cost:
             case ZCDP(rho=rho):
-                return Amount(exact(rho), Fraction(0))
+                return Amount.of(rho)
             case PureDP() | BoundedRange():
-                return Amount(exact(cost.to_zcdp().rho), Fraction(0))
+                return Amount.of(cost.to_zcdp().rho)
             case ApproxDP() if cost.delta == 0.0:
                 return self.amount(PureDP(cost.epsilon))
             case _:
@@ -173,9 +205,9 @@ class ZCDPComposition(Composition):
     def ceiling(self, budget: Budget) -> Amount:
         match budget:
             case ZCDP(rho=rho):
-                return Amount(exact(rho), Fraction(0))
+                return Amount.of(rho)
             case ApproxDP(epsilon=epsilon, delta=delta) if delta > 0.0:
-                return Amount(exact(curves.zcdp_rho(epsilon, delta)), Fraction(0))
+                return Amount.of(curves.zcdp_rho(epsilon, delta))
             case _:
                 raise self._cannot_keep(budget, "it needs ZCDP(rho), or ApproxDP with delta > 0")
 
@@ -203,29 +235,28 @@ def parallel(epsilons: list[float], *, replace_one: bool, public_membership: boo
     return PureDP(worst if public_membership or not replace_one else 2.0 * worst)
 
 
-def remaining_loss(amount: Amount, ceiling: Amount) -> Amount:
-    """What is left below a ceiling, never negative."""
-    return Amount(max(ceiling.loss - amount.loss, Fraction(0)), max(ceiling.delta - amount.delta, Fraction(0)))
-
-
 def readable(amount: Amount) -> str:
     """An amount for messages: rounded down, for people only."""
     text = f"{float_down(amount.loss):.12g}"
-    return text if amount.delta == 0 else f"{text}, δ {float_down(amount.delta):.6g}"
+    return text if not amount.delta_units else f"{text}, δ {float_down(amount.delta):.6g}"
 
 
-def amount_record(amount: Amount) -> dict[str, str]:
-    """An amount as it stands in the books: exact rationals."""
-    return {"delta": _rational(amount.delta), "loss": _rational(amount.loss)}
+def amount_text(units: int) -> str:
+    """One part of an amount as it stands in the books: exact; "3p-5" is 3·2^-5, its digits hexadecimal."""
+    if not units:
+        return "0p0"
+    zeros = (units & -units).bit_length() - 1
+    return f"{units >> zeros:x}p{zeros - _UNIT_BITS}"
 
 
-def amount_from_record(record: dict[str, str]) -> Amount:
-    """The inverse of `amount_record`."""
-    return Amount(Fraction(record["loss"]), Fraction(record["delta"]))
+def _units_from_text(text: str) -> int:
+    digits, exponent = text.split("p")
+    return int(digits, 16) << (int(exponent) + _UNIT_BITS) if int(digits, 16) else 0
 
 
-def _rational(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"
+def amount_from_record(record: Mapping[str, str]) -> Amount:
+    """The amount that two `amount_text`s stand for."""
+    return Amount(_units_from_text(record["loss"]), _units_from_text(record["delta"]))
 
 
 def composition_from_record(record: Mapping[str, str | float]) -> Composition:

@@ -14,9 +14,8 @@ from accountant.composition import (
     NOTHING,
     Amount,
     Composition,
-    amount_record,
+    amount_text,
     readable,
-    remaining_loss,
 )
 from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
 from accountant.plans import Plan
@@ -129,7 +128,7 @@ class Ledger:
     @property
     def remaining(self) -> Amount:
         """What is left, exactly, in the rule's own unit: Σε, Σε² or Σρ, and Σδ."""
-        return remaining_loss(self._total, self._ceiling)
+        return self._ceiling.minus(self._total)
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -230,10 +229,10 @@ class Ledger:
             after = self._total.plus(amount)
             if not after.within(self._ceiling):
                 raise BudgetExceeded(amount, self.remaining, self._rule.name)
-            number, totals = self._length, amount_record(after)
+            number = self._length
             line = (
                 f'{{"account":{who},"adjacency":{self._adjacency_json},'
-                f'"after":{{"delta":"{totals["delta"]}","loss":"{totals["loss"]}"}},'
+                f'"after":{{"delta":"{amount_text(after.delta_units)}","loss":"{amount_text(after.loss_units)}"}},'
                 f'"before":"{self._head}","kind":"charged","mechanism":{mechanism},"number":{number},'
                 f'"priced":{priced},"steps":{steps},"time":{time.time_ns()}}}'
             )

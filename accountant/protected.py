@@ -50,6 +50,9 @@ class Protected(Generic[T]):
     def __getitem__(self, key: object) -> Never:
         self._refuse("indexed")
 
+    def __contains__(self, item: object) -> Never:
+        self._refuse("searched")
+
     def __bool__(self) -> Never:
         self._refuse("tested for truth")
 

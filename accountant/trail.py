@@ -70,17 +70,18 @@ class MemoryStore:
     """Entries in this process's memory: gone when it ends."""
 
     def __init__(self) -> None:
-        self._entries: list[Entry] = []
+        # Plain tuples of strings, which the garbage collector stops tracking: appending stays flat.
+        self._rows: list[tuple[Kind, str, str]] = []
 
     def append(self, entry: Entry) -> None:
-        self._entries.append(entry)
+        self._rows.append((entry.kind, entry.line, entry.digest))
 
     def entries(self) -> Sequence[Entry]:
-        return tuple(self._entries)
+        return tuple(Entry(number, *row) for number, row in enumerate(self._rows))
 
     @property
     def head(self) -> str:
-        return self._entries[-1].digest if self._entries else GENESIS
+        return self._rows[-1][2] if self._rows else GENESIS
 
 
 def verify(entries: Iterable[Entry], *, expect_head: str | None = None) -> list[str]:
@@ -108,18 +109,22 @@ class _Audit:
 
     def take(self, entry: Entry) -> None:
         where = f"entry {self.expected}"
-        if digest_of(entry.line) != entry.digest:
-            self.found.append(f"{where}: its digest does not match its content")
-        record = entry.record
-        if record.get("before") != self.before:
-            self.found.append(f"{where}: it does not follow the entry before it")
-        if record.get("number") != self.expected or record.get("kind") != entry.kind:
-            self.found.append(f"{where}: it is numbered {record.get('number')!r} and called {record.get('kind')!r}")
-        self.before, self.expected = entry.digest, self.expected + 1
         try:
+            if digest_of(entry.line) != entry.digest:
+                self.found.append(f"{where}: its digest does not match its content")
+            record = entry.record
+            self._place(where, entry, record)
             self._content(where, record)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self.found.append(f"{where}: it cannot be read ({type(error).__name__}: {error})")
+        self.before, self.expected = entry.digest, self.expected + 1
+
+    def _place(self, where: str, entry: Entry, record: dict[str, object]) -> None:
+        if record.get("before") != self.before:
+            self.found.append(f"{where}: it does not follow the entry before it")
+        number, kind = record.get("number"), record.get("kind")
+        if number != self.expected or kind != entry.kind:
+            self.found.append(f"{where}: it is numbered {number!r} and called {kind!r}")
 
     def _content(self, where: str, record: dict[str, object]) -> None:
         match record.get("kind"):
@@ -159,7 +164,7 @@ class _Audit:
             self.found.append(f"{where}: its running total is not the sum of the costs so far")
         if not self.total.within(self.ceiling):
             self.found.append(f"{where}: it takes the total above the budget")
-        self.open[self.expected - 1] = str(record.get("account"))
+        self.open[self.expected] = str(record.get("account"))
 
     def findings(self, expect_head: str | None) -> list[str]:
         found = list(self.found)

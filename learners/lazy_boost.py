@@ -33,7 +33,7 @@ from learners.one_rule import OneRule, PrivateOneRule
 from learners.schema import IntArray, Schema
 from learners.tables import Table, encode, input_names
 from learners.votes import Vote, VoteModel
-from mechanisms.noise import noise_source
+from mechanisms.noise import NoiseSource, noise_source
 
 Rule: TypeAlias = Literal["auto", "basic", "advanced", "zcdp"]
 Progress: TypeAlias = Callable[[int, OneRule], None]
@@ -52,7 +52,8 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
     composition: the rule of that own ledger. "auto" prices the whole plan of rounds at delta by the best
       theorem; "basic" does the same; "advanced" and "zcdp" add up round by round and need delta > 0.
-    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private.
+    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
+      source of your own is used as it is, and named in the books.
 
     >>> import numpy as np
     >>> from learners import LazyBoostClassifier
@@ -79,7 +80,7 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes: tuple[object, object] | None = None,
         ledger: Ledger | None = None,
         composition: Rule = "auto",
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | NoiseSource | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -102,15 +103,24 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all
         before anything is charged.
         """
-        target, booster = self._checked()
+        self._checked()
         schema = self._resolved_schema(X)
-        classes = self._public_classes(schema)
-        sample = EncodedSample(Layout(schema), encode(X, schema), signs(y, classes))
-        if sample.codes.shape[1] != sample.n:
-            raise ValueError(f"X has {sample.codes.shape[1]} records, y has {sample.n}")
+        codes, labels = encode(X, schema), signs(y, self._public_classes(schema))
+        if codes.shape[1] != labels.size:
+            raise ValueError(f"X has {codes.shape[1]} records, y has {labels.size}")
+        names = input_names(X)
+        self.fit_encoded(EncodedSample(Layout(schema), codes, labels), on_round=on_round)
+        if names is not None:
+            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        return self
+
+    def fit_encoded(self, sample: EncodedSample, *, on_round: Progress | None = None) -> Self:
+        """`fit` on a sample that is encoded and checked already; its layout's schema takes precedence."""
+        target, booster = self._checked()
+        classes = self._public_classes(sample.layout.schema)
         ledger = self._paying_ledger(target)
-        rules, eta = self._boost(sample, booster, ledger, target, on_round)
-        self._keep(X, schema, classes, rules, eta, ledger)
+        rules, self.eta_ = self._boost(sample, booster, ledger, target, on_round)
+        self._keep(sample.layout.schema, classes, rules, ledger)
         return self
 
     def _checked(self) -> tuple[PureDP | ApproxDP, LazyBregman]:
@@ -176,27 +186,13 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rules = boost(data, sample.n, booster, learner, self.rounds, charge, on_round)
         return rules, eta
 
-    def _keep(
-        self,
-        table: Table,
-        schema: Schema,
-        classes: tuple[object, object],
-        rules: list[OneRule],
-        eta: float,
-        ledger: Ledger,
-    ) -> None:
+    def _keep(self, schema: Schema, classes: tuple[object, object], rules: list[OneRule], ledger: Ledger) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
         self.model_ = VoteModel(schema, rules)
         self.classes_ = np.array(classes)
-        self.eta_ = eta
-        self.ledger_ = ledger
-        self.statement_: Statement = ledger.statement()
-        names = input_names(table)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        self.n_features_in_ = len(names) if names is not None else len(schema.columns)
+        self.ledger_, self.statement_ = ledger, ledger.statement()
+        self.n_features_in_ = len(schema.columns)
+        self.__dict__.pop("feature_names_in_", None)
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
 

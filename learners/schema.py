@@ -138,9 +138,7 @@ class Numeric:
         if not self.lower < self.upper:
             raise SchemaError(f"column {self.name!r}: lower {self.lower} must be below upper {self.upper}")
         if self.encoding not in ("one-hot", "thresholds") or self.outside not in ("error", "clip"):
-            raise SchemaError(
-                f"column {self.name!r}: encoding {self.encoding!r} or outside {self.outside!r} is unknown"
-            )
+            raise SchemaError(f"column {self.name!r}: unknown encoding {self.encoding!r} or outside {self.outside!r}")
         edges = self.edges
         if np.any(np.diff(edges) <= 0.0):
             raise SchemaError(f"column {self.name!r}: its cuts must rise strictly between its bounds, got {self.cuts}")

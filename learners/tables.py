@@ -77,9 +77,7 @@ def _one_dimensional(values: Values, name: str) -> Values:
     return values
 
 
-def read_csv(
-    path: str | Path, *, names: Sequence[str] | None = None, comment: str | None = None
-) -> dict[str, Strings]:
+def read_csv(path: str | Path, *, names: Sequence[str] | None = None, comment: str | None = None) -> dict[str, Strings]:
     """A CSV file as columns of stripped text; `.gz` is decompressed. Blank lines are skipped.
 
     names: column names where the file has no header line.  comment: lines that start so are skipped.

@@ -84,6 +84,14 @@ class SeededNoise:
         return int(np.argmax(positive(eta) * scores + gumbel))
 
 
-def noise_source(random_state: int | np.random.Generator | None) -> NoiseSource:
-    """SecureNoise for None, else a simulation with that seed."""
-    return SecureNoise() if random_state is None else SeededNoise(random_state)
+def noise_source(random_state: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
+    """SecureNoise for None, a simulation for a seed or a numpy Generator, and a noise source as it is."""
+    if random_state is None:
+        return SecureNoise()
+    if isinstance(random_state, int | np.integer | np.random.Generator):
+        return SeededNoise(random_state)
+    if hasattr(random_state, "exponential_choice"):
+        return random_state
+    raise TypeError(
+        f"random_state: expected None, an integer, a numpy Generator or a noise source, got {random_state!r}"
+    )

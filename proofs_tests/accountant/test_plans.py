@@ -1,0 +1,67 @@
+"""Plans: the table of claims, section 0, to its printed digits, and what a ledger charges for a plan."""
+
+import pytest
+
+from accountant import (
+    ZCDP,
+    ApproxDP,
+    BasicComposition,
+    BoundedRange,
+    Ledger,
+    Plan,
+    PureDP,
+    ReplaceOne,
+    Step,
+    UnsupportedCost,
+    ZCDPComposition,
+)
+from accountant.curves import bun_steinke_epsilon, zcdp_epsilon
+from accountant.fixed_plans import drv
+
+#  e, k, k·e, DRV, ρ = k e²/8 by Bun–Steinke, ρ tight, Rényi curve tight; all at δ = 1e-5
+TABLE = [
+    (0.1, 10, 1.000, 1.623, 0.7712, 0.6157, 0.5824),
+    (0.02, 99, 1.980, 0.9949, 0.4824, 0.3732, 0.3714),
+    (0.5, 5, 2.500, 6.987, 2.839, 2.452, 2.083),
+    (1.0, 3, 3.000, 13.47, 4.531, 4.011, 2.837),
+]
+
+
+@pytest.mark.parametrize(("width", "k", "basic", "advanced", "loose", "tight", "renyi"), TABLE)
+def test_the_printed_table(
+    width: float, k: int, basic: float, advanced: float, loose: float, tight: float, renyi: float
+) -> None:
+    price = Plan.of(BoundedRange(width), k).price(1e-5)
+    rho = k * width**2 / 8
+    assert price.routes["basic"] == pytest.approx(basic, rel=1e-9)
+    assert drv(width, 0.0, k, 1e-5).epsilon == pytest.approx(advanced, rel=5e-4)
+    assert bun_steinke_epsilon(rho, 1e-5) == pytest.approx(loose, rel=5e-4)
+    assert zcdp_epsilon(rho, 1e-5) == pytest.approx(tight, rel=5e-4)
+    assert price.routes["zcdp"] <= tight * (1 + 5e-4)  # u − 1 − ln u, below ε²/8
+    assert price.routes["renyi"] == pytest.approx(renyi, rel=5e-4)
+    assert (price.best.epsilon, price.route) == (price.routes["renyi"], "renyi")
+
+
+def test_a_plan_at_delta_zero_is_its_sum() -> None:
+    assert Plan.of(PureDP(0.25), 4).price(0.0).best == ApproxDP(1.0, 0.0)
+    with pytest.raises(UnsupportedCost, match="no composition theorem"):
+        Plan.of(ZCDP(0.1), 4).price(0.0)
+
+
+def test_equal_neighbours_become_one_step_and_rounds_keep_their_order() -> None:
+    plan = Plan.sequence([PureDP(0.1), PureDP(0.1), PureDP(0.2), PureDP(0.1)])
+    assert plan.steps == (Step(PureDP(0.1), 2), Step(PureDP(0.2), 1), Step(PureDP(0.1), 1))
+    assert [cost.as_dict()["epsilon"] for cost in plan] == [0.1, 0.1, 0.2, 0.1]
+    assert plan.rounds == 4
+
+
+def test_a_basic_ledger_charges_a_plan_its_best_price_and_a_zcdp_ledger_its_rho() -> None:
+    plan = Plan.of(BoundedRange(0.1), 10)
+    basic = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne())
+    basic.reserve(plan, delta=1e-5)
+    assert basic.spent == plan.price(1e-5).best
+    zcdp = Ledger(ZCDP(1.0), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    zcdp.reserve(plan)
+    assert isinstance(zcdp.spent, ZCDP)
+    assert zcdp.spent.rho == pytest.approx(10 * BoundedRange(0.1).to_zcdp().rho, rel=1e-15)
+    assert basic.verify() == zcdp.verify() == ["entry 1: charged to 'main' and never released (it counts)"]
