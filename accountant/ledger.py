@@ -175,17 +175,25 @@ class Ledger:
         return value
 
     def reserve(
-        self, plan: Plan, *, delta: float = 0.0, account: str = "main", mechanism: Description | None = None
+        self,
+        plan: Plan,
+        *,
+        adjacency: Adjacency,
+        delta: float = 0.0,
+        account: str = "main",
+        mechanism: Description | None = None,
     ) -> "Reservation":
         """Charge a whole plan with one entry, and release its rounds one after another.
 
+        adjacency: the relation under which the plan's costs were proved.
         mechanism: what the rounds will release, for the entry; what they really were is noted at the end.
 
         delta: 0 charges the sum of the plan's costs under the ledger's rule. Above 0, on a ledger that adds
         up (ε, δ), it charges `plan.price(delta)` as one release: any composition theorem may be used inside
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
-        Raises BudgetExceeded or UnsupportedCost, before anything is charged.
+        Raises BudgetExceeded, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
+        self._promises(adjacency, "this plan")
         amount, priced = self._price(plan, delta)
         steps = [{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps]
         announced = "null" if mechanism is None else mechanism.canonical
@@ -207,13 +215,13 @@ class Ledger:
                 f"{type(mechanism).__name__} has no plain cost"
                 + (": give it a certificate first, robust.under(slickness)" if hasattr(mechanism, "under") else "")
             )
-        if mechanism.adjacency != self._adjacency:
-            raise AdjacencyMismatch(
-                f"{type(mechanism).__name__} was proved for {mechanism.adjacency}, "
-                f"but this ledger promises {self._adjacency}"
-            )
+        self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
         return content
+
+    def _promises(self, adjacency: Adjacency, what: str) -> None:
+        if adjacency != self._adjacency:
+            raise AdjacencyMismatch(f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}")
 
     # --- the books ------------------------------------------------------------------------------------
 

@@ -182,7 +182,9 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         delta = self.delta if isinstance(ledger.composition, BasicComposition) else 0.0
         announced = learner.mechanism(runs[-1][0].zeta).under(runs[-1][0]).description
         data = ledger.protect(sample)
-        with ledger.reserve(plan(eta), delta=delta, account="LazyBoostClassifier", mechanism=announced) as charge:
+        with ledger.reserve(
+            plan(eta), adjacency=ReplaceOne(), delta=delta, account=type(self).__name__, mechanism=announced
+        ) as charge:
             rules = boost(data, sample.n, booster, learner, self.rounds, charge, on_round)
         return rules, eta
 
@@ -210,6 +212,7 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Table) -> npt.NDArray[np.generic]:
         """Classes, shape (n,); a tied vote goes to the first class."""
+        self._fitted()
         return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
 
     def predict_proba(self, X: Table) -> FloatArray:

@@ -104,7 +104,9 @@ def test_refusal_names_its_numbers_and_charges_nothing() -> None:
     before = ledger.head
     with pytest.raises(BudgetExceeded) as refused:
         ledger.release(RandomizedResponse(1.5), ledger.protect(True))
-    assert (refused.value.requested.loss, refused.value.remaining.loss, refused.value.rule) == (1.5, 1, "basic")
+    numbers = (refused.value.requested.loss, refused.value.remaining.loss)
+    assert numbers == (Fraction(3, 2), Fraction(1))
+    assert refused.value.rule == "basic"
     assert ledger.head == before
     assert ledger.spent == PureDP(0.0)
 
@@ -130,6 +132,13 @@ def test_another_adjacency_is_refused_before_the_charge(other: AddRemoveOne | Fe
     ledger = open_ledger()
     with pytest.raises(AdjacencyMismatch, match=r"proved for .* but this ledger promises replace-one"):
         ledger.release(RandomizedResponse(0.1, relation=other), ledger.protect(True))
+    assert len(ledger.entries) == 1
+
+
+def test_a_plan_for_another_adjacency_is_refused_before_the_charge() -> None:
+    ledger = open_ledger()
+    with pytest.raises(AdjacencyMismatch, match="this plan was proved for add-remove-one"):
+        ledger.reserve(Plan.of(PureDP(0.1)), adjacency=AddRemoveOne())
     assert len(ledger.entries) == 1
 
 
@@ -160,7 +169,7 @@ def test_a_ledger_cannot_be_copied(copy_it: Callable[[Ledger], object]) -> None:
 
 
 def test_a_reservation_cannot_be_copied() -> None:
-    reservation = open_ledger().reserve(Plan.of(PureDP(0.1)))
+    reservation = open_ledger().reserve(Plan.of(PureDP(0.1)), adjacency=ReplaceOne())
     for copy_it in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(LedgerCopyRefused):
             copy_it(reservation)
@@ -216,7 +225,7 @@ def test_threads_racing_for_the_last_of_the_budget() -> None:
 
 def test_a_reservation_charges_once_and_releases_round_by_round() -> None:
     ledger = open_ledger()
-    with ledger.reserve(Plan.of(PureDP(0.1), 3), account="study") as charge:
+    with ledger.reserve(Plan.of(PureDP(0.1), 3), account="study", adjacency=ReplaceOne()) as charge:
         assert ledger.spent == PureDP(0.30000000000000004)
         for seed in range(3):
             charge.release(RandomizedResponse(0.1, seed), ledger.protect(True))
@@ -233,17 +242,17 @@ def test_a_round_must_not_cost_more_than_was_reserved_for_it() -> None:
     ledger = open_ledger()
     plan = Plan.sequence([PureDP(0.1), PureDP(0.2)])
     with (
-        ledger.reserve(plan) as charge,
+        ledger.reserve(plan, adjacency=ReplaceOne()) as charge,
         pytest.raises(NotSpendable, match=r"round 1 was reserved at PureDP\(epsilon=0.1\)"),
     ):
         charge.release(RandomizedResponse(0.2), ledger.protect(True))
-    with ledger.reserve(plan) as charge, pytest.raises(NotSpendable, match="round 1"):
+    with ledger.reserve(plan, adjacency=ReplaceOne()) as charge, pytest.raises(NotSpendable, match="round 1"):
         charge.release(RandomizedResponse(0.1, kind=BoundedRange), ledger.protect(True))
 
 
 def test_a_closed_reservation_releases_nothing() -> None:
     ledger = open_ledger()
-    with ledger.reserve(Plan.of(PureDP(0.1), 3)) as charge:
+    with ledger.reserve(Plan.of(PureDP(0.1), 3), adjacency=ReplaceOne()) as charge:
         pass
     with pytest.raises(ReservationClosed, match="closed"):
         charge.release(RandomizedResponse(0.1), ledger.protect(True))
@@ -253,11 +262,13 @@ def test_a_plan_over_budget_is_refused_whole() -> None:
     ledger = open_ledger()
     assert not ledger.affords(Plan.of(PureDP(0.1), 11))
     with pytest.raises(BudgetExceeded):
-        ledger.reserve(Plan.of(PureDP(0.1), 11))
+        ledger.reserve(Plan.of(PureDP(0.1), 11), adjacency=ReplaceOne())
     with pytest.raises(NotSpendable, match="takes a Plan"):
-        ledger.reserve(PureDP(0.1))  # type: ignore[arg-type]  # the mistake under test
+        ledger.reserve(PureDP(0.1), adjacency=ReplaceOne())  # type: ignore[arg-type]  # the mistake under test
     with pytest.raises(UnsupportedCost):
-        open_ledger(ApproxDP(1.0, 1e-5), ZCDPComposition()).reserve(Plan.of(PureDP(0.1)), delta=1e-6)
+        open_ledger(ApproxDP(1.0, 1e-5), ZCDPComposition()).reserve(
+            Plan.of(PureDP(0.1)), delta=1e-6, adjacency=ReplaceOne()
+        )
     assert len(ledger.entries) == 1
 
 
@@ -269,7 +280,7 @@ def busy_ledger() -> Ledger:
     bit = ledger.protect(True)
     for seed in range(4):
         ledger.release(RandomizedResponse(0.05, seed), bit, account=f"team-{seed % 2}")
-    with ledger.reserve(Plan.of(BoundedRange(0.05), 5)) as charge:
+    with ledger.reserve(Plan.of(BoundedRange(0.05), 5), adjacency=ReplaceOne()) as charge:
         charge.release(RandomizedResponse(0.05, kind=BoundedRange), bit)
     return ledger
 

@@ -58,10 +58,10 @@ def test_equal_neighbours_become_one_step_and_rounds_keep_their_order() -> None:
 def test_a_basic_ledger_charges_a_plan_its_best_price_and_a_zcdp_ledger_its_rho() -> None:
     plan = Plan.of(BoundedRange(0.1), 10)
     basic = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne())
-    basic.reserve(plan, delta=1e-5)
+    basic.reserve(plan, delta=1e-5, adjacency=ReplaceOne())
     assert basic.spent == plan.price(1e-5).best
     zcdp = Ledger(ZCDP(1.0), composition=ZCDPComposition(), adjacency=ReplaceOne())
-    zcdp.reserve(plan)
+    zcdp.reserve(plan, adjacency=ReplaceOne())
     assert isinstance(zcdp.spent, ZCDP)
     assert zcdp.spent.rho == pytest.approx(10 * BoundedRange(0.1).to_zcdp().rho, rel=1e-15)
     assert basic.verify() == zcdp.verify() == ["entry 1: charged to 'main' and never released (it counts)"]

@@ -44,7 +44,7 @@ def test_agrees_with_root_finding_on_the_scale(margins: list[int], density: floa
     weights = np.exp(-rate * kinds)
 
     def excess(log_scale: float) -> float:
-        return float(counts @ np.minimum(1.0, np.exp(log_scale) * weights)) - density * counts.sum()
+        return float(counts @ np.minimum(1.0, np.exp(log_scale) * weights) - density * counts.sum())
 
     scale = np.exp(brentq(excess, -60.0, 60.0, xtol=1e-14))
     ours = capped_scaling(-rate * kinds, counts, density)

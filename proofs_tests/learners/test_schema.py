@@ -93,7 +93,11 @@ def test_a_faulty_schema_file_is_refused_by_name(tmp_path: Path, text: str, mess
         Schema.from_toml(path)
 
 
-TABLE = {"age": [0, 24.9, 25, 100], "colour": ["red", None, " green ", "?"], "gain": [-3, 1, 7, 99]}
+TABLE: dict[str, list[object]] = {
+    "age": [0, 24.9, 25, 100],
+    "colour": ["red", None, " green ", "?"],
+    "gain": [-3, 1, 7, 99],
+}
 CODES = [[0, 0, 1, 3], [0, 2, 1, 2], [0, 1, 2, 2]]
 
 
@@ -124,10 +128,10 @@ def test_every_kind_of_table_gives_the_same_codes(table: Table) -> None:
         ({"age": [[1], [2], [3], [4]]}, "one value per record"),
     ],
 )
-def test_values_outside_the_schema_are_refused_by_column_and_row(change: dict[str, object], message: str) -> None:
+def test_values_outside_the_schema_are_refused_by_column_and_row(change: dict[str, list[object]], message: str) -> None:
     table = {name: change.get(name, values) for name, values in TABLE.items()}
     with pytest.raises((OutsideSchema, ValueError), match=message):
-        encode(table, SCHEMA)  # type: ignore[arg-type]  # deliberately wrong values
+        encode(table, SCHEMA)
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:

@@ -74,7 +74,7 @@ def charged(setting: Setting, rule: Composition, budget: Budget) -> Budget:
 def run(setting: Setting, sample: EncodedSample, noise: ScriptedNoise, ledger: Ledger) -> tuple[OneRule, ...]:
     learner = PrivateOneRule(LAYOUT, setting.eta, noise)
     plan = boosting_plan(learner, certificates(setting.booster, setting.rounds, setting.n))
-    with ledger.reserve(plan) as charge:
+    with ledger.reserve(plan, adjacency=ReplaceOne()) as charge:
         return tuple(boost(ledger.protect(sample), sample.n, setting.booster, learner, setting.rounds, charge))
 
 
@@ -109,7 +109,7 @@ class Symmetry:
         return OneRule(rule.feature ^ self.swap, sign * (-1) ** self.flips[rule.feature])
 
 
-SYMMETRIES = [Symmetry(swap, flips) for swap in (0, 1) for flips in itertools.product((0, 1), repeat=3)]
+SYMMETRIES = [Symmetry(swap, (a, b, y)) for swap, a, b, y in itertools.product((0, 1), repeat=4)]
 
 
 @cache
