@@ -8,7 +8,7 @@ ceiling that is fixed when the ledger is opened. So a charge costs O(1), and rea
 import abc
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 import attrs
 
@@ -35,8 +35,7 @@ def _units(value: float) -> int:
     return numerator << (_UNIT_BITS - denominator.bit_length() + 1)
 
 
-@attrs.frozen
-class Amount:
+class Amount(NamedTuple):
     """What a rule adds up, exactly, as whole numbers of 2^-1074.
 
     `loss` is Σε, Σεᵢ² or Σρ, by the rule; `delta` is Σδ. Both read as exact rationals.

@@ -84,7 +84,7 @@ class Ledger:
         self._ceiling = composition.ceiling(budget)
         self._store: EntryStore = MemoryStore() if store is None else store
         self._lock = threading.RLock()
-        self._process = os.getpid()
+        self._forks = _FORKS.count
         self._total, self._length, self._head = NOTHING, 0, self._store.head
         self._adjacency_json = canonical(dict(adjacency_record(adjacency)))
         self._open_books()
@@ -209,6 +209,7 @@ class Ledger:
         return self._rule.amount(priced), priced
 
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
+        self._same_process()
         content = unseal(data, self)
         if not isinstance(getattr(mechanism, "cost", None), PureDP | ApproxDP | ZCDP | BoundedRange):
             raise NotSpendable(
@@ -226,12 +227,11 @@ class Ledger:
     # --- the books ------------------------------------------------------------------------------------
 
     def _charge_one(self, mechanism: Spendable[D, R], account: str) -> int:
-        cost = mechanism.cost
-        amount = _amount(self._rule, cost)
-        return self._charge(amount, account, mechanism.description.canonical, _one_step(cost), "null")
+        amount, steps = _one_release(self._rule, mechanism.cost)
+        return self._charge(amount, account, mechanism.description.canonical, steps, "null")
 
     def _charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str) -> int:
-        who = json.dumps(account)
+        who = _quoted(account)
         with self._lock:
             self._same_process()
             after = self._total.plus(amount)
@@ -249,6 +249,12 @@ class Ledger:
             self._append("charged", line)
             return number
 
+    def _same_process(self) -> None:
+        if _FORKS.count != self._forks:
+            raise LedgerCopyRefused(
+                "a fork copied this in-memory ledger into another process; its budget would be spent twice"
+            )
+
     def _mark_released(self, charge: int, used: str) -> None:
         with self._lock:
             line = (
@@ -258,15 +264,9 @@ class Ledger:
             self._append("released", line)
 
     def _append(self, kind: Kind, line: str) -> None:
-        entry = Entry(self._length, kind, line, digest_of(line))
-        self._store.append(entry)
-        self._length, self._head = entry.number + 1, entry.digest
-
-    def _same_process(self) -> None:
-        if os.getpid() != self._process:
-            raise LedgerCopyRefused(
-                "this in-memory ledger was copied into another process by a fork; its budget would be spent twice"
-            )
+        digest = digest_of(line)
+        self._store.append(kind, line, digest)
+        self._length, self._head = self._length + 1, digest
 
     # --- a ledger exists once -------------------------------------------------------------------------------
 
@@ -358,13 +358,29 @@ def _covers(planned: Cost, cost: Cost) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _amount(rule: Composition, cost: Cost) -> Amount:
-    return rule.amount(cost)
+def _one_release(rule: Composition, cost: Cost) -> tuple[Amount, str]:
+    """What one release adds up to, and its step as the books write it."""
+    return rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
 
 
 @functools.lru_cache(maxsize=4096)
-def _one_step(cost: Cost) -> str:
-    return _compact([{"cost": cost.as_dict(), "rounds": 1}])
+def _quoted(text: str) -> str:
+    return json.dumps(text)
+
+
+class _Forks:
+    """How often this process is the child of a fork: a ledger made before one belongs to the parent."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        if hasattr(os, "register_at_fork"):  # where there is no fork, nothing can be copied by one
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self.count += 1
+
+
+_FORKS = _Forks()
 
 
 def _compact(value: object) -> str:

@@ -6,7 +6,7 @@ curator's own process: see LIMITS.md.
 """
 
 from collections.abc import Callable
-from typing import Generic, Never, TypeVar
+from typing import TYPE_CHECKING, Generic, Never, TypeVar
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -41,17 +41,19 @@ class Protected(Generic[T]):
     def _refuse(self, what: str) -> Never:
         raise Sealed(f"protected data cannot be {what}; release a mechanism's output with ledger.release(...)")
 
-    def __iter__(self) -> Never:
-        self._refuse("iterated")
+    if not TYPE_CHECKING:  # mypy must refuse these, so it must not see that they exist
 
-    def __len__(self) -> Never:
-        self._refuse("measured")
+        def __iter__(self) -> Never:
+            self._refuse("iterated")
 
-    def __getitem__(self, key: object) -> Never:
-        self._refuse("indexed")
+        def __len__(self) -> Never:
+            self._refuse("measured")
 
-    def __contains__(self, item: object) -> Never:
-        self._refuse("searched")
+        def __getitem__(self, key: object) -> Never:
+            self._refuse("indexed")
+
+        def __contains__(self, item: object) -> Never:
+            self._refuse("searched")
 
     def __bool__(self) -> Never:
         self._refuse("tested for truth")

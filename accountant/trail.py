@@ -55,7 +55,7 @@ def canonical(record: dict[str, object]) -> str:
 class EntryStore(Protocol):
     """Where entries live: append-only. `append` returns only when the entry is as durable as the store is."""
 
-    def append(self, entry: Entry) -> None:
+    def append(self, kind: Kind, line: str, digest: str) -> None:
         """Add the next entry."""
 
     def entries(self) -> Sequence[Entry]:
@@ -73,8 +73,8 @@ class MemoryStore:
         # Plain tuples of strings, which the garbage collector stops tracking: appending stays flat.
         self._rows: list[tuple[Kind, str, str]] = []
 
-    def append(self, entry: Entry) -> None:
-        self._rows.append((entry.kind, entry.line, entry.digest))
+    def append(self, kind: Kind, line: str, digest: str) -> None:
+        self._rows.append((kind, line, digest))
 
     def entries(self) -> Sequence[Entry]:
         return tuple(Entry(number, *row) for number, row in enumerate(self._rows))

@@ -33,13 +33,14 @@ from accountant import (
     Plan,
     PureDP,
     ReplaceOne,
+    Reservation,
     ReservationClosed,
     Sealed,
     UnsupportedCost,
     ZCDPComposition,
     verify,
 )
-from accountant.trail import digest_of
+from accountant.trail import Kind, digest_of
 from proofs_tests.doubles import Breaks, Picky, RandomizedResponse
 
 RULES: list[tuple[Composition, Budget]] = [
@@ -180,20 +181,22 @@ def test_sklearn_clone_keeps_the_same_ledger() -> None:
     assert clone(ledger, safe=False) is ledger
 
 
-def spend_in_fork(ledger: Ledger, out: "multiprocessing.Queue[str]") -> None:
+def spend_in_fork(spender: Ledger | Reservation, ledger: Ledger, out: "multiprocessing.Queue[str]") -> None:
     try:
-        ledger.release(RandomizedResponse(0.1), ledger.protect(True))
+        spender.release(RandomizedResponse(0.1), ledger.protect(True))
         out.put("released")
     except LedgerCopyRefused as error:
         out.put(str(error))
 
 
-def test_a_fork_cannot_spend_the_budget_a_second_time() -> None:
-    context = multiprocessing.get_context("fork")
+@pytest.mark.parametrize("reserved", [False, True])
+def test_a_fork_cannot_spend_the_budget_a_second_time(reserved: bool) -> None:
+    ledger, context = open_ledger(), multiprocessing.get_context("fork")
+    spender = ledger.reserve(Plan.of(PureDP(0.1), 3), adjacency=ReplaceOne()) if reserved else ledger
     out: multiprocessing.Queue[str] = context.Queue()
-    child = context.Process(target=spend_in_fork, args=(open_ledger(), out))
+    child = context.Process(target=spend_in_fork, args=(spender, ledger, out))
     child.start()
-    assert "copied into another process by a fork" in out.get(timeout=30)
+    assert "a fork copied this in-memory ledger" in out.get(timeout=30)
     child.join()
 
 
@@ -349,10 +352,10 @@ def test_damaged_lines_are_findings_not_crashes() -> None:
 
 def test_a_store_that_fails_half_way_never_gives_budget_back() -> None:
     class Full(MemoryStore):
-        def append(self, entry: Entry) -> None:
-            if entry.kind == "charged":
+        def append(self, kind: Kind, line: str, digest: str) -> None:
+            if kind == "charged":
                 raise OSError("disk full")
-            super().append(entry)
+            super().append(kind, line, digest)
 
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne(), store=Full())
     with pytest.raises(OSError, match="disk full"):

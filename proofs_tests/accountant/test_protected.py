@@ -13,12 +13,12 @@ from proofs_tests.doubles import RandomizedResponse
 SECRET = "diagnosis: positive"
 
 READERS: dict[str, Callable[[Protected[str]], object]] = {
-    "iterate": lambda data: list(data),
-    "length": lambda data: len(data),
-    "index": lambda data: data[0],
+    "iterate": lambda data: list(data),  # type: ignore[call-overload]  # mypy refuses it too
+    "length": lambda data: len(data),  # type: ignore[arg-type]  # mypy refuses it too
+    "index": lambda data: data[0],  # type: ignore[index]  # mypy refuses it too
     "truth": lambda data: bool(data),
     "equal": lambda data: data == data,
-    "contains": lambda data: "p" in data,
+    "contains": lambda data: "p" in data,  # type: ignore[operator]  # mypy refuses it too
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": pickle.dumps,

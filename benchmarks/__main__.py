@@ -1,0 +1,35 @@
+"""`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME [--data DIR] [--out DIR]` runs one."""
+
+import argparse
+import importlib
+from pathlib import Path
+
+from benchmarks.report import Report
+
+NAMES = {
+    "adult": "accuracy and AUC on Adult, ten seeds, against the figures of the issue (about 1 minute)",
+    "speed": "100 rounds on Adult against interpret's DP-EBM, same machine, same run (about 1 minute; extra `bench`)",
+    "ledger": "what a release costs over its sampling, from the 1st to the 100,000th entry (about 20 seconds)",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("name", nargs="?", choices=sorted(NAMES))
+    parser.add_argument("--data", help="folder with the real data sets; default: EXCHEQUER_DATA")
+    parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="where the tables go")
+    parser.add_argument("--quick", action="store_true", help="fewer repeats, for a first look")
+    options = parser.parse_args()
+    if options.name is None:
+        for name, what in NAMES.items():
+            print(f"{name:<8} {what}")
+        return
+    report: Report = importlib.import_module(f"benchmarks.{options.name}").run(options.data, options.quick)
+    print(report)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / f"{options.name}.md").write_text(str(report) + "\n", encoding="utf-8")
+    raise SystemExit(0 if report.met else 1)
+
+
+if __name__ == "__main__":
+    main()
