@@ -53,7 +53,7 @@ def data_folder(given: str | Path | None = None) -> Path | None:
 def adult(folder: str | Path) -> Dataset:
     """Adult with its canonical test set, from `folder` or `folder/adult`. Raises DataNotFound."""
     schema = packaged_schema("adult")
-    assert schema.label is not None  # noqa: S101 -- it is in the packaged file
+    assert schema.label is not None
     names = [*schema.names, schema.label.name]
     train = _adult_part(Path(folder), "adult.data", names)
     test = _adult_part(Path(folder), "adult.test", names)

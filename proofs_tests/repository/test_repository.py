@@ -10,9 +10,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LAYERS = ["accountant", "mechanisms", "boosting", "learners", "exchequer"]
-ABOVE = {"proofs_tests": LAYERS, "benchmarks": LAYERS}
 MAY_IMPORT = {name: set(LAYERS[: place + 1]) for place, name in enumerate(LAYERS)} | {
-    "proofs_tests": {*LAYERS, "proofs_tests"},
+    "proofs_tests": {*LAYERS, "proofs_tests", "benchmarks"},
     "benchmarks": {*LAYERS, "benchmarks"},
 }
 

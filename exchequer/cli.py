@@ -1,0 +1,265 @@
+"""The commands of `exchequer`, their options and their help; what they do is in the modules beside this one.
+
+Those modules are imported when a command runs: they take numpy, scipy, scikit-learn and OpenDP along, which
+would make `exchequer --help` slow.
+"""
+
+from importlib import metadata
+from pathlib import Path
+
+import click
+
+from exchequer.bad_input import Commands
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUT = click.Path(dir_okay=False, path_type=Path)
+
+
+def version() -> str:
+    """The installed version."""
+    try:
+        return metadata.version("exchequer")
+    except metadata.PackageNotFoundError:
+        return "(not installed: run from a checkout)"
+
+
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version(), prog_name="exchequer")
+@click.pass_context
+def main(ctx: click.Context) -> None:
+    """Train models on personal data, and prove how little they give away.
+
+    A model trained here is differentially private: whoever sees it can hardly tell whether any one person's
+    record was other than it is. How hardly is a number, EPSILON: 1 is a strong promise, 10 a weak one. DELTA
+    is the small probability with which the promise may fail. A ledger writes down every bit of EPSILON and
+    DELTA that is spent, and refuses what is not in the budget.
+
+    \b
+    Start with:
+      exchequer demo
+      exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
+      exchequer train people.csv --schema people.toml --epsilon 1 --out model.json
+      exchequer predict new.csv --model model.json --out predictions.csv
+
+    Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Simulate with this seed, a whole number from 0: repeatable, but NOT private, and the statement says so. "
+    "Without it the noise is secure and differs in every run.",
+)
+
+
+@main.command()
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with adult.data and adult.test (or .gz): run on Adult as well. Default: the folder named by the "
+    "environment variable EXCHEQUER_DATA, if set.",
+)
+@click.option("--epsilon", type=float, help="What a model may cost, above 0. Default: 1.")
+@click.option("--delta", type=float, help="Probability that the promise may fail, from 0 to below 1. Default: 1e-5.")
+@click.option(
+    "--rounds", type=int, help="How many simple rules vote in the model, from 1. Default: by the number of records."
+)
+@SEED
+def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: int | None, seed: int | None) -> None:
+    """Train a private model on real, public data and compare it with a model without privacy.
+
+    Uses the breast cancer data that ship with scikit-learn, and Adult (census income) where its folder is
+    given. Prints the accuracy on held-out records, the whole model, and the ledger's statement. Takes under
+    half a minute.
+
+    \b
+    Examples:
+      exchequer demo
+      exchequer demo --epsilon 0.5 --data ~/datasets/adult
+    """
+    from exchequer.demo import run
+
+    run(data, epsilon, delta, rounds, seed)
+
+
+@main.command()
+@click.argument("data", type=FILE)
+@click.option(
+    "--schema",
+    type=FILE,
+    required=True,
+    help="TOML file that says which columns there are, their categories or bounds, and the label with its two "
+    "classes. It must be written from public knowledge, never from the data.",
+)
+@click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0; 1 is a strong promise.")
+@click.option(
+    "--delta",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Probability that the promise may fail, from 0 to below 1; 0 is strictest. 1e-5 buys much accuracy with "
+    "many rounds. Must be below 1/n, and should be far below it.",
+)
+@click.option("--rounds", type=int, default=25, show_default=True, help="How many simple rules vote, from 1.")
+@click.option(
+    "--learning-rate",
+    type=float,
+    default=0.45,
+    show_default=True,
+    help="How strongly each round turns to the records that are still wrong, above 0.",
+)
+@click.option(
+    "--density",
+    type=float,
+    default=0.35,
+    show_default=True,
+    help="Share of the records over which the weight must be spread, above 0 up to 1. Larger needs less noise, "
+    "smaller lets the model dwell on hard records.",
+)
+@SEED
+@click.option(
+    "--no-header",
+    is_flag=True,
+    help="The file has no line with column names: its columns are the schema's in order, then the label.",
+)
+@click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+def train(
+    data: Path,
+    schema: Path,
+    epsilon: float,
+    delta: float,
+    rounds: int,
+    learning_rate: float,
+    density: float,
+    seed: int | None,
+    no_header: bool,
+    out: Path,
+    force: bool,
+) -> None:
+    """Train a private classifier on the CSV file DATA and save it with its privacy statement.
+
+    What is printed and saved is safe to publish, at the price that the statement names. Each run opens a new
+    ledger: models trained on the same records cost the sum of their prices. Error messages are not for
+    publishing; they may quote a value of your data. The accuracy on DATA itself is not printed, because it would
+    have to be paid for; keep some records back and use `exchequer predict --score` on them.
+
+    \b
+    Example:
+      exchequer train people.csv --schema people.toml --epsilon 1 --delta 1e-6 --out model.json
+    \b
+    A schema:
+      [label]
+      name = "income"
+      classes = ["low", "high"]        # the second is the positive class
+      [[columns]]
+      name = "age"
+      kind = "numeric"
+      lower = 0                        # public bounds
+      upper = 100
+      bins = 10
+      outside = "clip"                 # or "error"
+      [[columns]]
+      name = "sex"
+      kind = "categorical"
+      categories = ["female", "male"]
+    """
+    from exchequer import train as work
+
+    budget = work.Budgeted(epsilon, delta, rounds, learning_rate, density, seed)
+    work.train(data, schema, out, budget, header=not no_header, force=force)
+
+
+@main.command()
+@click.argument("data", type=FILE)
+@click.option("--model", type=FILE, required=True, help="A model that `exchequer train` saved.")
+@click.option("--out", type=OUT, help="Where the predictions go, as CSV. Default: standard output.")
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+@click.option(
+    "--proba",
+    is_flag=True,
+    help="Add each class's share of the vote, from 0 to 1. Shares rank records; they are not probabilities.",
+)
+@click.option("--score", is_flag=True, help="Compare with the label column of DATA and report the accuracy.")
+@click.option(
+    "--no-header",
+    is_flag=True,
+    help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
+)
+def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool, score: bool, no_header: bool) -> None:
+    """Predict the class of each record in the CSV file DATA with a saved model.
+
+    Writes one line per record: the predicted class, and a score from -1 to 1 that is positive for the second
+    class of the schema. Predicting costs no privacy of the records that the model was trained on. Further
+    columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
+
+    \b
+    Examples:
+      exchequer predict new.csv --model model.json --out predictions.csv
+      exchequer predict held-out.csv --model model.json --score --out predictions.csv
+    """
+    from exchequer import train as work
+
+    work.predict(data, model, out, header=not no_header, force=force, proba=proba, score=score)
+
+
+@main.command()
+@click.option(
+    "--mechanism",
+    "mechanisms",
+    multiple=True,
+    metavar="KIND:NUMBERS[@ROUNDS]",
+    help="A cost, as pure-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO or bounded-range:EPS; all numbers from 0. With "
+    "@ROUNDS it is repeated so often, else --rounds times. Give it several times for a mixed plan.",
+)
+@click.option("--learner", type=click.Choice(["lazy-boost"]), help="Price a learner instead: what `train` runs.")
+@click.option("--rounds", type=int, default=1, show_default=True, help="How often it is released, from 1 to 100000.")
+@click.option(
+    "--delta",
+    type=float,
+    default=1e-5,
+    show_default=True,
+    help="Probability that the promise may fail, in all, from 0 to below 1; should be far below 1/n.",
+)
+@click.option("--epsilon", type=float, help="With --learner: what the run may cost, above 0.")
+@click.option("--n", type=int, help="With --learner: the number of records, from 1. It counts as public.")
+@click.option("--density", type=float, default=0.35, show_default=True, help="With --learner: see train.")
+@click.option("--learning-rate", type=float, default=0.45, show_default=True, help="With --learner: see train.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
+def price(
+    mechanisms: tuple[str, ...],
+    learner: str | None,
+    rounds: int,
+    delta: float,
+    epsilon: float | None,
+    n: int | None,
+    density: float,
+    learning_rate: float,
+    as_json: bool,
+) -> None:
+    """Say what a plan costs under each rule of composition, before any data is touched.
+
+    Every release costs some privacy, and rules of composition say what many releases cost together. They
+    differ a lot; this shows which is best for a plan, and which of them a ledger may stop by.
+
+    \b
+    What 100 releases cost together:
+      exchequer price --mechanism bounded-range:0.01 --rounds 100 --delta 1e-5
+    A mixed plan:
+      exchequer price --mechanism zcdp:0.01@5 --mechanism pure-dp:0.1@3
+    How little noise a learner needs for epsilon 1:
+      exchequer price --learner lazy-boost --n 32561 --rounds 200 --epsilon 1
+    """
+    if bool(mechanisms) == (learner is not None):
+        raise click.UsageError("give either --mechanism or --learner")
+    from exchequer import price as work
+
+    if learner is None:
+        work.price_plan(mechanisms, rounds, delta, as_json=as_json)
+        return
+    if n is None or epsilon is None:
+        raise click.UsageError("--learner needs --n and --epsilon")
+    work.price_learner(work.Boosting(n, rounds, density, learning_rate), epsilon, delta, as_json=as_json)

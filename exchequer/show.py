@@ -1,0 +1,119 @@
+"""What the commands print: tables, statements and progress, through rich.
+
+Names and values come from schemas and files, so they enter as `Text`: rich would read "[x]" as markup.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from accountant import Statement
+from learners import LazyBoostClassifier
+from learners.lazy_boost import Progress as OnRound
+
+SHOWN_VOTES = 12
+"""Lines of a vote table that are printed; the model holds them all."""
+
+
+def console() -> Console:
+    """Standard output; 80 columns wide where it is not a terminal."""
+    return Console(highlight=False)
+
+
+def title(text: str) -> None:
+    """A line that opens the output."""
+    console().print(Text(text, style="bold"))
+
+
+def heading(text: str) -> None:
+    """A line that opens a section."""
+    title(f"\n{text}")
+
+
+def paragraph(text: str) -> None:
+    """Text, wrapped at the width of the terminal."""
+    console().print(Text(text))
+
+
+def table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: Sequence[str] = (), whole: Sequence[str] = ()
+) -> None:
+    """A table. numbers: columns that are set flush right.  They and those in `whole` are never wrapped."""
+    drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        number = name in numbers
+        drawn.add_column(name, justify="right" if number else "left", no_wrap=number or name in whole, overflow="fold")
+    for row in rows:
+        drawn.add_row(*(Text(cell) for cell in row))
+    console().print(drawn)
+
+
+@contextmanager
+def rounds_bar(rounds: int) -> Iterator[OnRound]:
+    """A progress bar on standard error, silent where that is not a terminal. Yields what `fit` calls."""
+    target = Console(stderr=True)
+    columns = (TextColumn("boosting"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"), TimeElapsedColumn())
+    with Progress(*columns, console=target, transient=True, disable=not target.is_terminal) as bar:
+        task = bar.add_task("", total=rounds)
+        yield lambda number, _: bar.update(task, completed=number)
+
+
+def vote_table(model: LazyBoostClassifier) -> None:
+    """The model itself: which feature speaks for which class, with how many votes."""
+    votes, (negative, positive) = model.explain(), model.classes_.tolist()
+    rows = [
+        (str(abs(vote.votes)), str(positive if vote.votes > 0 else negative), vote.feature, vote.value)
+        for vote in votes[:SHOWN_VOTES]
+    ]
+    heading("The model")
+    if not votes:
+        paragraph(f"All votes cancel out: it answers {negative} for every record.")
+        return
+    table(["votes", "for class", "if column", "is"], rows, numbers=["votes"])
+    rest = len(votes) - len(rows)
+    paragraph(
+        "Where the condition does not hold, the same votes go to the other class."
+        + (f" {rest} more lines, with no more votes each, are not shown." if rest else "")
+    )
+
+
+def statement(books: Statement) -> None:
+    """The ledger's statement, wrapped at the width of the terminal."""
+    heading(f"The ledger's {books.heading}" if books.private else books.heading)
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    lines.add_column(no_wrap=True)
+    lines.add_column(overflow="fold")
+    for name, text in _lines(books):
+        lines.add_row(Text(name), Text(text))
+    paragraph(books.guarantee)
+    console().print(lines)
+
+
+def _lines(books: Statement) -> Iterator[tuple[str, str]]:
+    yield "adjacency", _plain(books.adjacency)
+    yield "rule", _plain(books.rule)
+    yield from (("budget", books.budget), ("spent", books.spent), ("opened", books.opened))
+    for account, mechanism, cost, rounds, noise in books.rows:
+        yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
+    yield "rests on", ", ".join(books.claims) if books.claims else "(nothing released)"
+    if books.unreleased:
+        yield "unreleased", f"{books.unreleased} charges without a release; they count as spent"
+    yield "head", books.head
+
+
+def _plain(record: str) -> str:
+    """The books' JSON of a rule or an adjacency, as words."""
+    fields: dict[str, object] = json.loads(record)
+    return ", ".join([str(fields.pop("name")), *(f"{name} {value}" for name, value in fields.items())])
+
+
+def note(text: str) -> None:
+    """A line for the person at the keyboard, on standard error."""
+    click.echo(text, err=True)
