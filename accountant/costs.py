@@ -164,14 +164,3 @@ def cost_from_dict(record: dict[str, float | str]) -> Cost:
     if record.get("kind") not in KINDS:
         raise ValueError(f"unknown kind of cost {record.get('kind')!r}; known: {sorted(KINDS)}")
     return KINDS[str(record["kind"])](**numbers)
-
-
-def pure_epsilon(cost: Cost) -> float | None:
-    """The ε at δ = 0 of a cost, or None where the kind has none."""
-    match cost:
-        case PureDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
-            return epsilon
-        case ApproxDP(epsilon=epsilon, delta=0.0):
-            return epsilon
-        case _:
-            return None

@@ -18,7 +18,7 @@ from accountant.composition import (
     readable,
 )
 from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
-from accountant.plans import Plan
+from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
 from accountant.spendable import Description, Spendable
 from accountant.statement import Statement, state
@@ -194,19 +194,19 @@ class Ledger:
         Raises BudgetExceeded, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
         self._promises(adjacency, "this plan")
-        amount, priced = self._price(plan, delta)
-        steps = [{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps]
+        amount, price = self._price(plan, delta)
+        steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
         announced = "null" if mechanism is None else mechanism.canonical
-        number = self._charge(amount, account, announced, _compact(steps), _compact(priced and priced.as_dict()))
-        return Reservation(self, plan, number)
+        priced = "null" if price is None else _compact({"cost": price.best.as_dict(), "route": price.route})
+        return Reservation(self, plan, self._charge(amount, account, announced, steps, priced))
 
-    def _price(self, plan: Plan, delta: float) -> tuple[Amount, Cost | None]:
+    def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
         if not isinstance(plan, Plan):
             raise NotSpendable(f"reserve takes a Plan, got {type(plan).__name__}: try Plan.of(cost, rounds=...)")
         if delta == 0.0:
             return plan.amount(self._rule), None
-        priced = plan.price(delta).best
-        return self._rule.amount(priced), priced
+        price = plan.price(delta)
+        return self._rule.amount(price.best), price
 
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
         self._same_process()

@@ -4,6 +4,7 @@ Because the costs are fixed, every composition theorem applies, so a plan is pri
 """
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
@@ -12,8 +13,8 @@ import numpy as np
 from accountant import curves, fixed_plans
 from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
-from accountant.costs import ZCDP, ApproxDP, BoundedRange, Cost, PureDP, pure_epsilon
-from accountant.rounding import exact, float_up
+from accountant.costs import ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.rounding import down, exact, float_up
 
 
 @attrs.frozen
@@ -33,11 +34,18 @@ class Price:
     routes: dict[str, float] = attrs.field(hash=False)
 
 
+def _at_least_one(steps: Iterable[Step]) -> tuple[Step, ...]:
+    given = tuple(steps)
+    if not given or not all(isinstance(step, Step) for step in given):
+        raise ValueError(f"a plan needs at least one Step, got {given!r}")
+    return given
+
+
 @attrs.frozen
 class Plan:
     """Steps in the order in which they will be released."""
 
-    steps: tuple[Step, ...] = attrs.field(converter=tuple[Step, ...])
+    steps: tuple[Step, ...] = attrs.field(converter=_at_least_one)
 
     @staticmethod
     def of(cost: Cost, rounds: int = 1) -> "Plan":
@@ -96,18 +104,21 @@ class Plan:
             total += exact(step.cost.epsilon) * step.rounds
         return float_up(total) if spent <= exact(delta) else None
 
-    def _pure(self) -> list[tuple[float, int]] | None:
-        pairs = [(pure_epsilon(step.cost), step.rounds) for step in self.steps]
-        return [(e, k) for e, k in pairs if e is not None] if all(e is not None for e, _ in pairs) else None
-
     def _kov(self, delta: float) -> float | None:
-        pairs = self._pure()
-        if pairs is None:
+        """Optimal composition for equal costs, the closed form for unequal ones. [kov]"""
+        pairs = [_epsilon_delta(step.cost) for step in self.steps]
+        if not all(pairs):
             return None
-        if len({epsilon for epsilon, _ in pairs}) == 1:
-            return fixed_plans.kov_homogeneous(pairs[0][0], 0.0, self.rounds, delta).epsilon
-        epsilons = [epsilon for epsilon, rounds in pairs for _ in range(rounds)]
-        return fixed_plans.kov_heterogeneous(epsilons, [], delta).epsilon
+        costs = [(pair, step.rounds) for pair, step in zip(pairs, self.steps, strict=True) if pair is not None]
+        first = costs[0][0]
+        kept = sum(rounds * math.log1p(-d) for (_, d), rounds in costs)
+        slack = down(-math.expm1(math.log1p(-delta) - kept))
+        if slack <= 0.0:
+            return None
+        if all(pair == first for pair, _ in costs):
+            return fixed_plans.kov_homogeneous(first[0], 0.0, self.rounds, slack).epsilon
+        epsilons = [epsilon for (epsilon, _), rounds in costs for _ in range(rounds)]
+        return fixed_plans.kov_heterogeneous(epsilons, [], slack).epsilon
 
     def _zcdp(self, delta: float) -> float | None:
         try:
@@ -130,3 +141,13 @@ class Plan:
                 case _:
                     return None
         return curves.renyi_epsilon(total, curves.ORDERS, open_probability(delta))
+
+
+def _epsilon_delta(cost: Cost) -> tuple[float, float] | None:
+    match cost:
+        case PureDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
+            return epsilon, 0.0
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+        case _:
+            return None

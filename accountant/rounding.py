@@ -42,27 +42,27 @@ def float_down(value: Fraction) -> float:
 
 
 def largest(fits: Callable[[float], bool], start: float = 1.0) -> float:
-    """The largest float found x > 0 with `fits(x)`, for a `fits` that is true up to a point.
+    """The largest x > 0 found with `fits(x)`, to 12 digits, for a `fits` that is true up to a point.
 
     Bisection that only ever returns a value for which `fits` was seen to be true, so that a
-    calibration cannot end above its target. Raises `ArithmeticError` when nothing fits.
+    calibration cannot end above its target. Raises `ArithmeticError` when nothing or everything fits.
     """
     low, high = start, start
     while not fits(low):
         low /= 2.0
         if low < 1e-300:
-            raise ArithmeticError("no positive number fits this budget")
+            raise ArithmeticError("no number above 1e-300 fits this budget: it is too small for this plan")
     while fits(high):
         high *= 2.0
         if high > 1e300:
-            raise ArithmeticError("every number fits: nothing is spent, so nothing bounds the answer")
+            raise ArithmeticError("every number up to 1e300 fits this budget: it is too large to calibrate noise to")
     return _bisect(fits, low, high)
 
 
 def _bisect(fits: Callable[[float], bool], low: float, high: float) -> float:
     for _ in range(200):
         middle = 0.5 * (low + high)
-        if not low < middle < high or high - low <= 1e-14 * low:
+        if not low < middle < high or high - low <= 1e-12 * low:
             break
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low

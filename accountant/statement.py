@@ -1,8 +1,7 @@
 """What an auditor reads: the guarantee in a sentence, then who spent what on what."""
 
 import datetime
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -19,6 +18,7 @@ class Statement:
 
     guarantee: one sentence.  private: False where any release used a simulated noise source.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
+    plans: how plans that were charged as one thing were priced.
     """
 
     guarantee: str
@@ -29,6 +29,7 @@ class Statement:
     private: bool
     opened: str
     rows: tuple[Row, ...]
+    plans: tuple[str, ...]
     claims: tuple[str, ...]
     unreleased: int
     head: str
@@ -47,26 +48,25 @@ class Statement:
         """The inverse of `as_dict`. Raises KeyError where a part is missing."""
         fields = {field.name: record[field.name] for field in attrs.fields(Statement)}
         fields["rows"] = tuple(cast("Row", tuple(row)) for row in cast("list[list[object]]", record["rows"]))
+        fields["plans"] = tuple(cast("list[str]", record["plans"]))
         fields["claims"] = tuple(cast("list[str]", record["claims"]))
         return Statement(**cast("dict[str, Any]", fields))  # checked field by field by whoever reads it
 
-    def __str__(self) -> str:
-        lines = [
-            self.heading,
-            self.guarantee,
-            f"  adjacency   {self.adjacency}",
-            f"  rule        {self.rule}",
-            f"  budget      {self.budget}",
-            f"  spent       {self.spent}",
-            f"  opened      {self.opened}",
-        ]
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """What stands below the guarantee: a name and a text per line."""
+        yield "adjacency", self.adjacency
+        yield "rule", self.rule
+        yield from (("budget", self.budget), ("spent", self.spent), ("opened", self.opened))
         for account, mechanism, cost, rounds, noise in self.rows:
-            lines.append(f"  {account:<11} {rounds} x {mechanism}: {cost} each; noise: {noise}")
-        lines.append(f"  rests on    {', '.join(self.claims) if self.claims else '(nothing released)'}")
+            yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
+        yield from (("priced", plan) for plan in self.plans)
+        yield "rests on", ", ".join(self.claims) if self.claims else "(nothing released)"
         if self.unreleased:
-            lines.append(f"  unreleased  {self.unreleased} charges without a release; they count as spent")
-        lines.append(f"  head        {self.head}")
-        return "\n".join(lines)
+            yield "unreleased", f"{self.unreleased} charges without a release; they count as spent"
+        yield "head", self.head
+
+    def __str__(self) -> str:
+        return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])
 
 
 def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
@@ -87,8 +87,15 @@ def _record(entry: Entry, name: str) -> Mapping[str, object]:
 
 
 def _cost_text(record: Mapping[str, object]) -> str:
-    numbers = ", ".join(f"{name} {value:.6g}" for name, value in record.items() if isinstance(value, float))
+    numbers = ", ".join(
+        f"{name} {cast('float', record[name]):.6g}" for name in ("epsilon", "delta", "rho") if name in record
+    )
     return f"{record['kind']} {numbers}"
+
+
+def _named(record: Mapping[str, object]) -> str:
+    rest = ", ".join(f"{name} {value}" for name, value in record.items() if name != "name")
+    return f"{record['name']} ({rest})" if rest else str(record["name"])
 
 
 def state(entries: Sequence[Entry], spent: Budget) -> Statement:
@@ -99,17 +106,21 @@ def state(entries: Sequence[Entry], spent: Budget) -> Statement:
     when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
     return Statement(
         guarantee=_sentence(spent, adjacency, details.private),
-        adjacency=json.dumps(opened.record["adjacency"], sort_keys=True),
-        rule=json.dumps(opened.record["composition"], sort_keys=True),
+        adjacency=_named(_record(opened, "adjacency")),
+        rule=_named(_record(opened, "composition")),
         budget=_cost_text(_record(opened, "budget")),
         spent=_cost_text(spent.as_dict()),
         private=details.private,
         opened=when.isoformat(timespec="seconds"),
         rows=details.as_rows(),
+        plans=tuple(details.plans),
         claims=tuple(sorted(details.claims)),
         unreleased=len(details.open),
         head=entries[-1].digest,
     )
+
+
+_ROUTE_CLAIMS = {"basic": "basic", "kov": "kov", "zcdp": "zcdp-tight", "renyi": "L3"}
 
 
 class Details:
@@ -119,6 +130,7 @@ class Details:
         self.rows: dict[tuple[str, str, str, str], int] = {}
         self.claims: set[str] = set()
         self.open: set[int] = set()
+        self.plans: list[str] = []
         self.private = True
 
     def mechanism(self, record: Mapping[str, object]) -> tuple[str, str]:
@@ -149,7 +161,13 @@ def gather(entries: Sequence[Entry]) -> Details:
 def _charged(details: Details, record: Mapping[str, object]) -> None:
     announced = cast("Mapping[str, object] | None", record["mechanism"])
     name, noise = ("plan", "-") if announced is None else details.mechanism(announced)
-    for step in cast("list[Mapping[str, object]]", record["steps"]):
+    steps = cast("list[Mapping[str, object]]", record["steps"])
+    if (priced := cast("Mapping[str, object] | None", record["priced"])) is not None:
+        price = _cost_text(cast("Mapping[str, object]", priced["cost"]))
+        rounds = sum(cast("int", step["rounds"]) for step in steps)
+        details.plans.append(f"{rounds} rounds of {record['account']} as one plan: {price} (by {priced['route']})")
+        details.claims.add(_ROUTE_CLAIMS[str(priced["route"])])
+    for step in steps:
         cost = _cost_text(cast("Mapping[str, object]", step["cost"]))
         key = (str(record["account"]), name, cost, noise)
         details.rows[key] = details.rows.get(key, 0) + cast("int", step["rounds"])

@@ -19,7 +19,8 @@ from accountant.composition import (
     amount_from_record,
     composition_from_record,
 )
-from accountant.costs import BoundedRange, cost_from_dict
+from accountant.costs import ApproxDP, BoundedRange, cost_from_dict
+from accountant.plans import Plan, Step
 
 GENESIS: Final = "0" * 64
 
@@ -115,7 +116,7 @@ class _Audit:
             record = entry.record
             self._place(where, entry, record)
             self._content(where, record)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             self.found.append(f"{where}: it cannot be read ({type(error).__name__}: {error})")
         self.before, self.expected = entry.digest, self.expected + 1
 
@@ -151,20 +152,25 @@ class _Audit:
     def _charged(self, where: str, record: dict[str, object]) -> None:
         if self.rule is None:
             raise ValueError("a charge before the books were opened")
-        added = NOTHING
-        for step in _as_list(record["steps"]):
-            cost, rounds = cost_from_dict(_as_dict(step["cost"])), step["rounds"]
-            if not isinstance(rounds, int) or rounds < 1:
-                raise ValueError(f"rounds {rounds!r}")
-            added = added.plus(self.rule.amount(cost).times(rounds))
-        if record.get("priced") is not None:
-            added = self.rule.amount(cost_from_dict(_as_dict(record["priced"])))
+        steps = [
+            Step(cost_from_dict(_as_dict(step["cost"])), _whole(step["rounds"])) for step in _as_list(record["steps"])
+        ]
+        plan = Plan(steps)
+        added = plan.amount(self.rule) if record["priced"] is None else self._priced(where, plan, record["priced"])
         self.total = self.total.plus(added)
         if amount_from_record(_as_text(record["after"])) != self.total:
             self.found.append(f"{where}: its running total is not the sum of the costs so far")
         if not self.total.within(self.ceiling):
             self.found.append(f"{where}: it takes the total above the budget")
         self.open[self.expected] = str(record.get("account"))
+
+    def _priced(self, where: str, plan: Plan, record: object) -> Amount:
+        """A plan that was charged as one thing: its price is computed again."""
+        assert self.rule is not None
+        price = cost_from_dict(_as_dict(_as_object(record)["cost"]))
+        if not isinstance(price, ApproxDP) or plan.price(price.delta).best.epsilon > price.epsilon * (1.0 + 1e-9):
+            self.found.append(f"{where}: its plan costs more than the price it was charged at")
+        return self.rule.amount(price)
 
     def findings(self, expect_head: str | None) -> list[str]:
         found = list(self.found)
@@ -176,6 +182,22 @@ class _Audit:
             f"entry {number}: charged to {who!r} and never released (it counts)" for number, who in self.open.items()
         ]
         return found
+
+
+def _step(record: dict[str, object]) -> Step:
+    return Step(cost_from_dict(_as_dict(record["cost"])), _whole(record["rounds"]))
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"expected a whole number, got {value!r}")
+    return value
+
+
+def _as_object(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected an object, got {value!r}")
+    return value
 
 
 def _as_dict(value: object) -> dict[str, float | str]:

@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import attrs
 import numpy as np
@@ -16,6 +16,9 @@ from boosting.schema import Hypothesis, Labelled
 from mechanisms import Slickness
 
 S = TypeVar("S", bound=Labelled)
+
+MAX_ROUNDS: Final = 4096
+"""Rounds for which the rounding head-room of weighted sums is proved; no certificate is issued beyond."""
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -67,7 +70,9 @@ class LazyBregman:
 
     def slickness(self, n: int, number: int) -> Slickness:
         """ζ_t = min(1/(κn), r/(r + n − 1)), r = exp(2λ(t − 1)), t = `number`. [001-per-round-zeta]"""
-        shrink = math.exp(-2.0 * self.learning_rate * (count(number) - 1))
+        if count(number) > MAX_ROUNDS:
+            raise ValueError(f"rounds: no certificate beyond round {MAX_ROUNDS}, got {number}")
+        shrink = math.exp(-2.0 * self.learning_rate * (number - 1))
         per_round = up(1.0 / (1.0 + (count(n) - 1) * shrink))
         zeta = min(self.global_zeta(n), per_round)
         return Slickness(zeta, n, ReplaceOne(), self.name, ("L0", "001-per-round-zeta"))

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from accountant import (
+    ZCDP,
     AdvancedComposition,
     ApproxDP,
     BasicComposition,
@@ -17,7 +18,6 @@ from accountant import (
     ZCDPComposition,
     fixed_plans,
 )
-from accountant.costs import pure_epsilon
 from accountant.rounding import exact, float_down
 
 Validity: TypeAlias = Literal["filter", "fixed plan"]
@@ -71,10 +71,9 @@ def _zcdp(plan: Plan, delta: float) -> float:
 
 
 def _epsilon(cost: Cost) -> float:
-    epsilon = cost.epsilon if isinstance(cost, ApproxDP) else pure_epsilon(cost)
-    if epsilon is None:
+    if isinstance(cost, ZCDP):
         raise UnsupportedCost(f"{cost!r} has no ε")
-    return epsilon
+    return cost.epsilon
 
 
 def _epsilons(plan: Plan) -> list[float]:
@@ -88,21 +87,23 @@ def _printed(plan: Plan, delta: float) -> float:
     return fixed_plans.drv(epsilons[0], 0.0, plan.rounds, room).epsilon
 
 
-def _kov(plan: Plan, delta: float) -> float:
-    """Rounds with a δ of their own leave room = δ − Σδ as slack: 1 − Π(1 − δᵢ)(1 − room) is at most δ."""
-    room, epsilons = _room(plan, delta), _epsilons(plan)
-    if len(set(epsilons)) == 1:
-        return fixed_plans.kov_homogeneous(epsilons[0], 0.0, plan.rounds, room).epsilon
-    return fixed_plans.kov_heterogeneous(epsilons, [], room).epsilon
-
-
-def _renyi(plan: Plan, delta: float) -> float:
+def _route(name: str, plan: Plan, delta: float) -> float:
+    """One of the routes that `Plan.price` takes."""
     if delta == 0.0:
         raise DoesNotApply("needs delta above 0")
     routes = plan.price(delta).routes
-    if "renyi" not in routes:
-        raise UnsupportedCost("a step has no Rényi curve")
-    return routes["renyi"]
+    if name not in routes:
+        raise UnsupportedCost(f"no {name} route for this plan")
+    return routes[name]
+
+
+def _kov(plan: Plan, delta: float) -> float:
+    _room(plan, delta)
+    return _route("kov", plan, delta)
+
+
+def _renyi(plan: Plan, delta: float) -> float:
+    return _route("renyi", plan, delta)
 
 
 @attrs.frozen

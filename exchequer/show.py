@@ -3,7 +3,6 @@
 Names and values come from schemas and files, so they enter as `Text`: rich would read "[x]" as markup.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -90,28 +89,10 @@ def statement(books: Statement) -> None:
     lines = Table.grid(padding=(0, 2, 0, 0))
     lines.add_column(no_wrap=True)
     lines.add_column(overflow="fold")
-    for name, text in _lines(books):
+    for name, text in books.lines():
         lines.add_row(Text(name), Text(text))
     paragraph(books.guarantee)
     console().print(lines)
-
-
-def _lines(books: Statement) -> Iterator[tuple[str, str]]:
-    yield "adjacency", _plain(books.adjacency)
-    yield "rule", _plain(books.rule)
-    yield from (("budget", books.budget), ("spent", books.spent), ("opened", books.opened))
-    for account, mechanism, cost, rounds, noise in books.rows:
-        yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
-    yield "rests on", ", ".join(books.claims) if books.claims else "(nothing released)"
-    if books.unreleased:
-        yield "unreleased", f"{books.unreleased} charges without a release; they count as spent"
-    yield "head", books.head
-
-
-def _plain(record: str) -> str:
-    """The books' JSON of a rule or an adjacency, as words."""
-    fields: dict[str, object] = json.loads(record)
-    return ", ".join([str(fields.pop("name")), *(f"{name} {value}" for name, value in fields.items())])
 
 
 def note(text: str) -> None:

@@ -8,7 +8,7 @@ import itertools
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -106,6 +106,14 @@ def _finite(value: float) -> float:
     return number
 
 
+def _is_number(value: object) -> bool:
+    try:
+        float(cast("float", value))
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _cuts(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(_finite(value) for value in values)
 
@@ -170,10 +178,7 @@ class Numeric:
 
     def codes(self, values: Values) -> IntArray:
         """Bin numbers, shape (n,). Raises OutsideSchema."""
-        try:
-            numbers = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise OutsideSchema(f"column {self.name!r} holds something that is not a number") from None
+        numbers = self._numbers(values)
         self._refuse(np.isnan(numbers), numbers, "is not a number; missing values need a public fill-in value")
         if self.outside == "error":
             beyond = (numbers < self.lower) | (numbers > self.upper)
@@ -182,11 +187,21 @@ class Numeric:
             )
         return np.searchsorted(self.edges[1:-1], numbers, side="right")
 
+    def _numbers(self, values: Values) -> npt.NDArray[np.float64]:
+        try:
+            return np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError):
+            row, value = next((row, value) for row, value in enumerate(values.tolist()) if not _is_number(value))
+            raise OutsideSchema(f"column {self.name!r}, row {row}: {value!r} is not a number") from None
+
     def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], why: str) -> None:
         if np.any(wrong):
             row = int(np.flatnonzero(wrong)[0])
-            raise OutsideSchema(f"column {self.name!r}, row {row}: {numbers[row]!r} {why}")
+            raise OutsideSchema(f"column {self.name!r}, row {row}: {float(numbers[row])!r} {why}")
 
+
+MAX_CELLS: Final = 4096
+"""Codes per column for which the rounding head-room of scores is proved."""
 
 Column: TypeAlias = Categorical | Numeric
 
@@ -217,6 +232,9 @@ class Schema:
         names = self.names
         if not names or len(set(names)) != len(names):
             raise SchemaError(f"expected at least one column and no name twice, got {names}")
+        for column in self.columns:
+            if column.cells > MAX_CELLS:
+                raise SchemaError(f"column {column.name!r}: {column.cells} categories or bins, more than {MAX_CELLS}")
 
     @property
     def names(self) -> list[str]:
@@ -239,7 +257,7 @@ class Schema:
         try:
             with Path(path).open("rb") as file:
                 return Schema.from_dict(tomllib.load(file))
-        except (tomllib.TOMLDecodeError, SchemaError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise SchemaError(f"{path}: {error}") from error
 
     @staticmethod
@@ -269,11 +287,15 @@ def _pair(value: object) -> tuple[str, str]:
 
 
 def _column(record: Mapping[str, object]) -> Column:
+    if not isinstance(record, Mapping):
+        raise SchemaError(f"columns: expected [[columns]] tables, got {record!r}")
     fields = dict(record)
     kind = str(fields.pop("kind", "missing"))
     if kind not in _KINDS:
         raise SchemaError(f"column {fields.get('name')!r}: kind {kind!r} is not one of {sorted(_KINDS)}")
     try:
         return _KINDS[kind](**fields)
-    except TypeError as error:
+    except SchemaError:
+        raise
+    except (TypeError, ValueError) as error:
         raise SchemaError(f"column {fields.get('name')!r}: {error}") from error

@@ -84,11 +84,13 @@ def read_csv(path: str | Path, *, names: Sequence[str] | None = None, comment: s
     Raises ValueError naming the line where a row has too few or too many fields.
     """
     opener = gzip.open if str(path).endswith(".gz") else open
-    with opener(path, "rt", newline="", encoding="utf-8") as file:
+    with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
         lines = (line for line in cast("Iterable[str]", file) if comment is None or not line.startswith(comment))
         reader = csv.reader(lines, skipinitialspace=True)
         rows = [(reader.line_num, row) for row in reader if row]
     header = list(names) if names is not None else [name.strip() for name in rows.pop(0)[1]] if rows else []
+    if len(set(header)) != len(header):
+        raise ValueError(f"{path}: a column name stands twice in {header}")
     for line, row in rows:
         if len(row) != len(header):
             raise ValueError(f"{path}, line {line}: {len(row)} fields, expected {len(header)}")

@@ -363,6 +363,25 @@ def test_a_store_that_fails_half_way_never_gives_budget_back() -> None:
     assert ledger.spent == PureDP(0.5)
 
 
+def priced_ledger() -> Ledger:
+    ledger = open_ledger(ApproxDP(5.0, 1e-5))
+    with ledger.reserve(Plan.of(BoundedRange(0.1), 10), adjacency=ReplaceOne(), delta=1e-5) as charge:
+        charge.release(RandomizedResponse(0.1, kind=BoundedRange), ledger.protect(True))
+    return ledger
+
+
+def test_a_price_is_computed_again_by_verify_and_named_in_the_statement() -> None:
+    ledger = priced_ledger()
+    assert ledger.verify() == []
+    assert "10 rounds of main as one plan: approx-dp epsilon 0.582" in str(ledger.statement())
+    assert "(by renyi)" in str(ledger.statement())
+    price = ledger.spent.as_dict()["epsilon"]
+    forged = rewritten(
+        list(ledger.entries), 1, f'"epsilon":{price!r},"kind":"approx-dp"', '"epsilon":0.5,"kind":"approx-dp"'
+    )
+    assert "entry 1: its plan costs more than the price it was charged at" in verify(forged)
+
+
 # --- statements ---------------------------------------------------------------------------------------------------
 
 
@@ -371,7 +390,7 @@ def test_a_statement_over_simulated_noise_says_so() -> None:
     text = str(ledger.statement())
     assert text.startswith("simulation: not private")
     assert "With secure noise, everything released so far would together be" in text
-    assert "team-0      2 x RandomizedResponse(bit): pure-dp epsilon 0.05 each; noise: seeded" in text
+    assert "2 x RandomizedResponse(bit), pure-dp epsilon 0.05 each, noise: seeded, account: team-0" in text
     assert ledger.head in text
 
 

@@ -155,7 +155,12 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
     "NaN in y": ({}, X0, np.where(Y0 == 1, 1.0, np.nan), "y: row .* is NaN"),
     "one class": ({}, X0, np.ones(400, dtype=int), "y holds one class only, .*1"),
     "three classes": ({}, X0, np.arange(400) % 3, "y holds 3 classes; this learner is binary: row 2"),
-    "undeclared class": ({}, X0, np.where(Y0 == 1, 1, -1), r"undeclared class.*declare them with classes="),
+    "undeclared class": (
+        {},
+        X0,
+        np.where(Y0 == 1, 1, -1),
+        r"undeclared class: row .* is .*declare them as the schema's label classes",
+    ),
     "no record": ({}, X0[:0], Y0[:0], "at least one record"),
     "epsilon 0": ({"epsilon": 0.0}, X0, Y0, "epsilon: expected a positive"),
     "epsilon negative": ({"epsilon": -1.0}, X0, Y0, "epsilon: expected a positive"),

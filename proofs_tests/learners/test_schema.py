@@ -122,7 +122,7 @@ def test_every_kind_of_table_gives_the_same_codes(table: Table) -> None:
     [
         ({"age": [0, 101, 0, 0]}, r"column 'age', row 1: .*101.* is outside \[0.0, 100.0\]"),
         ({"age": [0, 0, np.nan, 0]}, "column 'age', row 2: .*nan.* is not a number"),
-        ({"age": ["0", "old", "1", "2"]}, "column 'age' holds something that is not a number"),
+        ({"age": ["0", "old", "1", "2"]}, "column 'age', row 1: 'old' is not a number"),
         ({"colour": ["red", "blue", "red", "red"]}, "column 'colour', row 1: 'blue' is not one of its 3 categories"),
         ({"age": [1, 2, 3]}, "unequal lengths"),
         ({"age": [[1], [2], [3], [4]]}, "one value per record"),
