@@ -95,10 +95,12 @@ def test_filters_and_fixed_plans_are_told_apart() -> None:
 
 def test_rounds_with_a_delta_of_their_own_stay_within_delta() -> None:
     _, rules = price_json("--mechanism", "approx-dp:0.1,1e-7@50", "--delta", "1e-5")
-    for theorem, name in ((fixed_plans.drv, "printed"), (fixed_plans.kov_homogeneous, "kov")):
-        told = theorem(0.1, 1e-7, 50, 5e-6)
+    # KOV's own δ is a product, which leaves a little more for the theorem than the sum does.
+    slack = 1.0 - (1.0 - 1e-5) / (1.0 - 1e-7) ** 50
+    for theorem, name, room in ((fixed_plans.drv, "printed", 5e-6), (fixed_plans.kov_homogeneous, "kov", slack)):
+        told = theorem(0.1, 1e-7, 50, room)
         assert told.delta <= 1e-5 * (1.0 + 2.0 * SLACK)  # the theorems round what they report up
-        assert rules[name]["epsilon"] == pytest.approx(told.epsilon, rel=1e-9)
+        assert rules[name]["epsilon"] == pytest.approx(told.epsilon, rel=1e-8)
     assert rules["advanced"]["epsilon"] == pytest.approx(advanced_epsilon(50 * 0.1**2, 5e-6), rel=1e-9)
     assert rules["basic"]["epsilon"] == pytest.approx(5.0)
 
