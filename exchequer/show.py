@@ -58,10 +58,13 @@ def table(
 def rounds_bar(rounds: int) -> Iterator[OnRound]:
     """A progress bar on standard error, silent where that is not a terminal. Yields what `fit` calls."""
     target = Console(stderr=True)
+    if not target.is_terminal:
+        yield lambda number, rule: None
+        return
     columns = (TextColumn("boosting"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"), TimeElapsedColumn())
-    with Progress(*columns, console=target, transient=True, disable=not target.is_terminal) as bar:
+    with Progress(*columns, console=target, transient=True) as bar:
         task = bar.add_task("", total=rounds)
-        yield lambda number, _: bar.update(task, completed=number)
+        yield lambda number, rule: bar.update(task, completed=number)
 
 
 def vote_table(model: LazyBoostClassifier) -> None:

@@ -29,7 +29,7 @@ from accountant import (
 from accountant.composition import NOTHING, Amount, amount_from_record, amount_text, composition_from_record
 from accountant.curves import advanced_epsilon
 from accountant.fixed_plans import drv, drv_tight, kov_heterogeneous, kov_homogeneous, randomized_response_delta
-from proofs_tests.strategies import pure_costs, small_epsilons
+from proofs_tests.support.strategies import pure_costs, small_epsilons
 
 RULES: list[tuple[Composition, Budget]] = [
     (BasicComposition(), PureDP(1.0)),

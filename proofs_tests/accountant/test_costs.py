@@ -23,7 +23,7 @@ from accountant.curves import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from proofs_tests.strategies import any_cost, deltas, epsilons
+from proofs_tests.support.strategies import any_cost, deltas, epsilons
 
 BAD = [math.nan, math.inf, -math.inf, -1e-300, -1.0]
 TIGHT = 1e-9  # relative; a constant off by 10 % misses it by eight digits

@@ -41,7 +41,7 @@ from accountant import (
     verify,
 )
 from accountant.trail import Kind, digest_of
-from proofs_tests.doubles import Breaks, Picky, RandomizedResponse
+from proofs_tests.support.doubles import Breaks, Picky, RandomizedResponse
 
 RULES: list[tuple[Composition, Budget]] = [
     (BasicComposition(), PureDP(1.0)),

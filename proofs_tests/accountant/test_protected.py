@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from accountant import BasicComposition, Ledger, Protected, PureDP, ReplaceOne, Sealed
-from proofs_tests.doubles import RandomizedResponse
+from proofs_tests.support.doubles import RandomizedResponse
 
 SECRET = "diagnosis: positive"
 
