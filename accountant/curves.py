@@ -92,8 +92,9 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
     epsilon, delta = non_negative(epsilon), open_probability(delta)
     if epsilon == 0.0:
         return 0.0
-    guess = (math.sqrt(epsilon - math.log(delta)) - math.sqrt(-math.log(delta))) ** 2
-    return largest(lambda rho: zcdp_epsilon(rho, delta) <= epsilon, start=guess)
+    # Where the closed form of Bun & Steinke stands, written without cancellation: a good place to start.
+    guess = (epsilon / (math.sqrt(epsilon - math.log(delta)) + math.sqrt(-math.log(delta)))) ** 2
+    return largest(lambda rho: zcdp_epsilon(rho, delta) <= epsilon, start=guess) if guess > 0.0 else 0.0
 
 
 def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:

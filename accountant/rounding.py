@@ -47,6 +47,8 @@ def largest(fits: Callable[[float], bool], start: float = 1.0) -> float:
     Bisection that only ever returns a value for which `fits` was seen to be true, so that a
     calibration cannot end above its target. Raises `ArithmeticError` when nothing or everything fits.
     """
+    if not 0.0 < start < math.inf:
+        raise ValueError(f"the search must start at a positive number, got {start!r}")
     low, high = start, start
     while not fits(low):
         low /= 2.0
