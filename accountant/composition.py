@@ -59,6 +59,9 @@ class Amount(NamedTuple):
         """The second part."""
         return Fraction(self.delta_units, 1 << _UNIT_BITS)
 
+    def __repr__(self) -> str:
+        return f"Amount(loss={float_down(self.loss)!r}, delta={float_down(self.delta)!r})"
+
     def plus(self, other: "Amount") -> "Amount":
         """The exact sum."""
         return Amount(self.loss_units + other.loss_units, self.delta_units + other.delta_units)
@@ -80,9 +83,14 @@ NOTHING: Final = Amount(0)
 
 
 class Composition(abc.ABC):
-    """A rule of composition. Frozen: a ledger keeps the one it was opened with."""
+    """A rule of composition. Frozen: a ledger keeps the one it was opened with.
+
+    name: in the books and in messages.  unit: what it adds up.  claims: ids of the theorems it rests on.
+    """
 
     name: str
+    unit: str
+    claims: tuple[str, ...]
 
     @abc.abstractmethod
     def amount(self, cost: Cost) -> Amount:
@@ -111,7 +119,7 @@ class Composition(abc.ABC):
 class BasicComposition(Composition):
     """Σε and Σδ. [basic]; as a filter: Rogers, Roth, Ullman & Vadhan 2016, Thm 3.1."""
 
-    name = "basic"
+    name, unit, claims = "basic", "Σε", ("basic",)
 
     def amount(self, cost: Cost) -> Amount:
         match cost:
@@ -148,7 +156,7 @@ class AdvancedComposition(Composition):
     delta_prime: in (0, 1), spent once, when the ledger is opened.
     """
 
-    name = "advanced"
+    name, unit, claims = "advanced", "Σε²", ("advanced-filter",)
     delta_prime: float = attrs.field(converter=open_probability)
 
     def amount(self, cost: Cost) -> Amount:
@@ -188,7 +196,7 @@ class ZCDPComposition(Composition):
     Proof: [zcdp-filter] (Feldman & Zrnic 2021; Whitehouse et al. 2023), read out by [zcdp-tight].
     """
 
-    name = "zcdp"
+    name, unit, claims = "zcdp", "Σρ", ("zcdp-filter", "zcdp-tight")
 
     def amount(self, cost: Cost) -> Amount:
         match cost:
@@ -234,10 +242,10 @@ def parallel(epsilons: list[float], *, replace_one: bool, public_membership: boo
     return PureDP(worst if public_membership or not replace_one else 2.0 * worst)
 
 
-def readable(amount: Amount) -> str:
+def readable(amount: Amount, rule: Composition) -> str:
     """An amount for messages: rounded down, for people only."""
-    text = f"{float_down(amount.loss):.12g}"
-    return text if not amount.delta_units else f"{text}, δ {float_down(amount.delta):.6g}"
+    text = f"{rule.unit} {float_down(amount.loss):.12g}"
+    return text if not amount.delta_units else f"{text}, Σδ {float_down(amount.delta):.6g}"
 
 
 def amount_text(units: int) -> str:

@@ -31,14 +31,14 @@ R = TypeVar("R")
 class BudgetExceeded(ValueError):
     """A charge would take the total above the budget. Nothing was charged, nothing was sampled.
 
-    requested, remaining: exact amounts in the rule's own unit (Σε, Σε² or Σρ, and Σδ).
-    rule: the name of the rule of composition.
+    requested, remaining: exact amounts in the rule's own unit (Σε, Σε² or Σρ, and Σδ).  rule: whose.
     """
 
-    def __init__(self, requested: Amount, remaining: Amount, rule: str) -> None:
+    def __init__(self, requested: Amount, remaining: Amount, rule: Composition) -> None:
         super().__init__(
-            f"requested {readable(requested)}, only {readable(remaining)} remains under {rule} composition; "
-            "nothing was charged. Lower the cost or the number of rounds, or open a ledger with a larger budget"
+            f"requested {readable(requested, rule)}, only {readable(remaining, rule)} remains under {rule.name} "
+            "composition; nothing was charged. Lower the cost or the number of rounds, or open a ledger with a "
+            "larger budget"
         )
         self.requested, self.remaining, self.rule = requested, remaining, rule
 
@@ -236,7 +236,7 @@ class Ledger:
             self._same_process()
             after = self._total.plus(amount)
             if not after.within(self._ceiling):
-                raise BudgetExceeded(amount, self.remaining, self._rule.name)
+                raise BudgetExceeded(amount, self.remaining, self._rule)
             number = self._length
             line = (
                 f'{{"account":{who},"adjacency":{self._adjacency_json},'

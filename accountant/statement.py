@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import attrs
 
+from accountant.composition import composition_from_record
 from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
 from accountant.trail import Entry
 
@@ -60,7 +61,7 @@ class Statement:
         for account, mechanism, cost, rounds, noise in self.rows:
             yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
         yield from (("priced", plan) for plan in self.plans)
-        yield "rests on", ", ".join(self.claims) if self.claims else "(nothing released)"
+        yield "rests on", ", ".join(self.claims)
         if self.unreleased:
             yield "unreleased", f"{self.unreleased} charges without a release; they count as spent"
         yield "head", self.head
@@ -102,6 +103,7 @@ def state(entries: Sequence[Entry], spent: Budget) -> Statement:
     """The statement of a ledger's entries. `spent` is what its rule makes of their sum."""
     details = gather(entries)
     opened = entries[0]
+    rule = composition_from_record(cast("Mapping[str, str | float]", _record(opened, "composition")))
     adjacency = str(_record(opened, "adjacency")["name"])
     when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
     return Statement(
@@ -114,7 +116,7 @@ def state(entries: Sequence[Entry], spent: Budget) -> Statement:
         opened=when.isoformat(timespec="seconds"),
         rows=details.as_rows(),
         plans=tuple(details.plans),
-        claims=tuple(sorted(details.claims)),
+        claims=tuple(sorted(details.claims | set(rule.claims))),
         unreleased=len(details.open),
         head=entries[-1].digest,
     )

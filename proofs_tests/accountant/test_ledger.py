@@ -96,7 +96,7 @@ def test_k_equal_parts_are_spent_exactly_k_times(k: int) -> None:
     bit, part = ledger.protect(True), RandomizedResponse(PureDP(0.7).split(k).epsilon)
     for _ in range(k):
         ledger.release(part, bit)
-    with pytest.raises(BudgetExceeded, match=r"requested .* only .* remains under basic composition"):
+    with pytest.raises(BudgetExceeded, match=r"requested Σε .* only Σε .* remains under basic composition"):
         ledger.release(part, bit)
 
 
@@ -107,7 +107,7 @@ def test_refusal_names_its_numbers_and_charges_nothing() -> None:
         ledger.release(RandomizedResponse(1.5), ledger.protect(True))
     numbers = (refused.value.requested.loss, refused.value.remaining.loss)
     assert numbers == (Fraction(3, 2), Fraction(1))
-    assert refused.value.rule == "basic"
+    assert refused.value.rule == BasicComposition()
     assert ledger.head == before
     assert ledger.spent == PureDP(0.0)
 
