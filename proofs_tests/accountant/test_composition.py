@@ -1,6 +1,7 @@
 """The composition laws, and each rule against an exact or independent computation."""
 
 import itertools
+import math
 from fractions import Fraction
 
 import mpmath as mp
@@ -29,6 +30,7 @@ from accountant import (
 from accountant.composition import NOTHING, Amount, amount_from_record, amount_text, composition_from_record
 from accountant.curves import advanced_epsilon
 from accountant.fixed_plans import drv, drv_tight, kov_heterogeneous, kov_homogeneous, randomized_response_delta
+from accountant.rounding import float_down, float_up
 from proofs_tests.support.strategies import pure_costs, small_epsilons
 
 RULES: list[tuple[Composition, Budget]] = [
@@ -155,6 +157,46 @@ def test_fixed_plan_bounds_stand_in_their_proven_order(epsilon: float, k: int, s
     mixed = kov_heterogeneous([epsilon] * k, [0.0] * k, slack).epsilon
     assert optimal <= mixed * (1 + 1e-9)
     assert optimal <= drv_tight(epsilon, 0.0, k, slack).epsilon <= drv(epsilon, 0.0, k, slack).epsilon
+
+
+def mixed_delta(epsilons: list[float], target: mp.mpf) -> mp.mpf:
+    """δ(target) of randomized responses with different ε, by enumeration."""
+    total = mp.mpf(0)
+    for truths in itertools.product((1, -1), repeat=len(epsilons)):
+        loss = mp.fsum(mp.mpf(e) * t for e, t in zip(epsilons, truths, strict=True))
+        log_p = mp.fsum(-mp.log(1 + mp.exp(-mp.mpf(e) * t)) for e, t in zip(epsilons, truths, strict=True))
+        total += max(mp.mpf(0), mp.exp(log_p) * (1 - mp.exp(target - loss)))
+    return total
+
+
+@pytest.mark.parametrize("slack", [1e-2, 1e-6])
+def test_kov_for_unequal_costs_is_its_printed_formula_and_covers_mixed_randomized_response(slack: float) -> None:
+    epsilons = [0.9, 0.1, 0.4, 0.4, 0.02, 0.7, 0.3, 0.2, 0.1, 0.1]
+    ours = kov_heterogeneous(epsilons, [1e-7] * 10, slack)
+    with mp.workdps(40):
+        e = [mp.mpf(x) for x in epsilons]
+        drift = mp.fsum((mp.exp(x) - 1) * x / (mp.exp(x) + 1) for x in e)
+        squares = mp.fsum(x * x for x in e)
+        first = drift + mp.sqrt(2 * squares * mp.log(mp.e + mp.sqrt(squares) / mp.mpf(slack)))
+        second = drift + mp.sqrt(2 * squares * mp.log(1 / mp.mpf(slack)))
+        exact = min(mp.fsum(e), first, second)
+        assert exact <= mp.mpf(ours.epsilon) <= exact * (1 + mp.mpf(10) ** -9)
+        assert mixed_delta(epsilons, mp.mpf(ours.epsilon)) <= mp.mpf(slack)
+    assert ours.delta == pytest.approx(1 - (1 - 1e-7) ** 10 * (1 - slack), rel=1e-9)
+
+
+def test_every_rule_adds_the_deltas_up() -> None:
+    plan = Plan.of(ApproxDP(0.01, 1e-7), 30)
+    for rule, base in ((BasicComposition(), 0.0), (AdvancedComposition(1e-6), 1e-6)):
+        spent = rule.guarantee(plan.amount(rule), ApproxDP(10.0, 1e-4))
+        assert isinstance(spent, ApproxDP)
+        assert spent.delta == pytest.approx(30e-7 + base, rel=1e-12)
+
+
+@given(st.fractions(0, 10**6))
+def test_fractions_round_to_the_named_side(value: Fraction) -> None:
+    assert Fraction(float_down(value)) <= value <= Fraction(float_up(value))
+    assert float_up(value) <= math.nextafter(float_down(value), math.inf)
 
 
 def test_randomized_response_delta_matches_the_exact_sum() -> None:

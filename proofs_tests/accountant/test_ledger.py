@@ -181,6 +181,23 @@ def test_sklearn_clone_keeps_the_same_ledger() -> None:
     assert clone(ledger, safe=False) is ledger
 
 
+def reserve_in_fork(ledger: Ledger, out: "multiprocessing.Queue[str]") -> None:
+    try:
+        ledger.reserve(Plan.of(PureDP(0.1)), adjacency=ReplaceOne())
+        out.put("reserved")
+    except LedgerCopyRefused as error:
+        out.put(str(error))
+
+
+def test_a_fork_cannot_reserve() -> None:
+    context = multiprocessing.get_context("fork")
+    out: multiprocessing.Queue[str] = context.Queue()
+    child = context.Process(target=reserve_in_fork, args=(open_ledger(), out))
+    child.start()
+    assert "a fork copied this in-memory ledger" in out.get(timeout=30)
+    child.join()
+
+
 def spend_in_fork(spender: Ledger | Reservation, ledger: Ledger, out: "multiprocessing.Queue[str]") -> None:
     try:
         spender.release(RandomizedResponse(0.1), ledger.protect(True))
@@ -343,6 +360,15 @@ def test_a_recomputed_chain_with_a_smaller_cost_fails_the_arithmetic() -> None:
     assert any("above the budget" in finding for finding in verify(bigger))
 
 
+def test_books_opened_twice_or_mislabelled_are_findings() -> None:
+    entries = list(busy_ledger().entries)
+    again = entries[0].line.replace("0" * 64, entries[0].digest).replace('"number":0', '"number":1')
+    second = Entry(1, "opened", again, digest_of(again))
+    assert any("opened a second time" in finding for finding in verify([entries[0], second]))
+    relabelled = attrs.evolve(entries[1], kind="released")
+    assert any("called 'charged'" in finding for finding in verify([entries[0], relabelled]))
+
+
 def test_damaged_lines_are_findings_not_crashes() -> None:
     entries = list(busy_ledger().entries)
     for old, new in (('"kind":"charged"', '"kind":"chargex"'), ('"steps":', '"stepz":'), ('"loss":"', '"loss":"q')):
@@ -392,6 +418,13 @@ def test_a_statement_over_simulated_noise_says_so() -> None:
     assert "With secure noise, everything released so far would together be" in text
     assert "2 x RandomizedResponse(bit), pure-dp epsilon 0.05 each, noise: seeded, account: team-0" in text
     assert ledger.head in text
+
+
+def test_simulated_noise_shows_even_where_a_reservation_announced_nothing() -> None:
+    ledger = open_ledger()
+    with ledger.reserve(Plan.of(PureDP(0.1)), adjacency=ReplaceOne()) as charge:
+        charge.release(RandomizedResponse(0.1), ledger.protect(True))
+    assert str(ledger.statement()).startswith("simulation: not private")
 
 
 def test_an_empty_statement_is_private_and_spends_nothing() -> None:

@@ -48,6 +48,30 @@ def test_a_plan_at_delta_zero_is_its_sum() -> None:
         Plan.of(ZCDP(0.1), 4).price(0.0)
 
 
+@pytest.mark.parametrize("rho", [1e-4, 0.02, 0.5])
+def test_zcdp_and_pure_steps_on_the_renyi_route_cost_what_their_rho_costs(rho: float) -> None:
+    """A grid of orders instead of the best one: never below the tight conversion, and within 1 % of it."""
+    plan = Plan((Step(ZCDP(rho), 3), Step(PureDP(0.1), 5)))
+    total = 3 * rho + 5 * PureDP(0.1).to_zcdp().rho
+    price = plan.price(1e-6)
+    assert zcdp_epsilon(total, 1e-6) <= price.routes["renyi"] * (1 + 1e-9)
+    assert price.routes["renyi"] <= 1.01 * zcdp_epsilon(total, 1e-6)
+    assert price.routes["zcdp"] == pytest.approx(zcdp_epsilon(total, 1e-6), rel=1e-9)
+
+
+def test_the_basic_route_counts_every_delta() -> None:
+    plan = Plan((Step(ApproxDP(0.1, 4e-7), 3), Step(ApproxDP(0.2, 1e-7), 1)))
+    assert plan.price(1.3e-6).routes["basic"] == pytest.approx(0.5)
+    with pytest.raises(UnsupportedCost):
+        plan.price(1.2e-6)
+
+
+@pytest.mark.parametrize("steps", [(), (PureDP(0.1),)])
+def test_a_plan_needs_steps(steps: tuple[Step, ...]) -> None:
+    with pytest.raises(ValueError, match="at least one Step"):
+        Plan(steps)
+
+
 def test_equal_neighbours_become_one_step_and_rounds_keep_their_order() -> None:
     plan = Plan.sequence([PureDP(0.1), PureDP(0.1), PureDP(0.2), PureDP(0.1)])
     assert plan.steps == (Step(PureDP(0.1), 2), Step(PureDP(0.2), 1), Step(PureDP(0.1), 1))

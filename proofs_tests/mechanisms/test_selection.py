@@ -1,6 +1,7 @@
 """The weighted exponential mechanism: its law, its cost, its certificate, its noise sources."""
 
 import math
+from fractions import Fraction
 
 import attrs
 import numpy as np
@@ -32,6 +33,7 @@ from mechanisms import (
     SlicknessTooWeak,
     WeightedExponential,
 )
+from mechanisms import noise as noise_module
 from mechanisms.core import FloatArray
 from mechanisms.noise import noise_source
 from proofs_tests.harness import loss_width, max_loss
@@ -187,6 +189,26 @@ def test_samplers_follow_the_declared_law_and_a_tenth_off_would_show(noise: Nois
     """
     assert chi_squared(noise, 2.0, 2.0) > FALSE_ALARM
     assert chi_squared(noise, 2.2, 2.0) < FALSE_ALARM
+
+
+@given(st.floats(1e-6, 1e6))
+def test_secure_noise_is_never_sharper_than_declared(eta: float) -> None:
+    """The scale that OpenDP is given, against 1/η: at or above it, and by less than a billionth."""
+    given_scales: list[float] = []
+
+    class Recorded:
+        def __call__(self, scores: list[float]) -> int:
+            return 0
+
+    def record(scale: float) -> Recorded:
+        given_scales.append(scale)
+        return Recorded()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise_module, "_gumbel_max", record)
+        SecureNoise().exponential_choice(np.zeros(3), eta)
+    assert Fraction(given_scales[0]) * Fraction(eta) >= 1
+    assert given_scales[0] * eta <= 1 + 1e-9
 
 
 def test_the_default_source_is_secure_and_says_so() -> None:
