@@ -9,6 +9,8 @@ from numbers import Integral, Real
 
 
 def _real(value: float, wanted: str) -> float:
+    if type(value) is float:  # by far the most frequent case; an ABC check costs ten times as much
+        return value
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"expected {wanted}, got {value!r} of type {type(value).__name__}")
     return float(value)

@@ -22,7 +22,7 @@ from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
 from accountant.spendable import Description, Spendable
 from accountant.statement import Statement, state
-from accountant.trail import Entry, EntryStore, Kind, MemoryStore, canonical, digest_of, verify
+from accountant.trail import Entry, EntryStore, Kind, MemoryStore, canonical, verify
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -85,7 +85,8 @@ class Ledger:
         self._store: EntryStore = MemoryStore() if store is None else store
         self._lock = threading.RLock()
         self._forks = _FORKS.count
-        self._total, self._length, self._head = NOTHING, 0, self._store.head
+        self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
+        self._total, self._length = NOTHING, 0
         self._adjacency_json = canonical(dict(adjacency_record(adjacency)))
         self._open_books()
 
@@ -94,7 +95,6 @@ class Ledger:
             raise ValueError("this store already holds entries; reopening a ledger is not supported by this store")
         record: dict[str, object] = {
             "adjacency": adjacency_record(self._adjacency),
-            "before": self._head,
             "budget": self._budget.as_dict(),
             "composition": self._rule.describe(),
             "kind": "opened",
@@ -133,12 +133,14 @@ class Ledger:
     @property
     def entries(self) -> Sequence[Entry]:
         """All entries, oldest first."""
-        return self._store.entries()
+        with self._lock:
+            return self._store.entries()
 
     @property
     def head(self) -> str:
         """The digest of the newest entry: what an auditor keeps elsewhere."""
-        return self._head
+        with self._lock:
+            return self._store.head
 
     def verify(self, *, expect_head: str | None = None) -> list[str]:
         """What is wrong with these books; an empty list for sound ones. See `accountant.trail.verify`."""
@@ -168,8 +170,10 @@ class Ledger:
         Raises BudgetExceeded, AdjacencyMismatch, NotSpendable, UnsupportedCost or what the mechanism's own
         check raises, all before anything is charged. If sampling itself fails, the charge stays.
         """
+        cost = _declared_cost(mechanism)
         content = self._admit(mechanism, data)
-        charge = self._charge_one(mechanism, account)
+        amount, steps = self._one_release(cost)
+        charge = self._charge(amount, account, mechanism.description.canonical, steps, "null")
         value = mechanism.sample(content)
         self._mark_released(charge, "[]")
         return value
@@ -193,6 +197,7 @@ class Ledger:
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
         Raises BudgetExceeded, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
+        self._same_process()
         self._promises(adjacency, "this plan")
         amount, price = self._price(plan, delta)
         steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
@@ -211,29 +216,23 @@ class Ledger:
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
         self._same_process()
         content = unseal(data, self)
-        if not isinstance(getattr(mechanism, "cost", None), PureDP | ApproxDP | ZCDP | BoundedRange):
-            raise NotSpendable(
-                f"{type(mechanism).__name__} has no plain cost"
-                + (": give it a certificate first, robust.under(slickness)" if hasattr(mechanism, "under") else "")
-            )
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
         return content
 
     def _promises(self, adjacency: Adjacency, what: str) -> None:
-        if adjacency != self._adjacency:
+        if adjacency is not self._adjacency and adjacency != self._adjacency:
             raise AdjacencyMismatch(f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}")
 
     # --- the books ------------------------------------------------------------------------------------
 
-    def _charge_one(self, mechanism: Spendable[D, R], account: str) -> int:
-        amount, steps = _one_release(self._rule, mechanism.cost)
-        return self._charge(amount, account, mechanism.description.canonical, steps, "null")
+    def _price_one(self, cost: Cost) -> tuple[Amount, str]:
+        """What one release adds up to, and its step as the books write it."""
+        return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
 
     def _charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str) -> int:
         who = _quoted(account)
         with self._lock:
-            self._same_process()
             after = self._total.plus(amount)
             if not after.within(self._ceiling):
                 raise BudgetExceeded(amount, self.remaining, self._rule)
@@ -241,7 +240,7 @@ class Ledger:
             line = (
                 f'{{"account":{who},"adjacency":{self._adjacency_json},'
                 f'"after":{{"delta":"{amount_text(after.delta_units)}","loss":"{amount_text(after.loss_units)}"}},'
-                f'"before":"{self._head}","kind":"charged","mechanism":{mechanism},"number":{number},'
+                f'"kind":"charged","mechanism":{mechanism},"number":{number},'
                 f'"priced":{priced},"steps":{steps},"time":{time.time_ns()}}}'
             )
             # The total rises first: should the store fail half-way, the charge counts all the same.
@@ -258,15 +257,13 @@ class Ledger:
     def _mark_released(self, charge: int, used: str) -> None:
         with self._lock:
             line = (
-                f'{{"before":"{self._head}","charge":{charge},"kind":"released",'
-                f'"number":{self._length},"time":{time.time_ns()},"used":{used}}}'
+                f'{{"charge":{charge},"kind":"released","number":{self._length},"time":{time.time_ns()},"used":{used}}}'
             )
             self._append("released", line)
 
     def _append(self, kind: Kind, line: str) -> None:
-        digest = digest_of(line)
-        self._store.append(kind, line, digest)
-        self._length, self._head = self._length + 1, digest
+        self._store.append(kind, line)
+        self._length += 1
 
     # --- a ledger exists once -------------------------------------------------------------------------------
 
@@ -309,9 +306,10 @@ class Reservation:
         Raises ReservationClosed when no round is left, NotSpendable when the mechanism costs more than its
         round, and what `Ledger.release` raises before its charge.
         """
+        cost = _declared_cost(mechanism)
         content = self._ledger._admit(mechanism, data)
         with self._lock:
-            self._take_round(mechanism.cost)
+            self._take_round(cost)
             name = mechanism.description.canonical
             self._used[name] = self._used.get(name, 0) + 1
         return mechanism.sample(content)
@@ -348,6 +346,18 @@ class Reservation:
         self.__copy__()
 
 
+_PLAIN = (PureDP, ApproxDP, ZCDP, BoundedRange)  # a union in isinstance would be built anew on every release
+
+
+def _declared_cost(mechanism: Spendable[D, R]) -> Cost:
+    """The declared cost. Raises NotSpendable for something that has no plain one."""
+    cost = getattr(mechanism, "cost", None)
+    if isinstance(cost, _PLAIN):
+        return cost
+    remedy = ": give it a certificate first, robust.under(slickness)" if hasattr(mechanism, "under") else ""
+    raise NotSpendable(f"{type(mechanism).__name__} has no plain cost{remedy}")
+
+
 def _covers(planned: Cost, cost: Cost) -> bool:
     """Whether a cost of the same kind is at most the planned one."""
     match planned, cost:
@@ -355,12 +365,6 @@ def _covers(planned: Cost, cost: Cost) -> bool:
             return bool(cost <= planned)  # type: ignore[operator]  # both are of one kind here
         case _:
             return False
-
-
-@functools.lru_cache(maxsize=4096)
-def _one_release(rule: Composition, cost: Cost) -> tuple[Amount, str]:
-    """What one release adds up to, and its step as the books write it."""
-    return rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,8 +1,8 @@
 """Entries of the books: a hash chain over canonical JSON.
 
-Canonical JSON is `json.dumps(record, sort_keys=True, separators=(",", ":"))`, ASCII only; a digest is
-SHA-256 over those bytes, which include the digest before. So a changed, lost, swapped or repeated entry
-breaks the chain, and a cut-off end shows against a `head` that an auditor kept elsewhere.
+Canonical JSON is `json.dumps(record, sort_keys=True, separators=(",", ":"))`, ASCII only; an entry's digest is
+SHA-256 over the digest before it and those bytes. So a changed, lost, swapped or repeated entry breaks the
+chain, and a cut-off end shows against a `head` that an auditor kept elsewhere.
 """
 
 import hashlib
@@ -43,9 +43,9 @@ class Entry:
         return parsed
 
 
-def digest_of(line: str) -> str:
-    """SHA-256 of one canonical line, in hexadecimal."""
-    return hashlib.sha256(line.encode("ascii")).hexdigest()
+def digest_of(before: str, line: str) -> str:
+    """SHA-256 of one canonical line and the digest before it, in hexadecimal."""
+    return hashlib.sha256(f"{before}{line}".encode("ascii")).hexdigest()
 
 
 def canonical(record: dict[str, object]) -> str:
@@ -56,8 +56,8 @@ def canonical(record: dict[str, object]) -> str:
 class EntryStore(Protocol):
     """Where entries live: append-only. `append` returns only when the entry is as durable as the store is."""
 
-    def append(self, kind: Kind, line: str, digest: str) -> None:
-        """Add the next entry."""
+    def append(self, kind: Kind, line: str) -> None:
+        """Add the next entry; its digest follows from the line and the digest before."""
 
     def entries(self) -> Sequence[Entry]:
         """All entries, oldest first."""
@@ -68,21 +68,34 @@ class EntryStore(Protocol):
 
 
 class MemoryStore:
-    """Entries in this process's memory: gone when it ends."""
+    """Entries in this process's memory: gone when it ends.
+
+    Digests are computed when somebody asks for them: in memory an early digest protects nothing, and a
+    charge stays cheap.
+    """
 
     def __init__(self) -> None:
-        # Plain tuples of strings, which the garbage collector stops tracking: appending stays flat.
-        self._rows: list[tuple[Kind, str, str]] = []
+        # Plain tuples and strings, which the garbage collector stops tracking: appending stays flat.
+        self._rows: list[tuple[Kind, str]] = []
+        self._digests: list[str] = []
 
-    def append(self, kind: Kind, line: str, digest: str) -> None:
-        self._rows.append((kind, line, digest))
+    def append(self, kind: Kind, line: str) -> None:
+        self._rows.append((kind, line))
+
+    def _hash_the_rest(self) -> list[str]:
+        before = self._digests[-1] if self._digests else GENESIS
+        for _, line in self._rows[len(self._digests) :]:
+            before = digest_of(before, line)
+            self._digests.append(before)
+        return self._digests
 
     def entries(self) -> Sequence[Entry]:
-        return tuple(Entry(number, *row) for number, row in enumerate(self._rows))
+        rows = zip(self._rows, self._hash_the_rest(), strict=True)
+        return tuple(Entry(number, kind, line, digest) for number, ((kind, line), digest) in enumerate(rows))
 
     @property
     def head(self) -> str:
-        return self._rows[-1][2] if self._rows else GENESIS
+        return self._hash_the_rest()[-1] if self._rows else GENESIS
 
 
 def verify(entries: Iterable[Entry], *, expect_head: str | None = None) -> list[str]:
@@ -111,8 +124,8 @@ class _Audit:
     def take(self, entry: Entry) -> None:
         where = f"entry {self.expected}"
         try:
-            if digest_of(entry.line) != entry.digest:
-                self.found.append(f"{where}: its digest does not match its content")
+            if digest_of(self.before, entry.line) != entry.digest:
+                self.found.append(f"{where}: its digest does not match its content and the entry before it")
             record = entry.record
             self._place(where, entry, record)
             self._content(where, record)
@@ -121,8 +134,6 @@ class _Audit:
         self.before, self.expected = entry.digest, self.expected + 1
 
     def _place(self, where: str, entry: Entry, record: dict[str, object]) -> None:
-        if record.get("before") != self.before:
-            self.found.append(f"{where}: it does not follow the entry before it")
         number, kind = record.get("number"), record.get("kind")
         if number != self.expected or kind != entry.kind:
             self.found.append(f"{where}: it is numbered {number!r} and called {kind!r}")

@@ -40,7 +40,7 @@ from accountant import (
     ZCDPComposition,
     verify,
 )
-from accountant.trail import Kind, digest_of
+from accountant.trail import GENESIS, Kind, digest_of
 from proofs_tests.support.doubles import Breaks, Picky, RandomizedResponse
 
 RULES: list[tuple[Composition, Budget]] = [
@@ -306,10 +306,10 @@ def busy_ledger() -> Ledger:
 
 
 def test_lines_are_canonical_json_and_chain_to_the_head() -> None:
-    ledger, before = busy_ledger(), "0" * 64
+    ledger, before = busy_ledger(), GENESIS
     for number, entry in enumerate(ledger.entries):
         assert entry.line == json.dumps(entry.record, sort_keys=True, separators=(",", ":"), allow_nan=False)
-        assert entry.record["before"] == before
+        assert entry.digest == digest_of(before, entry.line)
         assert entry.record["number"] == entry.number == number
         before = entry.digest
     assert ledger.head == before
@@ -318,11 +318,12 @@ def test_lines_are_canonical_json_and_chain_to_the_head() -> None:
 def test_every_single_byte_change_is_detected() -> None:
     entries = list(busy_ledger().entries)
     for place, entry in enumerate(entries):
+        before = entries[place - 1].digest if place else GENESIS
         for position in range(len(entry.line)):
             old = entry.line[position]
             new = chr(ord(old) ^ 1)
             line = entry.line[:position] + new + entry.line[position + 1 :]
-            assert digest_of(line) != entry.digest
+            assert digest_of(before, line) != entry.digest
         forged = attrs.evolve(entry, line=line)
         assert verify([*entries[:place], forged, *entries[place + 1 :]])
 
@@ -344,9 +345,7 @@ def rewritten(entries: list[Entry], place: int, old: str, new: str) -> list[Entr
     forged: list[Entry] = []
     for number, entry in enumerate(entries):
         line = entry.line.replace(old, new, 1) if number == place else entry.line
-        if forged:
-            line = line.replace(entries[number - 1].digest, forged[-1].digest)
-        forged.append(Entry(number, entry.kind, line, digest_of(line)))
+        forged.append(Entry(number, entry.kind, line, digest_of(forged[-1].digest if forged else GENESIS, line)))
     return forged
 
 
@@ -362,8 +361,8 @@ def test_a_recomputed_chain_with_a_smaller_cost_fails_the_arithmetic() -> None:
 
 def test_books_opened_twice_or_mislabelled_are_findings() -> None:
     entries = list(busy_ledger().entries)
-    again = entries[0].line.replace("0" * 64, entries[0].digest).replace('"number":0', '"number":1')
-    second = Entry(1, "opened", again, digest_of(again))
+    again = entries[0].line.replace('"number":0', '"number":1')
+    second = Entry(1, "opened", again, digest_of(entries[0].digest, again))
     assert any("opened a second time" in finding for finding in verify([entries[0], second]))
     relabelled = attrs.evolve(entries[1], kind="released")
     assert any("called 'charged'" in finding for finding in verify([entries[0], relabelled]))
@@ -378,10 +377,10 @@ def test_damaged_lines_are_findings_not_crashes() -> None:
 
 def test_a_store_that_fails_half_way_never_gives_budget_back() -> None:
     class Full(MemoryStore):
-        def append(self, kind: Kind, line: str, digest: str) -> None:
+        def append(self, kind: Kind, line: str) -> None:
             if kind == "charged":
                 raise OSError("disk full")
-            super().append(kind, line, digest)
+            super().append(kind, line)
 
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne(), store=Full())
     with pytest.raises(OSError, match="disk full"):
