@@ -19,6 +19,10 @@ ORDERS: FloatArray = 1.0 + np.geomspace(1e-3, 1e6, 400)
 """The grid of orders on which Rényi curves are added up; any grid gives a valid bound."""
 
 
+ABSOLUTE = 2.0**-46
+"""Absolute head-room (1.4e-14) for an ε that is a small difference of terms of order one."""
+
+
 def pure_rho(epsilon: float) -> float:
     """ρ of ε-DP: ε·tanh(ε/2). [L3]"""
     return up(epsilon * math.tanh(0.5 * epsilon)) if epsilon > 0.0 else 0.0
@@ -47,9 +51,11 @@ def bounded_range_epsilon(width: float, delta: float) -> float:
         raise ValueError(f"delta must be in [0, 1), got {delta!r}")
     if width == 0.0 or delta == 0.0:
         return width
-    inner = 1.0 - math.sqrt(delta * -math.expm1(-width))
-    epsilon = width + 2.0 * math.log(inner) if inner > 0.0 else 0.0
-    return min(width, max(0.0, up(up(epsilon) + width * 2.0**-50)))
+    # ln(1 - √y) = ln(1 - y) - ln(1 + √y), with 1 - y written so that δ near 1 cancels nothing.
+    root = math.sqrt(delta * -math.expm1(-width))
+    less = (1.0 - delta) + delta * math.exp(-width)
+    epsilon = width + 2.0 * (math.log(less) - math.log1p(root)) if less > 0.0 else 0.0
+    return min(width, max(0.0, up(up(epsilon) + width * 2.0**-50) + ABSOLUTE))
 
 
 def bun_steinke_epsilon(rho: float, delta: float) -> float:
@@ -83,8 +89,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     rho, delta = non_negative(rho), open_probability(delta)
     if rho == 0.0:
         return 0.0
+    if rho > 1e100:  # no order near the best one is representable
+        return bun_steinke_epsilon(rho, delta)
     best = _best_order(lambda order: _order_epsilon(rho * order, order, delta))
-    return max(0.0, up(best + 1e-12 * rho))
+    return max(0.0, up(best + 1e-12 * rho)) + ABSOLUTE
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
@@ -94,7 +102,9 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
         return 0.0
     # Where the closed form of Bun & Steinke stands, written without cancellation: a good place to start.
     guess = (epsilon / (math.sqrt(epsilon - math.log(delta)) + math.sqrt(-math.log(delta)))) ** 2
-    return largest(lambda rho: zcdp_epsilon(rho, delta) <= epsilon, start=guess) if guess > 0.0 else 0.0
+    if guess == 0.0 or zcdp_epsilon(1e-250, delta) > epsilon:
+        return 0.0
+    return largest(lambda rho: zcdp_epsilon(rho, delta) <= epsilon, start=guess)
 
 
 def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:
@@ -124,7 +134,7 @@ def renyi_epsilon(divergences: FloatArray, orders: FloatArray, delta: float) -> 
     delta = open_probability(delta)
     excess = orders - 1.0
     values = divergences + np.log(excess / orders) - (math.log(delta) + np.log(orders)) / excess
-    return max(0.0, up(float(np.min(values))))
+    return max(0.0, up(float(np.min(values)))) + ABSOLUTE
 
 
 def advanced_epsilon(square_sum: float, delta_prime: float) -> float:

@@ -61,7 +61,7 @@ def kov_homogeneous(epsilon: float, delta: float, rounds: int, slack: float) -> 
     delta, slack = probability_below_one(delta), probability_below_one(slack)
     total_delta = up(-math.expm1(rounds * math.log1p(-delta) + math.log1p(-slack))) if delta or slack else 0.0
     basic = up(rounds * epsilon)
-    if slack == 0.0 or epsilon == 0.0:
+    if slack < 1e-290 or epsilon == 0.0:  # below that the binomial sum loses its digits
         return ApproxDP(basic if epsilon else 0.0, total_delta)
     if randomized_response_delta(epsilon, rounds, 0.0) <= slack:
         return ApproxDP(0.0, total_delta)

@@ -20,6 +20,15 @@ S = TypeVar("S", bound=Labelled)
 MAX_ROUNDS: Final = 4096
 """Rounds for which the rounding head-room of weighted sums is proved; no certificate is issued beyond."""
 
+MAX_EXPONENT: Final = 4096.0
+"""The largest λ·t, for the same reason: beyond it exp(−λ·margin) keeps too few digits."""
+
+
+def _density(value: float) -> float:
+    if fraction(value) < 2.0**-30:
+        raise ValueError(f"density: expected at least 2^-30, got {value!r}")
+    return float(value)
+
 
 @attrs.frozen(slots=False, eq=False)
 class Reweighted(Generic[S]):
@@ -52,11 +61,11 @@ class Reweighted(Generic[S]):
 class LazyBregman:
     """μ_{t+1} ∝ exp(−λ·margin), always scaled and capped to density exactly κ.
 
-    density: κ in (0, 1].  learning_rate: λ > 0, in the scale of 001's Algorithm 1 (003's λ is twice that).
+    density: κ in [2^-30, 1].  learning_rate: λ > 0, in the scale of 001's Algorithm 1 (003's λ is twice that).
     Sources: 001, Algorithm 1; 003, Algorithm 4. The projection is never skipped, see [001-projection].
     """
 
-    density: float = attrs.field(converter=fraction)
+    density: float = attrs.field(converter=_density)
     learning_rate: float = attrs.field(converter=positive)
 
     @property
@@ -72,6 +81,8 @@ class LazyBregman:
         """ζ_t = min(1/(κn), r/(r + n − 1)), r = exp(2λ(t − 1)), t = `number`. [001-per-round-zeta]"""
         if count(number) > MAX_ROUNDS:
             raise ValueError(f"rounds: no certificate beyond round {MAX_ROUNDS}, got {number}")
+        if self.learning_rate * (number - 1) > MAX_EXPONENT:
+            raise ValueError(f"learning_rate: {self.learning_rate} times {number - 1} rounds exceeds {MAX_EXPONENT}")
         shrink = math.exp(-2.0 * self.learning_rate * (number - 1))
         per_round = up(1.0 / (1.0 + (count(n) - 1) * shrink))
         zeta = min(self.global_zeta(n), per_round)

@@ -95,6 +95,11 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.composition = composition
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     # --- learning --------------------------------------------------------------------------------------
 
     def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
@@ -106,6 +111,8 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         before anything is charged.
         """
         self._checked()
+        if y is None:
+            raise ValueError("y: this estimator requires y to be passed, but the target y is None")
         schema = self._resolved_schema(X)
         codes, labels = encode(X, schema), signs(y, self._public_classes(schema))
         if codes.shape[1] != labels.size:
@@ -122,18 +129,25 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         classes = self._public_classes(sample.layout.schema)
         ledger = self._paying_ledger(target)
         rules, self.eta_ = self._boost(sample, booster, ledger, target, on_round)
+        self.parameters_ = self._parameters()
         self._keep(sample.layout.schema, classes, rules, ledger)
         return self
 
-    def _checked(self) -> tuple[PureDP | ApproxDP, LazyBregman]:
-        """Parameters, refused here because scikit-learn's set_params may change them until fit."""
+    def _parameters(self) -> dict[str, float]:
+        """Parameters as plain numbers, refused here because scikit-learn's set_params may change them until fit."""
+        checked: dict[str, float] = {}
         for name, check in _CHECKS.items():
             try:
-                check(getattr(self, name))
+                checked[name] = check(getattr(self, name))
             except (TypeError, ValueError) as error:
                 raise type(error)(f"{name}: {error}") from None
-        target = ApproxDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
-        return target, LazyBregman(self.density, self.learning_rate)
+        return checked
+
+    def _checked(self) -> tuple[PureDP | ApproxDP, LazyBregman]:
+        given = self._parameters()
+        epsilon, delta = given["epsilon"], given["delta"]
+        target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
+        return target, LazyBregman(given["density"], given["learning_rate"])
 
     def _resolved_schema(self, table: Table) -> Schema:
         if isinstance(self.schema, Schema):
@@ -235,7 +249,7 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "format": "exchequer-model",
             "version": 1,
             "learner": type(self).__name__,
-            "parameters": {name: getattr(self, name) for name in _CHECKS},
+            "parameters": self.parameters_,
             "classes": self.classes_.tolist(),
             "model": model,
             "statement": self.statement_.as_dict(),
@@ -252,7 +266,7 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             schema = Schema.from_dict(record["model"]["schema"])
             model = LazyBoostClassifier(schema=schema, classes=tuple(record["classes"]), **record["parameters"])
             model.model_ = VoteModel.from_record(schema, record["model"]["rules"])
-            model.classes_ = np.array(record["classes"])
+            model.classes_, model.parameters_ = np.array(record["classes"]), dict(record["parameters"])
             model.n_features_in_ = len(schema.columns)
             model.statement_ = Statement.from_dict(record["statement"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -23,9 +23,9 @@ CONSTANT: Final = -1
 SCORE_ROUNDING: Final = 2.0**-36
 """Bound on how far floating point can widen the range of a change of scores (absolute, scores in [−1, 0]).
 
-Counts are exact integers. Each weight is off by at most 2^-42 of itself (its exponent is below 2^11, and
-the scale is a sum over at most 2^12 levels); a score adds at most 2^13 slots and 2^12 cells, each addition
-with a relative error of 2^-53. That is below 2^-39 of the total mass; twice for two samples, twice for a range.
+Counts are exact integers. A weight is exp of a number below 2^12, so off by at most 2^-41 of itself, and its
+scale by as much again; a score adds at most 2^13 slots and 2^12 cells, each addition off by 2^-53 of the total.
+Together that is below 2^-38.9 of the total mass; twice for two samples, and twice for a range.
 """
 
 

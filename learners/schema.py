@@ -188,6 +188,8 @@ class Numeric:
         return np.searchsorted(self.edges[1:-1], numbers, side="right")
 
     def _numbers(self, values: Values) -> npt.NDArray[np.float64]:
+        if np.iscomplexobj(values):
+            raise OutsideSchema(f"column {self.name!r}: complex data is not supported")
         try:
             return np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from learners.schema import IntArray, Schema, Values
 
@@ -43,6 +44,8 @@ def encode(table: Table, schema: Schema) -> IntArray:
     Raises ValueError for a missing column, a wrong shape, columns of unequal length or no record at all;
     OutsideSchema for a value the schema does not allow.
     """
+    if sparse.issparse(table):
+        raise TypeError("sparse input is not supported: pass a DataFrame, a mapping of columns or a dense array")
     values = _columns(table, schema)
     lengths = {column.shape[0] for column in values}
     if len(lengths) != 1:

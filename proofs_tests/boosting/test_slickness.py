@@ -124,6 +124,15 @@ def test_skipping_the_projection_breaks_the_certificate() -> None:
     assert ours.measure.distribution.max() <= 1 / (density * n) + 1e-15
 
 
+@pytest.mark.parametrize("n", [40, 40_000])
+def test_the_steepest_weights_that_are_certified_keep_their_density(n: int) -> None:
+    """λ·t at its limit: one record wrong, all others right; without a limit the mass goes wrong silently."""
+    sample = Points((0,) + (1,) * (n - 1), (1,) * n)
+    state = reweighted(LazyBregman(0.25, 4096.0 / 9), sample, [Table((-1, 1))] * 9)
+    assert state.measure.density == pytest.approx(0.25, rel=1e-12)
+    assert state.slickness.zeta == pytest.approx(4 / n)
+
+
 def test_margins_carried_along_equal_margins_from_scratch() -> None:
     rng = np.random.default_rng(3)
     sample = Points(tuple(rng.integers(0, 4, 30).tolist()), tuple(rng.choice((-1, 1), 30).tolist()))
@@ -148,5 +157,11 @@ def test_bad_parameters_are_refused() -> None:
             LazyBregman(0.5, rate)
     with pytest.raises(ValueError, match="whole number"):
         LazyBregman(0.5, 0.5).slickness(0, 1)
+    with pytest.raises(ValueError, match=r"at least 2\^-30"):
+        LazyBregman(1e-12, 0.5)
+    with pytest.raises(ValueError, match="exceeds 4096"):
+        LazyBregman(0.5, 1e6).slickness(10, 2)
+    with pytest.raises(ValueError, match="beyond round 4096"):
+        LazyBregman(0.5, 0.1).slickness(10, 4097)
     assert LazyBregman(0.01, 0.5).global_zeta(10) == 1.0  # κn < 1: nothing is promised
     assert LazyBregman(0.5, 0.5).slickness(10, 3).adjacency == ReplaceOne()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -30,7 +31,7 @@ from accountant import (
     ZCDPComposition,
 )
 from boosting import LazyBregman, boosting_plan, certificates
-from learners import LazyBoostClassifier, PrivateOneRule, Schema
+from learners import LazyBoostClassifier, Numeric, PrivateOneRule, Schema
 from learners.lazy_boost import Rule
 
 Array = npt.NDArray[np.generic]
@@ -169,6 +170,17 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
     "delta negative": ({"delta": -1e-6}, X0, Y0, "delta: expected"),
     "no rounds": ({"rounds": 0}, X0, Y0, "rounds: expected a whole number"),
     "half a round": ({"rounds": 1.5}, X0, Y0, "rounds: expected a whole number"),
+    "density tiny": ({"density": 1e-12}, X0, Y0, "density: expected at least"),
+    "learning rate huge": ({"learning_rate": 1e17}, X0, Y0, "learning_rate: 1e.17 times"),
+    "rounds beyond the proof": ({"rounds": 4097}, X0, Y0, "rounds: no certificate beyond round 4096"),
+    "no y": ({}, X0, None, "requires y to be passed"),
+    "sparse X": ({}, sparse.csr_array(X0), Y0, "sparse input is not supported|of shape"),
+    "complex X": (
+        {"schema": Schema((Numeric("a", 0, 1),))},
+        X0[:, :1].astype(np.complex128),
+        Y0,
+        "complex data is not supported",
+    ),
     "density 0": ({"density": 0.0}, X0, Y0, r"density: expected a number in \(0, 1\]"),
     "learning rate 0": ({"learning_rate": 0.0}, X0, Y0, "learning_rate: expected a positive"),
     "classes equal": ({"classes": (1, 1)}, X0, Y0, "two distinct classes"),
@@ -250,7 +262,7 @@ def test_fitted_state_is_released_or_public() -> None:
     """Nothing that `fit` keeps may depend on the data other than through the rules it paid for."""
     model = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(X0, Y0)
     fitted = {name for name in vars(model) if name.endswith("_") or name not in model.get_params()}
-    assert fitted == {"model_", "classes_", "eta_", "ledger_", "statement_", "n_features_in_"}
+    assert fitted == {"model_", "classes_", "parameters_", "eta_", "ledger_", "statement_", "n_features_in_"}
     other = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(1 - X0, Y0)
     assert (model.eta_, model.classes_.tolist(), model.n_features_in_) == (
         other.eta_, other.classes_.tolist(), other.n_features_in_,
@@ -303,6 +315,16 @@ def test_a_damaged_model_file_is_refused_by_name(
     path.write_text(json.dumps(record))
     with pytest.raises(ValueError, match=rf"model\.json: .*{message}"):
         LazyBoostClassifier.load(path)
+
+
+def test_a_saved_model_tells_what_it_was_fitted_with(tmp_path: Path) -> None:
+    """set_params after fit changes the next fit, not the record of the last; numpy numbers are saved as plain ones."""
+    numpys = {"epsilon": np.float32(0.5), "rounds": np.int64(3)}
+    model = LazyBoostClassifier(random_state=0).set_params(**numpys).fit(X0, Y0)
+    model.set_params(epsilon=100.0).save(tmp_path / "m.json")
+    record = json.loads((tmp_path / "m.json").read_text())
+    assert (record["parameters"]["epsilon"], record["parameters"]["rounds"]) == (0.5, 3)
+    assert LazyBoostClassifier.load(tmp_path / "m.json").epsilon == 0.5
 
 
 def test_an_unfitted_model_says_so(tmp_path: Path) -> None:
