@@ -203,7 +203,8 @@ class Ledger:
         steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
         announced = "null" if mechanism is None else mechanism.canonical
         priced = "null" if price is None else _compact({"cost": price.best.as_dict(), "route": price.route})
-        return Reservation(self, plan, self._charge(amount, account, announced, steps, priced))
+        number = self._charge(amount, account, announced, steps, priced)
+        return Reservation(self, plan, number, private=mechanism is not None and mechanism.private)
 
     def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
         if not isinstance(plan, Plan):
@@ -293,8 +294,8 @@ class Reservation:
     Each release must cost no more than the plan's next round, in the same kind of cost.
     """
 
-    def __init__(self, ledger: Ledger, plan: Plan, number: int) -> None:
-        self._ledger, self._number = ledger, number
+    def __init__(self, ledger: Ledger, plan: Plan, number: int, *, private: bool) -> None:
+        self._ledger, self._number, self._private = ledger, number, private
         self._costs = iter(plan)
         self._used: dict[str, int] = {}
         self._round, self._closed = 0, False
@@ -308,6 +309,8 @@ class Reservation:
         """
         cost = _declared_cost(mechanism)
         content = self._ledger._admit(mechanism, data)
+        if self._private and not mechanism.description.private:
+            raise NotSpendable("secure noise was announced for this reservation, the mechanism draws simulated noise")
         with self._lock:
             self._take_round(cost)
             name = mechanism.description.canonical

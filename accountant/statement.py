@@ -17,7 +17,8 @@ Row = tuple[str, str, str, int, str]
 class Statement:
     """A snapshot of the books.
 
-    guarantee: one sentence.  private: False where any release used a simulated noise source.
+    guarantee: one sentence.  private: False where any release used a simulated noise source, or may have:
+      an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
     plans: how plans that were charged as one thing were priced.
     """
@@ -102,17 +103,18 @@ def _named(record: Mapping[str, object]) -> str:
 def state(entries: Sequence[Entry], spent: Budget) -> Statement:
     """The statement of a ledger's entries. `spent` is what its rule makes of their sum."""
     details = gather(entries)
+    private = details.private and not details.unknown
     opened = entries[0]
     rule = composition_from_record(cast("Mapping[str, str | float]", _record(opened, "composition")))
     adjacency = str(_record(opened, "adjacency")["name"])
     when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
     return Statement(
-        guarantee=_sentence(spent, adjacency, details.private),
+        guarantee=_sentence(spent, adjacency, private),
         adjacency=_named(_record(opened, "adjacency")),
         rule=_named(_record(opened, "composition")),
         budget=_cost_text(_record(opened, "budget")),
         spent=_cost_text(spent.as_dict()),
-        private=details.private,
+        private=private,
         opened=when.isoformat(timespec="seconds"),
         rows=details.as_rows(),
         plans=tuple(details.plans),
@@ -133,6 +135,7 @@ class Details:
         self.claims: set[str] = set()
         self.open: set[int] = set()
         self.plans: list[str] = []
+        self.unknown: set[int] = set()
         self.private = True
 
     def mechanism(self, record: Mapping[str, object]) -> tuple[str, str]:
@@ -152,9 +155,12 @@ def gather(entries: Sequence[Entry]) -> Details:
         record = entry.record
         if entry.kind == "charged":
             details.open.add(entry.number)
+            if record["mechanism"] is None:
+                details.unknown.add(entry.number)  # what it releases is noted when it closes
             _charged(details, record)
         elif entry.kind == "released":
             details.open.discard(cast("int", record["charge"]))
+            details.unknown.discard(cast("int", record["charge"]))
             for used in cast("list[Mapping[str, object]]", record["used"]):
                 details.mechanism(cast("Mapping[str, object]", used["mechanism"]))
     return details

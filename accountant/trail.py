@@ -120,6 +120,8 @@ class _Audit:
         self.total, self.ceiling = NOTHING, NOTHING
         self.found: list[str] = []
         self.open: dict[int, str] = {}
+        self.adjacency: object = None
+        self.rounds: dict[int, int] = {}
 
     def take(self, entry: Entry) -> None:
         where = f"entry {self.expected}"
@@ -145,16 +147,24 @@ class _Audit:
             case "charged":
                 self._charged(where, record)
             case "released":
-                number = record["charge"]
-                if not isinstance(number, int) or self.open.pop(number, None) is None:
-                    self.found.append(f"{where}: it releases charge {number!r}, which is not open")
+                self._released(where, record)
             case other:
                 self.found.append(f"{where}: unknown kind {other!r}")
+
+    def _released(self, where: str, record: dict[str, object]) -> None:
+        number = _whole(record["charge"])
+        if self.open.pop(number, None) is None:
+            self.found.append(f"{where}: it releases charge {number}, which is not open")
+        used = [_whole(part["rounds"]) for part in _as_list(record["used"])]
+        if any(rounds < 1 for rounds in used) or sum(used) > self.rounds.get(number, 0):
+            self.found.append(
+                f"{where}: it releases {sum(used)} rounds of {self.rounds.get(number, 0)} that were charged"
+            )
 
     def _opened(self, where: str, record: dict[str, object]) -> None:
         if self.rule is not None:
             self.found.append(f"{where}: the books are opened a second time")
-        self.rule = composition_from_record(_as_dict(record["composition"]))
+        self.rule, self.adjacency = composition_from_record(_as_dict(record["composition"])), record["adjacency"]
         budget = cost_from_dict(_as_dict(record["budget"]))
         if isinstance(budget, BoundedRange):
             raise ValueError("a bounded-range cost is not a budget")
@@ -173,6 +183,9 @@ class _Audit:
             self.found.append(f"{where}: its running total is not the sum of the costs so far")
         if not self.total.within(self.ceiling):
             self.found.append(f"{where}: it takes the total above the budget")
+        if record["adjacency"] != self.adjacency:
+            self.found.append(f"{where}: its adjacency is not that of the books")
+        self.rounds[self.expected] = plan.rounds
         self.open[self.expected] = str(record.get("account"))
 
     def _priced(self, where: str, plan: Plan, record: object) -> Amount:

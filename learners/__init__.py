@@ -7,11 +7,12 @@ keeps after `fit` is a release or public.
 from learners.encoding import EncodedSample, Layout
 from learners.lazy_boost import LazyBoostClassifier
 from learners.one_rule import OneRule, PrivateOneRule
-from learners.schema import Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
+from learners.schema import Boolean, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
 from learners.tables import read_csv
 from learners.votes import Vote, VoteModel
 
 __all__ = [
+    "Boolean",
     "Categorical",
     "EncodedSample",
     "Label",

@@ -34,8 +34,8 @@ def _named(value: str) -> str:
 
 def _distinct(values: Sequence[str]) -> tuple[str, ...]:
     names = tuple(str(value) for value in values)
-    if isinstance(values, str) or len(set(names)) != len(names) or len(names) < 2:
-        raise SchemaError(f"expected at least two distinct values, got {values!r}")
+    if not isinstance(values, list | tuple) or len(set(names)) != len(names) or len(names) < 2:
+        raise SchemaError(f"expected a list of at least two distinct values, got {values!r}")
     return names
 
 
@@ -109,7 +109,7 @@ def _finite(value: float) -> float:
 def _is_number(value: object) -> bool:
     try:
         float(cast("float", value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -178,7 +178,7 @@ class Numeric:
 
     def codes(self, values: Values) -> IntArray:
         """Bin numbers, shape (n,). Raises OutsideSchema."""
-        numbers = self._numbers(values)
+        numbers = self.numbers(values)
         self._refuse(np.isnan(numbers), numbers, "is not a number; missing values need a public fill-in value")
         if self.outside == "error":
             beyond = (numbers < self.lower) | (numbers > self.upper)
@@ -187,12 +187,13 @@ class Numeric:
             )
         return np.searchsorted(self.edges[1:-1], numbers, side="right")
 
-    def _numbers(self, values: Values) -> npt.NDArray[np.float64]:
-        if np.iscomplexobj(values):
-            raise OutsideSchema(f"column {self.name!r}: complex data is not supported")
+    def numbers(self, values: Values) -> npt.NDArray[np.float64]:
+        """The values as numbers, shape (n,). Raises OutsideSchema for anything else."""
+        if values.dtype.kind in "cmM":
+            raise OutsideSchema(f"column {self.name!r}: {values.dtype} data is not supported, only numbers")
         try:
             return np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             row, value = next((row, value) for row, value in enumerate(values.tolist()) if not _is_number(value))
             raise OutsideSchema(f"column {self.name!r}, row {row}: {value!r} is not a number") from None
 
@@ -202,10 +203,48 @@ class Numeric:
             raise OutsideSchema(f"column {self.name!r}, row {row}: {float(numbers[row])!r} {why}")
 
 
+@attrs.frozen
+class Boolean:
+    """A column of zeros and ones; one feature, which holds where the value is 1."""
+
+    name: str = attrs.field(converter=_named)
+
+    @property
+    def cells(self) -> int:
+        """The number of codes."""
+        return 2
+
+    @property
+    def cumulative(self) -> bool:
+        """One feature for two codes."""
+        return True
+
+    def values(self) -> list[str]:
+        """What the feature says of the column."""
+        return ["1"]
+
+    def codes(self, values: Values) -> IntArray:
+        """0 or 1, shape (n,). Raises OutsideSchema for anything else."""
+        numbers = Numeric(self.name, 0.0, 1.0).numbers(values)
+        wrong = (numbers != 0.0) & (numbers != 1.0)
+        if np.any(wrong):
+            row = int(np.flatnonzero(wrong)[0])
+            raise OutsideSchema(
+                f"column {self.name!r}, row {row}: {float(numbers[row])!r} is neither 0 nor 1; give a schema"
+            )
+        return numbers.astype(np.intp)
+
+
 MAX_CELLS: Final = 4096
 """Codes per column for which the rounding head-room of scores is proved."""
 
-Column: TypeAlias = Categorical | Numeric
+Column: TypeAlias = Categorical | Numeric | Boolean
+
+
+def _two(values: Sequence[str]) -> tuple[str, str]:
+    if isinstance(values, str) or len(values) != 2:
+        raise SchemaError(f"label: expected two classes, got {values!r}")
+    return values[0], values[1]
 
 
 @attrs.frozen
@@ -213,7 +252,7 @@ class Label:
     """The label column and its two public classes; the second is the positive one."""
 
     name: str = attrs.field(converter=_named)
-    classes: tuple[str, str]
+    classes: tuple[str, str] = attrs.field(converter=_two)
 
     def __attrs_post_init__(self) -> None:
         if len(self.classes) != 2 or self.classes[0] == self.classes[1]:
@@ -251,7 +290,7 @@ class Schema:
     @staticmethod
     def boolean(names: Sequence[str]) -> "Schema":
         """Columns that hold 0 and 1 only, one feature each."""
-        return Schema(tuple(Numeric(name, 0.0, 1.0, cuts=(0.5,), encoding="thresholds") for name in names))
+        return Schema(tuple(Boolean(name) for name in names))
 
     @staticmethod
     def from_toml(path: str | Path) -> "Schema":
@@ -278,8 +317,8 @@ class Schema:
         return {"columns": columns, "label": None if self.label is None else attrs.asdict(self.label)}
 
 
-_KINDS: dict[str, Callable[..., Column]] = {"categorical": Categorical, "numeric": Numeric}
-_KIND_NAMES: dict[type[Column], str] = {Categorical: "categorical", Numeric: "numeric"}
+_KINDS: dict[str, Callable[..., Column]] = {"categorical": Categorical, "numeric": Numeric, "boolean": Boolean}
+_KIND_NAMES: dict[type[Column], str] = {Categorical: "categorical", Numeric: "numeric", Boolean: "boolean"}
 
 
 def _pair(value: object) -> tuple[str, str]:

@@ -368,6 +368,23 @@ def test_books_opened_twice_or_mislabelled_are_findings() -> None:
     assert any("called 'charged'" in finding for finding in verify([entries[0], relabelled]))
 
 
+@pytest.mark.parametrize(
+    ("place", "old", "new", "finding"),
+    [
+        (1, '"adjacency":{"name":"replace-one"}', '"adjacency":{"name":"add-remove-one"}', "its adjacency is not"),
+        (10, '"rounds":1', '"rounds":6', "releases 6 rounds of 5"),
+        (10, '"rounds":1', '"rounds":-1', "releases -1 rounds of 5"),
+        (9, '"rounds":5', '"rounds":0', "whole number"),
+        (9, '"steps":[{', '"steps":[],"was":[{', "at least one Step"),
+        (2, '"charge":1', '"charge":3', "which is not open"),
+    ],
+)
+def test_forgeries_with_a_recomputed_chain_are_found(place: int, old: str, new: str, finding: str) -> None:
+    entries = list(busy_ledger().entries)
+    assert old in entries[place].line
+    assert any(finding in found for found in verify(rewritten(entries, place, old, new)))
+
+
 def test_damaged_lines_are_findings_not_crashes() -> None:
     entries = list(busy_ledger().entries)
     for old, new in (('"kind":"charged"', '"kind":"chargex"'), ('"steps":', '"stepz":'), ('"loss":"', '"loss":"q')):
@@ -424,6 +441,24 @@ def test_simulated_noise_shows_even_where_a_reservation_announced_nothing() -> N
     with ledger.reserve(Plan.of(PureDP(0.1)), adjacency=ReplaceOne()) as charge:
         charge.release(RandomizedResponse(0.1), ledger.protect(True))
     assert str(ledger.statement()).startswith("simulation: not private")
+
+
+def test_an_open_reservation_of_unknown_noise_is_not_called_private() -> None:
+    ledger = open_ledger()
+    charge = ledger.reserve(Plan.of(PureDP(0.1), 2), adjacency=ReplaceOne())
+    assert not ledger.statement().private
+    charge.release(RandomizedResponse(0.1), ledger.protect(True))
+    assert not ledger.statement().private
+
+
+def test_announced_secure_noise_cannot_be_replaced_by_a_simulation() -> None:
+    ledger = open_ledger()
+    announced = attrs.evolve(RandomizedResponse(0.1).description, private=True)
+    with (
+        ledger.reserve(Plan.of(PureDP(0.1)), adjacency=ReplaceOne(), mechanism=announced) as charge,
+        pytest.raises(NotSpendable, match="secure noise was announced"),
+    ):
+        charge.release(RandomizedResponse(0.1), ledger.protect(True))
 
 
 def test_an_empty_statement_is_private_and_spends_nothing() -> None:

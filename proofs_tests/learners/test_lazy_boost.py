@@ -147,9 +147,10 @@ def test_a_shared_ledger_pays_for_fits_until_it_refuses(rule: Composition, budge
 # --- what it refuses, before anything is charged -----------------------------------------------------------------
 
 X0, Y0 = boolean_data()
+ONE = Schema((Numeric("a", 0, 1),))
 BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
     "NaN in X": ({}, np.where(X0 == 1, 1.0, np.nan), Y0, "column 'x0', row .*not a number"),
-    "not Boolean": ({}, X0 * 2, Y0, r"column 'x0', row .*outside \[0.0, 1.0\]"),
+    "not Boolean": ({}, X0 * 2, Y0, "column 'x0', row .*neither 0 nor 1"),
     "X of one dimension": ({}, X0[:, 0], Y0, "expected an array of shape"),
     "y too short": ({}, X0, Y0[:-1], "X has 400 records, y has 399"),
     "y of two dimensions": ({}, X0, np.stack([Y0, Y0], axis=1), r"y: expected shape \(n,\)"),
@@ -174,7 +175,9 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
     "learning rate huge": ({"learning_rate": 1e17}, X0, Y0, "learning_rate: 1e.17 times"),
     "rounds beyond the proof": ({"rounds": 4097}, X0, Y0, "rounds: no certificate beyond round 4096"),
     "no y": ({}, X0, None, "requires y to be passed"),
-    "sparse X": ({}, sparse.csr_array(X0), Y0, "sparse input is not supported|of shape"),
+    "sparse X": ({}, sparse.coo_matrix(X0.astype(float)), Y0, "sparse input is not supported|of shape"),
+    "a fraction": ({}, np.where(X0 == 1, 0.3, 0.0), Y0, "column 'x0', row .*0.3 is neither 0 nor 1"),
+    "a huge integer": ({}, X0.astype(object) * 10**400, Y0, "column 'x0', row .*is not a number"),
     "complex X": (
         {"schema": Schema((Numeric("a", 0, 1),))},
         X0[:, :1].astype(np.complex128),

@@ -28,7 +28,7 @@ def test_the_schema_in_the_readme_is_one(tmp_path: Path) -> None:
     (block,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     path = tmp_path / "schema.toml"
     path.write_text(block, encoding="utf-8")
-    assert Schema.from_toml(path).names == ["age", "job"]
+    assert Schema.from_toml(path).names == ["age", "member", "job"]
 
 
 def test_commands_in_the_readme_exist() -> None:
