@@ -149,7 +149,7 @@ def test_a_shared_ledger_pays_for_fits_until_it_refuses(rule: Composition, budge
 X0, Y0 = boolean_data()
 ONE = Schema((Numeric("a", 0, 1),))
 BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
-    "NaN in X": ({}, np.where(X0 == 1, 1.0, np.nan), Y0, "column 'x0', row .*not a number"),
+    "NaN in X": ({}, np.where(X0 == 1, 1.0, np.nan), Y0, "column 'x0', row .*nan is neither 0 nor 1"),
     "not Boolean": ({}, X0 * 2, Y0, "column 'x0', row .*neither 0 nor 1"),
     "X of one dimension": ({}, X0[:, 0], Y0, "expected an array of shape"),
     "y too short": ({}, X0, Y0[:-1], "X has 400 records, y has 399"),
@@ -182,8 +182,9 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
         {"schema": Schema((Numeric("a", 0, 1),))},
         X0[:, :1].astype(np.complex128),
         Y0,
-        "complex data is not supported",
+        "complex128 data is not supported",
     ),
+    "dates": ({"schema": ONE}, X0[:, :1].astype("datetime64[s]"), Y0, "data is not supported, only numbers"),
     "density 0": ({"density": 0.0}, X0, Y0, r"density: expected a number in \(0, 1\]"),
     "learning rate 0": ({"learning_rate": 0.0}, X0, Y0, "learning_rate: expected a positive"),
     "classes equal": ({"classes": (1, 1)}, X0, Y0, "two distinct classes"),
