@@ -14,7 +14,9 @@ from accountant.composition import (
     NOTHING,
     Amount,
     Composition,
+    UnsupportedBudget,
     amount_text,
+    composition_from_record,
     readable,
 )
 from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
@@ -55,6 +57,10 @@ class LedgerCopyRefused(TypeError):
     """A copied ledger would let the same budget be spent twice."""
 
 
+class LedgerBroken(RuntimeError):
+    """A charge was interrupted half-way (a failed store, a signal): what was spent counts, no more is spent."""
+
+
 class ReservationClosed(RuntimeError):
     """A reservation was used outside its `with` block, or for more rounds than it holds."""
 
@@ -86,7 +92,9 @@ class Ledger:
         self._lock = threading.RLock()
         self._forks = _FORKS.count
         self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
-        self._total, self._length = NOTHING, 0
+        self._total, self._length, self._busy = NOTHING, 0, False
+        if composition_from_record(composition.describe()) != composition:
+            raise UnsupportedBudget(f"{composition!r} is not a rule that the books can name, so nobody could verify it")
         self._adjacency_json = canonical(dict(adjacency_record(adjacency)))
         self._open_books()
 
@@ -234,9 +242,13 @@ class Ledger:
     def _charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str) -> int:
         who = _quoted(account)
         with self._lock:
+            if self._busy:
+                raise LedgerBroken("a charge was interrupted; nobody can say what this ledger's books are worth now")
             after = self._total.plus(amount)
             if not after.within(self._ceiling):
                 raise BudgetExceeded(amount, self.remaining, self._rule)
+            # Stays set if anything below fails, or if a signal handler comes back in here.
+            self._busy = True
             number = self._length
             line = (
                 f'{{"account":{who},"adjacency":{self._adjacency_json},'
@@ -247,6 +259,7 @@ class Ledger:
             # The total rises first: should the store fail half-way, the charge counts all the same.
             self._total = after
             self._append("charged", line)
+            self._busy = False
             return number
 
     def _same_process(self) -> None:

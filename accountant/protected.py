@@ -31,7 +31,8 @@ class Protected(Generic[T]):
     def map(self, transform: Callable[[T], U]) -> "Protected[U]":
         """The same data seen through `transform`, sealed as well.
 
-        transform: a pure function; what it prints, stores or raises is not protected.
+        transform: a pure function; what it prints, stores or raises is not protected. Where it mixes or repeats
+          records, the mechanism that is released from its result must have a sensitivity that covers it.
         """
         return Protected(transform(self.__content), self.__owner)
 

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from typing import Any, cast
 
 import attrs
@@ -71,14 +72,24 @@ class Statement:
         return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])
 
 
+def _rounded_up(value: float, digits: int = 6) -> str:
+    """At most `digits` digits, never below the value: a statement must not promise more than was charged."""
+    exact = Decimal(value)
+    if not exact:
+        return "0"
+    nearest = Decimal(f"{value:.{digits + 9}g}")  # a sum that stands for 1 up to the last bits reads as 1
+    step = Decimal(1).scaleb(nearest.adjusted() - digits + 1)
+    return f"{float(nearest.quantize(step, rounding=ROUND_CEILING)):.{digits}g}"
+
+
 def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
     match spent:
         case PureDP(epsilon=epsilon):
-            what = f"{epsilon:.6g}-differentially private"
+            what = f"{_rounded_up(epsilon)}-differentially private"
         case ApproxDP(epsilon=epsilon, delta=delta):
-            what = f"({epsilon:.6g}, {delta:.3g})-differentially private"
+            what = f"({_rounded_up(epsilon)}, {_rounded_up(delta)})-differentially private"
         case ZCDP(rho=rho):
-            what = f"{rho:.6g}-zCDP"
+            what = f"{_rounded_up(rho)}-zCDP"
     if private:
         return f"Everything released so far is together {what} under {adjacency}."
     return f"With secure noise, everything released so far would together be {what} under {adjacency}."
@@ -90,7 +101,7 @@ def _record(entry: Entry, name: str) -> Mapping[str, object]:
 
 def _cost_text(record: Mapping[str, object]) -> str:
     numbers = ", ".join(
-        f"{name} {cast('float', record[name]):.6g}" for name in ("epsilon", "delta", "rho") if name in record
+        f"{name} {_rounded_up(cast('float', record[name]))}" for name in ("epsilon", "delta", "rho") if name in record
     )
     return f"{record['kind']} {numbers}"
 

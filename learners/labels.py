@@ -22,7 +22,7 @@ def signs(y: npt.ArrayLike, classes: tuple[object, object]) -> SignArray:
     positive, negative = values == classes[1], values == classes[0]
     _refuse_others(values, positive | negative, classes)
     if np.all(positive) or np.all(negative):
-        raise ValueError(f"y holds one class only, {values[0].item()!r}: there is nothing to learn")
+        raise ValueError(f"y holds one class only, {values[:1].tolist()[0]!r}: there is nothing to learn")
     return np.where(positive, 1, -1).astype(np.int8)
 
 
@@ -35,6 +35,6 @@ def _refuse_others(
     found = len({str(value) for value in values.tolist()})
     what = f"y holds {found} classes; this learner is binary" if found > 2 else "y holds an undeclared class"
     raise ValueError(
-        f"{what}: row {row} is {values[row].item()!r}, and the public classes are {classes!r}; "
+        f"{what}: row {row} is {values[row : row + 1].tolist()[0]!r}, and the public classes are {classes!r}; "
         "declare them as the schema's label classes, or with classes=(negative, positive) in Python"
     )

@@ -164,7 +164,7 @@ class LazyBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _public_classes(self, schema: Schema) -> tuple[object, object]:
         if self.classes is not None:
-            if len(self.classes) != 2 or self.classes[0] == self.classes[1]:
+            if isinstance(self.classes, str) or len(self.classes) != 2 or self.classes[0] == self.classes[1]:
                 raise ValueError(f"classes: expected two distinct classes, got {self.classes!r}")
             return self.classes
         return schema.label.classes if schema.label is not None else (0, 1)

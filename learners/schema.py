@@ -33,7 +33,7 @@ def _named(value: str) -> str:
 
 
 def _distinct(values: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(str(value) for value in values)
+    names = tuple(str(value).strip() for value in values)
     if not isinstance(values, list | tuple) or len(set(names)) != len(names) or len(names) < 2:
         raise SchemaError(f"expected a list of at least two distinct values, got {values!r}")
     return names
@@ -75,7 +75,8 @@ class Categorical:
         """Category numbers, shape (n,). Raises OutsideSchema."""
         kinds, inverse = np.unique(_as_text(values), return_inverse=True)
         known = {category: code for code, category in enumerate(self.categories)}
-        missing, other = known.get(self.missing or ""), known.get(self.other or "")
+        missing = None if self.missing is None else known[self.missing]
+        other = None if self.other is None else known[self.other]
         table = [known.get(str(kind), missing if kind in _MISSING else other) for kind in kinds]
         if None in table:
             worst = table.index(None)

@@ -62,8 +62,12 @@ def _columns(table: Table, schema: Schema) -> list[Values]:
     missing = [name for name in schema.names if name not in names]
     if missing:
         raise ValueError(f"the data lacks the columns {missing} of the schema; it has {names}")
-    source = cast("Mapping[str, object]", table)
-    return [_one_dimensional(np.asarray(source[name]), name) for name in schema.names]
+    keys = list(table) if isinstance(table, Mapping) else list(cast("Frame", table).columns)
+    key_of = {str(key): key for key in keys}
+    if len(key_of) != len(keys):
+        raise ValueError(f"the data names a column twice: {names}")
+    source = cast("Mapping[object, object]", table)
+    return [_one_dimensional(np.asarray(source[key_of[name]]), name) for name in schema.names]
 
 
 def _array_columns(array: Values, schema: Schema) -> list[Values]:

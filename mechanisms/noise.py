@@ -90,7 +90,7 @@ def noise_source(random_state: int | np.random.Generator | NoiseSource | None) -
         return SecureNoise()
     if isinstance(random_state, int | np.integer | np.random.Generator):
         return SeededNoise(random_state)
-    if hasattr(random_state, "exponential_choice"):
+    if hasattr(random_state, "exponential_choice") and not isinstance(random_state, type):
         return random_state
     raise TypeError(
         f"random_state: expected None, an integer, a numpy Generator or a noise source, got {random_state!r}"

@@ -68,7 +68,6 @@ class WeightedExponential(RobustMechanism[W, int]):
         return RobustCost(BoundedRange(self.width), self.zeta)
 
     def under(self, slickness: Slickness) -> "CertifiedExponential[W]":
-        accept(slickness, self.robust_cost, self.adjacency)
         return CertifiedExponential(self, slickness)
 
 
@@ -78,6 +77,10 @@ class CertifiedExponential(FiniteMechanism[W]):
 
     robust: WeightedExponential[W]
     slickness: Slickness
+
+    def __attrs_post_init__(self) -> None:
+        # Here rather than in `under` alone, so that no other way of making one skips it.
+        accept(self.slickness, self.robust.robust_cost, self.robust.adjacency)
 
     @property
     def cost(self) -> BoundedRange:

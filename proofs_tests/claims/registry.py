@@ -100,7 +100,7 @@ CLAIMS: tuple[Claim, ...] = (
         "001, Theorem 7",
         "LazyBB with DP-1R at η = εκn/(4τ) is ε-DP.",
         "tightened",
-        "Σ_t 2ηζ_t ≤ ε, so η ≥ εκn/(2τ)",
+        "Σ_t η(2ζ_t + rounding) ≤ ε: η of about εκn/(2τ), twice the printed one",
         "001-Thm6 in every round, L0 and 001-per-round-zeta for ζ_t, basic composition.",
         "learners/test_whole_learner.py::test_three_rounds_on_all_samples_of_four_records",
     ),

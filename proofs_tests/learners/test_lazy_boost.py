@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 from accountant import (
@@ -33,6 +33,7 @@ from accountant import (
 from boosting import LazyBregman, boosting_plan, certificates
 from learners import LazyBoostClassifier, Numeric, PrivateOneRule, Schema
 from learners.lazy_boost import Rule
+from mechanisms import SecureNoise
 
 Array = npt.NDArray[np.generic]
 SCHEMA_TEXT = """
@@ -171,6 +172,9 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
     "delta negative": ({"delta": -1e-6}, X0, Y0, "delta: expected"),
     "no rounds": ({"rounds": 0}, X0, Y0, "rounds: expected a whole number"),
     "half a round": ({"rounds": 1.5}, X0, Y0, "rounds: expected a whole number"),
+    "a noise class": ({"random_state": SecureNoise}, X0, Y0, "random_state: expected"),
+    "classes as text": ({"classes": "ab"}, X0, Y0, "two distinct classes"),
+    "undeclared text": ({}, X0, np.array(["no", "yes"] * 200, dtype=object), "undeclared class: row 0 is 'no'"),
     "density tiny": ({"density": 1e-12}, X0, Y0, "density: expected at least"),
     "learning rate huge": ({"learning_rate": 1e17}, X0, Y0, "learning_rate: 1e.17 times"),
     "rounds beyond the proof": ({"rounds": 4097}, X0, Y0, "rounds: no certificate beyond round 4096"),
@@ -273,6 +277,11 @@ def test_fitted_state_is_released_or_public() -> None:
     )  # fmt: skip
 
 
+def test_a_frame_without_column_names_is_read_like_an_array() -> None:
+    model = LazyBoostClassifier(1.0, rounds=3, random_state=0).fit(pd.DataFrame(X0), Y0)
+    assert np.array_equal(model.predict(pd.DataFrame(X0)), model.predict(X0))
+
+
 def test_a_seed_reproduces_and_is_called_a_simulation() -> None:
     first, second = (LazyBoostClassifier(1.0, rounds=9, random_state=7).fit(X0, Y0) for _ in range(2))
     assert first.model_ == second.model_
@@ -350,7 +359,7 @@ def shared_ledger(epsilon: float) -> Ledger:
 
 def test_cross_validation_pays_for_every_fit() -> None:
     ledger = shared_ledger(5.0)
-    cross_val_score(LazyBoostClassifier(0.5, rounds=3, ledger=ledger, random_state=0), X0, Y0, cv=5)
+    cross_val_score(LazyBoostClassifier(0.5, rounds=3, ledger=ledger, random_state=0), X0, Y0, cv=KFold(5))
     assert isinstance(ledger.spent, PureDP)
     assert 2.4999 < ledger.spent.epsilon <= 2.5
 
@@ -360,7 +369,7 @@ def test_a_grid_search_that_cannot_be_paid_is_refused_midway_with_sound_books() 
     search = GridSearchCV(
         LazyBoostClassifier(0.3, rounds=3, ledger=ledger, random_state=0),
         {"density": [0.3, 0.5]},
-        cv=2,
+        cv=KFold(2),
         error_score="raise",
     )
     with pytest.raises(BudgetExceeded):
@@ -382,7 +391,7 @@ def test_processes_cannot_take_the_ledger_along() -> None:
     with pytest.raises(LedgerCopyRefused, match="n_jobs=1"):
         pickle.dumps(model)
     with pytest.raises((LedgerCopyRefused, pickle.PicklingError)):
-        cross_val_score(model, X0, Y0, cv=2, n_jobs=2, error_score="raise")
+        cross_val_score(model, X0, Y0, cv=KFold(2), n_jobs=2, error_score="raise")
 
 
 def test_a_fitted_model_pickles_without_its_own_ledger() -> None:

@@ -148,6 +148,9 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
 def test_unlisted_values_may_stand_for_a_named_category() -> None:
     column = Categorical("c", ("a", "b", "rest"), other="rest")
     assert column.codes(np.array(["b", "zzz", "a"])).tolist() == [1, 2, 0]
+    with pytest.raises(OutsideSchema, match="'zzz' is not one of"):
+        Categorical("c", ("", "a")).codes(np.array(["zzz", "a"]))
+    assert Categorical("c", (" a", "b"), other="b").codes(np.array(["a", "x"])).tolist() == [0, 1]
     assert Categorical("n", ("0", "1")).codes(np.array([1.0, 0.0])).tolist() == [1, 0]
     assert Categorical("n", ("0", "1")).codes(np.array([True, False])).tolist() == [1, 0]
 

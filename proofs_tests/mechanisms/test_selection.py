@@ -36,6 +36,7 @@ from mechanisms import (
 from mechanisms import noise as noise_module
 from mechanisms.core import FloatArray
 from mechanisms.noise import noise_source
+from mechanisms.selection import CertifiedExponential
 from proofs_tests.harness import loss_width, max_loss
 
 
@@ -135,6 +136,14 @@ def test_a_certificate_that_promises_too_little_is_refused() -> None:
         mechanism.under(certificate(0.2))
     with pytest.raises(CertificateMismatch, match="add-remove-one"):
         mechanism.under(attrs.evolve(certificate(), adjacency=AddRemoveOne()))
+
+
+def test_no_way_of_making_a_certified_mechanism_skips_the_check() -> None:
+    weak, strong = WeightedExponential(query(), 100.0, 1e-6, SeededNoise(0)), certificate(1.0)
+    with pytest.raises(SlicknessTooWeak):
+        CertifiedExponential(weak, strong)
+    with pytest.raises(SlicknessTooWeak):
+        attrs.evolve(weak.under(certificate(1e-6)), slickness=strong)
 
 
 @pytest.mark.parametrize(
