@@ -244,11 +244,13 @@ class Ledger:
         with self._lock:
             if self._busy:
                 raise LedgerBroken("a charge was interrupted; nobody can say what this ledger's books are worth now")
+            # Set before the total is read, so that a signal handler that spends in between cannot be overwritten;
+            # and left set if anything below fails.
+            self._busy = True
             after = self._total.plus(amount)
             if not after.within(self._ceiling):
+                self._busy = False
                 raise BudgetExceeded(amount, self.remaining, self._rule)
-            # Stays set if anything below fails, or if a signal handler comes back in here.
-            self._busy = True
             number = self._length
             line = (
                 f'{{"account":{who},"adjacency":{self._adjacency_json},'

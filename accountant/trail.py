@@ -238,11 +238,3 @@ def _as_list(value: object) -> list[dict[str, object]]:
     if not isinstance(value, list):
         raise TypeError(f"expected a list, got {value!r}")
     return value
-
-
-def total_of(entries: Sequence[Entry]) -> Amount:
-    """The running total that the newest charge wrote down."""
-    for entry in reversed(entries):
-        if entry.kind == "charged":
-            return amount_from_record(_as_text(entry.record["after"]))
-    return NOTHING

@@ -408,6 +408,21 @@ def test_a_store_that_fails_half_way_never_gives_budget_back() -> None:
         ledger.release(RandomizedResponse(0.1), ledger.protect(True))
 
 
+def test_a_spend_that_comes_back_in_during_a_charge_is_refused_and_loses_nothing() -> None:
+    """As a signal handler would: the outer charge must not overwrite the inner one."""
+
+    class Reenters(MemoryStore):
+        def append(self, kind: Kind, line: str) -> None:
+            super().append(kind, line)
+            if kind == "charged":
+                ledger.release(RandomizedResponse(0.3), ledger.protect(True))
+
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne(), store=Reenters())
+    with pytest.raises(LedgerBroken):
+        ledger.release(RandomizedResponse(0.5), ledger.protect(True))
+    assert ledger.spent == PureDP(0.5)
+
+
 @pytest.mark.parametrize(("spent", "text"), [(1.0000049, "1.00001"), (0.1, "0.1"), (0.3 + 1e-16, "0.3"), (2.0, "2")])
 def test_a_statement_never_promises_more_than_was_charged(spent: float, text: str) -> None:
     ledger = open_ledger(PureDP(5.0))
