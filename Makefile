@@ -43,6 +43,8 @@ bench:
 	.venv-bench/bin/python -m benchmarks adult
 	.venv-bench/bin/python -m benchmarks speed
 	.venv-bench/bin/python -m benchmarks ledger
+	.venv-bench/bin/python -m benchmarks composition
+	.venv-bench/bin/python -m benchmarks selection
 
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

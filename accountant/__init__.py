@@ -15,7 +15,7 @@ from accountant.composition import (
     ZCDPComposition,
     parallel,
 )
-from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP
 from accountant.ledger import (
     AdjacencyMismatch,
     BudgetExceeded,
@@ -33,6 +33,7 @@ from accountant.statement import Statement
 from accountant.trail import Entry, EntryStore, MemoryStore, verify
 
 __all__ = [
+    "GDP",
     "ZCDP",
     "AddRemoveOne",
     "Adjacency",

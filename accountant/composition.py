@@ -14,7 +14,7 @@ import attrs
 
 from accountant import curves
 from accountant._numbers import open_probability
-from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
 from accountant.rounding import float_down, float_up, up
 
 
@@ -128,7 +128,7 @@ class BasicComposition(Composition):
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return Amount.of(epsilon, delta)
             case _:
-                raise self._cannot_take(cost, "convert it by name first, with cost.to_approx(delta=...)")
+                raise self._cannot_take(cost, "price it first, by at_delta(mechanism, delta) or as a plan")
 
     def ceiling(self, budget: Budget) -> Amount:
         match budget:
@@ -149,7 +149,7 @@ class BasicComposition(Composition):
 
 @attrs.frozen
 class AdvancedComposition(Composition):
-    """ε = √(2 ln(1/δ′) v) + v/2, δ = δ′ + Σδᵢ, with v = Σεᵢ²; a bounded-range release adds 2ρ to v.
+    """ε = √(2 ln(1/δ′) v) + v/2, δ = δ′ + Σδᵢ, with v = Σεᵢ²; any other kind with a proven ρ adds 2ρ to v.
 
     Proof: [advanced-filter], after Whitehouse, Ramdas, Rogers & Wu 2023, Thm 1, where ½v is the sum of
     the (approximate) zCDP parameters, so any proven ρ may stand for ½ε².
@@ -165,10 +165,10 @@ class AdvancedComposition(Composition):
                 return Amount.of(up(epsilon * epsilon))
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return Amount.of(up(epsilon * epsilon), delta)
-            case BoundedRange():
+            case BoundedRange() | GDP():
                 return Amount.of(2.0 * cost.to_zcdp().rho)
-            case _:
-                raise self._cannot_take(cost, "use ZCDPComposition for zCDP costs")
+            case ZCDP(rho=rho):
+                return Amount.of(2.0 * rho)
 
     def ceiling(self, budget: Budget) -> Amount:
         if not isinstance(budget, ApproxDP):
@@ -202,7 +202,7 @@ class ZCDPComposition(Composition):
         match cost:
             case ZCDP(rho=rho):
                 return Amount.of(rho)
-            case PureDP() | BoundedRange():
+            case PureDP() | BoundedRange() | GDP():
                 return Amount.of(cost.to_zcdp().rho)
             case ApproxDP() if cost.delta == 0.0:
                 return self.amount(PureDP(cost.epsilon))

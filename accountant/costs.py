@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeAlias
 
 import attrs
 
-from accountant import curves
+from accountant import curves, gaussian
 from accountant._numbers import count, non_negative, probability_below_one
-from accountant.rounding import exact, float_down
+from accountant.rounding import exact, float_down, up
 
 
 class NoConversion(AttributeError):
@@ -147,14 +147,38 @@ class BoundedRange(_Kind):
         return ZCDP(curves.bounded_range_rho(self.epsilon))
 
 
-Cost: TypeAlias = PureDP | ApproxDP | ZCDP | BoundedRange
+@attrs.frozen
+class GDP(_Kind):
+    """μ-Gaussian differential privacy: no easier to tell apart than N(0, 1) from N(μ, 1).
+
+    Exactly what Gaussian noise of standard deviation σ costs, at μ = Δ₂/σ [gdp].
+    mu: 0 <= μ < ∞.
+    Raises ValueError or TypeError for any other number, NaN and bool included.
+    """
+
+    kind: ClassVar[str] = "gdp"
+    mu: float = attrs.field(converter=non_negative)
+
+    def __le__(self, other: Self) -> bool:
+        return self.mu <= other.mu if type(other) is type(self) else NotImplemented
+
+    def to_approx(self, *, delta: float) -> ApproxDP:
+        """(ε, δ) on the exact Gaussian curve (Balle & Wang 2018). Raises ValueError unless 0 < δ < 1."""
+        return ApproxDP(gaussian.epsilon(self.mu, delta), delta)
+
+    def to_zcdp(self) -> ZCDP:
+        """ρ = μ²/2. [gdp]"""
+        return ZCDP(up(0.5 * self.mu * self.mu) if self.mu else 0.0)
+
+
+Cost: TypeAlias = PureDP | ApproxDP | ZCDP | BoundedRange | GDP
 """Any kind of plain cost."""
 
 Budget: TypeAlias = PureDP | ApproxDP | ZCDP
 """What a ledger can be opened with."""
 
-KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[BoundedRange]] = {
-    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, BoundedRange)
+KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[BoundedRange] | type[GDP]] = {
+    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, BoundedRange, GDP)
 }
 
 

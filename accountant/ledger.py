@@ -19,7 +19,7 @@ from accountant.composition import (
     composition_from_record,
     readable,
 )
-from accountant.costs import ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
+from accountant.costs import KINDS, Budget, Cost
 from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
 from accountant.spendable import Description, Spendable
@@ -364,7 +364,7 @@ class Reservation:
         self.__copy__()
 
 
-_PLAIN = (PureDP, ApproxDP, ZCDP, BoundedRange)  # a union in isinstance would be built anew on every release
+_PLAIN = tuple(KINDS.values())  # a union in isinstance would be built anew on every release
 
 
 def _declared_cost(mechanism: Spendable[D, R]) -> Cost:
@@ -378,11 +378,7 @@ def _declared_cost(mechanism: Spendable[D, R]) -> Cost:
 
 def _covers(planned: Cost, cost: Cost) -> bool:
     """Whether a cost of the same kind is at most the planned one."""
-    match planned, cost:
-        case (PureDP(), PureDP()) | (ApproxDP(), ApproxDP()) | (ZCDP(), ZCDP()) | (BoundedRange(), BoundedRange()):
-            return bool(cost <= planned)  # type: ignore[operator]  # both are of one kind here
-        case _:
-            return False
+    return type(planned) is type(cost) and bool(cost <= planned)  # type: ignore[operator]  # of one kind here
 
 
 @functools.lru_cache(maxsize=4096)

@@ -6,15 +6,23 @@ Because the costs are fixed, every composition theorem applies, so a plan is pri
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 import attrs
 import numpy as np
 
-from accountant import curves, fixed_plans
+from accountant import adaptive_range, curves, dominating, fixed_plans, gaussian
 from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
-from accountant.costs import ZCDP, ApproxDP, BoundedRange, Cost, PureDP
-from accountant.rounding import down, exact, float_up
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.loss_distribution import TooFine
+from accountant.rounding import down, exact, float_up, up
+
+QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp")
+"""Routes by formula: well below a millisecond for equal rounds."""
+
+ROUTES: Final = (*QUICK, "pld", "bounded-range")
+"""All routes of `Plan.price`, by name: theorems for costs that were fixed in advance."""
 
 
 @attrs.frozen
@@ -74,30 +82,53 @@ class Plan:
             total = total.plus(rule.amount(step.cost).times(step.rounds))
         return total
 
-    def price(self, delta: float) -> Price:
+    def price(self, delta: float, *, routes: Sequence[str] | None = None) -> Price:
         """The smallest (ε, δ) that any applicable theorem gives.
 
         delta: in [0, 1). At δ = 0 only basic composition applies.
+        routes: the theorems to try, by their names in `ROUTES`; all of them unless given.
         Raises UnsupportedCost where no theorem applies, as for a ρ-zCDP step at δ = 0.
         """
         delta = probability_below_one(delta)
-        routes = {name: epsilon for name, epsilon in self._routes(delta) if epsilon is not None}
-        if not routes:
+        found: dict[str, float] = {}
+        for name in ROUTES if routes is None else routes:
+            epsilon = self.route(name, delta, enough=min(found.values(), default=None))
+            if epsilon is not None:
+                found[name] = epsilon
+        if not found:
             raise UnsupportedCost(f"no composition theorem prices this plan at δ = {delta!r}: {self.steps!r}")
-        route = min(routes, key=lambda name: routes[name])
-        return Price(ApproxDP(routes[route], delta), route, routes)
+        best = min(found, key=lambda name: found[name])
+        return Price(ApproxDP(found[best], delta), best, found)
 
-    def _routes(self, delta: float) -> Iterable[tuple[str, float | None]]:
-        yield "basic", self._basic(delta)
-        if delta > 0.0:
-            yield "kov", self._kov(delta)
-            yield "zcdp", self._zcdp(delta)
-            yield "renyi", self._renyi(delta)
+    def route(self, name: str, delta: float, *, enough: float | None = None) -> float | None:
+        """The ε that one theorem gives, None where it does not apply.
+
+        name: in `ROUTES`.  delta: in [0, 1).  enough: an ε that is known to hold, where there is one.
+        """
+        if name == "basic":
+            return self._basic(delta)
+        if delta == 0.0:
+            return None
+        match name:
+            case "kov":
+                return self._kov(delta)
+            case "zcdp":
+                return self._zcdp(delta)
+            case "renyi":
+                return self._renyi(delta)
+            case "gdp":
+                return self._gdp(delta)
+            case "pld":
+                return self._pld(delta)
+            case "bounded-range":
+                return self._bounded_range(delta, enough)
+            case _:
+                raise ValueError(f"unknown route {name!r}; known: {ROUTES}")
 
     def _basic(self, delta: float) -> float | None:
         total, spent = exact(0.0), exact(0.0)
         for step in self.steps:
-            if isinstance(step.cost, ZCDP):
+            if isinstance(step.cost, ZCDP | GDP):
                 return None
             if isinstance(step.cost, ApproxDP):
                 spent += exact(step.cost.delta) * step.rounds
@@ -138,9 +169,41 @@ class Plan:
                     total += step.rounds * curves.pure_rho(epsilon) * curves.ORDERS
                 case ZCDP(rho=rho):
                     total += step.rounds * rho * curves.ORDERS
+                case GDP() as cost:
+                    total += step.rounds * cost.to_zcdp().rho * curves.ORDERS
                 case _:
                     return None
         return curves.renyi_epsilon(total, curves.ORDERS, open_probability(delta))
+
+    def _gdp(self, delta: float) -> float | None:
+        """Gaussian releases are together one with μ = √Σμᵢ², exactly. [gdp]"""
+        squares = exact(0.0)
+        for step in self.steps:
+            if not isinstance(step.cost, GDP):
+                return None
+            squares += step.rounds * exact(step.cost.mu) ** 2
+        return gaussian.epsilon(up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
+
+    def _pld(self, delta: float) -> float | None:
+        """Dominating pairs of every kind but zCDP, convolved. [pld]"""
+        pairs = dominating.composition([(step.cost, step.rounds) for step in self.steps], delta)
+        try:
+            found = math.inf if pairs is None else pairs.epsilon(delta)
+        except TooFine:
+            return None
+        return found if math.isfinite(found) else None
+
+    def _bounded_range(self, delta: float, enough: float | None) -> float | None:
+        """The exact price of adaptively chosen bounded-range releases. [L4] for one, [L5] for more."""
+        widths: list[tuple[float, int]] = []
+        for step in self.steps:
+            if not isinstance(step.cost, BoundedRange):
+                return None
+            widths.append((step.cost.epsilon, step.rounds))
+        if self.rounds == 1:
+            return curves.bounded_range_epsilon(widths[0][0], delta)
+        above = self.price(delta, routes=QUICK).best.epsilon if enough is None else enough
+        return adaptive_range.epsilon(widths, delta, above)
 
 
 def _epsilon_delta(cost: Cost) -> tuple[float, float] | None:

@@ -68,3 +68,39 @@ def _bisect(fits: Callable[[float], bool], low: float, high: float) -> float:
             break
         low, high = (middle, high) if fits(middle) else (low, middle)
     return low
+
+
+def largest_below(value_at: Callable[[float], float], target: float, start: float = 1.0) -> float:
+    """The largest x > 0 found with `value_at(x)` <= target, for a rising function that is dear to evaluate.
+
+    Values within 1e-6 of the target end the search, which goes by secants in logarithms between points on
+    either side; only an x whose value was seen to fit is returned. Raises `ArithmeticError` like `largest`.
+    """
+    low, high = 0.0, math.inf
+    below, above = 0.0, math.inf
+    x = start
+    for _ in range(2000):
+        value = value_at(x)
+        if value <= target:
+            low, below = x, value
+        else:
+            high, above = x, value
+        if low and (below >= target * (1.0 - 1e-6) or high - low <= 1e-12 * low):
+            return low
+        x = _next_guess(low, below, high, above, target * (1.0 - 2e-7))
+        if not 1e-300 < x < 1e300:
+            raise ArithmeticError("no noise scale that a float can hold fits this budget and this plan")
+    raise ArithmeticError("the search for a noise scale did not come to an end")
+
+
+def _next_guess(low: float, below: float, high: float, above: float, target: float) -> float:
+    """Between the brackets by a secant in logarithms; outside by proportion, at most sixteen-fold."""
+    if high == math.inf:
+        return low * min(16.0, max(1.0 + 1e-9, target / below)) if below else low * 16.0
+    if low == 0.0:
+        return high * max(0.0625, min(1.0 - 1e-9, target / above))
+    if not 0.0 < below < above < math.inf:
+        return math.sqrt(low) * math.sqrt(high)
+    share = math.log(target / below) / math.log(above / below)
+    # Held off the ends, so that the bracket shrinks from both sides even where the function bends.
+    return low * math.pow(high / low, min(0.98, max(0.02, share)))

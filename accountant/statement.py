@@ -101,7 +101,9 @@ def _record(entry: Entry, name: str) -> Mapping[str, object]:
 
 def _cost_text(record: Mapping[str, object]) -> str:
     numbers = ", ".join(
-        f"{name} {_rounded_up(cast('float', record[name]))}" for name in ("epsilon", "delta", "rho") if name in record
+        f"{name} {_rounded_up(cast('float', record[name]))}"
+        for name in ("epsilon", "delta", "rho", "mu")
+        if name in record
     )
     return f"{record['kind']} {numbers}"
 
@@ -135,7 +137,15 @@ def state(entries: Sequence[Entry], spent: Budget) -> Statement:
     )
 
 
-_ROUTE_CLAIMS = {"basic": "basic", "kov": "kov", "zcdp": "zcdp-tight", "renyi": "L3"}
+_ROUTE_CLAIMS = {
+    "basic": "basic",
+    "kov": "kov",
+    "zcdp": "zcdp-tight",
+    "renyi": "L3",
+    "gdp": "gdp",
+    "pld": "pld",
+    "bounded-range": "L5",
+}
 
 
 class Details:

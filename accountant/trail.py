@@ -19,7 +19,7 @@ from accountant.composition import (
     amount_from_record,
     composition_from_record,
 )
-from accountant.costs import ApproxDP, BoundedRange, cost_from_dict
+from accountant.costs import GDP, ApproxDP, BoundedRange, cost_from_dict
 from accountant.plans import Plan, Step
 
 GENESIS: Final = "0" * 64
@@ -166,8 +166,8 @@ class _Audit:
             self.found.append(f"{where}: the books are opened a second time")
         self.rule, self.adjacency = composition_from_record(_as_dict(record["composition"])), record["adjacency"]
         budget = cost_from_dict(_as_dict(record["budget"]))
-        if isinstance(budget, BoundedRange):
-            raise ValueError("a bounded-range cost is not a budget")
+        if isinstance(budget, BoundedRange | GDP):
+            raise ValueError(f"a {budget.kind} cost is not a budget")
         self.ceiling = self.rule.ceiling(budget)
 
     def _charged(self, where: str, record: dict[str, object]) -> None:

@@ -20,19 +20,19 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant._numbers import count, fraction, positive, probability_below_one
+from accountant.calibration import largest_eta
 from accountant.costs import KINDS
-from accountant.rounding import largest
+from accountant.rounding import largest_below
 from boosting import LazyBregman, boosting_plan, certificates
 from exchequer import show
 from exchequer.bad_input import about, checked
 from exchequer.rules import RULES, DoesNotApply, Rule
 from learners import Layout, PrivateOneRule, Schema
-from learners.calibration import largest_eta
 
 MOST_ROUNDS = 100_000
 """The bounds hold a number per round in memory."""
 
-FORMS = "pure-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO or bounded-range:EPS, each with @ROUNDS if it is repeated"
+FORMS = "pure-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO, bounded-range:EPS or gdp:MU, each with @ROUNDS if it is repeated"
 
 
 @attrs.frozen
@@ -209,7 +209,7 @@ def _eta(rule: Rule, plan_of: Callable[[float], Plan], target: ApproxDP) -> floa
             return largest_eta(plan_of, target, ZCDPComposition())
     # The printed formula knows equal rounds only.
     priced = (lambda eta: _dearest(plan_of(eta))) if rule.name == "printed" else plan_of
-    return largest(lambda eta: rule.epsilon(priced(eta), target.delta) <= target.epsilon)
+    return largest_below(lambda eta: rule.epsilon(priced(eta), target.delta), target.epsilon)
 
 
 def learner_answer(run: Boosting, target: ApproxDP) -> Answer:

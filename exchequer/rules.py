@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from accountant import (
+    GDP,
     ZCDP,
     AdvancedComposition,
     ApproxDP,
@@ -71,7 +72,7 @@ def _zcdp(plan: Plan, delta: float) -> float:
 
 
 def _epsilon(cost: Cost) -> float:
-    if isinstance(cost, ZCDP):
+    if isinstance(cost, ZCDP | GDP):
         raise UnsupportedCost(f"{cost!r} has no ε")
     return cost.epsilon
 
@@ -87,23 +88,23 @@ def _printed(plan: Plan, delta: float) -> float:
     return fixed_plans.drv(epsilons[0], 0.0, plan.rounds, room).epsilon
 
 
-def _route(name: str, plan: Plan, delta: float) -> float:
+def _routed(name: str) -> Callable[[Plan, float], float]:
     """One of the routes that `Plan.price` takes."""
-    if delta == 0.0:
-        raise DoesNotApply("needs delta above 0")
-    routes = plan.price(delta).routes
-    if name not in routes:
-        raise UnsupportedCost(f"no {name} route for this plan")
-    return routes[name]
+
+    def price(plan: Plan, delta: float) -> float:
+        if delta == 0.0:
+            raise DoesNotApply("needs delta above 0")
+        epsilon = plan.route(name, delta)
+        if epsilon is None:
+            raise UnsupportedCost(f"no {name} route for this plan")
+        return epsilon
+
+    return price
 
 
 def _kov(plan: Plan, delta: float) -> float:
     _room(plan, delta)
-    return _route("kov", plan, delta)
-
-
-def _renyi(plan: Plan, delta: float) -> float:
-    return _route("renyi", plan, delta)
+    return _routed("kov")(plan, delta)
 
 
 @attrs.frozen
@@ -128,7 +129,7 @@ class Rule:
             raise DoesNotApply(self.unsupported) from None
 
 
-_NO_EPSILON = "a zcdp round has no epsilon of its own"
+_NO_EPSILON = "a zcdp or gdp round has no epsilon of its own"
 
 RULES: Final = (
     Rule("basic", "basic: sum of epsilons", "filter", _basic, _NO_EPSILON),
@@ -136,5 +137,14 @@ RULES: Final = (
     Rule("zcdp", "zCDP, tight conversion", "filter", _zcdp, "an approx-dp round has no rho"),
     Rule("printed", "papers' printed formula", "fixed plan", _printed, _NO_EPSILON),
     Rule("kov", "Kairouz-Oh-Viswanath", "fixed plan", _kov, _NO_EPSILON),
-    Rule("renyi", "Renyi curve", "fixed plan", _renyi, "an approx-dp round has no Renyi curve"),
+    Rule("renyi", "Renyi curve", "fixed plan", _routed("renyi"), "an approx-dp round has no Renyi curve"),
+    Rule("gdp", "Gaussian, exact", "fixed plan", _routed("gdp"), "holds for gdp rounds only"),
+    Rule("pld", "privacy-loss distribution", "fixed plan", _routed("pld"), "a zcdp round has no dominating pair"),
+    Rule(
+        "bounded-range",
+        "bounded range, exact",
+        "fixed plan",
+        _routed("bounded-range"),
+        "holds for bounded-range rounds only",
+    ),
 )

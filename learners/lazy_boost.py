@@ -24,9 +24,9 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant._numbers import count, fraction, positive, probability_below_one
+from accountant.calibration import largest_eta
 from boosting import LazyBregman, boost, boosting_plan, certificates
 from boosting.measures import FloatArray
-from learners.calibration import largest_eta
 from learners.encoding import EncodedSample, Layout
 from learners.labels import signs
 from learners.one_rule import OneRule, PrivateOneRule

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import (
+    GDP,
     ZCDP,
     AdvancedComposition,
     ApproxDP,
@@ -222,8 +223,18 @@ def test_kinds_that_do_not_add_up_are_refused_by_name() -> None:
         BasicComposition().amount(ZCDP(0.1))
     with pytest.raises(UnsupportedCost, match="zcdp composition cannot take ApproxDP"):
         ZCDPComposition().amount(ApproxDP(0.1, 1e-6))
-    with pytest.raises(UnsupportedCost, match="advanced composition cannot take ZCDP"):
-        AdvancedComposition(1e-6).amount(ZCDP(0.1))
+    with pytest.raises(UnsupportedCost, match=r"basic composition cannot take GDP.*at_delta"):
+        BasicComposition().amount(GDP(0.1))
+
+
+def test_every_rule_that_adds_up_rho_takes_every_cost_that_has_one() -> None:
+    """Σε² of the advanced filter is twice Σρ, so a proven ρ may stand for it. [advanced-filter]"""
+    for cost in (PureDP(0.3), BoundedRange(0.3), GDP(0.3)):
+        assert ZCDPComposition().amount(cost).loss == Fraction(cost.to_zcdp().rho)
+    for cost in (BoundedRange(0.3), GDP(0.3)):
+        assert AdvancedComposition(1e-6).amount(cost).loss == Fraction(2.0 * cost.to_zcdp().rho)
+    assert AdvancedComposition(1e-6).amount(ZCDP(0.1)).loss == Fraction(0.2)
+    assert 0.045 <= GDP(0.3).to_zcdp().rho <= 0.045 * (1 + 1e-11)
 
 
 @pytest.mark.parametrize(

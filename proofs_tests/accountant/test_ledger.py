@@ -440,8 +440,8 @@ def priced_ledger() -> Ledger:
 def test_a_price_is_computed_again_by_verify_and_named_in_the_statement() -> None:
     ledger = priced_ledger()
     assert ledger.verify() == []
-    assert "10 rounds of main as one plan: approx-dp epsilon 0.582" in str(ledger.statement())
-    assert "(by renyi)" in str(ledger.statement())
+    assert "10 rounds of main as one plan: approx-dp epsilon 0.557" in str(ledger.statement())
+    assert "(by bounded-range)" in str(ledger.statement())
     price = ledger.spent.as_dict()["epsilon"]
     forged = rewritten(
         list(ledger.entries), 1, f'"epsilon":{price!r},"kind":"approx-dp"', '"epsilon":0.5,"kind":"approx-dp"'

@@ -23,13 +23,13 @@ from accountant import (
     ZCDPComposition,
     fixed_plans,
 )
+from accountant.calibration import Target, largest_eta
 from accountant.curves import advanced_epsilon
 from accountant.rounding import SLACK
 from exchequer.cli import main
 from exchequer.price import Boosting
 from exchequer.rules import RULES
 from learners import LazyBoostClassifier
-from learners.calibration import Target, largest_eta
 
 Rules = Mapping[str, Mapping[str, object]]
 LEARNER = ("--learner", "lazy-boost", "--n", "500", "--rounds", "30", "--density", "0.5", "--learning-rate", "0.2")
@@ -64,7 +64,7 @@ def test_the_table_of_claims() -> None:
     expected = {"basic": 1.0, "printed": 1.623, "advanced": 0.7712, "zcdp": 0.6157, "renyi": 0.5824}
     for name, epsilon in expected.items():
         assert rules[name]["epsilon"] == pytest.approx(epsilon, rel=1e-3), name
-    assert (record["best"], record["best_filter"]) == ("renyi", "zcdp")
+    assert (record["best"], record["best_filter"]) == ("bounded-range", "zcdp")
 
 
 @pytest.mark.parametrize("cost", [PureDP(0.05), BoundedRange(0.3), PureDP(1.0), BoundedRange(2.0)])
@@ -79,7 +79,7 @@ def test_numbers_are_the_accountants(cost: PureDP | BoundedRange, rounds: int, d
         "advanced": advanced_epsilon(rounds * squares, delta),
         "printed": fixed_plans.drv(cost.epsilon, 0.0, rounds, delta).epsilon,
     }
-    assert set(expected) == set(rules)
+    assert set(expected) == {name for name, rule in rules.items() if rule["epsilon"] is not None}
     for name, epsilon in expected.items():
         assert rules[name]["epsilon"] == pytest.approx(epsilon, rel=1e-9), name
     assert rules[str(record["best"])]["epsilon"] == min(float(value) for value in expected.values())
@@ -109,7 +109,7 @@ def test_rounds_with_a_delta_of_their_own_stay_within_delta() -> None:
 @pytest.mark.parametrize(
     ("arguments", "reasons"),
     [
-        (("zcdp:0.01",), dict.fromkeys(["basic", "advanced", "printed", "kov"], "no epsilon of its own")),
+        (("zcdp:0.01",), dict.fromkeys(["basic", "printed", "kov"], "no epsilon of its own")),
         (("approx-dp:0.1,1e-7",), {"zcdp": "no rho", "renyi": "no Renyi curve"}),
         (("pure-dp:0.1", "pure-dp:0.2"), {"printed": "equal rounds only"}),
         (("approx-dp:0.1,1e-5@2",), {"basic": "add up to 2e-05", "advanced": "leave nothing", "kov": "leave nothing"}),
@@ -128,7 +128,7 @@ def test_only_the_sum_prices_a_pure_plan() -> None:
     record, rules = price_json("--mechanism", "pure-dp:0.1@3", "--delta", "0")
     assert record["best"] == "basic"
     assert rules["basic"]["epsilon"] == pytest.approx(0.3)
-    assert [rule["epsilon"] for name, rule in rules.items() if name != "basic"] == [None] * 5
+    assert [rule["epsilon"] for name, rule in rules.items() if name != "basic"] == [None] * 8
 
 
 def test_a_mixed_plan_is_priced_as_one() -> None:
@@ -144,7 +144,7 @@ def test_the_table_shows_the_same_within_80_columns() -> None:
         (*LEARNER, "--epsilon", "1"),
     ):
         assert max(len(line) for line in price(*arguments).splitlines()) <= 80
-    assert "0.58245   best" in price("--mechanism", "bounded-range:0.1@10")
+    assert "0.5575   best" in price("--mechanism", "bounded-range:0.1@10")
 
 
 # --- the learner ------------------------------------------------------------------------------------------------
@@ -159,12 +159,12 @@ def test_etas_are_the_calibrations() -> None:
         ("basic", BasicComposition(), PureDP(1.0)),
     ):
         assert rules[name]["eta"] == largest_eta(RUN.plan(), of, rule), name
-    etas = {name: float(cast("float", rule["eta"])) for name, rule in rules.items()}
-    assert record["best"] == max(etas, key=lambda name: etas[name]) == "renyi"
-    assert record["train_uses_eta"] == pytest.approx(max(etas.values()), rel=1e-9)
+    etas = {name: float(cast("float", rule["eta"])) for name, rule in rules.items() if rule["eta"] is not None}
+    assert record["best"] == max(etas, key=lambda name: etas[name]) == "bounded-range"
+    assert record["train_uses_eta"] == pytest.approx(max(etas.values()), rel=2e-6)
 
 
-@pytest.mark.parametrize("name", ["kov", "renyi", "printed"])
+@pytest.mark.parametrize("name", ["kov", "renyi", "pld", "bounded-range", "printed"])
 def test_a_fixed_plans_eta_keeps_the_budget_and_hardly_more_would(name: str) -> None:
     _, rules = price_json(*LEARNER, "--epsilon", "1", "--delta", "1e-5")
     eta = float(cast("float", rules[name]["eta"]))
@@ -175,7 +175,7 @@ def test_a_fixed_plans_eta_keeps_the_budget_and_hardly_more_would(name: str) -> 
         rule = next(rule for rule in RULES if rule.name == name)
         return rule.epsilon(dearest if name == "printed" else plan, 1e-5)
 
-    assert epsilon(eta) <= 1.0 < epsilon(eta * (1.0 + 1e-9))
+    assert epsilon(eta) <= 1.0 < epsilon(eta * (1.0 + 4e-6))
 
 
 @pytest.mark.parametrize("delta", [0.0, 1e-5])

@@ -1,0 +1,53 @@
+"""From a budget to a noise scale: the least noise whose plan still keeps the target, never above it."""
+
+from collections.abc import Callable
+
+from accountant.composition import BasicComposition, Composition, UnsupportedCost
+from accountant.costs import ZCDP, ApproxDP, PureDP
+from accountant.plans import QUICK, ROUTES, Plan
+from accountant.rounding import largest, largest_below
+
+Target = PureDP | ApproxDP | ZCDP
+
+
+def largest_eta(plan_of: Callable[[float], Plan], target: Target, rule: Composition) -> float:
+    """The largest inverse noise scale whose plan, released on a ledger with that rule, costs at most the target.
+
+    plan_of: inverse scale to the plan of all rounds; its cost must not fall where the scale rises.
+    A pure target is kept by the sum of the plan's ε, whatever the ledger adds up. A ledger that adds up
+    (ε, δ) charges a plan at its best price; the others compare their own sums.
+    Raises ArithmeticError where no scale, or every scale, fits.
+    """
+    match target:
+        case PureDP():
+            return _within(BasicComposition(), target, plan_of)
+        case ApproxDP() if isinstance(rule, BasicComposition):
+            return _at_price(plan_of, target)
+        case _:
+            return _within(rule, target, plan_of)
+
+
+def smallest_sigma(plan_of: Callable[[float], Plan], target: Target, rule: Composition) -> float:
+    """The smallest noise scale whose plan costs at most the target; see `largest_eta`.
+
+    plan_of: noise scale (σ or b) to the plan of all rounds.
+    """
+    return 1.0 / largest_eta(lambda inverse: plan_of(1.0 / inverse), target, rule)
+
+
+def _within(rule: Composition, target: Target, plan_of: Callable[[float], Plan]) -> float:
+    ceiling = rule.ceiling(target)
+    return largest(lambda eta: plan_of(eta).amount(rule).within(ceiling))
+
+
+def _at_price(plan_of: Callable[[float], Plan], target: ApproxDP) -> float:
+    """By the quick routes first; the exact ones are asked only near the answer."""
+
+    def price(eta: float, routes: tuple[str, ...]) -> float:
+        return plan_of(eta).price(target.delta, routes=routes).best.epsilon
+
+    try:
+        start = largest_below(lambda eta: price(eta, QUICK), target.epsilon)
+    except UnsupportedCost:  # a mixture that only the convolution can price
+        start = 1.0
+    return largest_below(lambda eta: price(eta, ROUTES), target.epsilon, start)

@@ -1,0 +1,75 @@
+"""A dominating pair for every kind of cost that has one, as a loss distribution on a common grid. [pld]"""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from accountant import gaussian
+from accountant.costs import GDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.curves import FloatArray
+from accountant.loss_distribution import Composition, LossDistribution, from_atoms, from_profile
+
+
+def bounded_range_profile(width: float, losses: FloatArray) -> FloatArray:
+    """δ(x) of the width-bounded-range class at every x: (e^{w/2} − e^{x/2})²/(e^w − 1) for |x| <= w. [L4]"""
+    inside = np.expm1(0.5 * (np.clip(losses, -width, width) - width)) ** 2 / -math.expm1(-width)
+    return np.where(losses < -width, -np.expm1(losses), inside)
+
+
+def _randomized_response(epsilon: float, delta: float, step: float) -> LossDistribution:
+    truth = 1.0 / (1.0 + math.exp(-epsilon))
+    probabilities = (1.0 - delta) * np.array([truth, 1.0 - truth])
+    return from_atoms(np.array([epsilon, -epsilon]), probabilities, delta, step)
+
+
+def _gaussian(mu: float, step: float, negligible: float) -> LossDistribution:
+    high = 0.5 * mu * mu + mu * math.sqrt(-2.0 * math.log(negligible))
+    return from_profile(lambda losses: gaussian.profile(mu, losses), -high, high, step)
+
+
+def _scale(cost: Cost) -> float | None:
+    """How far the loss spreads, roughly; None for a cost without a dominating pair of its own."""
+    match cost:
+        case PureDP(epsilon=spread) | ApproxDP(epsilon=spread) | BoundedRange(epsilon=spread) | GDP(mu=spread):
+            return min(spread, 1.0)
+        case _:
+            return None
+
+
+def _distribution(cost: Cost, step: float, negligible: float) -> LossDistribution:
+    match cost:
+        case PureDP(epsilon=epsilon):
+            return _randomized_response(epsilon, 0.0, step)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return _randomized_response(epsilon, delta, step)
+        case BoundedRange(epsilon=width):
+            return from_profile(lambda losses: bounded_range_profile(width, losses), -width, width, step)
+        case GDP(mu=mu):
+            return _gaussian(mu, step, negligible)
+        case _:
+            raise TypeError(f"no dominating pair for {cost!r}")
+
+
+def grid_step(spreads: Sequence[tuple[float, int]]) -> float:
+    """A step so fine that joining the dots adds little to the spread of the total. spreads: (scale, rounds)."""
+    rounds = sum(times for _, times in spreads)
+    typical = math.sqrt(sum(times * spread**2 for spread, times in spreads) / rounds)
+    return typical * min(0.05, max(0.002, 16.0 * math.sqrt(rounds) / 20_000))
+
+
+def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> Composition | None:
+    """The dominating pairs of all rounds, ready to be composed; None where a cost has none.
+
+    costs: each with its number of rounds.  delta: the δ of interest; what is cut off is far below it.
+    """
+    paid = [(cost, times) for cost, times in costs if _scale(cost) != 0.0 or isinstance(cost, ApproxDP)]
+    spreads = [(_scale(cost), times) for cost, times in paid]
+    known = [(spread, times) for spread, times in spreads if spread is not None]
+    if len(known) < len(spreads) or not any(spread for spread, _ in known):
+        return None
+    step = grid_step(known)
+    negligible = delta * 1e-6 / sum(times for _, times in known)
+    if min(spread or step for spread, _ in known) < step * 1e-3 or negligible < 1e-300:
+        return None
+    return Composition(tuple((_distribution(cost, step, negligible), times) for cost, times in paid))
