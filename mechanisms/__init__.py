@@ -1,37 +1,120 @@
-"""Sensitivities, the mechanism types, selection mechanisms and noise sources.
+"""Sensitivities, the mechanism types, selection, additive and rado mechanisms, and noise sources.
 
 Imports accountant only. No learner and no measure producer may live here; a mechanism never opens
 protected data, it is handed the content inside `Ledger.release`.
 """
 
+from mechanisms import laws, utility
+from mechanisms.additive import (
+    GammaNorm,
+    GammaNormKernel,
+    GaussianKernel,
+    LaplaceKernel,
+    RobustGaussian,
+    RobustLaplace,
+)
 from mechanisms.core import FiniteMechanism, Mechanism
+from mechanisms.kernels import FiniteKernel, Kernel
+from mechanisms.leaf_labels import LeafLabelKernel, LeafLabels
 from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
+from mechanisms.plain import PlainMechanism, PlainSelection, Query, at_delta
+from mechanisms.queries import (
+    ENTROPY_IMPROVEMENT,
+    GINI_IMPROVEMENT,
+    LEAF_GAPS,
+    LEAF_GAPS_L2,
+    LEAF_LABEL_WEIGHTS,
+    LEAF_LABEL_WEIGHTS_L2,
+    centred_mean,
+)
+from mechanisms.rado import NotPrivate, RadoTailTruncation, RandomRados, edge_vectors, noised_edges
+from mechanisms.rado_law import EmptyWindow, RadoColumnLaw
+from mechanisms.rado_sampling import (
+    EdgeVectors,
+    NotBoolean,
+    sample_fixed_support_rados,
+    sample_rados,
+    sample_truncated_rados,
+)
 from mechanisms.robust import (
     CertificateMismatch,
+    CertifiedMechanism,
+    CertifiedSelection,
     RobustCost,
     RobustMechanism,
     RobustQuery,
+    RobustSelection,
     Slickness,
     SlicknessTooWeak,
 )
-from mechanisms.selection import WeightedExponential
+from mechanisms.selection import (
+    ExponentialKernel,
+    NoisyMaxKernel,
+    PermuteAndFlip,
+    PermuteAndFlipKernel,
+    WeightedExponential,
+    WeightedNoisyMax,
+)
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity
 
 __all__ = [
+    "ENTROPY_IMPROVEMENT",
+    "GINI_IMPROVEMENT",
+    "LEAF_GAPS",
+    "LEAF_GAPS_L2",
+    "LEAF_LABEL_WEIGHTS",
+    "LEAF_LABEL_WEIGHTS_L2",
     "CertificateMismatch",
+    "CertifiedMechanism",
+    "CertifiedSelection",
+    "EdgeVectors",
+    "EmptyWindow",
+    "ExponentialKernel",
+    "FiniteKernel",
     "FiniteMechanism",
+    "GammaNorm",
+    "GammaNormKernel",
+    "GaussianKernel",
+    "Kernel",
     "L1Sensitivity",
     "L2Sensitivity",
     "LInfSensitivity",
+    "LaplaceKernel",
+    "LeafLabelKernel",
+    "LeafLabels",
     "Mechanism",
     "NoiseSource",
+    "NoisyMaxKernel",
+    "NotBoolean",
+    "NotPrivate",
+    "PermuteAndFlip",
+    "PermuteAndFlipKernel",
+    "PlainMechanism",
+    "PlainSelection",
+    "Query",
+    "RadoColumnLaw",
+    "RadoTailTruncation",
+    "RandomRados",
     "RangeSensitivity",
     "RobustCost",
+    "RobustGaussian",
+    "RobustLaplace",
     "RobustMechanism",
     "RobustQuery",
+    "RobustSelection",
     "SecureNoise",
     "SeededNoise",
     "Slickness",
     "SlicknessTooWeak",
     "WeightedExponential",
+    "WeightedNoisyMax",
+    "at_delta",
+    "centred_mean",
+    "edge_vectors",
+    "laws",
+    "noised_edges",
+    "sample_fixed_support_rados",
+    "sample_rados",
+    "sample_truncated_rados",
+    "utility",
 ]

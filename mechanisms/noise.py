@@ -6,17 +6,29 @@ is numpy, for experiments and tests; every entry made with it says so, and its s
 """
 
 import functools
-from typing import Protocol, cast
+import math
+import os
+from typing import Final, Protocol, cast
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 import opendp.prelude as dp
 
-from accountant._numbers import positive
+from accountant._numbers import count, positive
 from accountant.rounding import up
 from mechanisms.core import FloatArray
+from mechanisms.laws import finite_scores
 
 dp.enable_features("contrib")
+
+BitArray = npt.NDArray[np.uint8]
+
+GRID: Final = 2.0**-40
+"""What rounding a vector to the secure sampler's grid may add to its sensitivity, in units of the noise scale.
+
+Kernels add it to what they declare, whatever the source.
+"""
 
 
 class NoiseSource(Protocol):
@@ -36,34 +48,102 @@ class NoiseSource(Protocol):
         scores: shape (k,), finite, k >= 1.  eta: inverse scale, positive.
         """
 
+    def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
+        """The index of the largest score + Lap(1/eta); arguments as above."""
 
-def finite_scores(scores: FloatArray) -> FloatArray:
-    """The scores, refused where the exponential mechanism would have no law. Raises ValueError."""
-    if scores.ndim != 1 or scores.size == 0:
-        raise ValueError(f"expected scores of shape (k,) with k >= 1, got shape {scores.shape}")
-    if not np.all(np.isfinite(scores)):
-        raise ValueError("scores must be finite; -inf would make a candidate's absence visible")
-    return scores
+    def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
+        """The index of the largest score + Exp(1/eta); arguments as above."""
+
+    def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
+        """values + independent Lap(scale), any shape; may round to multiples of 2^grid first."""
+
+    def gaussian(self, values: FloatArray, sigma: float, grid: int) -> FloatArray:
+        """values + independent N(0, sigma²), any shape; may round to multiples of 2^grid first."""
+
+    def bits(self, number: int) -> BitArray:
+        """Fair bits, shape (number,), each 0 or 1."""
+
+
+def grid_exponent(scale: float, size: int) -> int:
+    """The coarsest power of two on which rounding `size` values adds at most GRID·scale to any norm's change.
+
+    Each value moves by at most half a grid step in either sample, so each change by at most one step.
+    """
+    return max(-1074, math.floor(math.log2(positive(scale) * GRID / count(max(size, 1)))))
+
+
+def uniform(noise: NoiseSource) -> float:
+    """A number in (0, 1) from 64 fair bits: the middle of one of 2^53 equal cells."""
+    word = int.from_bytes(np.packbits(noise.bits(64)).tobytes(), "big")
+    return ((word >> 11) + 0.5) * 2.0**-53
+
+
+def finite_values(values: FloatArray) -> FloatArray:
+    """The values, refused where noise would not hide them. Raises ValueError."""
+    if not np.all(np.isfinite(values)):
+        raise ValueError("values must be finite: no noise hides an infinity or a NaN")
+    return values
 
 
 @functools.lru_cache(maxsize=256)
-def _gumbel_max(scale: float) -> dp.Measurement:
-    """OpenDP's noisy max with Gumbel noise, which is the exponential mechanism, sampled exactly."""
+def _noisy_max(scale: float, *, gumbel: bool) -> dp.Measurement:
+    """OpenDP's noisy max: with Gumbel noise the exponential mechanism, with exponential noise permute-and-flip."""
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-    return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), dp.zero_concentrated_divergence(), scale=scale)
+    measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
+    return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), measure, scale=scale)
+
+
+@functools.lru_cache(maxsize=256)
+def _additive(size: int, scale: float, grid: int, *, gaussian: bool) -> dp.Measurement:
+    """OpenDP's exact discrete Laplace or Gaussian noise on multiples of 2^grid."""
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=size)
+    if gaussian:
+        return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale, k=grid)
+    return dp.m.make_laplace(domain, dp.l1_distance(T=float), scale=scale, k=grid)
+
+
+def _add(values: FloatArray, scale: float, grid: int, *, gaussian: bool) -> FloatArray:
+    flat = np.ascontiguousarray(finite_values(values), dtype=np.float64).ravel()
+    if flat.size == 0:
+        return values
+    noisy = _additive(flat.size, up(positive(scale)), grid, gaussian=gaussian)(flat.tolist())
+    return np.asarray(noisy, dtype=np.float64).reshape(values.shape)
 
 
 @attrs.frozen
 class SecureNoise:
-    """Exact sampling on rationals with a cryptographic generator (the `opendp` package)."""
+    """Exact sampling on rationals with a cryptographic generator (the `opendp` package).
+
+    Scales are rounded up, so no law is ever sharper than declared.
+    """
 
     name = "secure (opendp)"
     private = True
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
-        """See `NoiseSource`. The scale 1/eta is rounded up, so the law is never sharper than declared."""
-        scale = up(1.0 / positive(eta))
-        return cast("int", _gumbel_max(scale)(finite_scores(scores).tolist()))
+        """See `NoiseSource`."""
+        return cast("int", _noisy_max(up(1.0 / positive(eta)), gumbel=True)(finite_scores(scores).tolist()))
+
+    def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
+        """See `NoiseSource`."""
+        return cast("int", _noisy_max(up(1.0 / positive(eta)), gumbel=False)(finite_scores(scores).tolist()))
+
+    def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
+        """See `NoiseSource`. Ties of the grid go to the first; that is as private, as noise is exact on the grid."""
+        scale = 1.0 / positive(eta)
+        return int(np.argmax(self.laplace(finite_scores(scores), scale, grid_exponent(scale, 1))))
+
+    def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
+        """See `NoiseSource`."""
+        return _add(values, scale, grid, gaussian=False)
+
+    def gaussian(self, values: FloatArray, sigma: float, grid: int) -> FloatArray:
+        """See `NoiseSource`."""
+        return _add(values, sigma, grid, gaussian=True)
+
+    def bits(self, number: int) -> BitArray:
+        """See `NoiseSource`; from the operating system's generator."""
+        return _unpacked(os.urandom(-(-number // 8)), number)
 
 
 class SeededNoise:
@@ -80,8 +160,35 @@ class SeededNoise:
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`; by the Gumbel-max trick in floating point."""
-        gumbel = self.generator.gumbel(size=finite_scores(scores).shape)
-        return int(np.argmax(positive(eta) * scores + gumbel))
+        return self._largest(scores, eta, self.generator.gumbel(size=scores.shape))
+
+    def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
+        """See `NoiseSource`."""
+        return self._largest(scores, eta, self.generator.laplace(size=scores.shape))
+
+    def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
+        """See `NoiseSource`."""
+        return self._largest(scores, eta, self.generator.standard_exponential(size=scores.shape))
+
+    def _largest(self, scores: FloatArray, eta: float, drawn: FloatArray) -> int:
+        drawn += positive(eta) * finite_scores(scores)
+        return int(np.argmax(drawn))
+
+    def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
+        """See `NoiseSource`; in floating point, without a grid."""
+        return finite_values(values) + self.generator.laplace(scale=positive(scale), size=values.shape)
+
+    def gaussian(self, values: FloatArray, sigma: float, grid: int) -> FloatArray:
+        """See `NoiseSource`; in floating point, without a grid."""
+        return finite_values(values) + self.generator.normal(scale=positive(sigma), size=values.shape)
+
+    def bits(self, number: int) -> BitArray:
+        """See `NoiseSource`."""
+        return _unpacked(self.generator.bytes(-(-number // 8)), number)
+
+
+def _unpacked(raw: bytes, number: int) -> BitArray:
+    return np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=number)
 
 
 def noise_source(random_state: int | np.random.Generator | NoiseSource | None) -> NoiseSource:

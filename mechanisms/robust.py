@@ -6,19 +6,17 @@ released. `robust.under(slickness)` turns it into one.
 
 import abc
 from collections.abc import Callable
+from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 import attrs
 
-from accountant import Adjacency, Cost
+from accountant import Adjacency, Cost, Description
 from accountant._numbers import count, fraction
-from mechanisms.core import Mechanism
-from mechanisms.sensitivity import (
-    L1Sensitivity,
-    L2Sensitivity,
-    LInfSensitivity,
-    RangeSensitivity,
-)
+from mechanisms.core import FiniteMechanism, FloatArray, Mechanism
+from mechanisms.kernels import FiniteKernel, Kernel, R, S, V, finite
+from mechanisms.noise import NoiseSource
+from mechanisms.sensitivity import RangeSensitivity
 
 
 class SlicknessTooWeak(ValueError):
@@ -53,11 +51,7 @@ class Certified(Protocol):
         """The certificate of this very weighting."""
 
 
-W_contra = TypeVar("W_contra", bound=Certified, contravariant=True)
 W = TypeVar("W", bound=Certified)
-R_co = TypeVar("R_co", covariant=True)
-V = TypeVar("V")
-S = TypeVar("S", RangeSensitivity, LInfSensitivity, L2Sensitivity, L1Sensitivity)
 
 
 @attrs.frozen
@@ -84,26 +78,104 @@ class RobustCost:
     zeta: float = attrs.field(converter=fraction)
 
 
-class RobustMechanism(abc.ABC, Generic[W_contra, R_co]):
-    """Query and noise, with a cost promised up to a distance. Not a `Mechanism`."""
+class RobustMechanism(abc.ABC, Generic[W, V, S, R]):
+    """Query and kernel, with a cost promised up to a distance. Not a `Mechanism`.
+
+    query: with its sensitivity as a function of ζ.  zeta: the distance up to which the cost is promised, in (0, 1].
+    noise: where randomness comes from.
+    """
+
+    query: RobustQuery[W, V, S]
+    zeta: float
+    noise: NoiseSource
 
     @property
     @abc.abstractmethod
-    def robust_cost(self) -> RobustCost:
-        """The cost, and the ζ up to which it holds."""
+    def kernel(self) -> Kernel[V, S, R]:
+        """The noise, and its price for a sensitivity."""
 
     @property
-    @abc.abstractmethod
     def adjacency(self) -> Adjacency:
         """The relation the cost was proved for."""
+        return self.query.adjacency
 
-    @abc.abstractmethod
-    def under(self, slickness: Slickness) -> Mechanism[W_contra, R_co]:
+    @cached_property
+    def sensitivity(self) -> S:
+        """Δ at the promised ζ."""
+        return self.query.sensitivity(self.zeta)
+
+    @cached_property
+    def robust_cost(self) -> RobustCost:
+        """The cost, and the ζ up to which it holds."""
+        return RobustCost(self.kernel.cost(self.sensitivity), self.zeta)
+
+    def under(self, slickness: Slickness) -> "CertifiedMechanism[W, V, S, R]":
         """The plain mechanism that this is on data weighted under that certificate.
 
         Raises SlicknessTooWeak where the certificate's ζ exceeds the promise, CertificateMismatch where it
         was proved for another adjacency.
         """
+        return CertifiedMechanism(self, slickness)
+
+
+@attrs.frozen(slots=False)
+class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
+    """A robust mechanism on data weighted under a certificate: it has a plain cost."""
+
+    robust: RobustMechanism[W, V, S, R]
+    slickness: Slickness
+
+    def __attrs_post_init__(self) -> None:
+        # Here rather than in `under` alone, so that no other way of making one skips it.
+        accept(self.slickness, self.robust.robust_cost, self.robust.adjacency)
+
+    @property
+    def cost(self) -> Cost:
+        return self.robust.robust_cost.cost
+
+    @property
+    def adjacency(self) -> Adjacency:
+        return self.robust.adjacency
+
+    @cached_property
+    def description(self) -> Description:
+        robust, kernel = self.robust, self.robust.kernel
+        return Description(
+            mechanism=type(robust).__name__,
+            query=robust.query.name,
+            parameters=(*kernel.parameters, ("certificate", self.slickness.producer)),
+            norm=robust.sensitivity.norm,
+            sensitivity=robust.sensitivity.value,
+            zeta=robust.zeta,
+            noise=robust.noise.name,
+            private=robust.noise.private,
+            claims=(*kernel.claims, *robust.query.claims, *self.slickness.claims),
+        )
+
+    def check(self, data: W) -> None:
+        check_certificate(data, self.slickness)
+
+    def sample(self, data: W) -> R:
+        return self.robust.kernel.draw(self.robust.query.evaluate(data), self.robust.noise)
+
+
+class RobustSelection(RobustMechanism[W, FloatArray, RangeSensitivity, int]):
+    """A robust mechanism that chooses one of finitely many candidates, so that its law is known."""
+
+    @property
+    @abc.abstractmethod
+    def kernel(self) -> FiniteKernel:
+        """See `RobustMechanism`."""
+
+    def under(self, slickness: Slickness) -> "CertifiedSelection[W]":
+        return CertifiedSelection(self, slickness)
+
+
+class CertifiedSelection(CertifiedMechanism[W, FloatArray, RangeSensitivity, int], FiniteMechanism[W]):
+    """A robust selection on data weighted under a certificate."""
+
+    def log_probabilities(self, data: W) -> FloatArray:
+        return finite(self.robust.kernel).log_probabilities(self.robust.query.evaluate(data))
 
 
 def accept(slickness: Slickness, promised: RobustCost, adjacency: Adjacency) -> None:

@@ -1,119 +1,204 @@
-"""Private choice of a candidate by noisy scores."""
+"""Private choice of a candidate by noisy scores: three kernels and their robust mechanisms.
 
-from functools import cached_property
+| rule | law | cost for a range Δ |
+| --- | --- | --- |
+| exponential | ∝ exp(η·score) | BoundedRange(ηΔ) |
+| Laplace noisy max | argmax score + Lap(1/η) | PureDP(ηΔ); BoundedRange(ηΔ) with two candidates |
+| permute-and-flip | argmax score + Exp(1/η) | PureDP(ηΔ) |
+"""
+
 from typing import TypeVar
 
 import attrs
-import numpy as np
-from scipy.special import log_softmax
 
-from accountant import Adjacency, BoundedRange, Description
-from accountant._numbers import fraction, positive
+from accountant import BoundedRange, PureDP
+from accountant._numbers import count, fraction
 from accountant.rounding import up
-from mechanisms.core import FiniteMechanism, FloatArray
-from mechanisms.noise import NoiseSource, SecureNoise
-from mechanisms.robust import (
-    Certified,
-    RobustCost,
-    RobustMechanism,
-    RobustQuery,
-    Slickness,
-    accept,
-    check_certificate,
-)
+from mechanisms import laws
+from mechanisms.core import FloatArray
+from mechanisms.kernels import FiniteKernel, scale
+from mechanisms.noise import GRID, NoiseSource, SecureNoise
+from mechanisms.robust import Certified, RobustQuery, RobustSelection
 from mechanisms.sensitivity import RangeSensitivity
 
 W = TypeVar("W", bound=Certified)
+Scores = RobustQuery[W, FloatArray, RangeSensitivity]
+
+
+def _loss(eta: float, sensitivity: RangeSensitivity) -> float:
+    """η·Δ_range, rounded up; exactly 0 where the scores do not depend on the data."""
+    return up(eta * sensitivity.value) if sensitivity.value else 0.0
+
+
+@attrs.frozen
+class ExponentialKernel(FiniteKernel):
+    """Candidate i with probability proportional to exp(eta·score_i). Cost: BoundedRange(eta·Δ). [L2]"""
+
+    name = "Exponential"
+    claims = ("L2",)
+    eta: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("eta", self.eta),)
+
+    def cost(self, sensitivity: RangeSensitivity) -> BoundedRange:
+        return BoundedRange(_loss(self.eta, sensitivity))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> int:
+        return noise.exponential_choice(value, self.eta)
+
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        return laws.exponential(scores, self.eta)
+
+
+def _public_count(value: int | None) -> int | None:
+    return None if value is None else count(value)
+
+
+@attrs.frozen
+class NoisyMaxKernel(FiniteKernel):
+    """The largest score + Lap(1/eta). Cost: PureDP(eta·Δ), BoundedRange of that size for two. [noisy-max]
+
+    candidates: how many there are, where that is public; None makes no use of it.
+    """
+
+    name = "NoisyMax"
+    claims = ("noisy-max",)
+    eta: float = attrs.field(converter=scale)
+    candidates: int | None = attrs.field(default=None, converter=_public_count)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float | int], ...]:
+        return (("eta", self.eta), *([] if self.candidates is None else [("candidates", self.candidates)]))
+
+    def cost(self, sensitivity: RangeSensitivity) -> PureDP | BoundedRange:
+        kind = BoundedRange if self.candidates in (1, 2) else PureDP
+        loss = _loss(self.eta, sensitivity)
+        # The secure source rounds scores to a grid, which widens the range of their change by two steps.
+        return kind(up(loss + 2.0 * GRID) if loss else 0.0)
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> int:
+        return noise.noisy_max_choice(self._counted(value), self.eta)
+
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        return laws.noisy_max(self._counted(scores), self.eta)
+
+    def _counted(self, scores: FloatArray) -> FloatArray:
+        if self.candidates is not None and scores.size != self.candidates:
+            raise ValueError(f"candidates: {self.candidates} were declared, the query gave {scores.size} scores")
+        return scores
+
+
+@attrs.frozen
+class PermuteAndFlipKernel(FiniteKernel):
+    """The largest score + Exp(1/eta), never worse than the exponential kernel. Cost: PureDP(eta·Δ). [permute-flip]"""
+
+    name = "PermuteAndFlip"
+    claims = ("permute-flip",)
+    eta: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("eta", self.eta),)
+
+    def cost(self, sensitivity: RangeSensitivity) -> PureDP:
+        return PureDP(_loss(self.eta, sensitivity))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> int:
+        return noise.permute_and_flip_choice(value, self.eta)
+
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        return laws.permute_and_flip(scores, self.eta)
 
 
 @attrs.frozen(slots=False)
-class WeightedExponential(RobustMechanism[W, int]):
+class WeightedExponential(RobustSelection[W]):
     """WEM: candidate i with probability proportional to exp(eta·score_i).
 
     query: weighted data to scores, shape (k,), with its *range* sensitivity.
-    eta: inverse noise scale, per unit of score, positive.
+    eta: inverse noise scale, per unit of score, in [2^-1000, 2^1000].
     zeta: the distance up to which the cost is promised, in (0, 1].
     Cost: BoundedRange(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares.
     Proof: [L2], tightening [001-Thm3].
 
     | edge | what happens |
     | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the scores do not depend on the data |
     | one candidate | it is returned; the cost is still charged |
     | ties | equal probabilities |
-    | sensitivity 0 | cost 0: the scores do not depend on the data |
     | a score of NaN or ±inf | ValueError |
     """
 
     query: RobustQuery[W, FloatArray, RangeSensitivity]
-    eta: float = attrs.field(converter=positive)
+    eta: float = attrs.field(converter=scale)
     zeta: float = attrs.field(converter=fraction)
     noise: NoiseSource = attrs.field(factory=SecureNoise)
 
     @property
-    def adjacency(self) -> Adjacency:
-        return self.query.adjacency
-
-    @cached_property
-    def sensitivity(self) -> RangeSensitivity:
-        """Δ_range at the promised ζ."""
-        return self.query.sensitivity(self.zeta)
+    def kernel(self) -> ExponentialKernel:
+        return ExponentialKernel(self.eta)
 
     @property
     def width(self) -> float:
         """The ε of its bounded range: eta·Δ_range(zeta), rounded up. [L2]"""
-        return up(self.eta * self.sensitivity.value) if self.sensitivity.value else 0.0
-
-    @cached_property
-    def robust_cost(self) -> RobustCost:
-        return RobustCost(BoundedRange(self.width), self.zeta)
-
-    def under(self, slickness: Slickness) -> "CertifiedExponential[W]":
-        return CertifiedExponential(self, slickness)
+        return self.kernel.cost(self.sensitivity).epsilon
 
 
 @attrs.frozen(slots=False)
-class CertifiedExponential(FiniteMechanism[W]):
-    """A weighted exponential mechanism on data weighted under a certificate: it has a plain cost."""
+class WeightedNoisyMax(RobustSelection[W]):
+    """WRNM: the candidate with the largest score + Lap(1/eta).
 
-    robust: WeightedExponential[W]
-    slickness: Slickness
+    query, eta, zeta: as for `WeightedExponential`.
+    candidates: how many there are, where that is public. Two make the mechanism bounded range.
+    Cost: PureDP(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares; with at most two candidates
+    BoundedRange of that size. With three or more the width exceeds eta·Δ. Proof: [noisy-max], tightening 001, Thm 4.
 
-    def __attrs_post_init__(self) -> None:
-        # Here rather than in `under` alone, so that no other way of making one skips it.
-        accept(self.slickness, self.robust.robust_cost, self.robust.adjacency)
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the scores do not depend on the data |
+    | one candidate | it is returned; the cost is still charged |
+    | ties | equal probabilities |
+    | a score of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, RangeSensitivity]
+    eta: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    candidates: int | None = attrs.field(default=None, converter=_public_count)
 
     @property
-    def cost(self) -> BoundedRange:
-        cost = self.robust.robust_cost.cost
-        assert isinstance(cost, BoundedRange)
-        return cost
+    def kernel(self) -> NoisyMaxKernel:
+        return NoisyMaxKernel(self.eta, self.candidates)
+
+
+@attrs.frozen(slots=False)
+class PermuteAndFlip(RobustSelection[W]):
+    """The candidate with the largest score + Exp(1/eta), which is permute-and-flip.
+
+    query, eta, zeta: as for `WeightedExponential`. In utility never worse than it at the same pure ε.
+    Cost: PureDP(eta·Δ_range(zeta)), **not** bounded range. Proof: [permute-flip].
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the scores do not depend on the data |
+    | one candidate | it is returned; the cost is still charged |
+    | ties | equal probabilities |
+    | a score of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, RangeSensitivity]
+    eta: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
 
     @property
-    def adjacency(self) -> Adjacency:
-        return self.robust.adjacency
-
-    @cached_property
-    def description(self) -> Description:
-        robust = self.robust
-        return Description(
-            mechanism="WeightedExponential",
-            query=robust.query.name,
-            parameters=(("eta", robust.eta), ("certificate", self.slickness.producer)),
-            norm=robust.sensitivity.norm,
-            sensitivity=robust.sensitivity.value,
-            zeta=robust.zeta,
-            noise=robust.noise.name,
-            private=robust.noise.private,
-            claims=("L2", *robust.query.claims, *self.slickness.claims),
-        )
-
-    def check(self, data: W) -> None:
-        check_certificate(data, self.slickness)
-
-    def sample(self, data: W) -> int:
-        return self.robust.noise.exponential_choice(self.robust.query.evaluate(data), self.robust.eta)
-
-    def log_probabilities(self, data: W) -> FloatArray:
-        """Exact up to rounding: eta·score − log Σ exp(eta·score), shape (k,)."""
-        scores = self.robust.query.evaluate(data)
-        return np.asarray(log_softmax(self.robust.eta * scores), dtype=np.float64)
+    def kernel(self) -> PermuteAndFlipKernel:
+        return PermuteAndFlipKernel(self.eta)

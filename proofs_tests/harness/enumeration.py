@@ -8,10 +8,10 @@ from collections.abc import Callable, Hashable
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import log_softmax
 
+from mechanisms import laws
 from mechanisms.core import FloatArray
-from mechanisms.noise import finite_scores
+from mechanisms.noise import BitArray
 
 H = TypeVar("H", bound=Hashable)
 
@@ -30,10 +30,33 @@ class ScriptedNoise:
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
-        law = log_softmax(eta * finite_scores(scores))
+        return self._choose(laws.exponential(scores, eta))
+
+    def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
+        """See `NoiseSource`."""
+        return self._choose(laws.noisy_max(scores, eta))
+
+    def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
+        """See `NoiseSource`."""
+        return self._choose(laws.permute_and_flip(scores, eta))
+
+    def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
+        """See `NoiseSource`; refused, as its outputs cannot be enumerated."""
+        raise TypeError("Laplace noise has no finite law: check this mechanism by its density or by samples")
+
+    def gaussian(self, values: FloatArray, sigma: float, grid: int) -> FloatArray:
+        """See `NoiseSource`; refused, as its outputs cannot be enumerated."""
+        raise TypeError("Gaussian noise has no finite law: check this mechanism by its density or by samples")
+
+    def bits(self, number: int) -> BitArray:
+        """See `NoiseSource`; every bit is a choice of two."""
+        fair = np.log(np.full(2, 0.5))
+        return np.array([self._choose(fair) for _ in range(number)], dtype=np.uint8)
+
+    def _choose(self, law: FloatArray) -> int:
         step = len(self.chosen)
         index = self._script[step] if step < len(self._script) else 0
-        self.widths.append(int(scores.size))
+        self.widths.append(int(law.size))
         self.chosen.append(index)
         self.log_probability += float(law[index])
         return index

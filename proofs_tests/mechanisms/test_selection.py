@@ -21,6 +21,7 @@ from accountant import (
 )
 from mechanisms import (
     CertificateMismatch,
+    CertifiedSelection,
     L1Sensitivity,
     L2Sensitivity,
     LInfSensitivity,
@@ -36,7 +37,6 @@ from mechanisms import (
 from mechanisms import noise as noise_module
 from mechanisms.core import FloatArray
 from mechanisms.noise import noise_source
-from mechanisms.selection import CertifiedExponential
 from proofs_tests.harness import loss_width, max_loss
 
 
@@ -141,7 +141,7 @@ def test_a_certificate_that_promises_too_little_is_refused() -> None:
 def test_no_way_of_making_a_certified_mechanism_skips_the_check() -> None:
     weak, strong = WeightedExponential(query(), 100.0, 1e-6, SeededNoise(0)), certificate(1.0)
     with pytest.raises(SlicknessTooWeak):
-        CertifiedExponential(weak, strong)
+        CertifiedSelection(weak, strong)
     with pytest.raises(SlicknessTooWeak):
         attrs.evolve(weak.under(certificate(1e-6)), slickness=strong)
 
@@ -209,12 +209,12 @@ def test_secure_noise_is_never_sharper_than_declared(eta: float) -> None:
         def __call__(self, scores: list[float]) -> int:
             return 0
 
-    def record(scale: float) -> Recorded:
+    def record(scale: float, *, gumbel: bool) -> Recorded:
         given_scales.append(scale)
         return Recorded()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise_module, "_gumbel_max", record)
+        patch.setattr(noise_module, "_noisy_max", record)
         SecureNoise().exponential_choice(np.zeros(3), eta)
     assert Fraction(given_scales[0]) * Fraction(eta) >= 1
     assert given_scales[0] * eta <= 1 + 1e-9

@@ -1,0 +1,176 @@
+"""Noise added to a vector: Laplace for ℓ1, Gaussian for ℓ2, and the ℓ2-Laplace ("Gamma") noise.
+
+Values are arrays of any shape; sensitivities are norms of the flattened change. Every cost includes what
+rounding to the secure sampler's grid may add (`noise.GRID`).
+"""
+
+import math
+from typing import TypeVar
+
+import attrs
+import numpy as np
+
+from accountant import GDP, PureDP
+from accountant._numbers import fraction
+from accountant.rounding import up
+from mechanisms.core import FloatArray
+from mechanisms.kernels import Kernel, scale
+from mechanisms.noise import GRID, NoiseSource, SecureNoise, grid_exponent
+from mechanisms.robust import Certified, RobustMechanism, RobustQuery
+from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
+
+W = TypeVar("W", bound=Certified)
+
+
+def _ratio(sensitivity: float, noise_scale: float) -> float:
+    """Δ/scale with the grid's share, rounded up; exactly 0 where the value does not depend on the data."""
+    return up(sensitivity / noise_scale + GRID) if sensitivity else 0.0
+
+
+@attrs.frozen
+class LaplaceKernel(Kernel[FloatArray, L1Sensitivity, FloatArray]):
+    """value + Lap(scale) in every coordinate. Cost: PureDP(Δ₁/scale). [laplace]"""
+
+    name = "Laplace"
+    claims = ("laplace",)
+    scale: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("scale", self.scale),)
+
+    def cost(self, sensitivity: L1Sensitivity) -> PureDP:
+        return PureDP(_ratio(sensitivity.value, self.scale))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
+        return noise.laplace(value, self.scale, grid_exponent(self.scale, value.size))
+
+
+@attrs.frozen
+class GaussianKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
+    """value + N(0, sigma²·I). Cost: GDP(Δ₂/sigma), which is ZCDP(Δ₂²/2σ²) and more. [gdp]"""
+
+    name = "Gaussian"
+    claims = ("gdp",)
+    sigma: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("sigma", self.sigma),)
+
+    def cost(self, sensitivity: L2Sensitivity) -> GDP:
+        return GDP(_ratio(sensitivity.value, self.sigma))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
+        return noise.gaussian(value, self.sigma, grid_exponent(self.sigma, value.size))
+
+
+@attrs.frozen
+class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
+    """value + z with density ∝ exp(−‖z‖₂/scale). Cost: PureDP(Δ₂/scale). [gamma-norm]
+
+    In d dimensions ‖z‖ is Gamma(d)-distributed, so this noise is about √d times the Gaussian one at equal ε.
+    It is drawn as scale·√V·N(0, I) with V ~ χ²(d + 1), which has exactly that law; V is drawn without looking
+    at the value, in floating point (see LIMITS.md), and the sum on the grid, exactly.
+    """
+
+    name = "GammaNorm"
+    claims = ("gamma-norm",)
+    scale: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("scale", self.scale),)
+
+    def cost(self, sensitivity: L2Sensitivity) -> PureDP:
+        return PureDP(_ratio(sensitivity.value, self.scale))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
+        if value.size == 0:
+            return value
+        normals = noise.gaussian(np.zeros(value.size + 1), 1.0, grid_exponent(1.0, value.size + 1))
+        sigma = self.scale * math.sqrt(float(np.sum(normals**2)))
+        # The grid is chosen from the scale, not from sigma: it would tell something about V otherwise.
+        return noise.gaussian(value, sigma, grid_exponent(self.scale, value.size))
+
+
+@attrs.frozen(slots=False)
+class RobustLaplace(RobustMechanism[W, FloatArray, L1Sensitivity, FloatArray]):
+    """The value of a query with Lap(scale) added to every coordinate.
+
+    query: weighted data to an array, with its *ℓ1* sensitivity.  scale: in the value's unit, in [2^-1000, 2^1000].
+    zeta: the distance up to which the cost is promised, in (0, 1].
+    Cost: PureDP(Δ₁(zeta)/scale). Proof: [laplace].
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the value does not depend on the data |
+    | no coordinates | an empty array; the cost is still charged |
+    | a coordinate of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, L1Sensitivity]
+    scale: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    @property
+    def kernel(self) -> LaplaceKernel:
+        return LaplaceKernel(self.scale)
+
+
+@attrs.frozen(slots=False)
+class RobustGaussian(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
+    """The value of a query with N(0, sigma²) added to every coordinate.
+
+    query: weighted data to an array, with its *ℓ2* sensitivity.  sigma: in the value's unit, in [2^-1000, 2^1000].
+    zeta: the distance up to which the cost is promised, in (0, 1].
+    Cost: GDP(Δ₂(zeta)/sigma): on a zCDP ledger ρ = Δ₂²/2σ², in a plan the exact Gaussian curve of Balle & Wang.
+    Proof: [gdp].
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the value does not depend on the data |
+    | no coordinates | an empty array; the cost is still charged |
+    | a coordinate of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, L2Sensitivity]
+    sigma: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    @property
+    def kernel(self) -> GaussianKernel:
+        return GaussianKernel(self.sigma)
+
+
+@attrs.frozen(slots=False)
+class GammaNorm(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
+    """The value of a query with noise of density ∝ exp(−‖z‖₂/scale).
+
+    query: weighted data to an array, with its *ℓ2* sensitivity.  scale: in the value's unit, in [2^-1000, 2^1000].
+    zeta: the distance up to which the cost is promised, in (0, 1].
+    Cost: PureDP(Δ₂(zeta)/scale). Proof: [gamma-norm]. `RobustGaussian` adds about √d times less noise.
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the value does not depend on the data |
+    | no coordinates | an empty array; the cost is still charged |
+    | a coordinate of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, L2Sensitivity]
+    scale: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    @property
+    def kernel(self) -> GammaNormKernel:
+        return GammaNormKernel(self.scale)
