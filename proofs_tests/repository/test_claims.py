@@ -10,7 +10,7 @@ from proofs_tests.claims.registry import CLAIMS, Claim, page
 ROOT = Path(__file__).parents[2]
 IDS = {claim.id for claim in CLAIMS}
 # Ids as docstrings cite them, "[L3]", and as mechanisms declare them, in tuples named claims.
-CITED = re.compile(r"\[((?:L\d|00\d-[\w-]+|basic|kov|zcdp-\w+|advanced-\w+))\]")
+CITED = re.compile(r"(?<!ignore)\[((?:L\d|00\d-[\w-]+|basic|kov|pld|gdp|laplace|[a-z]+(?:-[a-z]+)+))\]")
 
 
 def test_ids_are_unique() -> None:
@@ -27,7 +27,8 @@ def test_every_id_that_code_cites_is_known() -> None:
     cited: set[str] = set()
     for folder in ("accountant", "mechanisms", "boosting", "learners", "exchequer", "proofs_tests", "benchmarks"):
         for path in (ROOT / folder).rglob("*.py"):
-            cited |= set(CITED.findall(path.read_text(encoding="utf-8")))
+            if path != Path(__file__):
+                cited |= set(CITED.findall(path.read_text(encoding="utf-8")))
     assert cited <= IDS
     assert len(cited) >= 15
 

@@ -1,0 +1,131 @@
+"""Claims about what one release costs. Papers: 001 Asadi et al. (LazyBB)."""
+
+from proofs_tests.claims.claim import Claim
+
+MECHANISMS: tuple[Claim, ...] = (
+    Claim(
+        "L2",
+        "001, Theorem 3; Dong, Durfee & Rogers 2020",
+        "The exponential mechanism with inverse scale η has bounded range η·Δ_range, hence is that pure DP.",
+        "tightened",
+        "BoundedRange(η·Δ_range)",
+        "P′(h)/P(h) = e^{ηD(h)}/E_P e^{ηD}: over h, its logarithm spans η(max D − min D), and contains 0.",
+        "mechanisms/test_selection.py::test_the_declared_range_is_attained",
+    ),
+    Claim(
+        "001-Thm3",
+        "001, Theorem 3 and the note that closes its proof",
+        'WEM is 2ηΔ_linf-DP; "η = 2ε/(2Δ) yields ε".',
+        "false as printed",
+        "η = ε/Δ_range",
+        "The theorem holds; the note is off by two: one candidate gains Δ, a thousand lose it, the ratio is 7.34 > e.",
+        "mechanisms/test_selection.py::test_the_papers_closing_note_is_false_by_two",
+    ),
+    Claim(
+        "noisy-max",
+        "001, Theorem 4",
+        "Laplace noisy max with inverse scale η is 2ηΔ_linf-DP.",
+        "tightened",
+        "PureDP(η·Δ_range); BoundedRange(η·Δ_range) with two candidates, not with three",
+        "With the others' noise fixed, a candidate's threshold moves by at most max_j (D_j − D_i) <= the range, and "
+        "the survival function of Laplace noise is η-log-Lipschitz. With two, P(the worse wins) = (1/2 + d/4)e^{−d}, "
+        "whose logit has a slope of at most 1.",
+        "mechanisms/test_selection_rules.py::test_the_declared_cost_is_attained_so_a_tenth_less_would_be_caught",
+    ),
+    Claim(
+        "permute-flip",
+        "McKenna & Sheldon 2020; Ding et al. 2021",
+        "Permute-and-flip is ηΔ_range-DP, equal in law to noisy max with exponential noise, and not bounded range.",
+        "tightened",
+        "PureDP(η·Δ_range); its ρ is ε·tanh(ε/2), not the exponential mechanism's",
+        "The same proof as for Laplace noise; two candidates have width 2 ln(2e^{ηΔ/2} − 1) and ρ up to 0.488 (ηΔ)².",
+        "mechanisms/test_selection_rules.py::"
+        "test_each_rule_has_its_own_rho_and_the_smaller_one_would_be_wrong_for_permute_and_flip",
+    ),
+    Claim(
+        "001-Thm8",
+        "001, Theorems 8, 12 and 13",
+        "The exponential mechanism's choice is within ln(k/β)/η of the best with probability 1 − β.",
+        "holds",
+        "mechanisms.utility; [ln((k − 1)/β) + ln(1/β)]/η for Laplace noisy max, below the usual 2 ln(k/β)/η",
+        "Sum the law over the bad candidates; for noisy max one one-sided tail for the best, one for the others.",
+        "mechanisms/test_selection_rules.py::test_utility_bounds_hold_exactly",
+    ),
+    Claim(
+        "laplace",
+        "Dwork, McSherry, Nissim & Smith 2006",
+        "Laplace noise of scale b on a vector of ℓ1 sensitivity Δ is Δ/b-DP.",
+        "holds",
+        "PureDP(Δ₁/b + 2^-40), the second term for rounding to the sampler's grid",
+        "Σ(|z + v| − |z|)/b <= ‖v‖₁/b.",
+        "mechanisms/test_additive.py::test_laplace_loses_exactly_its_declaration_in_the_worst_direction",
+    ),
+    Claim(
+        "gamma-norm",
+        "Chaudhuri, Monteleoni & Sarwate 2011",
+        "Noise of density ∝ exp(−‖z‖₂/b) on a vector of ℓ2 sensitivity Δ is Δ/b-DP.",
+        "holds",
+        "PureDP(Δ₂/b + 2^-40)",
+        "The triangle inequality; the noise is a Gaussian whose variance is b² times a χ² of d + 1 degrees.",
+        "mechanisms/test_additive.py::test_gamma_norm_loses_exactly_its_declaration_along_the_shift",
+    ),
+    Claim(
+        "001-Lem14",
+        "001, Lemma 14",
+        "|w·G(q) − w′·G(q′)| <= (5/4)ζ for G = 4q(1 − q).",
+        "false as printed",
+        "4ζ, the supremum",
+        "Two negatives of n, one of them flipped, move 2ζ. The gradients 4(1 − q)² and 4q² lie in [0, 4].",
+        "mechanisms/test_queries.py::test_lemma_14_is_false_two_records_of_one_label_move_two_zeta",
+    ),
+    Claim(
+        "001-Lem15",
+        "001, Lemma 15",
+        "|change of an improvement| <= 4ζ.",
+        "false as printed",
+        "not used; 8ζ is the supremum as ζ → 0, exactly 4ζ(2 + ζ − 2√(2ζ)) is what a search reaches",
+        "Seven records move it by (30/7)ζ. A parent's gradient minus a child's lies in [−4, 4].",
+        "mechanisms/test_queries.py::test_lemma_15_is_false",
+    ),
+    Claim(
+        "001-Thm9",
+        "001, Theorem 9 (selections)",
+        "Each choice of (leaf, split) is 8ηζ-DP.",
+        "tightened",
+        "BoundedRange(8ηζ(1 − ζ))",
+        "For two candidates of one leaf the parents cancel, in two leaves only one gradient is not zero: the range of "
+        "the change is at most 8ζ. The printed proof with the true sensitivity would give 16ηζ.",
+        "mechanisms/test_queries.py::test_the_search_comes_close_to_eight_zeta_and_never_above",
+    ),
+    Claim(
+        "001-criterion-range",
+        "ours",
+        "For concave G, symmetric about ½, G(0) = 0, G(½) = 1, the range of the improvements' change is exactly "
+        "2·G(min(ζ, ½)).",
+        "tightened",
+        "Gini 8ζ(1 − ζ) for the 8ζ above; entropy 2·H₂(ζ) bits, which had no bound",
+        "Adding mass d to w changes w·G by at least 0 and at most f(w, d) = (w + d)·G(min(d/(w + d), ½)), f concave "
+        "and homogeneous; both weightings are a common part of 1 − ζ plus ζ, so f(1 − ζ, ζ) is used twice. n − 1 "
+        "negatives and one positive that moves attain it.",
+        "mechanisms/test_queries.py::test_one_replaced_record_attains_the_range_of_entropy",
+    ),
+    Claim(
+        "001-leaf-labels",
+        "001, Theorem 9 and Remark 16 (labels, by Theorem 2)",
+        "Labelling all leaves costs as much as one leaf, by parallel composition.",
+        "narrowed",
+        "weights ℓ1 2ζ, ℓ2 √2·ζ; gaps ℓ1 = ℓ2 = 2ζ; labels as one release BoundedRange(2ηζ)",
+        "The argument is false (a record touches two leaves and rescales all), the cost holds: what is added and what "
+        "is taken away are at most ζ each. Labelled trees ∝ e^{−η·error} have widths that add up to η·Σ|gap change|.",
+        "mechanisms/test_leaf_labels.py::test_the_width_is_exactly_eta_times_the_sum_of_the_changes",
+    ),
+    Claim(
+        "003-Thm27",
+        "003, Theorem 27.1",
+        "Noisy centring has ρ = 2(1/(κn) + s)²/σ².",
+        "tightened",
+        "Δ₂ = 2Rζ, hence GDP(2Rζ/σ), a quarter of the printed ρ",
+        "The change is the integral of y·x against a signed measure of mass at most 2ζ; x_j = u, x_i′ = −u attain it.",
+        "mechanisms/test_queries.py::test_centred_mean_attains_two_radius_zeta",
+    ),
+)
