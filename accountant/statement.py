@@ -62,11 +62,18 @@ class Statement:
         yield from (("budget", self.budget), ("spent", self.spent), ("opened", self.opened))
         for account, mechanism, cost, rounds, noise in self.rows:
             yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
+        if len(self.sources) > 1:
+            yield "noise", f"of different sources: {' and '.join(self.sources)}"
         yield from (("priced", plan) for plan in self.plans)
         yield "rests on", ", ".join(self.claims)
         if self.unreleased:
             yield "unreleased", f"{self.unreleased} charges without a release; they count as spent"
         yield "head", self.head
+
+    @property
+    def sources(self) -> list[str]:
+        """The names of all noise sources that were charged with, sorted; plans that named none are left out."""
+        return sorted({noise for *_, noise in self.rows} - {"-"})
 
     def __str__(self) -> str:
         return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])

@@ -18,6 +18,7 @@ from mechanisms.kernels import FiniteKernel, Kernel
 from mechanisms.leaf_labels import LeafLabelKernel, LeafLabels
 from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
 from mechanisms.plain import PlainMechanism, PlainSelection, Query, at_delta
+from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles
 from mechanisms.queries import (
     ENTROPY_IMPROVEMENT,
     GINI_IMPROVEMENT,
@@ -56,6 +57,8 @@ from mechanisms.selection import (
     WeightedNoisyMax,
 )
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity
+from mechanisms.stopping import NegativeBinomialStopping, PoissonStopping
+from mechanisms.tuning import PrivateSelection, selection_cost
 
 __all__ = [
     "ENTROPY_IMPROVEMENT",
@@ -64,6 +67,7 @@ __all__ = [
     "LEAF_GAPS_L2",
     "LEAF_LABEL_WEIGHTS",
     "LEAF_LABEL_WEIGHTS_L2",
+    "Candidates",
     "CertificateMismatch",
     "CertifiedMechanism",
     "CertifiedSelection",
@@ -83,6 +87,7 @@ __all__ = [
     "LeafLabelKernel",
     "LeafLabels",
     "Mechanism",
+    "NegativeBinomialStopping",
     "NoiseSource",
     "NoisyMaxKernel",
     "NotBoolean",
@@ -91,6 +96,10 @@ __all__ = [
     "PermuteAndFlipKernel",
     "PlainMechanism",
     "PlainSelection",
+    "PoissonStopping",
+    "PrivateQuantile",
+    "PrivateQuantiles",
+    "PrivateSelection",
     "Query",
     "RadoColumnLaw",
     "RadoTailTruncation",
@@ -116,5 +125,6 @@ __all__ = [
     "sample_fixed_support_rados",
     "sample_rados",
     "sample_truncated_rados",
+    "selection_cost",
     "utility",
 ]

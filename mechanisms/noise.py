@@ -73,9 +73,9 @@ def grid_exponent(scale: float, size: int) -> int:
 
 
 def uniform(noise: NoiseSource) -> float:
-    """A number in (0, 1) from 64 fair bits: the middle of one of 2^53 equal cells."""
+    """A number in (0, 1) from 52 fair bits: the middle of one of 2^52 equal cells."""
     word = int.from_bytes(np.packbits(noise.bits(64)).tobytes(), "big")
-    return ((word >> 11) + 0.5) * 2.0**-53
+    return ((word >> 12) + 0.5) * 2.0**-52
 
 
 def finite_values(values: FloatArray) -> FloatArray:

@@ -128,4 +128,36 @@ MECHANISMS: tuple[Claim, ...] = (
         "The change is the integral of y·x against a signed measure of mass at most 2ζ; x_j = u, x_i′ = −u attain it.",
         "mechanisms/test_queries.py::test_centred_mean_attains_two_radius_zeta",
     ),
+    Claim(
+        "random-stopping",
+        "Liu & Talwar 2019; Papernot & Steinke 2022, Corollary 3",
+        "The best of K runs of ε-DP candidates, K truncated negative binomial (η > −1, γ), is (2 + η)ε-DP.",
+        "tightened",
+        "ε + (1 + η)·ln((e^ε + γ)/(1 + γe^ε)), the exact supremum; Poisson: ε + mean·tanh(ε/2)",
+        "Output y has probability q(y)·E f′(x), f the generating function of K, x uniform between the chances of "
+        "ranking below y and at most y. f′ ∝ g^{−1−η}, g = γ + (1 − γ)·P(a run ranks higher), which e^ε bounds.",
+        "mechanisms/test_tuning.py::test_the_pure_cost_is_attained_and_a_tenth_less_would_be_caught",
+    ),
+    Claim(
+        "random-stopping-renyi",
+        "Papernot & Steinke 2022, Theorems 2 and 6; Koskela, Redberg & Wang 2024",
+        "The Rényi curve and the (ε, δ) of the best of K runs of zCDP or Gaussian candidates.",
+        "tightened",
+        "D_λ + ln E[K]/(λ − 1) + (1 + η)·sup over the run's trade-off region, by tangents of its profile; never above "
+        "Theorem 2; and δ(ε + tilt) <= E[K]·δ_run(ε)",
+        "a^λ b^{1−λ} is jointly convex, so the mean over x moves outside, and what remains is a run's divergence times "
+        "sup f′(x)^λ f′(x′)^{1−λ} over the trade-off region, which any tangent of the privacy profile bounds.",
+        "mechanisms/test_tuning.py::test_gaussian_candidates_need_nine_tenths_of_what_is_declared",
+    ),
+    Claim(
+        "private-quantile",
+        "Smith 2011; the range is ours",
+        "Replacing one of n records changes −(ranks between q·n and what a public cut point covers) by a range of "
+        "at most 2.",
+        "tightened",
+        "BoundedRange(η·(min(1, t) + min(1, n − t))), t = q·n to the nearest 1/1024; 1 for two candidates",
+        "A record that moves down raises the ranks it passes by one: below the target that gains at most min(1, t), "
+        "above it that loses at most min(1, n − t).",
+        "mechanisms/test_quantiles.py::test_the_declared_range_is_the_exact_one",
+    ),
 )

@@ -283,3 +283,14 @@ def test_the_robust_gaussian_under_a_certificate() -> None:
         robust.under(certificate(0.2))
     assert not isinstance(robust, PlainMechanism)
     assert BoundedRange(0.0) <= BoundedRange(0.1)
+
+
+def test_mixing_secure_and_simulated_noise_shows_in_the_statement() -> None:
+    ledger = Ledger(ApproxDP(5.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    data = ledger.protect(np.full(100, 0.5))
+    ledger.release(PlainMechanism(mean_query(), GaussianKernel(0.1), SecureNoise()), data)
+    assert str(ledger.statement()).startswith("privacy statement")
+    assert "different sources" not in str(ledger.statement())
+    ledger.release(PlainMechanism(mean_query(), GaussianKernel(0.1), SeededNoise(0)), data)
+    assert str(ledger.statement()).startswith("simulation: not private")
+    assert "of different sources: secure (opendp) and seeded (numpy)" in str(ledger.statement())

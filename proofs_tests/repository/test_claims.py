@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from proofs_tests.claims.registry import CLAIMS, Claim, page
+from proofs_tests.claims.claim import Claim
+from proofs_tests.claims.registry import CLAIMS, page
 
 ROOT = Path(__file__).parents[2]
 IDS = {claim.id for claim in CLAIMS}
