@@ -27,6 +27,9 @@ from accountant.rounding import up
 MAX_ROUNDS: Final = 8192
 """Plans longer than this are left to other theorems."""
 
+MOST_WORK: Final = 1e8
+"""So are those that would take more than about a second."""
+
 FEW: Final = 32
 """Up to this many rounds the worst t may be far from the middle, so all of [0, w] gets fine cells."""
 
@@ -68,9 +71,10 @@ class _Cells:
         ends = np.arange(steps + 1) if factor is None else _widening(steps, factor)
         t, width = ends * step, steps * step
         after, before = np.exp(width - t), np.exp(-t)
-        shrink, spread = -np.expm1(-np.diff(ends) * step), (after - before)[:-1]
+        apart = before * math.expm1(width)  # after − before, without cancellation
+        shrink, spread = -np.expm1(-np.diff(ends) * step), apart[:-1]
         columns = (
-            np.expm1(width - t) / (after - before),
+            np.expm1(width - t) / apart,
             after[:-1] / (spread * shrink),
             before[:-1] / (spread * shrink),
             1.0 / spread,
@@ -154,7 +158,10 @@ def _extended(deltas: FloatArray, grid: _Grid, low: int, high: int, step: float,
 
 
 def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> float | None:
-    """The exact ε at δ of bounded-range releases in this order, chosen adaptively, to within a per cent above.
+    """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively.
+
+    For equal rounds and δ from 1e-9 to 1e-2 it is within 1 % of the optimum, at extreme δ within 2 %; widths that are
+    much narrower than the widest are rounded up to its grid.
 
     widths: (width, rounds), in the order of release.  above: an ε that is known to be enough.
     Returns None where the plan is too long for it, or where the search window does not contain the answer.
@@ -167,20 +174,30 @@ def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> 
         return None
     widest = max(width for width, _ in paid)
     step = up(widest / _resolution(rounds_in_all, widest))
+    if _work(paid, step, above) > MOST_WORK:
+        return None
     for below in (0.9 * above, 0.0):
         grid, deltas = _iterate(paid, step, _Way.of(paid, step, below, above), _order(paid, delta))
         deltas = deltas * (1.0 + 1e-13 * (rounds_in_all + 16))
         fits = deltas <= delta
         place = int(np.argmax(fits))
+        if not fits[-1]:
+            return None
         if place > 0 or not below:
             break
-    if not np.any(fits):
-        return None
     x = grid.points(step)
     if place == 0:
         return max(0.0, up(float(x[0]))) + ABSOLUTE
     share = (deltas[place - 1] - delta) / (deltas[place - 1] - deltas[place])
     return max(0.0, up(float(x[place - 1]) + math.log1p(share * math.expm1(step)))) + ABSOLUTE
+
+
+def _work(paid: Sequence[tuple[float, int]], step: float, above: float) -> float:
+    """About how many numbers the recursion computes."""
+    rounds, variance = sum(times for _, times in paid), sum(0.25 * times * width**2 for width, times in paid)
+    points = (4.0 * math.sqrt(variance) + 0.1 * above + 4.0 * max(width for width, _ in paid)) / step
+    wide = max(width for width, _ in paid)
+    return rounds * points * (wide / step if wide > MODERATE or rounds <= FEW else 8.0)
 
 
 def _order(paid: Sequence[tuple[float, int]], delta: float) -> float:

@@ -1,5 +1,6 @@
 """From a budget to a noise scale: the least noise whose plan still keeps the target, never above it."""
 
+import math
 from collections.abc import Callable
 
 from accountant.composition import BasicComposition, Composition, UnsupportedCost
@@ -44,10 +45,11 @@ def _at_price(plan_of: Callable[[float], Plan], target: ApproxDP) -> float:
     """By the quick routes first; the exact ones are asked only near the answer."""
 
     def price(eta: float, routes: tuple[str, ...]) -> float:
-        return plan_of(eta).price(target.delta, routes=routes).best.epsilon
+        try:
+            return plan_of(eta).price(target.delta, routes=routes).best.epsilon
+        except UnsupportedCost:
+            return math.inf
 
-    try:
-        start = largest_below(lambda eta: price(eta, QUICK), target.epsilon)
-    except UnsupportedCost:  # a mixture that only the convolution can price
-        start = 1.0
+    # Mixtures that only the convolution can price are looked for around 1.
+    start = largest_below(lambda eta: price(eta, QUICK), target.epsilon) if price(1.0, QUICK) < math.inf else 1.0
     return largest_below(lambda eta: price(eta, ROUTES), target.epsilon, start)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -9,6 +10,9 @@ from accountant import gaussian
 from accountant.costs import GDP, ApproxDP, BoundedRange, Cost, PureDP
 from accountant.curves import FloatArray
 from accountant.loss_distribution import Composition, LossDistribution, from_atoms, from_profile
+
+MOST_DISTINCT: Final = 32
+"""With more distinct costs than this, each is rounded up a little, so that few distributions have to be made."""
 
 
 def bounded_range_profile(width: float, losses: FloatArray) -> FloatArray:
@@ -58,12 +62,43 @@ def grid_step(spreads: Sequence[tuple[float, int]]) -> float:
     return typical * min(0.05, max(0.002, 16.0 * math.sqrt(rounds) / 20_000))
 
 
+def _bucketed(costs: Sequence[tuple[Cost, int]]) -> list[tuple[Cost, int]]:
+    """Equal costs put together; where many distinct ones remain, ε, width and μ rise to the next 2^(k/64)."""
+    counts: dict[Cost, int] = {}
+    for cost, times in costs:
+        counts[cost] = counts.get(cost, 0) + times
+    if len(counts) <= MOST_DISTINCT:
+        return list(counts.items())
+    coarse: dict[Cost, int] = {}
+    for cost, times in counts.items():
+        rounded = _rounded_up(cost)
+        coarse[rounded] = coarse.get(rounded, 0) + times
+    return list(coarse.items())
+
+
+def _rounded_up(cost: Cost) -> Cost:
+    match cost:
+        case PureDP(epsilon=epsilon):
+            return PureDP(_next(epsilon))
+        case BoundedRange(epsilon=width):
+            return BoundedRange(_next(width))
+        case GDP(mu=mu):
+            return GDP(_next(mu))
+        case _:
+            return cost
+
+
+def _next(value: float) -> float:
+    """The smallest 2^(k/64) that is at least `value`, k whole; 0 for 0."""
+    return max(value, 2.0 ** (math.ceil(64.0 * math.log2(value)) / 64.0)) if value else 0.0
+
+
 def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> Composition | None:
     """The dominating pairs of all rounds, ready to be composed; None where a cost has none.
 
     costs: each with its number of rounds.  delta: the δ of interest; what is cut off is far below it.
     """
-    paid = [(cost, times) for cost, times in costs if _scale(cost) != 0.0 or isinstance(cost, ApproxDP)]
+    paid = [(cost, times) for cost, times in _bucketed(costs) if _scale(cost) != 0.0 or isinstance(cost, ApproxDP)]
     spreads = [(_scale(cost), times) for cost, times in paid]
     known = [(spread, times) for spread, times in spreads if spread is not None]
     if len(known) < len(spreads) or not any(spread for spread, _ in known):

@@ -48,7 +48,7 @@ def randomized_response_delta(epsilon: float, rounds: int, target: float) -> flo
     log_probability, losses = _randomized_response_losses(epsilon, rounds)
     over = losses > target
     terms = np.exp(log_probability[over]) * -np.expm1(target - losses[over])
-    return min(1.0, float(np.sum(np.sort(terms))) * (1.0 + 1e-9))
+    return min(1.0, float(np.sum(np.sort(terms))) * (1.0 + 1e-9 + 1e-15 * rounds * math.log(rounds + 1.0)))
 
 
 def kov_homogeneous(epsilon: float, delta: float, rounds: int, slack: float) -> ApproxDP:

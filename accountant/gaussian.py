@@ -4,6 +4,7 @@
 """
 
 import math
+from typing import Final
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
@@ -13,6 +14,9 @@ from accountant.curves import ABSOLUTE, FloatArray
 from accountant.rounding import largest, up
 
 _SQRT_HALF = math.sqrt(0.5)
+
+SMALL: Final = 1e-6
+"""Below it a difference of two Mills ratios loses its digits, and a tangent is as good."""
 
 
 def profile(mu: float, losses: FloatArray) -> FloatArray:
@@ -39,8 +43,19 @@ def delta(mu: float, epsilon: float) -> float:
     mu, epsilon = non_negative(mu), non_negative(epsilon)
     if mu == 0.0:
         return 0.0
+    if mu < SMALL:
+        return _small_delta(mu, epsilon)
     value = float(profile(mu, np.array([epsilon]))[0])
-    return min(1.0, max(0.0, value * (1.0 + 4e-13 * (1.0 + 1.0 / max(mu, 1e-12))) + 2.0**-1000))
+    return min(1.0, max(0.0, value * (1.0 + 4e-13 * (1.0 + 1.0 / mu)) + 2.0**-1000))
+
+
+def _small_delta(mu: float, epsilon: float) -> float:
+    """μ·(φ(a) − a·Φ(−a)) with a = max(0, ε/μ − μ/2): above δ, as the Mills ratio is convex and falling."""
+    a = max(0.0, epsilon / mu - 0.5 * mu)
+    if a > 37.0:
+        return min(1.0, mu * math.exp(-0.5 * a * a) + 2.0**-1000)
+    density = math.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
+    return up(mu * max(0.0, density - a * float(ndtr(-a))) * (1.0 + 1e-10) + 2.0**-1000)
 
 
 def epsilon(mu: float, delta_: float) -> float:

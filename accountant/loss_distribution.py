@@ -24,6 +24,9 @@ from accountant.rounding import up
 MAX_POINTS: Final = 2**21
 """Longest transform; a composition that needs more is left to other theorems."""
 
+LARGEST_LOSS: Final = 700.0
+"""In nats, of one round."""
+
 RELATIVE: Final = 1e-9
 """Head-room on δ for the roundings of masses and sums; each mass is good to about 1e-13."""
 
@@ -65,6 +68,12 @@ class LossDistribution:
         return np.asarray(np.exp(self._logs + tilt * self.losses - self.log_moment(tilt)))
 
 
+def _fits(low: float, high: float, step: float) -> None:
+    """Refuse a grid that is too long, before it is made, and losses whose exponentials are no ordinary floats."""
+    if not (high - low) / step < MAX_POINTS or max(-low, high) > LARGEST_LOSS:
+        raise TooFine(f"losses from {low:.3g} to {high:.3g} in steps of {step:.3g}")
+
+
 def from_atoms(losses: FloatArray, probabilities: FloatArray, infinity: float, step: float) -> LossDistribution:
     """A discrete law; each atom is shared by its two grid neighbours so that its masses under P and Q stay.
 
@@ -72,6 +81,7 @@ def from_atoms(losses: FloatArray, probabilities: FloatArray, infinity: float, s
     """
     if losses.size == 0 or losses.shape != probabilities.shape:
         raise ValueError(f"expected as many losses as probabilities, got {losses.shape} and {probabilities.shape}")
+    _fits(float(np.min(losses)), float(np.max(losses)), step)
     lower = np.floor(losses / step).astype(np.intp)
     # Mass under Q is p·e^{−loss}; keeping it fixes the share of the upper neighbour.
     share = np.clip(-np.expm1(lower * step - losses) / -math.expm1(-step), 0.0, 1.0)
@@ -87,6 +97,7 @@ def from_profile(profile: Callable[[FloatArray], FloatArray], low: float, high: 
 
     profile: losses, shape (m,), to δ at each, with relative accuracy.  low <= 0 <= high.
     """
+    _fits(low, high, step)
     first, last = math.floor(low / step), math.ceil(high / step)
     losses = np.arange(first, last + 1, dtype=np.float64) * step
     deltas = profile(losses)
@@ -189,13 +200,11 @@ class Composition:
         losses = (first + np.arange(size, dtype=np.float64)) * step
         moment = self.log_moment(tilt)
         # Untilted, relative to the factor exp(moment − tilt·x) that is put back below.
-        decay = math.exp(-tilt * step)
-        weighted = _geometric_tail(total, decay)
-        shrunk = _geometric_tail(total, decay * math.exp(-step))
+        tails = _excess(total, math.exp(-tilt * step), step)
         # ‖error‖₁ <= √size·‖error‖₂; a transform loses about log₂(size) ulps in ‖·‖₂, a power `rounds` times as much.
-        error = 2.0**-50 * math.log2(size) * math.sqrt(size) * rounds
-        tails = np.maximum(weighted - shrunk, 0.0) + error
-        bound = np.exp(np.minimum(moment - tilt * losses, 700.0)) * tails
+        # No weight e^{−tilt·d}·(1 − e^{−d}) exceeds 1/(1 + tilt).
+        error = 2.0**-50 * math.log2(size) * math.sqrt(size) * rounds / (1.0 + tilt)
+        bound = np.exp(np.minimum(moment - tilt * losses, 700.0)) * (tails + error)
         return losses, (bound + self._beyond(float(losses[-1]))) * (1.0 + RELATIVE + 1e-12 * rounds)
 
     def _convolved(self, tilt: float, first: int, size: int) -> tuple[FloatArray, int]:
@@ -245,6 +254,16 @@ def _tilts(best: float, delta: float) -> list[float]:
 def _geometric_tail(masses: FloatArray, decay: float) -> FloatArray:
     """Σ_{j >= i} masses_j·decay^{j − i}, shape of masses, without dividing by small powers."""
     return np.asarray(lfilter([1.0], [1.0, -decay], masses[::-1])[::-1])
+
+
+def _excess(masses: FloatArray, decay: float, step: float) -> FloatArray:
+    """Σ_{j > i} masses_j·decay^{j − i}·(1 − e^{−(j − i)·step}), shape of masses; sums of positive terms only.
+
+    With W the plain tails, T_i = decay·[(1 − e^{−step})·W_{i+1} + e^{−step}·T_{i+1}].
+    """
+    plain = _geometric_tail(masses, decay)
+    source = np.append(-math.expm1(-step) * decay * plain[1:], 0.0)
+    return _geometric_tail(source, decay * math.exp(-step))
 
 
 def _crossing(x0: float, x1: float, y0: float, y1: float, target: float) -> float:

@@ -21,6 +21,20 @@ from accountant.rounding import down, exact, float_up, up
 QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp")
 """Routes by formula: well below a millisecond for equal rounds."""
 
+MOST_ROUNDS: Final = 10**6
+"""For theorems that hold a number per round in memory."""
+
+ROUTE_CLAIMS: Final = {
+    "basic": "basic",
+    "kov": "kov",
+    "zcdp": "zcdp-tight",
+    "renyi": "L3",
+    "gdp": "gdp",
+    "pld": "pld",
+    "bounded-range": "L5",
+}
+"""Which claim a route rests on."""
+
 ROUTES: Final = (*QUICK, "pld", "bounded-range")
 """All routes of `Plan.price`, by name: theorems for costs that were fixed in advance."""
 
@@ -146,6 +160,8 @@ class Plan:
         slack = down(-math.expm1(math.log1p(-delta) - kept))
         if slack <= 0.0:
             return None
+        if self.rounds > MOST_ROUNDS:
+            return None
         if all(pair == first for pair, _ in costs):
             return fixed_plans.kov_homogeneous(first[0], 0.0, self.rounds, slack).epsilon
         epsilons = [epsilon for (epsilon, _), rounds in costs for _ in range(rounds)]
@@ -186,8 +202,8 @@ class Plan:
 
     def _pld(self, delta: float) -> float | None:
         """Dominating pairs of every kind but zCDP, convolved. [pld]"""
-        pairs = dominating.composition([(step.cost, step.rounds) for step in self.steps], delta)
         try:
+            pairs = dominating.composition([(step.cost, step.rounds) for step in self.steps], delta)
             found = math.inf if pairs is None else pairs.epsilon(delta)
         except TooFine:
             return None

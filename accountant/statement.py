@@ -9,6 +9,7 @@ import attrs
 
 from accountant.composition import composition_from_record
 from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
+from accountant.plans import ROUTE_CLAIMS
 from accountant.trail import Entry
 
 Row = tuple[str, str, str, int, str]
@@ -144,17 +145,6 @@ def state(entries: Sequence[Entry], spent: Budget) -> Statement:
     )
 
 
-_ROUTE_CLAIMS = {
-    "basic": "basic",
-    "kov": "kov",
-    "zcdp": "zcdp-tight",
-    "renyi": "L3",
-    "gdp": "gdp",
-    "pld": "pld",
-    "bounded-range": "L5",
-}
-
-
 class Details:
     """What one pass over the entries collects."""
 
@@ -202,7 +192,7 @@ def _charged(details: Details, record: Mapping[str, object]) -> None:
         price = _cost_text(cast("Mapping[str, object]", priced["cost"]))
         rounds = sum(cast("int", step["rounds"]) for step in steps)
         details.plans.append(f"{rounds} rounds of {record['account']} as one plan: {price} (by {priced['route']})")
-        details.claims.add(_ROUTE_CLAIMS[str(priced["route"])])
+        details.claims.add(ROUTE_CLAIMS[str(priced["route"])])
     for step in steps:
         cost = _cost_text(cast("Mapping[str, object]", step["cost"]))
         key = (str(record["account"]), name, cost, noise)

@@ -16,6 +16,12 @@ from mechanisms.core import FloatArray
 PIECE: Final = 4.0
 """The longest interval, in units of 1/eta, that one quadrature rule covers."""
 
+FAR: Final = 44.0
+"""Beyond this, in units of 1/eta, a Laplace tail is below the rounding of 1."""
+
+WIDEST: Final = 1e12
+"""The largest eta·range of scores for which a law is given."""
+
 NODES: Final = 24
 """Most Gauss–Legendre nodes a piece; a short piece needs fewer."""
 
@@ -29,9 +35,18 @@ def finite_scores(scores: FloatArray) -> FloatArray:
     return scores
 
 
+def _centred(scores: FloatArray, eta: float) -> FloatArray:
+    """eta·(score − max), shape (k,), at most 0. Raises ValueError where double precision could not tell the law."""
+    with np.errstate(over="ignore"):
+        centred = eta * (finite_scores(scores) - np.max(scores))
+    if not float(np.min(centred)) >= -WIDEST:
+        raise ValueError(f"eta times the range of the scores must be at most {WIDEST:g} for an exact law")
+    return np.asarray(centred, dtype=np.float64)
+
+
 def exponential(scores: FloatArray, eta: float) -> FloatArray:
     """eta·score − log Σ exp(eta·score), shape (k,). [L2]"""
-    return np.asarray(log_softmax(eta * finite_scores(scores)), dtype=np.float64)
+    return np.asarray(log_softmax(_centred(scores, eta)), dtype=np.float64)
 
 
 @functools.lru_cache(maxsize=64)
@@ -55,9 +70,10 @@ def permute_and_flip(scores: FloatArray, eta: float) -> FloatArray:
     The integrand is a polynomial in u of degree k − 1 and its quadrature is exact; summing the usual recursion
     over subsets instead would cancel. Beyond 2^10 candidates the same rule is applied on dyadic pieces.
     """
-    weights = np.exp(eta * (finite_scores(scores) - np.max(scores)))
+    centred = _centred(scores, eta)
+    weights = np.exp(centred)
     terms = [_flip_piece(weights, *piece) for piece in _pieces_of_unit(weights)]
-    return np.asarray(eta * (scores - np.max(scores)) + logsumexp(np.stack(terms), axis=0), dtype=np.float64)
+    return np.asarray(centred + logsumexp(np.stack(terms), axis=0), dtype=np.float64)
 
 
 def _pieces_of_unit(weights: FloatArray) -> list[tuple[float, float, int]]:
@@ -80,9 +96,10 @@ def noisy_max(scores: FloatArray, eta: float) -> FloatArray:
     """log of ∫ f(x − s_i) Π_{j≠i} F(x − s_j) dx for Laplace noise, s = eta·score, shape (k,). [noisy-max]
 
     Between neighbouring scores the integrand is analytic; pieces there are at most PIECE long. Above the largest
-    score it is a polynomial in exp(−x), and below the smallest a multiple of exp(k·x), integrated in closed form.
+    score it is a polynomial in exp(−x), and below the smallest a multiple of exp(k·x), integrated in closed form; so
+    is it, to double precision, where it is FAR from every score below.
     """
-    centred = eta * (finite_scores(scores) - np.max(scores))
+    centred = _centred(scores, eta)
     terms = [_upper_tail(centred), _lower_tail(centred), *_between(centred)]
     law = logsumexp(np.stack(terms), axis=0)
     return np.asarray(law - logsumexp(law), dtype=np.float64)
@@ -111,14 +128,34 @@ def _lower_tail(centred: FloatArray) -> FloatArray:
 def _between(centred: FloatArray) -> list[FloatArray]:
     edges = np.unique(centred)
     pieces: list[FloatArray] = []
-    for low, high in itertools.pairwise(edges):
-        parts = max(1, int(np.ceil((high - low) / PIECE)))
-        length = (high - low) / parts
-        points, log_weights = _rule(min(NODES, 4 + int(np.ceil(6.0 * length))))
-        x = low + length * (np.arange(parts)[:, None] + points[None, :]).ravel()
-        shifted = x[None, :] - centred[:, None]
-        factors = _log_cdf(shifted)
-        density = -np.abs(shifted) - np.log(2.0)
-        weights = np.tile(log_weights, parts) + np.log(length)
-        pieces.append(np.asarray(logsumexp(density + factors.sum(axis=0) - factors + weights, axis=1)))
+    for low, high in itertools.pairwise(edges.tolist()):
+        near = min(high, low + FAR)
+        pieces.append(_by_quadrature(centred, low, near))
+        if near < high:
+            pieces.append(_in_closed_form(centred, near, high))
     return pieces
+
+
+def _by_quadrature(centred: FloatArray, low: float, high: float) -> FloatArray:
+    parts = max(1, int(np.ceil((high - low) / PIECE)))
+    length = (high - low) / parts
+    points, log_weights = _rule(min(NODES, 4 + int(np.ceil(6.0 * length))))
+    x = low + length * (np.arange(parts)[:, None] + points[None, :]).ravel()
+    shifted = x[None, :] - centred[:, None]
+    factors = _log_cdf(shifted)
+    density = -np.abs(shifted) - np.log(2.0)
+    weights = np.tile(log_weights, parts) + np.log(length)
+    return np.asarray(logsumexp(density + factors.sum(axis=0) - factors + weights, axis=1))
+
+
+def _in_closed_form(centred: FloatArray, low: float, high: float) -> FloatArray:
+    """∫ of exp(rate·x + level) where F of every score below is 1: candidates below fall, the others rise."""
+    above = centred >= high
+    count = int(above.sum())
+    common = -float(np.sum(centred[above])) - count * np.log(2.0)
+    rate = np.where(above, float(count), count - 1.0)
+    level = np.where(above, common, common + centred - np.log(2.0))
+    # From the upper end, where the exponential is largest; a rate of 0 leaves the length.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        length = np.where(rate > 0.0, np.log(-np.expm1(-rate * (high - low)) / rate), np.log(high - low))
+    return np.asarray(level + rate * high + length)

@@ -195,9 +195,9 @@ def noise_source(random_state: int | np.random.Generator | NoiseSource | None) -
     """SecureNoise for None, a simulation for a seed or a numpy Generator, and a noise source as it is."""
     if random_state is None:
         return SecureNoise()
-    if isinstance(random_state, int | np.integer | np.random.Generator):
+    if isinstance(random_state, int | np.integer | np.random.Generator) and not isinstance(random_state, bool):
         return SeededNoise(random_state)
-    if hasattr(random_state, "exponential_choice") and not isinstance(random_state, type):
+    if hasattr(random_state, "exponential_choice") and not isinstance(random_state, type | int):
         return random_state
     raise TypeError(
         f"random_state: expected None, an integer, a numpy Generator or a noise source, got {random_state!r}"

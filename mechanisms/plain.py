@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import attrs
 
-from accountant import Adjacency, ApproxDP, Cost, Description, Plan
+from accountant import Adjacency, ApproxDP, Cost, Description, Plan, Price
+from accountant.plans import ROUTE_CLAIMS
 from mechanisms.core import FiniteMechanism, FloatArray, Mechanism, R_co
 from mechanisms.kernels import Kernel, R, S, V, finite
 from mechanisms.noise import NoiseSource, SecureNoise
@@ -86,19 +87,25 @@ class _AtDelta(Mechanism[D, R_co]):
     """Another mechanism, declared at its best (ε, δ)."""
 
     inner: Mechanism[D, R_co]
-    price: ApproxDP
+    price: Price
 
     @property
     def cost(self) -> ApproxDP:
-        return self.price
+        return self.price.best
 
     @property
     def adjacency(self) -> Adjacency:
         return self.inner.adjacency
 
-    @property
+    @cached_property
     def description(self) -> Description:
-        return self.inner.description
+        """The inner one's, with what its ε was derived from and by which theorem."""
+        inner, route = self.inner.description, self.price.route
+        return attrs.evolve(
+            inner,
+            parameters=(*inner.parameters, ("priced from", repr(self.inner.cost)), ("route", route)),
+            claims=(*inner.claims, ROUTE_CLAIMS[route]),
+        )
 
     def check(self, data: D) -> None:
         self.inner.check(data)
@@ -107,9 +114,20 @@ class _AtDelta(Mechanism[D, R_co]):
         return self.inner.sample(data)
 
 
+class _FiniteAtDelta(_AtDelta[D, int], FiniteMechanism[D]):
+    """The same for a mechanism whose law is known."""
+
+    def log_probabilities(self, data: D) -> FloatArray:
+        assert isinstance(self.inner, FiniteMechanism)
+        return self.inner.log_probabilities(data)
+
+
 def at_delta(mechanism: Mechanism[D, R_co], delta: float) -> Mechanism[D, R_co]:
     """The same mechanism with its cost declared as (ε, δ), for ledgers that add those up.
 
     delta: in (0, 1). ε is what `Plan.of(mechanism.cost).price(delta)` gives: for a Gaussian the exact curve.
     """
-    return _AtDelta(mechanism, Plan.of(mechanism.cost).price(delta).best)
+    price = Plan.of(mechanism.cost).price(delta)
+    if isinstance(mechanism, FiniteMechanism):
+        return cast("Mechanism[D, R_co]", _FiniteAtDelta(mechanism, price))
+    return _AtDelta(mechanism, price)

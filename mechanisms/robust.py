@@ -52,10 +52,11 @@ class Certified(Protocol):
 
 
 W = TypeVar("W", bound=Certified)
+W_contra = TypeVar("W_contra", bound=Certified, contravariant=True)
 
 
 @attrs.frozen
-class RobustQuery(Generic[W, V, S]):
+class RobustQuery(Generic[W_contra, V, S]):
     """A function of weighted data with its proven sensitivity, as a function of ζ.
 
     evaluate: weighted data to value; deterministic.
@@ -64,7 +65,7 @@ class RobustQuery(Generic[W, V, S]):
     """
 
     name: str
-    evaluate: Callable[[W], V]
+    evaluate: Callable[[W_contra], V]
     sensitivity: Callable[[float], S]
     adjacency: Adjacency
     claims: tuple[str, ...]

@@ -152,7 +152,8 @@ class WeightedNoisyMax(RobustSelection[W]):
     """WRNM: the candidate with the largest score + Lap(1/eta).
 
     query, eta, zeta: as for `WeightedExponential`.
-    candidates: how many there are, where that is public. Two make the mechanism bounded range.
+    candidates: how many there are, where that is public. Two make the mechanism bounded range. A query that gives
+    another number is found out when it draws, after the charge, which stays.
     Cost: PureDP(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares; with at most two candidates
     BoundedRange of that size. With three or more the width exceeds eta·Δ. Proof: [noisy-max], tightening 001, Thm 4.
 

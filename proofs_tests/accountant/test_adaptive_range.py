@@ -105,3 +105,67 @@ def test_a_loose_hint_only_costs_time_and_a_plan_that_is_too_long_is_left_to_oth
     assert adaptive_range.epsilon([(0.001, adaptive_range.MAX_ROUNDS + 1)], 1e-5, 1.0) is None
     assert adaptive_range.epsilon([(0.0, 10)], 1e-5, 1.0) is None
     assert Plan.of(BoundedRange(0.001), 10_000).price(1e-5).route in ("zcdp", "renyi")
+
+
+def restricted_adversary(widths: list[tuple[float, int]], x: float, fineness: int) -> float:
+    """δ at x of an adversary who may only pick t on a grid: real releases, so a lower bound for any valid price.
+
+    widths: (width, rounds) in the order of release, all multiples of the narrowest over `fineness`. No interpolation:
+    every x that the recursion from the last release back to the first can reach is computed.
+    """
+    step = min(width for width, _ in widths) / fineness
+    order = [round(width / step) for width, rounds in widths for _ in range(rounds)][::-1]
+    left = sum(order)
+    points = x + step * np.arange(-left, left + 1)
+    deltas = np.maximum(0.0, -np.expm1(np.minimum(points, 0.0)))
+    for steps in order:
+        left -= steps
+        size, t = 2 * left + 1, np.arange(steps + 1)
+        high = high_probability(steps * step, np.asarray(t * step, dtype=np.float64))
+        ahead = np.lib.stride_tricks.sliding_window_view(deltas, size)
+        values = high[:, None] * ahead[steps - t] + (1.0 - high)[:, None] * ahead[2 * steps - t]
+        deltas = values.max(axis=0)
+    return float(deltas[0])
+
+
+@pytest.mark.parametrize("delta", [1e-2, 1e-5, 1e-10, 1e-14])
+@pytest.mark.parametrize(
+    ("widths", "fineness"),
+    [
+        ([(0.05, 3)], 64),
+        ([(0.5, 8)], 32),
+        ([(2.0, 6)], 24),
+        ([(0.1, 40)], 10),
+        ([(0.3, 60)], 8),
+        ([(1.0, 2), (0.25, 8)], 12),
+        ([(0.25, 8), (1.0, 2)], 12),
+        ([(0.2, 10), (0.1, 20), (0.3, 5)], 8),
+    ],
+)
+def test_no_adversary_gets_more_than_the_price(widths: list[tuple[float, int]], fineness: int, delta: float) -> None:
+    """[L5] The window, its tails, the coarse cells, unequal widths and their order, all at once."""
+    plan = Plan(tuple(Step(BoundedRange(width), rounds) for width, rounds in widths))
+    found = plan.route("bounded-range", delta)
+    assert found is not None
+    assert restricted_adversary(widths, found, fineness) <= delta * (1 + 1e-12)
+    assert plan.price(delta).best.epsilon <= found * (1 + 1e-12)
+    # A price that is 10 % lower would be beaten, unless the adversary is far from its best on so coarse a grid.
+    if found < 0.95 * sum(width * rounds for width, rounds in widths):
+        assert restricted_adversary(widths, 0.9 * found, fineness) > delta
+
+
+def test_the_order_of_unequal_rounds_matters_and_is_kept() -> None:
+    first = adaptive_range.epsilon([(1.0, 2), (0.25, 8)], 1e-2, 4.0)
+    second = adaptive_range.epsilon([(0.25, 8), (1.0, 2)], 1e-2, 4.0)
+    assert first is not None
+    assert second is not None
+    assert abs(first - second) > 0.02 * first
+    # Each is above what its own adversary gets, and the dearer order is not covered by the cheaper price.
+    dearer, cheaper = max(first, second), min(first, second)
+    dear_widths = [(1.0, 2), (0.25, 8)] if first > second else [(0.25, 8), (1.0, 2)]
+    assert restricted_adversary(dear_widths, cheaper, 24) > 1e-2 > restricted_adversary(dear_widths, dearer, 24)
+
+
+def test_plans_that_would_take_seconds_are_left_to_others() -> None:
+    assert adaptive_range.epsilon([(2.0, 8192)], 1e-5, 9000.0) is None
+    assert Plan.of(BoundedRange(20.0), 1000).price(1e-15).best.epsilon <= 20_000.0

@@ -64,6 +64,14 @@ def test_a_mixture_that_only_the_convolution_prices_is_calibrated_too() -> None:
     assert 1.0 - 1e-5 <= plan_of(eta).price(1e-6).best.epsilon <= 1.0
 
 
+def test_a_target_that_nothing_fits_is_an_arithmetic_error() -> None:
+    def plan_of(eta: float) -> Plan:
+        return Plan((Step(ApproxDP(0.5, 1e-8), 1), Step(GDP(eta), 5)))
+
+    with pytest.raises(ArithmeticError):
+        largest_eta(plan_of, ApproxDP(0.4, 1e-6), BasicComposition())
+
+
 @given(st.floats(1e-6, 1e6), st.floats(0.3, 3.0), st.floats(1e-3, 1e3))
 def test_a_dear_search_returns_only_what_was_seen_to_fit(target: float, power: float, start: float) -> None:
     calls: list[float] = []

@@ -15,8 +15,18 @@ from accountant.curves import zcdp_epsilon
 mus = st.floats(1e-3, 30.0)
 
 
+@given(st.floats(-200.0, -3.0), st.floats(0.0, 30.0))
+def test_tiny_shifts_are_never_free(log_mu: float, z: float) -> None:
+    """μ down to 1e-200, at ε = z·μ: where a difference of Mills ratios would be 0, the tangent is above δ."""
+    mu = 10.0**log_mu
+    exact = exact_delta(mu, z * mu)
+    assert exact <= gaussian.delta(mu, z * mu)
+    if exact > 1e-250:
+        assert gaussian.delta(mu, z * mu) <= exact * (1 + 1e-5 * (1 + z) ** 2)
+
+
 def exact_delta(mu: float, epsilon: float) -> mpmath.mpf:
-    with mpmath.workdps(60):
+    with mpmath.workdps(60 + 2 * max(0, round(-math.log10(mu)))):
         m, e = mpmath.mpf(mu), mpmath.mpf(epsilon)
         return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
 
@@ -73,6 +83,7 @@ def test_the_classical_formula_is_kept_to_the_range_it_was_proved_for() -> None:
         for epsilon in (0.01, 0.5, 0.999):
             sigma = gaussian.classical_sigma(epsilon, delta, 2.0)
             assert gaussian.delta(2.0 / sigma, epsilon) <= delta
+            assert sigma == pytest.approx(math.sqrt(2.0 * math.log(1.25 / delta)) * 2.0 / epsilon, rel=1e-11)
     for bad in (1.0, 8.0, 0.0, math.nan, -1.0):
         with pytest.raises(ValueError, match=r"0 < epsilon < 1 only.*gaussian\.mu"):
             gaussian.classical_sigma(bad, 1e-5, 1.0)

@@ -8,9 +8,9 @@ from dp_accounting.pld import privacy_loss_distribution
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import GDP, ApproxDP, BoundedRange, Plan, PureDP, Step, gaussian
+from accountant import GDP, ApproxDP, BoundedRange, Plan, PureDP, Step, UnsupportedCost, gaussian
 from accountant.dominating import bounded_range_profile, composition
-from accountant.fixed_plans import randomized_response_delta
+from accountant.fixed_plans import kov_homogeneous, randomized_response_delta
 from accountant.loss_distribution import Composition, TooFine, from_atoms, from_profile
 
 
@@ -123,3 +123,52 @@ def test_a_grid_that_would_be_too_long_is_refused() -> None:
     law = from_atoms(np.array([1.0, -1.0]), np.array([0.7, 0.3]), 0.0, 1e-6)
     with pytest.raises(TooFine):
         Composition(((law, 1000),)).epsilon(1e-6)
+
+
+@pytest.mark.parametrize(
+    "cost",
+    [PureDP(1e6), PureDP(1e4), GDP(50.0), GDP(1000.0), BoundedRange(720.0), BoundedRange(1e6), ApproxDP(1e6, 1e-7)],
+    ids=repr,
+)
+def test_costs_too_large_for_a_grid_are_priced_by_the_other_theorems(cost: PureDP) -> None:
+    for plan in (Plan.of(cost), Plan((Step(cost, 1), Step(PureDP(0.1), 3)))):
+        try:
+            assert plan.price(1e-5).best.epsilon > 0.0
+        except UnsupportedCost:
+            assert isinstance(cost, GDP)  # nothing else can price a Gaussian of that size together with pure DP
+
+
+def test_small_costs_keep_their_digits() -> None:
+    """Head-room for the transform is in proportion: within 2 % of the exact value at ε = 1e-9."""
+    for epsilon in (1e-3, 1e-6, 1e-9):
+        pairs = composition([(PureDP(epsilon), 1000)], 1e-3 * epsilon)
+        assert pairs is not None
+        exact = kov_homogeneous(epsilon, 0.0, 1000, 1e-3 * epsilon).epsilon
+        assert exact * (1 - 1e-6) <= pairs.epsilon(1e-3 * epsilon) <= 1.02 * exact + 1e-13
+
+
+def test_what_the_window_leaves_out_is_added() -> None:
+    """Rare atoms far to the right, beyond the tilted window: δ still counts all of them."""
+    losses, masses = np.array([0.01, -0.01, 12.0]), np.array([0.5, 0.5 - 1e-9, 1e-9])
+    law = from_atoms(losses, masses, 0.0, 0.001)
+    for rounds in (1, 5):
+        exact = 1.0 - (1.0 - 1e-9) ** rounds
+        assert Composition(((law, rounds),)).delta(1.0) >= exact * (1.0 - 1e-4)
+        assert Composition(((law, rounds),)).epsilon(0.5 * exact) > 11.0
+
+
+def test_a_profile_that_is_cut_off_counts_what_is_beyond_as_certain() -> None:
+    law = from_profile(lambda losses: gaussian.profile(1.0, losses), -4.0, 2.0, 0.01)
+    assert law.infinity == pytest.approx(gaussian.delta(1.0, 2.0), rel=1e-9)
+    assert Composition(((law, 1),)).delta(1.0) >= gaussian.delta(1.0, 1.0) * (1.0 - 1e-9)
+
+
+def test_many_distinct_costs_are_rounded_up_together() -> None:
+    widths = np.linspace(0.01, 0.02, 100)
+    plan = Plan(tuple(Step(PureDP(float(width)), 1) for width in widths))
+    coarse = plan.route("pld", 1e-6)
+    low, high = (Plan.of(PureDP(width), 100).route("kov", 1e-6) for width in (0.015, 0.016))
+    assert coarse is not None
+    assert low is not None
+    assert high is not None
+    assert low <= coarse <= high

@@ -26,6 +26,8 @@ from accountant import (
     gaussian,
 )
 from mechanisms import (
+    ExponentialKernel,
+    FiniteMechanism,
     GammaNorm,
     GammaNormKernel,
     GaussianKernel,
@@ -34,7 +36,9 @@ from mechanisms import (
     LaplaceKernel,
     NoiseSource,
     PlainMechanism,
+    PlainSelection,
     Query,
+    RangeSensitivity,
     RobustGaussian,
     RobustLaplace,
     SecureNoise,
@@ -268,8 +272,19 @@ def test_a_basic_ledger_takes_a_gaussian_at_a_delta() -> None:
     assert isinstance(mechanism.cost, GDP)
     assert isinstance(ledger.spent, ApproxDP)
     assert ledger.spent.epsilon == pytest.approx(gaussian.epsilon(mechanism.cost.mu, 1e-6), rel=1e-9)
-    exponential = at_delta(PlainMechanism(mean_query(), GaussianKernel(0.2), SeededNoise(0)), 1e-6)
-    assert exponential.description.mechanism == "Gaussian"
+    described = at_delta(mechanism, 1e-6).description
+    assert described.claims == ("gdp", "gdp")
+    assert described.parameters[1:] == (("priced from", repr(mechanism.cost)), ("route", "gdp"))
+
+
+def test_a_finite_mechanism_at_a_delta_keeps_its_law() -> None:
+    scores: Query[FloatArray, FloatArray, RangeSensitivity] = Query(
+        "scores", lambda x: np.array([0.0, x.sum()]), RangeSensitivity(1.0), ReplaceOne()
+    )
+    priced = at_delta(PlainSelection(scores, ExponentialKernel(1.0), SeededNoise(0)), 1e-6)
+    assert isinstance(priced, FiniteMechanism)
+    assert np.exp(priced.log_probabilities(np.zeros(3))) == pytest.approx([0.5, 0.5])
+    assert priced.description.claims == ("L2", "L5")
 
 
 def test_the_robust_gaussian_under_a_certificate() -> None:

@@ -33,6 +33,7 @@ from mechanisms import (
     utility,
 )
 from mechanisms.core import FloatArray
+from mechanisms.noise import GRID
 from proofs_tests.harness import loss_width, max_loss, output_law, renyi_divergence
 from proofs_tests.support.weighted import Values, certificate, scores
 
@@ -110,6 +111,25 @@ def test_permute_and_flip_is_never_worse_than_the_exponential(values: FloatArray
     """McKenna & Sheldon 2020: its expected score is at least as high at the same eta·range; here with 2·eta."""
     flip, exponential = np.exp(laws.permute_and_flip(values, eta)), np.exp(laws.exponential(values, eta))
     assert flip @ values >= exponential @ values - 1e-12
+
+
+def test_laws_stay_exact_and_quick_over_wide_gaps_and_say_where_they_stop() -> None:
+    far = laws.noisy_max(np.array([0.0, -1e6]), 1.0)
+    assert far[1] == pytest.approx(math.log(0.5 + 0.25e6) - 1e6, rel=1e-12)
+    many = laws.noisy_max(np.concatenate([[0.0], np.full(49, -1e6)]), 1.0)
+    assert np.exp(many).sum() == pytest.approx(1.0)
+    spread = laws.noisy_max(np.array([0.0, -60.0, -130.0, -131.0]), 1.0)
+    assert spread[1:] == pytest.approx([-57.259159976074799, -127.26725718630631, -128.26725718630631], rel=1e-12)
+    for rule in (laws.exponential, laws.noisy_max, laws.permute_and_flip):
+        with pytest.raises(ValueError, match="eta times the range"):
+            rule(np.array([1e300, 0.0]), 1e300)
+
+
+def test_noisy_max_pays_for_two_steps_of_the_grid() -> None:
+    for sensitivity in (1e-9, 0.2):
+        cost = NoisyMaxKernel(1.0).cost(RangeSensitivity(sensitivity))
+        assert isinstance(cost, PureDP)
+        assert cost.epsilon >= sensitivity + 2.0 * GRID
 
 
 def test_enumeration_follows_the_same_laws() -> None:
