@@ -7,6 +7,7 @@ import pytest
 
 from proofs_tests.claims.claim import Claim
 from proofs_tests.claims.registry import CLAIMS, page
+from proofs_tests.claims.unchecked import UNCHECKED
 
 ROOT = Path(__file__).parents[2]
 IDS = {claim.id for claim in CLAIMS}
@@ -30,7 +31,7 @@ def test_every_id_that_code_cites_is_known() -> None:
         for path in (ROOT / folder).rglob("*.py"):
             if path != Path(__file__):
                 cited |= set(CITED.findall(path.read_text(encoding="utf-8")))
-    assert cited <= IDS
+    assert cited <= IDS | {name for name, _, _ in UNCHECKED}
     assert len(cited) >= 15
 
 

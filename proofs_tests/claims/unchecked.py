@@ -1,0 +1,60 @@
+"""Claims that were not checked, and why. None of them is behind a cost or a certificate."""
+
+UNCHECKED: tuple[tuple[str, str, str], ...] = (
+    (
+        "000-eq5-6-8",
+        "000, Theorem 3, inequalities (5), (6) and (8)",
+        "The constants inside Ω and O are not given, so no number can contradict them.",
+    ),
+    (
+        "000-eq13",
+        "000, eq. 13",
+        "Blends Lemma 4 with (5) or (8), and inherits their unnamed constants.",
+    ),
+    (
+        "000-eq17-many-rounds",
+        "000, eq. 17, 4/3 <= κ < 2, several rounds",
+        "Holds for one round; no proof and no counterexample for many.",
+    ),
+    (
+        "000-Lem10",
+        "000, Lemma 10",
+        "Existence with unnamed constants; 000-Lem10-twins tests what can be built.",
+    ),
+    (
+        "000-Lem11",
+        "000, Lemma 11",
+        "NP-hardness: nothing numeric to check, and no privacy guarantee.",
+    ),
+    (
+        "000-Lem12",
+        "000, Lemma 12",
+        "NP-hardness: nothing numeric to check, and no privacy guarantee.",
+    ),
+    (
+        "003-Thm19",
+        "003, Theorem 19 (Bassily et al. 2016)",
+        "Cited. As printed q maps to ℝ; it must map to [0, 1].",
+    ),
+    (
+        "003-Claim4",
+        "003, Claim 4",
+        "Is Theorem 19.",
+    ),
+    (
+        "003-rates",
+        "003, the rates of Theorem 30, Claim 1 and Theorem 33",
+        "Asymptotic, and resting on 27.2 and Lemma 29, which are false as printed.",
+    ),
+    (
+        "004-Thm8",
+        "004, Theorem 8",
+        "Cited, with unnamed constants C1 and C2.",
+    ),
+    (
+        "004-Thm11",
+        "004, Theorem 11",
+        "Rests on Theorem 8 and on Lemma 14 with its T mended; its constants were not followed.",
+    ),
+)
+"""Id, source, reason."""
