@@ -1,19 +1,60 @@
-"""The verification kit: exact laws by enumeration, and divergences between them.
+"""The verification kit: what a mechanism, a query or a whole learner declares, against what it really loses.
 
-Works on anything that draws through a `NoiseSource`: a mechanism, a booster, or a whole estimator.
+Works on anything that draws through a `NoiseSource`: a mechanism, a booster, or a whole estimator. Searches and
+strategies are in `proofs_tests.harness.search` and `.strategies` and need Hypothesis (extra `verify`).
 """
 
-from proofs_tests.harness.divergence import approx_delta, loss_width, max_loss, renyi_divergence
+from proofs_tests.harness.checks import (
+    check_draws,
+    check_kernel,
+    check_learner,
+    check_mechanism,
+    check_robust_sensitivity,
+    check_sensitivity,
+)
+from proofs_tests.harness.divergence import (
+    approx_delta,
+    composed_epsilon,
+    loss_width,
+    max_loss,
+    renyi_curve,
+    renyi_divergence,
+    smallest_epsilon,
+)
 from proofs_tests.harness.enumeration import ScriptedNoise, output_law
-from proofs_tests.harness.neighbours import replace_one_neighbours, samples
+from proofs_tests.harness.exact import exact_delta, exact_loss
+from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
+from proofs_tests.harness.report import ClaimViolated, Report, table
+from proofs_tests.harness.statistical import empirical_epsilon, smallest_detectable
+from proofs_tests.harness.surface import PinnedNoise, check_fitted_surface
 
 __all__ = [
+    "ClaimViolated",
+    "Pair",
+    "PinnedNoise",
+    "Report",
     "ScriptedNoise",
     "approx_delta",
+    "check_draws",
+    "check_fitted_surface",
+    "check_kernel",
+    "check_learner",
+    "check_mechanism",
+    "check_robust_sensitivity",
+    "check_sensitivity",
+    "composed_epsilon",
+    "empirical_epsilon",
+    "exact_delta",
+    "exact_loss",
     "loss_width",
     "max_loss",
+    "neighbours",
     "output_law",
+    "renyi_curve",
     "renyi_divergence",
     "replace_one_neighbours",
     "samples",
+    "smallest_detectable",
+    "smallest_epsilon",
+    "table",
 ]

@@ -4,45 +4,147 @@ from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
 import numpy as np
+from scipy.special import ndtri
 
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.curves import ORDERS
+from accountant.loss_distribution import Composition, from_atoms
 from mechanisms.core import FloatArray
+from proofs_tests.harness.neighbours import Pair
 
 H = TypeVar("H", bound=Hashable)
 
+Law = FloatArray
+"""Log-probabilities of all outcomes, shape (k,), -inf where an outcome cannot happen."""
 
-def _aligned(first: Mapping[H, float], second: Mapping[H, float]) -> tuple[FloatArray, FloatArray]:
+
+def aligned(first: Mapping[H, float], second: Mapping[H, float]) -> Pair[Law]:
+    """Two laws as output to log-probability, put into one order of outputs."""
     outputs = list(first.keys() | second.keys())
-    both = [[law.get(output, -np.inf) for output in outputs] for law in (first, second)]
-    return np.array(both[0]), np.array(both[1])
+    return Pair(*(np.array([law.get(output, -np.inf) for output in outputs]) for law in (first, second)))
 
 
 def max_loss(first: Mapping[H, float], second: Mapping[H, float]) -> float:
     """The largest |ln P/Q| over outputs; ∞ where one law has an output that the other lacks."""
-    p, q = _aligned(first, second)
-    return float(np.max(np.abs(p - q)))
+    return float(np.max(np.abs(losses(aligned(first, second)))))
 
 
 def loss_width(first: Mapping[H, float], second: Mapping[H, float]) -> float:
     """max − min of ln P/Q over outputs: what bounded range bounds."""
-    p, q = _aligned(first, second)
-    return float(np.max(p - q) - np.min(p - q))
+    return float(np.ptp(losses(aligned(first, second))))
 
 
 def approx_delta(first: Mapping[H, float], second: Mapping[H, float], epsilon: float) -> float:
-    """The smallest δ with (ε, δ) in both directions: Σ max(0, P − e^ε Q)."""
-    p, q = _aligned(first, second)
-
-    def one_way(a: FloatArray, b: FloatArray) -> float:
-        return float(np.sum(np.maximum(0.0, np.exp(a) - np.exp(epsilon + b))))
-
-    return max(one_way(p, q), one_way(q, p))
+    """The smallest δ with (ε, δ) in both directions."""
+    both = aligned(first, second)
+    return max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon))
 
 
 def renyi_divergence(first: Mapping[H, float], second: Mapping[H, float], order: float) -> float:
     """D_α in the worse direction, order α > 1."""
-    p, q = _aligned(first, second)
+    return float(renyi_curve(aligned(first, second), np.array([order]))[0])
 
-    def one_way(a: FloatArray, b: FloatArray) -> float:
-        return float(np.logaddexp.reduce(order * a + (1.0 - order) * b)) / (order - 1.0)
 
-    return max(one_way(p, q), one_way(q, p))
+def losses(both: Pair[Law]) -> FloatArray:
+    """ln P/Q for every outcome that either law can produce, shape (at most k,); ±∞ where only one can."""
+    possible = ~(np.isneginf(both.before) & np.isneginf(both.after))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(both.before[possible] - both.after[possible])
+
+
+def hockey_stick(both: Pair[Law], epsilon: float) -> float:
+    """Σ max(0, P − e^ε Q)."""
+    with np.errstate(over="ignore"):
+        return float(np.sum(np.maximum(0.0, np.exp(both.before) - np.exp(epsilon + both.after))))
+
+
+def smallest_epsilon(both: Pair[Law], delta: float) -> float:
+    """The smallest ε >= 0 with hockey_stick <= δ in both directions; ∞ where there is none."""
+
+    def fits(epsilon: float) -> bool:
+        return max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon)) <= delta
+
+    if fits(0.0):
+        return 0.0
+    finite = np.abs(losses(both))
+    high = float(np.max(finite[np.isfinite(finite)], initial=0.0))
+    if not fits(high * (1.0 + 1e-12)):
+        return float("inf")
+    low = 0.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def renyi_curve(both: Pair[Law], orders: FloatArray = ORDERS) -> FloatArray:
+    """D_α in the worse direction at every order, shape of `orders`."""
+    return np.maximum(_renyi(both.before, both.after, orders), _renyi(both.after, both.before, orders))
+
+
+def _renyi(p: Law, q: Law, orders: FloatArray) -> FloatArray:
+    live = ~np.isneginf(p)
+    if np.any(np.isneginf(q[live])):
+        return np.full_like(orders, np.inf)
+    excess = orders[:, None] - 1.0
+    # Σ p·(p/q)^{α−1} − 1 by expm1, so that small divergences keep their digits.
+    scaled = np.minimum(excess * (p[live] - q[live]), 700.0)
+    moment = np.sum(np.exp(p[live]) * np.expm1(scaled), axis=1)
+    return np.asarray(np.log1p(np.maximum(moment, 0.0)) / excess[:, 0])
+
+
+def gaussian_shift(both: Pair[Law]) -> float:
+    """The smallest μ with which the pair is no easier to tell apart than N(0, 1) from N(μ, 1), both ways.
+
+    By Neyman & Pearson the best events collect outcomes in the order of their loss; between them the trade-off
+    curve is straight, and a Gaussian's is convex, so the corners decide. Chances above 1/2 are read from the other
+    end, so that both tails keep their digits.
+    """
+    possible = ~(np.isneginf(both.before) & np.isneginf(both.after))
+    p, q = np.exp(both.before[possible]), np.exp(both.after[possible])
+    order = np.argsort(-losses(both))
+    (p, p_rest), (q, q_rest) = _from_both_ends(p[order]), _from_both_ends(q[order])
+    # An event that is sure or impossible on one side only, up to nothing: no Gaussian does that.
+    if np.any((p > 0.0) & (q == 0.0)) or np.any((p_rest == 0.0) & (q_rest > 0.0)):
+        return float("inf")
+    return float(np.max(_quantiles(p, p_rest) - _quantiles(q, q_rest), initial=0.0))
+
+
+def _from_both_ends(chances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Σ up to each corner, and Σ after it, each summed from its own end."""
+    return np.cumsum(chances)[:-1], np.cumsum(chances[::-1])[::-1][1:]
+
+
+def _quantiles(below: FloatArray, above: FloatArray) -> FloatArray:
+    return np.where(below < 0.5, ndtri(np.minimum(below, 0.5)), -ndtri(np.minimum(above, 0.5)))
+
+
+def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
+    """What is compared for that kind of cost: its name, the declared number, and the one that the laws have."""
+    match cost:
+        case PureDP(epsilon=epsilon):
+            return "loss", epsilon, float(np.max(np.abs(losses(both))))
+        case BoundedRange(epsilon=epsilon):
+            seen = losses(both)
+            return "width", epsilon, float(np.max(seen) - np.min(seen))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"ε at δ = {delta:g}", epsilon, smallest_epsilon(both, delta)
+        case ZCDP(rho=rho):
+            return "ρ", rho, float(np.max(renyi_curve(both) / ORDERS))
+        case GDP(mu=mu):
+            return "μ", mu, gaussian_shift(both)
+
+
+def composed_epsilon(both: Pair[Law], rounds: int, delta: float) -> float:
+    """ε at δ of `rounds` independent releases on the same pair, in the worse direction, by convolution; rounded up."""
+    return max(_composed(both, rounds, delta), _composed(Pair(both.after, both.before), rounds, delta))
+
+
+def _composed(both: Pair[Law], rounds: int, delta: float) -> float:
+    live = ~np.isneginf(both.before)
+    seen, chances = both.before[live] - both.after[live], np.exp(both.before[live])
+    sure = float(np.sum(chances[np.isposinf(seen)]))
+    finite = np.isfinite(seen)
+    spread = float(np.sqrt(np.sum(chances[finite] * seen[finite] ** 2))) or 1e-6
+    law = from_atoms(seen[finite], chances[finite], sure, min(1.0, spread) * 0.01)
+    return Composition(((law, rounds),)).epsilon(delta)

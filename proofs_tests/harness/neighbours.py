@@ -1,10 +1,25 @@
-"""Neighbouring samples under replace-one adjacency, exhaustively."""
+"""Neighbouring samples, exhaustively. As Hypothesis strategies: `proofs_tests.harness.strategies`."""
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from accountant import AddRemoveOne, Adjacency, FeatureValue, ReplaceOne
 
 R = TypeVar("R")
+D = TypeVar("D")
+E = TypeVar("E")
+
+
+class Pair(NamedTuple, Generic[D]):
+    """Two neighbouring data sets."""
+
+    before: D
+    after: D
+
+    def map(self, build: Callable[[D], E]) -> "Pair[E]":
+        """The same pair in another form."""
+        return Pair(build(self.before), build(self.after))
 
 
 def samples(records: Sequence[R], n: int) -> Iterator[tuple[R, ...]]:
@@ -18,3 +33,32 @@ def replace_one_neighbours(sample: tuple[R, ...], records: Sequence[R]) -> Itera
         for new in records:
             if new != old:
                 yield (*sample[:place], new, *sample[place + 1 :])
+
+
+def _changed(record: R, other: R, column: int) -> bool:
+    """Whether two records, as sequences, differ in that column and nowhere else."""
+    assert isinstance(record, tuple)
+    assert isinstance(other, tuple)
+    return [place for place, (a, b) in enumerate(zip(record, other, strict=True)) if a != b] == [column]
+
+
+def neighbours(adjacency: Adjacency, records: Sequence[R], n: int) -> Iterator[Pair[tuple[R, ...]]]:
+    """All ordered pairs of neighbouring samples of n records (of n and n ± 1 under add-remove-one).
+
+    records: the finite domain; tuples of column values for `FeatureValue(column)`.
+    """
+    match adjacency:
+        case ReplaceOne():
+            for sample in samples(records, n):
+                yield from (Pair(sample, other) for other in replace_one_neighbours(sample, records))
+        case AddRemoveOne():
+            for sample in samples(records, n):
+                for record in records:
+                    yield Pair(sample, (*sample, record))
+                    yield Pair((*sample, record), sample)
+        case FeatureValue(column=column):
+            for sample in samples(records, n):
+                for place, old in enumerate(sample):
+                    for new in records:
+                        if _changed(old, new, column):
+                            yield Pair(sample, (*sample[:place], new, *sample[place + 1 :]))

@@ -1,0 +1,102 @@
+"""`exchequer audit`: check what somebody's module declares, from the shell."""
+
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, TypeVar, cast
+
+import attrs
+import click
+
+from accountant._numbers import open_probability
+from mechanisms.core import FiniteMechanism, Mechanism
+from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, check_draws, check_mechanism
+from proofs_tests.harness.neighbours import Pair, neighbours
+from proofs_tests.harness.report import ClaimViolated, Report, table
+
+D = TypeVar("D")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Audit(Generic[D, R]):
+    """A mechanism and the pairs of data sets on which to check it."""
+
+    mechanism: Mechanism[D, R]
+    pairs: tuple[Pair[D], ...] = attrs.field(converter=tuple[Pair[D], ...])
+
+    @staticmethod
+    def over(mechanism: Mechanism[tuple[T, ...], R], records: Iterable[T], n: int) -> "Audit[tuple[T, ...], R]":
+        """All neighbouring samples of n records from a small domain, by the mechanism's own adjacency."""
+        return Audit(mechanism, tuple(neighbours(mechanism.adjacency, list(records), n)))
+
+
+def audits(target: object) -> Iterator[Audit[object, object]]:
+    """The audits that an object stands for: itself, its items, or what it returns when called."""
+    if isinstance(target, Audit):
+        yield cast("Audit[object, object]", target)
+    elif isinstance(target, list | tuple):
+        for item in target:
+            yield from audits(item)
+    elif callable(target):
+        yield from audits(cast("Callable[[], object]", target)())
+    else:
+        raise TypeError(
+            f"expected an Audit, a list of them or a function that returns one, got {type(target).__name__}: "
+            "write audit = Audit.over(mechanism, records, n)"
+        )
+
+
+def found(name: str) -> object:
+    """The object that "package.module:name" names. Raises ValueError naming what is missing."""
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise ValueError(f"expected package.module:NAME, got {name!r}")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as `python -m` would: modules of the folder one stands in
+    try:
+        return cast("object", getattr(importlib.import_module(module), attribute))
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def checked(audit: Audit[object, object], samples: int, confidence: float) -> list[Report]:
+    """The reports, whether their claims hold or not; a finite mechanism's draws are compared with its law as well."""
+    mechanism, pairs = audit.mechanism, audit.pairs
+    checks: list[Callable[[], Report]] = [
+        lambda: check_mechanism(mechanism, pairs, samples=samples, confidence=confidence)
+    ]
+    if isinstance(mechanism, FiniteMechanism):
+        checks.append(lambda: check_draws(mechanism, pairs[0].before, confidence=confidence))
+    return [_reported(check) for check in checks]
+
+
+def _reported(check: Callable[[], Report]) -> Report:
+    try:
+        return check()
+    except ClaimViolated as violated:
+        return violated.report
+
+
+@click.command()
+@click.argument("name", metavar="PACKAGE.MODULE:NAME")
+@click.option("--samples", type=click.IntRange(min=100), default=SAMPLES, show_default=True, help="Draws a side.")
+@click.option("--confidence", type=float, default=CONFIDENCE, help="Of statistical verdicts.", show_default=True)
+def audit(name: str, samples: int, confidence: float) -> None:
+    """Check that mechanisms cost what they declare.
+
+    NAME is an `Audit` of proofs_tests.harness.command (a mechanism and pairs of neighbouring data sets), a list of
+    them, or a function that returns either. Mechanisms with finitely many outcomes are checked exactly, all others
+    by sampling. Exit code 1 when a claim is violated; the worst pair is printed.
+    """
+    reports = [
+        report for each in audits(found(name)) for report in checked(each, samples, open_probability(confidence))
+    ]
+    if not reports:
+        raise ValueError(f"{name}: nothing to check")
+    click.echo(table(reports))
+    wrong = [report for report in reports if not report.holds]
+    for report in wrong:
+        click.echo(f"\n{report}", err=True)
+    raise SystemExit(1 if wrong else 0)
