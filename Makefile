@@ -6,11 +6,12 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 EXTRAS := test
 
-.PHONY: demo test lint types tests bench clean help
+.PHONY: demo test lint types tests proofs bench clean help
 
 help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
+	@echo "make proofs the long searches of the verification kit, with their times"
 	@echo "make bench  accuracy on Adult and speed against interpret's DP-EBM (needs EXCHEQUER_DATA)"
 	@echo "make clean  remove the environment and all caches"
 
@@ -36,6 +37,10 @@ types: $(STAMP)
 
 tests: $(STAMP)
 	$(BIN)/pytest -n $(JOBS)
+
+# Searches that are too long for every commit: whole learners, worst pairs, false alarms, power, mutants.
+proofs: $(STAMP)
+	$(BIN)/python -m proofs_tests.proofs
 
 # The peers bring packages of their own, so they get an environment of their own.
 bench:

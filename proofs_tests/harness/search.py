@@ -1,19 +1,52 @@
-"""Looking for the worst pair: Hypothesis with `target()`, then the smallest pair that is about as bad.
+"""Looking for the worst pair: Hypothesis with `target()` and a shrunk witness, or an optimiser.
 
 Needs the extra `verify`.
 """
 
+from __future__ import annotations
+
+import math
 from collections.abc import Callable
 from typing import TypeVar
 
 import attrs
+import numpy as np
 from hypothesis import HealthCheck, Phase, find, given, settings, target
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
+from scipy.optimize import minimize
+from scipy.special import softmax
 
+from mechanisms.core import FloatArray
 from proofs_tests.harness.neighbours import Pair
 
 D = TypeVar("D")
+
+
+def climbed(
+    value_of: Callable[[Pair[D]], float], build: Callable[[FloatArray], Pair[D]], size: int, *, restarts: int = 8
+) -> Worst:
+    """The same by an optimiser, for pairs that a vector of numbers describes: Powell's method from random starts.
+
+    build: any real vector of shape (size,) to a pair; `close_pair` is one for ζ-close weightings.
+    """
+    rng, best, evaluations = np.random.default_rng(0), (-math.inf, np.zeros(size)), 0
+
+    def fallen(x: FloatArray) -> float:
+        return -value_of(build(np.asarray(x, dtype=np.float64)))
+
+    for _ in range(restarts):
+        start = np.asarray(4.0 * rng.normal(size=size), dtype=np.float64)
+        found = minimize(fallen, start, method="Powell", options={"maxfev": 4000})
+        evaluations += int(found.nfev)
+        best = max(best, (-float(found.fun), np.asarray(found.x, dtype=np.float64)), key=lambda each: each[0])
+    return Worst(best[0], _printed(build(best[1])), evaluations)
+
+
+def close_pair(logits: FloatArray, zeta: float) -> Pair[FloatArray]:
+    """Two distributions at joint distance at most ζ, from 3·points numbers: their common part, and two others."""
+    common, old, new = (softmax(part) for part in np.split(logits, 3))
+    return Pair((1.0 - zeta) * common + zeta * old, (1.0 - zeta) * common + zeta * new)
 
 
 @attrs.frozen

@@ -1,10 +1,12 @@
 """The registry is complete, its tests exist, and its page is fresh."""
 
+import ast
 import re
 from pathlib import Path
 
 import pytest
 
+from proofs_tests.claims import stamps
 from proofs_tests.claims.claim import Claim
 from proofs_tests.claims.registry import CLAIMS, page
 from proofs_tests.claims.unchecked import UNCHECKED
@@ -46,3 +48,34 @@ def test_every_id_that_a_mechanism_declares_is_known() -> None:
 
 def test_the_page_is_fresh() -> None:
     assert (ROOT / "CLAIMS.md").read_text(encoding="utf-8") == page(), "run python -m proofs_tests.claims"
+
+
+SAME_PYTHON = pytest.mark.skipif(
+    not stamps.comparable(), reason=f"the stamps are of Python {stamps.python_of_stamps()}, whose trees differ"
+)
+
+
+@SAME_PYTHON
+def test_no_code_behind_a_claim_changed_without_its_entry() -> None:
+    unread = stamps.unread(stamps.current(CLAIMS), stamps.stored())
+    assert not unread, f"read the entries of {unread} again, then run python -m proofs_tests.claims"
+
+
+@SAME_PYTHON
+def test_the_stamps_are_fresh() -> None:
+    assert stamps.current(CLAIMS) == stamps.stored(), "run python -m proofs_tests.claims"
+
+
+def test_a_changed_constant_is_noticed_and_a_changed_comment_is_not() -> None:
+    then = {"L2": stamps.Stamp("code", "entry"), "L3": stamps.Stamp("code", "entry")}
+    assert stamps.unread({**then, "L2": stamps.Stamp("other", "entry")}, then) == ["L2"]
+    assert stamps.unread({**then, "L2": stamps.Stamp("other", "changed")}, then) == []
+    one, other, prose = (
+        ast.parse(f'def f(zeta):\n    """{text} [L2]"""\n    # {text}\n    return {factor} * zeta\n').body[0]
+        for text, factor in (("a", 2), ("a", 4), ("b", 2))
+    )
+    assert isinstance(one, ast.FunctionDef)
+    assert isinstance(other, ast.FunctionDef)
+    assert isinstance(prose, ast.FunctionDef)
+    assert stamps._without_docstrings(one) != stamps._without_docstrings(other)
+    assert stamps._without_docstrings(one) == stamps._without_docstrings(prose)
