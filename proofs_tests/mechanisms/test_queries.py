@@ -24,30 +24,13 @@ from mechanisms import (
 )
 from mechanisms import queries as q
 from mechanisms.core import FloatArray
+from proofs_tests.support.weighted import Cells, Edges
 
 D = TypeVar("D")
 R = TypeVar("R")
 
 BLUR = 1e-12
 """Rounding of the tests' own sums; the declared head-room is checked apart."""
-
-
-@attrs.frozen(eq=False)
-class Cells:
-    """Leaves, each cut by every split, as a tree learner would hand them over."""
-
-    leaf: FloatArray
-    inside: FloatArray
-    slickness: Slickness
-
-
-@attrs.frozen(eq=False)
-class Edges:
-    """Edge vectors under a distribution."""
-
-    edges: FloatArray
-    distribution: FloatArray
-    slickness: Slickness
 
 
 def certificate(zeta: float = 0.1, n: int = 10) -> Slickness:

@@ -26,8 +26,6 @@ from mechanisms import (
     L2Sensitivity,
     LInfSensitivity,
     NoiseSource,
-    RangeSensitivity,
-    RobustQuery,
     SecureNoise,
     SeededNoise,
     Slickness,
@@ -38,28 +36,9 @@ from mechanisms import noise as noise_module
 from mechanisms.core import FloatArray
 from mechanisms.noise import noise_source
 from proofs_tests.harness import loss_width, max_loss
-
-
-@attrs.frozen(eq=False)
-class Scores:
-    """Scores that say under which certificate they were weighted."""
-
-    values: FloatArray
-    slickness: Slickness
-
-
-def certificate(zeta: float = 0.1, n: int = 10, producer: str = "test") -> Slickness:
-    return Slickness(zeta, n, ReplaceOne(), producer, ("L0",))
-
-
-def query(range_per_zeta: float = 2.0) -> RobustQuery[Scores, FloatArray, RangeSensitivity]:
-    return RobustQuery(
-        "scores",
-        lambda data: data.values,
-        lambda zeta: RangeSensitivity(range_per_zeta * zeta),
-        ReplaceOne(),
-        ("L1",),
-    )
+from proofs_tests.support.weighted import Values as Scores
+from proofs_tests.support.weighted import certificate
+from proofs_tests.support.weighted import scores as query
 
 
 def law(mechanism: WeightedExponential[Scores], values: FloatArray) -> dict[int, float]:

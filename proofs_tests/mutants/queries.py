@@ -28,6 +28,7 @@ from mechanisms.core import FloatArray
 from mechanisms.queries import WeightedCells, WeightedEdges, WeightedLeaves
 from proofs_tests.harness import Pair, Report, check_robust_sensitivity
 from proofs_tests.mutants.mutant import Mutant, both_ways
+from proofs_tests.support.weighted import Cells, Edges
 
 Bits = tuple[int, int, int]
 """Two features and a label, each 0 or 1."""
@@ -37,24 +38,6 @@ LAYOUT = Layout(Schema.boolean(["a", "b"]))
 
 def certificate(zeta: float) -> Slickness:
     return Slickness(zeta, 10, ReplaceOne(), "mutants", ("L0",))
-
-
-@attrs.frozen(eq=False)
-class Cells:
-    """One leaf or more with weights per label, cut by splits. See `WeightedCells`."""
-
-    leaf: FloatArray
-    inside: FloatArray
-    slickness: Slickness
-
-
-@attrs.frozen(eq=False)
-class Edges:
-    """See `WeightedEdges`."""
-
-    edges: FloatArray
-    distribution: FloatArray
-    slickness: Slickness
 
 
 def cells(counts: Sequence[Sequence[int]]) -> Cells:

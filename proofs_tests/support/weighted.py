@@ -15,6 +15,24 @@ class Values:
     slickness: Slickness
 
 
+@attrs.frozen(eq=False)
+class Cells:
+    """Leaves, each cut by every split, as a tree learner would hand them over."""
+
+    leaf: FloatArray
+    inside: FloatArray
+    slickness: Slickness
+
+
+@attrs.frozen(eq=False)
+class Edges:
+    """Edge vectors under a distribution."""
+
+    edges: FloatArray
+    distribution: FloatArray
+    slickness: Slickness
+
+
 def certificate(zeta: float = 0.1, n: int = 10, producer: str = "test") -> Slickness:
     return Slickness(zeta, n, ReplaceOne(), producer, ("L0",))
 
