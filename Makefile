@@ -40,7 +40,7 @@ tests: $(STAMP)
 
 # Searches that are too long for every commit: whole learners, worst pairs, false alarms, power, mutants.
 proofs: $(STAMP)
-	$(BIN)/python -m proofs_tests.proofs
+	$(BIN)/python -m proofs_tests.support.proofs
 
 # The peers bring packages of their own, so they get an environment of their own.
 bench:
