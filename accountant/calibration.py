@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from accountant.composition import BasicComposition, Composition, UnsupportedCost
-from accountant.costs import ZCDP, ApproxDP, PureDP
+from accountant.costs import ZCDP, ApproxDP, BoundedRange, PureDP
 from accountant.plans import QUICK, ROUTES, Plan
 from accountant.rounding import largest, largest_below
 
@@ -52,4 +52,10 @@ def _at_price(plan_of: Callable[[float], Plan], target: ApproxDP) -> float:
 
     # Mixtures that only the convolution can price are looked for around 1.
     start = largest_below(lambda eta: price(eta, QUICK), target.epsilon) if price(1.0, QUICK) < math.inf else 1.0
-    return largest_below(lambda eta: price(eta, ROUTES), target.epsilon, start)
+    return largest_below(lambda eta: price(eta, _worth_trying(plan_of(start))), target.epsilon, start)
+
+
+def _worth_trying(plan: Plan) -> tuple[str, ...]:
+    """All routes, but for the one that cannot win: for bounded range the convolution is above the exact price."""
+    ranges = all(isinstance(step.cost, BoundedRange) for step in plan.steps)
+    return tuple(name for name in ROUTES if not (ranges and name == "pld"))
