@@ -5,7 +5,6 @@ import errno
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import metadata
 from typing import TypeVar
 
 import click
@@ -53,25 +52,8 @@ def checked(option: str, check: Callable[[T], T], value: T) -> T:
         return check(value)
 
 
-def _added() -> metadata.EntryPoints:
-    return metadata.entry_points(group="exchequer.commands")
-
-
 class Commands(click.Group):
-    """A group whose commands report bad input in one line.
-
-    Packages above this one add commands by the entry point group `exchequer.commands`; they load when called.
-    """
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted({*super().list_commands(ctx), *(point.name for point in _added())})
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        own = super().get_command(ctx, cmd_name)
-        if own is not None:
-            return own
-        loaded = next((point.load() for point in _added() if point.name == cmd_name), None)
-        return loaded if isinstance(loaded, click.Command) else None
+    """A group whose commands report bad input in one line."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object

@@ -263,3 +263,20 @@ def price(
     if n is None or epsilon is None:
         raise click.UsageError("--learner needs --n and --epsilon")
     work.price_learner(work.Boosting(n, rounds, density, learning_rate), epsilon, delta, as_json=as_json)
+
+
+@main.command(
+    context_settings={"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def audit(ctx: click.Context, arguments: tuple[str, ...]) -> None:
+    """Check that mechanisms cost what they declare."""
+    # The verification kit is above this package, so it is found by name and not imported.
+    point = next(iter(metadata.entry_points(group="exchequer.commands", name="audit")), None)
+    if point is None:
+        raise click.ClickException("the verification kit is not installed: install exchequer with pip, not by path")
+    command = point.load()
+    assert isinstance(command, click.Command)
+    command.main(list(arguments), prog_name=ctx.command_path, standalone_mode=False)

@@ -58,6 +58,11 @@ def check_mechanism(
     return judged(_by_samples(mechanism, given, samples, confidence, started))
 
 
+def _no_number_is_worst(found: float) -> float:
+    """What is no number on one side tells it from the other."""
+    return np.inf if np.isnan(found) else found
+
+
 def _subject(mechanism: Mechanism[D, R]) -> str:
     described = mechanism.description
     return f"{described.mechanism}({described.query})"
@@ -65,7 +70,7 @@ def _subject(mechanism: Mechanism[D, R]) -> str:
 
 def _exactly(mechanism: FiniteMechanism[D], pairs: list[Pair[D]], started: float) -> Report:
     found = [(*measured(laws(mechanism, pair), mechanism.cost), pair) for pair in pairs]
-    quantity, bound, worst, pair = max(found, key=lambda each: each[2])
+    quantity, bound, worst, pair = max(found, key=lambda each: _no_number_is_worst(each[2]))
     seconds = time.perf_counter() - started
     return Report(
         _subject(mechanism), repr(mechanism.cost), quantity, bound, worst, "exact", _text(pair), len(pairs), seconds
@@ -110,6 +115,7 @@ def check_draws(
     bounds = np.array([clopper_pearson(int(count), samples, failure) for count in counts])
     known = np.append(stated, np.zeros(counts.size - stated.size))
     outside = np.maximum(bounds[:, 0] - known, known - bounds[:, 1])
+    outside[(known <= 0.0) & (counts > 0)] = 1.0  # what cannot come has come
     worst = int(np.argmax(outside))
     witness = f"outcome {worst} came {counts[worst]} times, its probability is stated as {known[worst]:.4g}; {data!r}"
     return judged(
@@ -123,7 +129,7 @@ def check_draws(
             witness,
             1,
             time.perf_counter() - started,
-            1.0 + 5.0 / np.sqrt(samples * max(float(np.max(stated)), 1e-12)),
+            1.0 + 8.0 / np.sqrt(samples * max(float(np.max(stated)), 1e-12)),
             confidence,
         )
     )
@@ -193,6 +199,15 @@ def moved(change: FloatArray, sensitivity: Sensitivity) -> float:
             return float(np.sum(np.abs(flat)))
 
 
+def _change(before: FloatArray, after: FloatArray) -> FloatArray:
+    """after − before, 0 where they are the same. Raises ValueError where their shapes differ."""
+    first, second = (np.asarray(value, dtype=np.float64) for value in (before, after))
+    if first.shape != second.shape:
+        raise ValueError(f"the shape of the value depends on the data: {first.shape} and {second.shape}")
+    with np.errstate(invalid="ignore"):
+        return np.where(first == second, 0.0, second - first)
+
+
 def check_sensitivity(
     query: Query[D, FloatArray, RangeSensitivity]
     | Query[D, FloatArray, LInfSensitivity]
@@ -228,11 +243,9 @@ def _sensitivity(
     started, worst, number = time.perf_counter(), (-1.0, 0.0, "", ""), 0
     for pair in pairs:
         sensitivity = declared(pair)
-        found, number = moved(evaluate(pair.after) - evaluate(pair.before), sensitivity), number + 1
-        if np.isnan(found):
-            found = np.inf  # what is no number on one side tells it from the other
+        found, number = _no_number_is_worst(moved(_change(*map(evaluate, pair)), sensitivity)), number + 1
         share = found / sensitivity.value if sensitivity.value else (np.inf if found > 0.0 else 0.0)
-        if share > worst[0]:
+        if (share, found) > worst[:2]:
             worst = (share, found, repr(sensitivity), _text(pair))
             bound = sensitivity.value
     if not number:
@@ -256,7 +269,9 @@ def check_learner(
 
     def law(data: D) -> dict[H, float]:
         # Equal data have equal laws; what cannot be compared is enumerated each time.
-        if not isinstance(data, Hashable):
+        try:
+            hash(data)
+        except TypeError:
             return output_law(lambda noise: run(data, noise))
         if data not in known:
             known[data] = output_law(lambda noise: run(data, noise))
@@ -268,7 +283,7 @@ def check_learner(
     reports = []
     for subject, cost in charged.items():
         found = [(*measured(both, cost), pair) for both, pair in laws_of]
-        quantity, bound, worst, pair = max(found, key=lambda each: each[2])
+        quantity, bound, worst, pair = max(found, key=lambda each: _no_number_is_worst(each[2]))
         seconds = time.perf_counter() - started
         reports.append(
             judged(Report(subject, repr(cost), quantity, bound, worst, "exact", _text(pair), len(found), seconds))

@@ -1,10 +1,11 @@
 """How far apart two exact laws are, in each currency a cost can be declared in."""
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import logsumexp, ndtri_exp
 
 from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
 from accountant.curves import ORDERS
@@ -62,7 +63,8 @@ def smallest_epsilon(both: Pair[Law], delta: float) -> float:
     """The smallest ε >= 0 with hockey_stick <= δ in both directions; ∞ where there is none."""
 
     def fits(epsilon: float) -> bool:
-        return max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon)) <= delta
+        found = max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon))
+        return found <= delta * (1.0 + 1e-12) + 1e-15  # the rounding of a sum of probabilities
 
     if fits(0.0):
         return 0.0
@@ -86,11 +88,16 @@ def _renyi(p: Law, q: Law, orders: FloatArray) -> FloatArray:
     live = ~np.isneginf(p)
     if np.any(np.isneginf(q[live])):
         return np.full_like(orders, np.inf)
-    excess = orders[:, None] - 1.0
+    excess, ratios = orders[:, None] - 1.0, p[live] - q[live]
+    if float(np.max(np.abs(ratios))) * float(np.max(excess)) > 1.0:
+        large = logsumexp(p[live] + excess * ratios, axis=1) / excess[:, 0]
+    else:
+        large = np.full_like(orders, -np.inf)
     # Σ p·(p/q)^{α−1} − 1 by expm1, so that small divergences keep their digits.
-    scaled = np.minimum(excess * (p[live] - q[live]), 700.0)
+    scaled = np.minimum(excess * ratios, 1.0)
     moment = np.sum(np.exp(p[live]) * np.expm1(scaled), axis=1)
-    return np.asarray(np.log1p(np.maximum(moment, 0.0)) / excess[:, 0])
+    small = np.log1p(np.maximum(moment, 0.0)) / excess[:, 0]
+    return np.asarray(np.where(np.max(excess * ratios, axis=1) > 1.0, large, small), dtype=np.float64)
 
 
 def gaussian_shift(both: Pair[Law]) -> float:
@@ -101,22 +108,25 @@ def gaussian_shift(both: Pair[Law]) -> float:
     end, so that both tails keep their digits.
     """
     possible = ~(np.isneginf(both.before) & np.isneginf(both.after))
-    p, q = np.exp(both.before[possible]), np.exp(both.after[possible])
+    p, q = both.before[possible], both.after[possible]
     order = np.argsort(-losses(both))
     (p, p_rest), (q, q_rest) = _from_both_ends(p[order]), _from_both_ends(q[order])
-    # An event that is sure or impossible on one side only, up to nothing: no Gaussian does that.
-    if np.any((p > 0.0) & (q == 0.0)) or np.any((p_rest == 0.0) & (q_rest > 0.0)):
+    # An event that is impossible, or sure, on one side only: no Gaussian does that.
+    if np.any(np.isneginf(q) & ~np.isneginf(p)) or np.any(np.isneginf(p_rest) & ~np.isneginf(q_rest)):
         return float("inf")
-    return float(np.max(_quantiles(p, p_rest) - _quantiles(q, q_rest), initial=0.0))
+    with np.errstate(invalid="ignore"):
+        apart = _quantiles(p, p_rest) - _quantiles(q, q_rest)
+    return float(np.max(np.nan_to_num(apart, nan=0.0), initial=0.0))
 
 
-def _from_both_ends(chances: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Σ up to each corner, and Σ after it, each summed from its own end."""
-    return np.cumsum(chances)[:-1], np.cumsum(chances[::-1])[::-1][1:]
+def _from_both_ends(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """ln Σ up to each corner, and ln Σ after it, each summed from its own end."""
+    return np.logaddexp.accumulate(logs)[:-1], np.logaddexp.accumulate(logs[::-1])[::-1][1:]
 
 
 def _quantiles(below: FloatArray, above: FloatArray) -> FloatArray:
-    return np.where(below < 0.5, ndtri(np.minimum(below, 0.5)), -ndtri(np.minimum(above, 0.5)))
+    half = math.log(0.5)
+    return np.where(below < half, ndtri_exp(np.minimum(below, half)), -ndtri_exp(np.minimum(above, half)))
 
 
 def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
@@ -145,6 +155,8 @@ def _composed(both: Pair[Law], rounds: int, delta: float) -> float:
     seen, chances = both.before[live] - both.after[live], np.exp(both.before[live])
     sure = float(np.sum(chances[np.isposinf(seen)]))
     finite = np.isfinite(seen)
+    if not np.any(finite):
+        return float("inf")
     spread = float(np.sqrt(np.sum(chances[finite] * seen[finite] ** 2))) or 1e-6
     law = from_atoms(seen[finite], chances[finite], sure, min(1.0, spread) * 0.01)
     return Composition(((law, rounds),)).epsilon(delta)

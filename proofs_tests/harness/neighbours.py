@@ -43,7 +43,7 @@ def _changed(record: R, other: R, column: int) -> bool:
 
 
 def neighbours(adjacency: Adjacency, records: Sequence[R], n: int) -> Iterator[Pair[tuple[R, ...]]]:
-    """All ordered pairs of neighbouring samples of n records (of n and n ± 1 under add-remove-one).
+    """All pairs of a sorted sample of n records and a neighbour of it; under add-remove-one both ways, n and n + 1.
 
     records: the finite domain; tuples of column values for `FeatureValue(column)`.
     """

@@ -36,7 +36,7 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing above the bound was found, up to the rounding of logarithms."""
+        """Whether nothing above the bound was found, up to rounding: 1e-9 of the bound and 1e-13."""
         return self.found <= self.bound + _tolerance(self.bound)
 
     def __str__(self) -> str:
@@ -50,7 +50,7 @@ class Report:
 
 
 def _tolerance(bound: float) -> float:
-    return 1e-12 + 1e-9 * bound
+    return 1e-13 + 1e-9 * bound
 
 
 class ClaimViolated(AssertionError):

@@ -95,6 +95,7 @@ def _largest(
     @given(pairs)
     def look(pair: Pair[D]) -> None:
         value = value_of(pair)
+        value = math.inf if math.isnan(value) else value
         if not best or value > best[0][0]:
             best[:] = [(value, pair)]
         target(min(max(value, -1e300), 1e300))

@@ -4,10 +4,13 @@ The object is fitted twice, on neighbouring data, with noise that hands out the 
 releases are then equal, so everything that an onlooker may read must be equal too: what differs was never paid for.
 """
 
+import hashlib
+import pickle
+from collections import deque
 from collections.abc import Callable
 from functools import cached_property, partial
 from types import FunctionType, MethodType
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import attrs
 import numpy as np
@@ -19,6 +22,12 @@ from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.report import ClaimViolated, Report
 
 D = TypeVar("D")
+
+DEEPEST: Final = 12
+"""Objects nested more deeply are not read."""
+
+OPAQUE: Final = frozenset({"pandas", "polars", "pyarrow", "scipy", "numpy", "collections", "builtins", "random"})
+"""Packages whose objects are compared as a whole: their properties are views of what they hold."""
 
 
 class PinnedNoise:
@@ -61,6 +70,8 @@ def check_fitted_surface(fit: Callable[[D, PinnedNoise], object], pairs: list[Pa
     fit: fits on a sample, drawing from the given noise only, and returns the fitted object.
     pairs: neighbouring samples, or any samples at all: nothing may differ even between distant ones of the same n.
     """
+    if not pairs:
+        raise ValueError("pairs: expected at least one pair of data sets")
     names: set[str] = set()
     for pair in pairs:
         for seed in range(seeds):
@@ -77,15 +88,11 @@ def check_fitted_surface(fit: Callable[[D, PinnedNoise], object], pairs: list[Pa
 
 
 def public_surface(fitted: object) -> dict[str, str]:
-    """All public attributes of an object as text, properties and nested objects included; no leading underscores."""
-    computed = {
-        name
-        for cls in type(fitted).__mro__
-        for name, value in vars(cls).items()
-        if isinstance(value, property | cached_property)
-    }
-    names = sorted(name for name in {*vars(fitted), *computed} if not name.startswith("_"))
-    return {name: _text(getattr(fitted, name, "absent"), set()) for name in names}
+    """All public attributes of an object as text, properties and nested objects included; no leading underscores.
+
+    Raises TypeError for something inside that can neither be read attribute by attribute nor pickled.
+    """
+    return {name: _text(value, set()) for name, value in _fields(fitted).items()}
 
 
 def _text(value: object, above: set[int]) -> str:
@@ -94,31 +101,61 @@ def _text(value: object, above: set[int]) -> str:
         return f"ledger that spent {value.spent}"
     if isinstance(value, Statement):
         return repr(attrs.evolve(value, opened="", head=""))
-    if isinstance(value, np.ndarray):
-        return f"{value.dtype}{value.shape}{value.tolist()}"
-    if isinstance(value, str | int | float | bool | bytes | type(None)):
+    if isinstance(value, str | int | float | complex | bool | bytes | np.generic | type | type(None)):
         return repr(value)
-    if id(value) in above:
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return f"{value.dtype}{value.shape}{np.ma.getmaskarray(value).tobytes().hex()}{value.tobytes().hex()}"
+    if id(value) in above or len(above) > DEEPEST:
         return "…"
-    deeper = above | {id(value)}
+    return _compound(value, above | {id(value)})
+
+
+def _compound(value: object, deeper: set[int]) -> str:
     if isinstance(value, FunctionType):
         held = [cell.cell_contents for cell in value.__closure__ or ()]
-        return f"{value.__qualname__}{_text([held, value.__defaults__, value.__kwdefaults__], deeper)}"
+        code = [value.__code__.co_code, value.__code__.co_names, value.__defaults__, value.__kwdefaults__]
+        return f"{value.__qualname__}{_text([held, code, vars(value)], deeper)}"
     if isinstance(value, MethodType):
         return _text([value.__func__, value.__self__], deeper)
     if isinstance(value, partial):
         return _text([value.func, value.args, value.keywords], deeper)
+    own = "" if type(value).__module__.split(".")[0] in OPAQUE else _text_of_fields(value, deeper)
     if isinstance(value, dict):
-        return str([(_text(key, deeper), _text(item, deeper)) for key, item in value.items()])
-    if isinstance(value, list | tuple | set | frozenset):
-        parts = [_text(item, deeper) for item in value]
-        return str(sorted(parts) if isinstance(value, set | frozenset) else parts)
-    if hasattr(type(value), "__attrs_attrs__") or hasattr(value, "__dict__"):
-        return f"{type(value).__name__}{ {name: _text(item, deeper) for name, item in _fields(value).items()} }"
-    return repr(value)
+        return str([(_text(key, deeper), _text(item, deeper)) for key, item in value.items()]) + own
+    if isinstance(value, list | tuple | set | frozenset | deque | np.ndarray):
+        parts = [_text(item, deeper) for item in (value.tolist() if isinstance(value, np.ndarray) else value)]
+        return str(sorted(parts) if isinstance(value, set | frozenset) else parts) + own
+    return own or _pickled(value)
+
+
+def _text_of_fields(value: object, deeper: set[int]) -> str:
+    fields = {name: _text(item, deeper) for name, item in _fields(value).items()}
+    return f"{type(value).__name__}{fields}" if fields else ""
+
+
+def _pickled(value: object) -> str:
+    """For objects that show nothing attribute by attribute: data frames, compiled trees."""
+    if isinstance(value, np.random.Generator):
+        return "a numpy Generator"  # what it will draw is not what it was fitted on
+    try:
+        return f"{type(value).__name__} {hashlib.sha256(pickle.dumps(value)).hexdigest()}"
+    except Exception as error:
+        raise TypeError(f"cannot read a {type(value).__name__}: {error}") from error
 
 
 def _fields(value: object) -> dict[str, object]:
-    frozen = getattr(type(value), "__attrs_attrs__", None)  # classes with slots have no __dict__
-    names = list(vars(value)) if frozen is None else [field.name for field in frozen]
-    return {name: getattr(value, name) for name in names if not name.startswith("_")}
+    """Public attributes: of the instance, of its slots, and properties of its classes."""
+    names: set[str] = set(getattr(value, "__dict__", {}))
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        names |= {slots} if isinstance(slots, str) else set(slots)
+        names |= {name for name, held in vars(cls).items() if isinstance(held, property | cached_property)}
+    public = sorted(name for name in names if not name.startswith("_"))
+    return {name: _got(value, name) for name in public}
+
+
+def _got(value: object, name: str) -> object:
+    try:
+        return getattr(value, name)
+    except Exception as error:  # a property may refuse; that it does is what can be read
+        return f"absent: {type(error).__name__}"

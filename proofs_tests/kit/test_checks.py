@@ -12,7 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from accountant import GDP, ZCDP, AddRemoveOne, ApproxDP, BoundedRange, Cost, FeatureValue, PureDP, ReplaceOne
+from accountant import (
+    GDP,
+    ZCDP,
+    AddRemoveOne,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    Description,
+    FeatureValue,
+    PureDP,
+    ReplaceOne,
+)
 from mechanisms import (
     ExponentialKernel,
     FiniteKernel,
@@ -30,11 +41,12 @@ from mechanisms import (
     SecureNoise,
     SeededNoise,
 )
-from mechanisms.core import FloatArray
+from mechanisms.core import FloatArray, Mechanism
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,
     Report,
+    check_draws,
     check_kernel,
     check_mechanism,
     check_sensitivity,
@@ -346,3 +358,106 @@ def test_the_optimiser_reaches_a_bound_that_random_examples_do_not() -> None:
     )
     assert 0.199 <= found.value <= 0.2 + 1e-12
     assert "against" in found.witness
+
+
+# --- what a hostile review got past the kit, once -----------------------------------------------------------------
+
+
+@attrs.frozen(slots=False)
+class _Drawn(Mechanism[int, object]):
+    """Draws anything at all, at a declared cost."""
+
+    draw: Callable[[int, np.random.Generator], object]
+    declared: Cost
+    generator: np.random.Generator = attrs.field(factory=lambda: np.random.default_rng(0))
+
+    @property
+    def cost(self) -> Cost:
+        return self.declared
+
+    @property
+    def adjacency(self) -> ReplaceOne:
+        return ReplaceOne()
+
+    @property
+    def description(self) -> Description:
+        return Description("Drawn", "data", (), "none", 0.0, None, "seeded", False, ())
+
+    def sample(self, data: int) -> object:
+        return self.draw(data, self.generator)
+
+
+def _many_way_response(data: int, rng: np.random.Generator) -> int:
+    """100-way randomized response at ε = 3."""
+    if rng.random() < math.exp(3.0) / (math.exp(3.0) + 99.0):
+        return 49 + data
+    other = int(rng.integers(99))
+    return other + (other >= 49 + data)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda data, rng: np.array([rng.laplace() + 1j * data]),
+        lambda data, rng: f"{rng.integers(2)}.0" if data else f"{rng.integers(2)}",
+        lambda data, rng: None if data else math.nan,
+        lambda data, rng: 2**60 + data,
+        lambda data, rng: (np.full(2000, 1.0) + data * (np.arange(2000) == 1000), "x"),
+        _many_way_response,
+        lambda data, rng: int(2 * round(rng.laplace(scale=10.0)) + data),
+    ],
+    ids=["complex", "text", "none", "large integers", "long arrays", "many outcomes", "parity"],
+)
+def test_leaks_that_a_float_would_lose_are_found(draw: Callable[[int, np.random.Generator], object]) -> None:
+    with pytest.raises(ClaimViolated):
+        check_mechanism(_Drawn(draw, PureDP(1.0)), [Pair(0, 1)], samples=8000)
+
+
+def test_outputs_that_cannot_be_read_are_refused() -> None:
+    class Plain:
+        pass
+
+    with pytest.raises(TypeError, match="cannot be compared"):
+        check_mechanism(_Drawn(lambda data, rng: Plain(), PureDP(1.0)), [Pair(0, 1)], samples=200)
+
+
+def test_extreme_laws_are_measured_in_logarithms() -> None:
+    faint = Pair(np.array([0.0, -800.0]), np.array([0.0, -900.0]))
+    assert math.isfinite(measured(faint, GDP(1.0))[2])
+    sharp = Pair(np.array([-690.0, 0.0]), np.array([-10_000.0, 0.0]))
+    assert measured(sharp, ZCDP(200.0))[2] > 5000.0
+    grid = np.linspace(-40.0, 41.0, 4001)
+    wide = [-0.5 * (grid - mu) ** 2 for mu in (1.0, 0.0)]
+    both = Pair(*(each - np.logaddexp.reduce(each) for each in wide))
+    assert measured(both, GDP(1.0))[2] == pytest.approx(1.0, rel=2e-3)
+
+
+def test_a_delta_that_is_just_reached_is_no_alarm() -> None:
+    for delta in np.random.default_rng(0).uniform(1e-6, 0.1, size=200).tolist():
+        both = Pair(np.log([delta, 1.0 - delta, 1e-300]), np.log([1e-300, 1.0 - delta, delta]))
+        assert measured(both, ApproxDP(0.0, delta))[2] <= 1e-9
+
+
+def test_values_of_other_shapes_are_refused_and_later_pairs_count_at_sensitivity_zero() -> None:
+    ragged: Query[int, FloatArray, L1Sensitivity] = Query("ragged", np.ones, L1Sensitivity(1.0), ReplaceOne())
+    with pytest.raises(ValueError, match="shape of the value depends on the data"):
+        check_sensitivity(ragged, [Pair(1, 5)])
+    still: Query[float, FloatArray, L1Sensitivity] = Query(
+        "still", lambda x: np.array([x]), L1Sensitivity(0.0), ReplaceOne()
+    )
+    with pytest.raises(ClaimViolated, match="change 5"):
+        check_sensitivity(still, [Pair(0.0, 1e-17), Pair(0.0, 5.0)])
+
+
+def test_an_outcome_that_cannot_come_but_does_is_a_violation() -> None:
+    class Surprising(PlainSelection[int]):
+        def log_probabilities(self, data: int) -> FloatArray:
+            return np.array([0.0, -np.inf])
+
+    mechanism = Surprising(
+        Query("s", lambda x: np.array([5.0, 0.0]), RangeSensitivity(1.0), ReplaceOne()),
+        ExponentialKernel(1.0),
+        SeededNoise(0),
+    )
+    with pytest.raises(ClaimViolated, match="outcome 1 came"):
+        check_draws(mechanism, 0, samples=2000)

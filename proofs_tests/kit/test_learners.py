@@ -1,9 +1,12 @@
 """Whole learners by enumeration against their ledgers, under every rule of composition."""
 
+from collections import deque
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from accountant import BasicComposition, ReplaceOne
 from learners import LazyBoostClassifier, PrivateOneRule
@@ -83,3 +86,34 @@ def test_an_attribute_that_nobody_paid_for_is_found() -> None:
 
     with pytest.raises(ClaimViolated, match=r"unpaid: err_"):
         check_fitted_surface(leaky, DISTANT)
+
+
+class Slotted:
+    """Shows its records through a slot."""
+
+    __slots__ = ("kept",)
+
+    def __init__(self, kept: object) -> None:
+        self.kept = kept
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        lambda records: pd.DataFrame(records),
+        lambda records: Slotted(records),
+        lambda records: DecisionTreeClassifier().fit(np.array(records)[:, :2], np.array(records)[:, 2]),
+        lambda records: np.array([list(records), None], dtype=object),
+        lambda records: deque(records),
+        lambda records: lambda: records,
+    ],
+    ids=["frame", "slots", "nested estimator", "object array", "deque", "closure"],
+)
+def test_what_holds_the_records_is_seen_however_it_is_wrapped(hidden: Callable[[tuple[Record, ...]], object]) -> None:
+    def leaky(records: tuple[Record, ...], noise: PinnedNoise) -> LazyBoostClassifier:
+        model = fitted(records, noise)
+        model.kept_ = {"deep": [hidden(records)]}
+        return model
+
+    with pytest.raises(ClaimViolated, match=r"unpaid: kept_"):
+        check_fitted_surface(leaky, DISTANT, seeds=1)
