@@ -41,12 +41,19 @@ def audits(target: object) -> Iterator[Audit[object, object]]:
         for item in target:
             yield from audits(item)
     elif callable(target):
-        yield from audits(cast("Callable[[], object]", target)())
+        yield from audits(_called(cast("Callable[[], object]", target)))
     else:
         raise TypeError(
             f"expected an Audit, a list of them or a function that returns one, got {type(target).__name__}: "
             "write audit = Audit.over(mechanism, records, n)"
         )
+
+
+def _called(target: Callable[[], object]) -> object:
+    try:
+        return target()
+    except Exception as error:  # whatever somebody else's function raises
+        raise ValueError(f"{target!r}: {type(error).__name__}: {error}") from error
 
 
 def found(name: str) -> object:

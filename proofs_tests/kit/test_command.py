@@ -30,6 +30,9 @@ good = [audit(ExponentialKernel(0.3), 2.0), audit(PermuteAndFlipKernel(0.3), 2.0
 def bad():
     return audit(ExponentialKernel(0.3), 1.6)
 
+def breaks():
+    raise KeyError("x")
+
 nothing = []
 number = 3
 """
@@ -55,7 +58,12 @@ def test_an_audit_prints_a_table_and_the_worst_pair(module: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "culprit"),
-    [("nothing", "nothing to check"), ("number", "expected an Audit"), ("missing", "has no attribute 'missing'")],
+    [
+        ("nothing", "nothing to check"),
+        ("number", "expected an Audit"),
+        ("missing", "has no attribute 'missing'"),
+        ("breaks", "KeyError"),
+    ],
 )
 def test_what_cannot_be_audited_is_named(module: str, name: str, culprit: str) -> None:
     result = CliRunner().invoke(main, ["audit", f"{module}:{name}"])
