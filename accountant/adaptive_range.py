@@ -141,6 +141,16 @@ class _Tail:
     excess: float
     level: float
 
+    @staticmethod
+    def of(order: float) -> "_Tail":
+        """Before any release."""
+        return _Tail(order - 1.0, (order - 1.0) * math.log((order - 1.0) / order) - math.log(order) + 1e-9)
+
+    def plus(self, width: float) -> "_Tail":
+        """After one more release of that width."""
+        divergence = float(bounded_range_divergence(width, np.array([self.excess + 1.0]))[0])
+        return attrs.evolve(self, level=self.level + self.excess * up(divergence))
+
     def at(self, first: int, size: int, step: float) -> FloatArray:
         points = (first + np.arange(size, dtype=np.float64)) * step
         return np.asarray(np.exp(np.minimum(0.0, self.level - self.excess * points)))
@@ -195,8 +205,8 @@ def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> 
 def _work(paid: Sequence[tuple[float, int]], step: float, above: float) -> float:
     """About how many numbers the recursion computes."""
     rounds, variance = sum(times for _, times in paid), sum(0.25 * times * width**2 for width, times in paid)
-    points = (4.0 * math.sqrt(variance) + 0.1 * above + 4.0 * max(width for width, _ in paid)) / step
     wide = max(width for width, _ in paid)
+    points = (4.0 * math.sqrt(variance) + 0.1 * above + 4.0 * wide) / step
     return rounds * points * (wide / step if wide > MODERATE or rounds <= FEW else 8.0)
 
 
@@ -210,8 +220,7 @@ def _order(paid: Sequence[tuple[float, int]], delta: float) -> float:
 
 def _iterate(paid: Sequence[tuple[float, int]], step: float, way: "_Way", order: float) -> tuple[_Grid, FloatArray]:
     """δ after all rounds, the last release first, on a window that moves along the way."""
-    excess = order - 1.0
-    level = excess * math.log(excess / order) - math.log(order)
+    tail = _Tail.of(order)
     rounds_in_all = sum(rounds for _, rounds in paid)
     factor = 2 if rounds_in_all <= MANY else 3
     grid, done = way.window(0.0), 0.0
@@ -219,7 +228,7 @@ def _iterate(paid: Sequence[tuple[float, int]], step: float, way: "_Way", order:
     for width, rounds in reversed(paid):
         steps = math.ceil(width / step)
         steps += steps * step < width
-        gain = excess * up(float(bounded_range_divergence(width, np.array([order]))[0]))
+        gain = tail.plus(width).level - tail.level
         fine = rounds_in_all <= FEW or width > MODERATE or steps <= 8
         cells = _Cells.of(steps, step, None if fine else factor)
         index = np.zeros((0, 0), dtype=np.intp)
@@ -227,8 +236,8 @@ def _iterate(paid: Sequence[tuple[float, int]], step: float, way: "_Way", order:
             done += 0.25 * width**2
             after = way.window(done)
             low, high = after.first - steps, after.first + after.size - 1 + steps
-            given = _extended(deltas, grid, low, high, step, _Tail(excess, level + 1e-9))
-            level += gain
+            given = _extended(deltas, grid, low, high, step, tail)
+            tail = _Tail(tail.excess, tail.level + gain)
             if index.shape[1] != after.size:
                 index = (steps - cells.ends)[:, None] + np.arange(after.size)
             deltas = cells.maximum(given.take(index), given[steps:].take(index))

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from accountant._numbers import non_negative, open_probability, positive, probability_below_one
+from accountant._numbers import non_negative, open_probability, positive
 from accountant.curves import ABSOLUTE, FloatArray
 from accountant.rounding import largest, up
 
@@ -20,11 +20,13 @@ SMALL: Final = 1e-6
 
 
 def profile(mu: float, losses: FloatArray) -> FloatArray:
-    """δ(x) = Φ(μ/2 − x/μ) − e^x Φ(−μ/2 − x/μ) at every x of `losses`, not rounded. [gdp]
+    """δ(x) = Φ(μ/2 − x/μ) − e^x Φ(−μ/2 − x/μ) at every x of `losses`, not rounded; above it below SMALL. [gdp]
 
     With φ(a)/e^xφ(b) equal for a = x/μ − μ/2, b = x/μ + μ/2, both terms are φ(a) times a Mills ratio, so their
     difference keeps its digits in the right tail; left of a = 0 it is taken as it stands.
     """
+    if mu < SMALL:
+        return _tangent(mu, losses)
     with np.errstate(over="ignore"):  # x/μ may be infinite, where δ is 0
         a, b = losses / mu - 0.5 * mu, losses / mu + 0.5 * mu
         right = a > 0.0
@@ -43,19 +45,21 @@ def delta(mu: float, epsilon: float) -> float:
     mu, epsilon = non_negative(mu), non_negative(epsilon)
     if mu == 0.0:
         return 0.0
-    if mu < SMALL:
-        return _small_delta(mu, epsilon)
     value = float(profile(mu, np.array([epsilon]))[0])
-    return min(1.0, max(0.0, value * (1.0 + 4e-13 * (1.0 + 1.0 / mu)) + 2.0**-1000))
+    return min(1.0, max(0.0, value * (1.0 + 4e-13 * (1.0 + 1.0 / max(mu, SMALL))) + 2.0**-1000))
 
 
-def _small_delta(mu: float, epsilon: float) -> float:
-    """μ·(φ(a) − a·Φ(−a)) with a = max(0, ε/μ − μ/2): above δ, as the Mills ratio is convex and falling."""
-    a = max(0.0, epsilon / mu - 0.5 * mu)
-    if a > 37.0:
-        return min(1.0, mu * math.exp(-0.5 * a * a) + 2.0**-1000)
-    density = math.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
-    return up(mu * max(0.0, density - a * float(ndtr(-a))) * (1.0 + 1e-10) + 2.0**-1000)
+def _tangent(mu: float, losses: FloatArray) -> FloatArray:
+    """μ·(φ(a) − a·Φ(−a)), a = max(0, x/μ − μ/2), for x >= 0: above δ(x), as the Mills ratio is convex and falling.
+
+    For x < 0 by δ(x) = 1 − e^x + e^x·δ(−x).
+    """
+    with np.errstate(over="ignore"):  # x/μ may be infinite, where δ is 0
+        a = np.minimum(np.maximum(np.abs(losses) / mu - 0.5 * mu, 0.0), 40.0)
+        density = np.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
+    right = mu * np.maximum(density - a * ndtr(-a), 0.0) * (1.0 + 1e-10)
+    left = -np.expm1(losses) + np.exp(np.minimum(losses, 0.0)) * right
+    return np.asarray(np.where(losses < 0.0, left, right), dtype=np.float64)
 
 
 def epsilon(mu: float, delta_: float) -> float:
@@ -93,5 +97,5 @@ def classical_sigma(epsilon_: float, delta_: float, sensitivity: float) -> float
         raise ValueError(
             f"the classical formula is proved for 0 < epsilon < 1 only, got {epsilon_!r}: use accountant.gaussian.mu"
         )
-    delta_ = probability_below_one(open_probability(delta_))
+    delta_ = open_probability(delta_)
     return up(math.sqrt(2.0 * math.log(1.25 / delta_)) * positive(sensitivity) / epsilon_)

@@ -141,7 +141,7 @@ class Composition:
         room = open_probability(delta) - self.infinity
         if room <= 0.0:
             return math.inf
-        best = self._best_tilt(lambda tilt: -math.log(room) / tilt)
+        best = self._lowest(lambda tilt: (self.log_moment(tilt) - math.log(room)) / tilt)
         return min(self._epsilon(room, tilt) for tilt in _tilts(best, room))
 
     def _epsilon(self, room: float, tilt: float) -> float:
@@ -160,7 +160,7 @@ class Composition:
         """δ(ε), rounded up. Raises TooFine."""
         if self.certain:
             return 1.0
-        best = self._best_tilt(lambda tilt: -epsilon, at=epsilon)
+        best = self._lowest(lambda tilt: self.log_moment(tilt) - tilt * epsilon)
         chernoff = math.exp(min(0.0, self.log_moment(best) - best * epsilon))
         finite = min(self._delta(epsilon, tilt) for tilt in _tilts(best, chernoff))
         return min(1.0, up(self.infinity + finite))
@@ -176,17 +176,13 @@ class Composition:
         share = math.expm1(max(0.0, epsilon - losses[lower])) / math.expm1(losses[upper] - losses[lower] or 1.0)
         return float(tails[lower] + min(1.0, share) * (tails[upper] - tails[lower]))
 
-    def _best_tilt(self, extra: Callable[[float], float], at: float | None = None) -> float:
-        """The tilt whose tilted law sits where the answer is: Chernoff's for an ε, or for the ε of a δ."""
-
-        def objective(log_tilt: float) -> float:
-            tilt = math.exp(log_tilt)
-            moment = self.log_moment(tilt)
-            return moment + tilt * extra(tilt) if at is not None else moment / tilt + extra(tilt)
-
-        step = self.parts[0][0].step
-        top = math.log(60.0 / step)
-        return math.exp(minimize_scalar(objective, bounds=(-12.0, top), method="bounded", options={"xatol": 1e-3}).x)
+    def _lowest(self, bound: Callable[[float], float]) -> float:
+        """The tilt at which Chernoff's bound is lowest, so that the tilted law sits where the answer is."""
+        top = math.log(60.0 / self.parts[0][0].step)
+        found = minimize_scalar(
+            lambda log_tilt: bound(math.exp(log_tilt)), bounds=(-12.0, top), method="bounded", options={"xatol": 1e-3}
+        )
+        return math.exp(found.x)
 
     def _profile(self, tilt: float) -> tuple[FloatArray, FloatArray]:
         """Grid losses around the tilted mean, and an upper bound on E(1 − e^{x − loss})⁺ at each, without infinity."""
@@ -242,7 +238,7 @@ class Composition:
         """Chernoff's bound on the mass above the window, which the wrapped transform puts somewhere else."""
         if edge >= self._support()[1]:
             return 0.0
-        tilt = self._best_tilt(lambda tilt: -edge, at=edge)
+        tilt = self._lowest(lambda tilt: self.log_moment(tilt) - tilt * edge)
         return math.exp(min(0.0, self.log_moment(tilt) - tilt * edge))
 
 

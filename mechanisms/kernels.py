@@ -9,6 +9,7 @@ from typing import ClassVar, Final, Generic, TypeVar
 
 from accountant import Cost
 from accountant._numbers import positive
+from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.noise import NoiseSource
 from mechanisms.sensitivity import RangeSensitivity, Sensitivity
@@ -27,6 +28,11 @@ def scale(value: float) -> float:
     if not 1.0 / LARGEST_SCALE <= number <= LARGEST_SCALE:
         raise ValueError(f"expected a scale between 2^-1000 and 2^1000, got {value!r}")
     return number
+
+
+def loss(eta: float, sensitivity: Sensitivity) -> float:
+    """η·Δ, rounded up; exactly 0 where the value does not depend on the data."""
+    return up(eta * sensitivity.value) if sensitivity.value else 0.0
 
 
 class Kernel(abc.ABC, Generic[V, S, R]):

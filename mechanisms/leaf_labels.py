@@ -8,9 +8,8 @@ import numpy.typing as npt
 
 from accountant import BoundedRange
 from accountant._numbers import fraction
-from accountant.rounding import up
 from mechanisms.core import FloatArray
-from mechanisms.kernels import Kernel, scale
+from mechanisms.kernels import Kernel, loss, scale
 from mechanisms.noise import NoiseSource, SecureNoise
 from mechanisms.robust import Certified, RobustMechanism, RobustQuery
 from mechanisms.sensitivity import L1Sensitivity
@@ -36,7 +35,7 @@ class LeafLabelKernel(Kernel[FloatArray, L1Sensitivity, SignArray]):
         return (("eta", self.eta),)
 
     def cost(self, sensitivity: L1Sensitivity) -> BoundedRange:
-        return BoundedRange(up(self.eta * sensitivity.value) if sensitivity.value else 0.0)
+        return BoundedRange(loss(self.eta, sensitivity))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> SignArray:
         positive = [noise.exponential_choice(np.array([0.0, gap]), self.eta) for gap in value.tolist()]

@@ -16,18 +16,13 @@ from accountant._numbers import count, fraction
 from accountant.rounding import up
 from mechanisms import laws
 from mechanisms.core import FloatArray
-from mechanisms.kernels import FiniteKernel, scale
+from mechanisms.kernels import FiniteKernel, loss, scale
 from mechanisms.noise import GRID, NoiseSource, SecureNoise
 from mechanisms.robust import Certified, RobustQuery, RobustSelection
 from mechanisms.sensitivity import RangeSensitivity
 
 W = TypeVar("W", bound=Certified)
 Scores = RobustQuery[W, FloatArray, RangeSensitivity]
-
-
-def _loss(eta: float, sensitivity: RangeSensitivity) -> float:
-    """η·Δ_range, rounded up; exactly 0 where the scores do not depend on the data."""
-    return up(eta * sensitivity.value) if sensitivity.value else 0.0
 
 
 @attrs.frozen
@@ -43,7 +38,7 @@ class ExponentialKernel(FiniteKernel):
         return (("eta", self.eta),)
 
     def cost(self, sensitivity: RangeSensitivity) -> BoundedRange:
-        return BoundedRange(_loss(self.eta, sensitivity))
+        return BoundedRange(loss(self.eta, sensitivity))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
         return noise.exponential_choice(value, self.eta)
@@ -74,9 +69,9 @@ class NoisyMaxKernel(FiniteKernel):
 
     def cost(self, sensitivity: RangeSensitivity) -> PureDP | BoundedRange:
         kind = BoundedRange if self.candidates in (1, 2) else PureDP
-        loss = _loss(self.eta, sensitivity)
+        epsilon = loss(self.eta, sensitivity)
         # The secure source rounds scores to a grid, which widens the range of their change by two steps.
-        return kind(up(loss + 2.0 * GRID) if loss else 0.0)
+        return kind(up(epsilon + 2.0 * GRID) if epsilon else 0.0)
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
         return noise.noisy_max_choice(self._counted(value), self.eta)
@@ -103,7 +98,7 @@ class PermuteAndFlipKernel(FiniteKernel):
         return (("eta", self.eta),)
 
     def cost(self, sensitivity: RangeSensitivity) -> PureDP:
-        return PureDP(_loss(self.eta, sensitivity))
+        return PureDP(loss(self.eta, sensitivity))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
         return noise.permute_and_flip_choice(value, self.eta)

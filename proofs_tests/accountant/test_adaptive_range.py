@@ -2,6 +2,7 @@
 
 import math
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,20 +33,22 @@ def two_rounds(width: float, x: float, points: int = 4001) -> float:
     return one_more(width, bounded_range_profile(width, grid), x, points)
 
 
-def fixed_adversary(width: float, rounds: int, delta: float) -> float:
-    """ε at δ of the worst two-candidate exponential mechanism repeated: a lower bound for any valid price."""
+def repeated(width: float, rounds: int, t: float, x: float) -> float:
+    """δ at x of the two-candidate mechanism whose loss is t or t − width, repeated: exact."""
     truths = np.arange(rounds + 1, dtype=np.float64)
     choose = gammaln(rounds + 1.0) - gammaln(truths + 1.0) - gammaln(rounds - truths + 1.0)
+    p = float(high_probability(width, np.array([t]))[0])
+    law = choose + truths * math.log(p) + (rounds - truths) * math.log1p(-p)
+    losses = truths * t - (rounds - truths) * (width - t)
+    over = losses > x
+    return float(np.sum(np.exp(law[over]) * -np.expm1(x - losses[over])))
+
+
+def fixed_adversary(width: float, rounds: int, delta: float) -> float:
+    """ε at δ of the worst two-candidate exponential mechanism repeated: a lower bound for any valid price."""
 
     def worst(x: float) -> float:
-        found = 0.0
-        for t in np.linspace(0.0, width, 802)[1:-1]:
-            p = float(high_probability(width, np.array([t]))[0])
-            law = choose + truths * math.log(p) + (rounds - truths) * math.log1p(-p)
-            losses = truths * t - (rounds - truths) * (width - t)
-            over = losses > x
-            found = max(found, float(np.sum(np.exp(law[over]) * -np.expm1(x - losses[over]))))
-        return found
+        return max(repeated(width, rounds, t, x) for t in np.linspace(0.0, width, 802)[1:-1])
 
     return float(brentq(lambda x: worst(x) - delta, 0.0, rounds * width, xtol=1e-9 * rounds * width))
 
@@ -164,6 +167,22 @@ def test_the_order_of_unequal_rounds_matters_and_is_kept() -> None:
     dearer, cheaper = max(first, second), min(first, second)
     dear_widths = [(1.0, 2), (0.25, 8)] if first > second else [(0.25, 8), (1.0, 2)]
     assert restricted_adversary(dear_widths, cheaper, 24) > 1e-2 > restricted_adversary(dear_widths, dearer, 24)
+
+
+@pytest.mark.parametrize(("width", "rounds", "order"), [(1.0, 100, 3.0), (0.2, 500, 4.0), (3.0, 20, 2.0)])
+def test_what_stands_outside_the_window_is_above_what_a_mechanism_loses(
+    width: float, rounds: int, order: float
+) -> None:
+    """δ of the two-candidate mechanism repeated, where that order is best; a divergence 10 % less would be below."""
+    tail = adaptive_range._Tail.of(order)
+    for _ in range(rounds):
+        tail = tail.plus(width)
+    losses, choices = np.linspace(0.0, rounds * width, 120), np.linspace(0.0, width, 42)[1:-1]
+    real = np.array([max(repeated(width, rounds, t, x) for t in choices) for x in losses])
+    assert np.all(real <= tail.at(0, losses.size, float(losses[1])))
+    gained = tail.level - adaptive_range._Tail.of(order).level
+    less = attrs.evolve(tail, level=tail.level - 0.1 * gained)
+    assert np.any(real > less.at(0, losses.size, float(losses[1])))
 
 
 def test_plans_that_would_take_seconds_are_left_to_others() -> None:

@@ -9,7 +9,7 @@ from dp_accounting.pld.privacy_loss_mechanism import GaussianPrivacyLoss
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import GDP, ZCDP, ApproxDP, gaussian
+from accountant import GDP, ZCDP, ApproxDP, Plan, gaussian
 from accountant.curves import zcdp_epsilon
 
 mus = st.floats(1e-3, 30.0)
@@ -42,6 +42,20 @@ def test_delta_is_the_closed_form_rounded_up(mu: float, epsilon: float) -> None:
 def test_the_profile_keeps_its_digits_on_both_sides(mu: float, loss: float) -> None:
     found = float(gaussian.profile(mu, np.array([loss]))[0])
     assert found == pytest.approx(float(exact_delta(mu, loss)), rel=1e-9 * (1.0 + 1.0 / mu), abs=1e-15)
+
+
+@given(st.floats(-40.0, -6.1), st.floats(-20.0, 20.0))
+def test_the_profile_of_a_tiny_shift_is_above_it_wherever_it_is_read(log_mu: float, z: float) -> None:
+    """Loss distributions and tuning read the profile itself; at μ = 1e-16 it once was 0."""
+    mu = 10.0**log_mu
+    found, exact = float(gaussian.profile(mu, np.array([z * mu]))[0]), exact_delta(mu, z * mu)
+    assert exact * (1 - 1e-12) <= found <= exact * (1 + 1e-5 * (1 + z**2)) + mu * 1e-8
+
+
+@pytest.mark.parametrize("mu", [1e-7, 1e-13, 1e-16, 1e-30])
+def test_the_convolution_of_tiny_shifts_is_never_below_their_exact_price(mu: float) -> None:
+    price = Plan.of(GDP(mu), 10).price(1e-2 * mu)
+    assert price.routes.get("pld", math.inf) >= price.routes["gdp"] * (1 - 1e-6)
 
 
 @given(mus, st.floats(1e-15, 0.5))
