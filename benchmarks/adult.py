@@ -12,8 +12,8 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.report import Line, Report
 from exchequer.datasets import DataNotFound, Dataset, adult, data_folder
 from learners import EncodedSample, Layout, LazyBoostClassifier
+from learners.estimator import Rule
 from learners.labels import signs
-from learners.lazy_boost import Rule
 from learners.tables import encode
 
 
@@ -73,7 +73,7 @@ def measure(data: Dataset, sample: EncodedSample, setting: Setting, seeds: int) 
             composition=setting.composition,
             random_state=seed,
         ).fit_encoded(sample)
-        margins = model.model_.margins(codes)
+        margins = model.model_.scores(codes)
         accuracy.append(float(np.mean((margins > 0.0) == positive)))
         auc.append(float(roc_auc_score(positive, margins)))
     return accuracy, auc

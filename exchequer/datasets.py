@@ -1,20 +1,21 @@
 """The real data sets that the demo, the benchmarks and the tests run on.
 
-Adult is found in a folder that the caller names (or `EXCHEQUER_DATA`); breast cancer ships with
-scikit-learn. Schemas ship with this package.
+Adult, Cod-RNA and Mushroom are found in a folder that the caller names (or `EXCHEQUER_DATA`); breast cancer
+ships with scikit-learn. Schemas ship with this package.
 """
 
 import os
 from importlib import resources
 from pathlib import Path
+from typing import Literal
 
 import attrs
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 from learners import Schema, read_csv
-from learners.schema import Values
+from learners.schema import IntArray, Values
 
 SEARCHED = "EXCHEQUER_DATA"
 
@@ -62,14 +63,47 @@ def adult(folder: str | Path) -> Dataset:
 
 
 def _adult_part(folder: Path, name: str, columns: list[str]) -> dict[str, Values]:
-    tried = [place / (name + end) for place in (folder, folder / "adult") for end in ("", ".gz")]
-    path = next((path for path in tried if path.is_file()), None)
-    if path is None:
-        raise DataNotFound(f"no {name}[.gz] in {folder} or {folder / 'adult'}; set {SEARCHED} or pass the folder")
-    table: dict[str, Values] = dict(read_csv(path, names=columns, comment="|"))
+    table: dict[str, Values] = dict(read_csv(_found(folder, "adult", name), names=columns, comment="|"))
     # The canonical test file ends its labels in a dot.
     table["income"] = np.char.rstrip(np.asarray(table["income"], dtype=np.str_), ".")
     return table
+
+
+def _found(folder: Path, home: str, name: str) -> Path:
+    """The file, compressed or not, in `folder` or in `folder/home`. Raises DataNotFound."""
+    tried = [place / (name + end) for place in (folder, folder / home) for end in ("", ".gz")]
+    path = next((path for path in tried if path.is_file()), None)
+    if path is None:
+        raise DataNotFound(f"no {name}[.gz] in {folder} or {folder / home}; set {SEARCHED} or pass the folder")
+    return path
+
+
+def cod_rna(folder: str | Path) -> Dataset:
+    """Cod-RNA, cod-rna.txt to train and cod-rna.t to test, from `folder` or `folder/cod-rna`. Raises DataNotFound.
+
+    The paper cross-validates on the training file: `folds(cod_rna(folder), rows="train")`.
+    """
+    schema = packaged_schema("cod_rna")
+    train, y_train = _cod_rna_part(Path(folder), "cod-rna.txt", schema)
+    test, y_test = _cod_rna_part(Path(folder), "cod-rna.t", schema)
+    return Dataset("cod_rna", schema, train, y_train, test, y_test)
+
+
+def _cod_rna_part(folder: Path, name: str, schema: Schema) -> tuple[dict[str, Values], Values]:
+    features, target = load_svmlight_file(str(_found(folder, "cod-rna", name)), n_features=len(schema.names))
+    values: npt.NDArray[np.float64] = features.toarray()
+    labels: Values = np.where(target > 0.0, "1", "-1")
+    return {column: values[:, number] for number, column in enumerate(schema.names)}, labels
+
+
+def mushroom(folder: str | Path, seed: int = 0) -> Dataset:
+    """Mushroom from `folder` or `folder/mushroom`, a fifth held out at random by `seed`. Raises DataNotFound."""
+    schema = packaged_schema("mushroom")
+    assert schema.label is not None
+    path = _found(Path(folder), "mushroom", "agaricus-lepiota.data")
+    table: dict[str, Values] = dict(read_csv(path, names=[schema.label.name, *schema.names]))
+    labels = table.pop(schema.label.name)
+    return _divided("mushroom", schema, table, labels, *_shuffled(labels.size, 0.2, seed))
 
 
 def breast_cancer(seed: int = 0) -> Dataset:
@@ -78,10 +112,47 @@ def breast_cancer(seed: int = 0) -> Dataset:
     bunch = load_breast_cancer()
     values: npt.NDArray[np.float64] = bunch.data
     labels: Values = np.asarray(bunch.target_names)[bunch.target]
-    order = np.random.default_rng(seed).permutation(labels.size)
-    held, kept = order[: labels.size // 4], order[labels.size // 4 :]
+    table: dict[str, Values] = {str(name): values[:, column] for column, name in enumerate(bunch.feature_names)}
+    return _divided("breast_cancer", schema, table, labels, *_shuffled(labels.size, 0.25, seed))
 
-    def part(rows: npt.NDArray[np.intp]) -> dict[str, Values]:
-        return {str(name): values[rows, column] for column, name in enumerate(bunch.feature_names)}
 
-    return Dataset("breast_cancer", schema, part(kept), labels[kept], part(held), labels[held])
+def _shuffled(n: int, held: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Rows kept and rows held out, at random by `seed`."""
+    order = np.random.default_rng(seed).permutation(n)
+    return order[int(held * n) :], order[: int(held * n)]
+
+
+def _divided(
+    name: str, schema: Schema, table: dict[str, Values], labels: Values, kept: IntArray, held: IntArray
+) -> Dataset:
+    """The rows `kept` to train and the rows `held` to test."""
+    train = {column: values[kept] for column, values in table.items()}
+    test = {column: values[held] for column, values in table.items()}
+    return Dataset(name, schema, train, labels[kept], test, labels[held])
+
+
+Rows = Literal["all", "train"]
+"""All rows of a data set together, or its training rows only."""
+
+
+def _pool(data: Dataset, rows: Rows) -> tuple[dict[str, Values], Values]:
+    if rows == "train":
+        return data.train, data.y_train
+    table = {name: np.concatenate([data.train[name], data.test[name]]) for name in data.schema.names}
+    return table, np.concatenate([data.y_train, data.y_test])
+
+
+def random_split(data: Dataset, seed: int = 0, held: float = 0.2, *, rows: Rows = "all") -> Dataset:
+    """The same rows, a share `held` of them held out at random by `seed`."""
+    table, labels = _pool(data, rows)
+    return _divided(data.name, data.schema, table, labels, *_shuffled(labels.size, held, seed))
+
+
+def folds(data: Dataset, k: int = 5, seed: int = 0, *, rows: Rows = "all") -> list[Dataset]:
+    """The k data sets of a k-fold cross-validation, shuffled by `seed`; folds do not depend on labels."""
+    table, labels = _pool(data, rows)
+    parts = np.array_split(np.random.default_rng(seed).permutation(labels.size), k)
+    return [
+        _divided(data.name, data.schema, table, labels, np.concatenate([*parts[:i], *parts[i + 1 :]]), parts[i])
+        for i in range(k)
+    ]

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from accountant import Statement
 from learners import LazyBoostClassifier
-from learners.lazy_boost import Progress as OnRound
+from learners.estimator import Progress as OnRound
 
 SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""

@@ -1,8 +1,9 @@
 """An integral vote over Boolean features: what boosted 1-Rules amount to, and all that is ever released."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import cast
 
 import attrs
 import numpy as np
@@ -55,7 +56,7 @@ class VoteModel:
                 tables[column] += np.where(members, votes, -votes)
         return self.net_votes[CONSTANT], tables
 
-    def margins(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: IntArray) -> FloatArray:
         """Mean vote per record, shape (n,), in [−1, 1]. codes: shape (columns, n)."""
         constant, tables = self._tables
         total = np.full(codes.shape[1], constant, dtype=np.intp)
@@ -79,8 +80,10 @@ class VoteModel:
         return {"schema": self.schema.as_dict(), "rules": [[rule.feature, rule.sign] for rule in self.rules]}
 
     @staticmethod
-    def from_record(schema: Schema, rules: Sequence[Sequence[int]]) -> "VoteModel":
+    def from_record(record: Mapping[str, object]) -> "VoteModel":
         """The inverse of `as_record`. Raises ValueError for a rule that the schema has no feature for."""
+        schema = Schema.from_dict(cast("Mapping[str, object]", record["schema"]))
+        rules = cast("Sequence[Sequence[int]]", record["rules"])
         model = VoteModel(schema, tuple(OneRule(int(feature), int(sign)) for feature, sign in rules))
         for rule in model.rules:
             if not CONSTANT <= rule.feature < model.layout.d or rule.sign not in (-1, 1):

@@ -32,7 +32,7 @@ from accountant import (
 )
 from boosting import LazyBregman, boosting_plan, certificates
 from learners import LazyBoostClassifier, Numeric, PrivateOneRule, Schema
-from learners.lazy_boost import Rule
+from learners.estimator import Rule
 from mechanisms import SecureNoise
 
 Array = npt.NDArray[np.generic]
