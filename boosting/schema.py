@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from accountant import Plan, Protected, Spendable, Step
+from accountant import Plan, Protected, Spendable
 from accountant.costs import Cost
 from mechanisms import Slickness
 from mechanisms.robust import Certified
@@ -87,13 +87,12 @@ def certificates(next_measure: NextMeasure[S, W, H], rounds: int, n: int) -> lis
 def boosting_plan(weak_learner: WeakLearner[W, H], runs: Sequence[tuple[Slickness, int]]) -> Plan:
     """What `boost` will spend, known before its first release. runs: from `certificates`.
 
-    The steps of a round stay in order; runs of equal one-release rounds become one step.
+    The releases of a round stay in order; neighbours of equal cost become one step.
     """
-    steps: list[Step] = []
+    costs: list[Cost] = []
     for slickness, rounds in runs:
-        costs = weak_learner.costs(slickness)
-        steps += [Step(costs[0], rounds)] if len(costs) == 1 else [Step(c, 1) for _ in range(rounds) for c in costs]
-    return Plan(tuple(steps))
+        costs += [*weak_learner.costs(slickness)] * rounds
+    return Plan.sequence(costs)
 
 
 def boost(

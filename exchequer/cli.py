@@ -6,10 +6,15 @@ would make `exchequer --help` slow.
 
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from exchequer.bad_input import Commands
+from exchequer.trainable import LEARNERS, Setting, learner_options
+
+if TYPE_CHECKING:
+    from exchequer.explain import Format
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 OUT = click.Path(dir_okay=False, path_type=Path)
@@ -40,6 +45,7 @@ def main(ctx: click.Context) -> None:
       exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
       exchequer train people.csv --schema people.toml --epsilon 1 --out model.json
       exchequer predict new.csv --model model.json --out predictions.csv
+      exchequer explain model.json
 
     Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what.
     """
@@ -91,34 +97,17 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     "--schema",
     type=FILE,
     required=True,
-    help="TOML file that says which columns there are, their categories or bounds, and the label with its two "
+    help="TOML file that says which columns there are, their categories or bounds, and the label with its "
     "classes. It must be written from public knowledge, never from the data.",
 )
 @click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0; 1 is a strong promise.")
 @click.option(
     "--delta",
     type=float,
-    default=0.0,
-    show_default=True,
-    help="Probability that the promise may fail, from 0 to below 1; 0 is strictest. 1e-5 buys much accuracy with "
-    "many rounds. Must be below 1/n, and should be far below it.",
+    help="Probability that the promise may fail, from 0 to below 1, far below 1/n. Default: 1e-6 with private-boost, "
+    "which needs one, else 0, the strictest; more buys accuracy with many rounds.",
 )
-@click.option("--rounds", type=int, default=25, show_default=True, help="How many simple rules vote, from 1.")
-@click.option(
-    "--learning-rate",
-    type=float,
-    default=0.45,
-    show_default=True,
-    help="How strongly each round turns to the records that are still wrong, above 0.",
-)
-@click.option(
-    "--density",
-    type=float,
-    default=0.35,
-    show_default=True,
-    help="Share of the records over which the weight must be spread, above 0 up to 1. Larger needs less noise, "
-    "smaller lets the model dwell on hard records.",
-)
+@learner_options
 @SEED
 @click.option(
     "--no-header",
@@ -130,15 +119,14 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
 def train(
     data: Path,
     schema: Path,
+    learner: str,
     epsilon: float,
-    delta: float,
-    rounds: int,
-    learning_rate: float,
-    density: float,
+    delta: float | None,
     seed: int | None,
     no_header: bool,
     out: Path,
     force: bool,
+    **options: Setting | None,
 ) -> None:
     """Train a private classifier on the CSV file DATA and save it with its privacy statement.
 
@@ -154,7 +142,7 @@ def train(
     A schema:
       [label]
       name = "income"
-      classes = ["low", "high"]        # the second is the positive class
+      classes = ["low", "high"]        # of two, the second is the positive class
       [[columns]]
       name = "age"
       kind = "numeric"
@@ -167,10 +155,13 @@ def train(
       kind = "categorical"
       categories = ["female", "male"]
     """
+    given = {name: value for name, value in options.items() if value is not None}
+    LEARNERS[learner].refuse_others(learner, given)
     from exchequer import train as work
 
-    budget = work.Budgeted(epsilon, delta, rounds, learning_rate, density, seed)
-    work.train(data, schema, out, budget, header=not no_header, force=force)
+    promise = LEARNERS[learner].delta if delta is None else delta
+    order = work.Order(LEARNERS[learner], epsilon, promise, given, seed)
+    work.train(data, schema, out, order, header=not no_header, force=force)
 
 
 @main.command()
@@ -181,7 +172,8 @@ def train(
 @click.option(
     "--proba",
     is_flag=True,
-    help="Add each class's share of the vote, from 0 to 1. Shares rank records; they are not probabilities.",
+    help="Add each class's share of the vote, from 0 to 1, where the model has one. Shares rank records; they are not "
+    "calibrated.",
 )
 @click.option("--score", is_flag=True, help="Compare with the label column of DATA and report the accuracy.")
 @click.option(
@@ -192,8 +184,9 @@ def train(
 def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool, score: bool, no_header: bool) -> None:
     """Predict the class of each record in the CSV file DATA with a saved model.
 
-    Writes one line per record: the predicted class, and a score from -1 to 1 that is positive for the second
-    class of the schema. Predicting costs no privacy of the records that the model was trained on. Further
+    Writes one line per record: the predicted class, and a score that is positive for the second class of the
+    schema; of three classes or more, a score for each, and the highest wins. Whatever learner made the model is
+    recognised. Predicting costs no privacy of the records that the model was trained on. Further
     columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
 
     \b
@@ -204,6 +197,46 @@ def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool,
     from exchequer import train as work
 
     work.predict(data, model, out, header=not no_header, force=force, proba=proba, score=score)
+
+
+@main.command()
+@click.argument("model", type=FILE)
+@click.option(
+    "--plots",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for pictures of the model, as PNG: a curve per column, or the votes. Needs matplotlib: "
+    "pip install 'exchequer[plots]'.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    help="How it is printed: for the terminal, for a report, for programs.",
+)
+@click.option(
+    "--tolerance",
+    type=float,
+    default=1.0,
+    show_default=True,
+    help="How many points a line of a scorecard may be off, from 0.5. Larger prints fewer lines.",
+)
+@click.option("--force", is_flag=True, help="Replace pictures that exist.")
+def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, force: bool) -> None:
+    """Say what a saved MODEL does, and what it cost.
+
+    Prints the privacy statement, then the model for a reader: points to add up by hand, votes, or trees. All of it
+    follows from what was released, so it is safe to publish at the price that the statement names.
+
+    \b
+    Examples:
+      exchequer explain model.json
+      exchequer explain model.json --plots pictures --format markdown > model.md
+    """
+    from exchequer import explain as work
+
+    work.explain(model, form, plots, tolerance=tolerance, force=force)
 
 
 @main.command()

@@ -93,7 +93,7 @@ def _one(data: Dataset, settings: Settings, seed: int | None) -> None:
     )
     model = fit(data, settings, seed)
     private, public = _accuracies(data, model)
-    show.vote_table(model)
+    show.model(model)
     show.statement(model.statement_)
     _remark(data.y_train.size, public - private, fresh=seed is None)
 

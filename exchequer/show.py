@@ -5,8 +5,10 @@ Names and values come from schemas and files, so they enter as `Text`: rich woul
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import click
+import numpy as np
 from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -14,7 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from accountant import Statement
-from learners import LazyBoostClassifier
+from learners import LazyBoostClassifier, PrivateBoostClassifier
+from learners.estimator import PrivateClassifier
 from learners.estimator import Progress as OnRound
 
 SHOWN_VOTES = 12
@@ -55,16 +58,48 @@ def table(
 
 
 @contextmanager
-def rounds_bar(rounds: int) -> Iterator[OnRound]:
-    """A progress bar on standard error, silent where that is not a terminal. Yields what `fit` calls."""
+def rounds_bar(rounds: int | None) -> Iterator[OnRound]:
+    """A progress bar on standard error, silent where that is not a terminal. Yields what `fit` calls.
+
+    rounds: how many there will be; None where nobody knows.
+    """
     target = Console(stderr=True)
     if not target.is_terminal:
         yield lambda number, rule: None
         return
-    columns = (TextColumn("boosting"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"), TimeElapsedColumn())
+    columns = (TextColumn("learning"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"), TimeElapsedColumn())
     with Progress(*columns, console=target, transient=True) as bar:
         task = bar.add_task("", total=rounds)
         yield lambda number, rule: bar.update(task, completed=number)
+
+
+def model(learnt: PrivateClassifier[Any]) -> None:
+    """What was learnt, where it is of a kind that can be read."""
+    heading("The model")
+    if isinstance(learnt, LazyBoostClassifier):
+        vote_table(learnt)
+    elif isinstance(learnt, PrivateBoostClassifier):
+        effects(learnt)
+    else:
+        paragraph(f"A {type(learnt).__name__} for the classes {', '.join(str(name) for name in learnt.classes_)}.")
+
+
+def effects(model: PrivateBoostClassifier) -> None:
+    """How far each column can move the score, and where it is highest; for two classes."""
+    curves = model.explain()
+    if model.classes_.size > 2:
+        paragraph(f"Effects of {len(curves)} columns on {model.classes_.size} classes; `exchequer explain` shows them.")
+        return
+    rows = [
+        (" x ".join(curve.columns), f"{curve.span:.2f}", " x ".join(curve.cells[int(np.argmax(curve.effects))]))
+        for curve in curves[:SHOWN_VOTES]
+    ]
+    table(["column", "moves the score by up to", f"most for {model.classes_[1]} where it is"], rows, numbers=[])
+    rest = len(curves) - len(rows)
+    paragraph(
+        "Scores are on the scale of log-odds. `exchequer explain` prints the whole model as a scorecard."
+        + (f" {rest} more columns, with smaller effects, are not shown." if rest else "")
+    )
 
 
 def vote_table(model: LazyBoostClassifier) -> None:
@@ -74,7 +109,6 @@ def vote_table(model: LazyBoostClassifier) -> None:
         (str(abs(vote.votes)), str(positive if vote.votes > 0 else negative), vote.feature, vote.value)
         for vote in votes[:SHOWN_VOTES]
     ]
-    heading("The model")
     if not votes:
         paragraph(f"All votes cancel out: it answers {negative} for every record.")
         return

@@ -2,31 +2,35 @@
 
 import csv
 import io
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import attrs
 import click
 import numpy as np
-import numpy.typing as npt
 
-from accountant import Statement
+from accountant import AddRemoveOne, Statement
 from exchequer import show
 from exchequer.bad_input import about
-from learners import EncodedSample, Label, Layout, LazyBoostClassifier, Schema, read_csv
-from learners.labels import signs
+from exchequer.trainable import Learner, Setting
+from learners import EncodedSample, Label, Schema, read_csv
+from learners.estimator import PrivateClassifier
 from learners.schema import Values
-from learners.tables import Strings, encode
+from learners.tables import Strings
+
+Classifier: TypeAlias = PrivateClassifier[Any]
+"""Whatever the file or the option names."""
 
 
 @attrs.frozen
-class Budgeted:
-    """What `train` hands to the estimator, which checks it. seed: None draws secure noise."""
+class Order:
+    """What `train` was asked for. options: of the learner, which checks them.  seed: None draws secure noise."""
 
+    learner: Learner
     epsilon: float
     delta: float
-    rounds: int
-    learning_rate: float
-    density: float
+    options: Mapping[str, Setting]
     seed: int | None
 
 
@@ -58,7 +62,7 @@ def take_label(table: dict[str, Strings], label: Label, path: Path) -> Strings:
     return table.pop(label.name)
 
 
-def train(data: Path, schema_path: Path, out: Path, budget: Budgeted, *, header: bool, force: bool) -> None:
+def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
     """Fit on a CSV file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
     with about(schema_path):
@@ -66,32 +70,38 @@ def train(data: Path, schema_path: Path, out: Path, budget: Budgeted, *, header:
     label = label_of(schema, schema_path)
     table = read(data, None if header else [*schema.names, label.name])
     y = take_label(table, label, data)
-    refuse_loose_delta(budget.delta, y.size)
+    refuse_loose_delta(order, y.size)
+    model = order.learner.build(
+        epsilon=order.epsilon, delta=order.delta, random_state=order.seed, schema=schema, **order.options
+    )
     with about(data):
-        sample = EncodedSample(Layout(schema), encode(table, schema), signs(y, label.classes))
-    model = _fit(sample, budget)
+        sample = model.encoded(table, y)
+    _fit(model, sample, order)
     model.save(out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
-    show.paragraph(f"Trained on {y.size} records of {data}; the number of records is public")
-    show.vote_table(model)
+    if model.ledger_.statement().adjacency == AddRemoveOne.name:
+        show.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
+    else:
+        show.paragraph(f"Trained on {y.size} records of {data}; the number of records is public")
+    show.model(model)
     show.statement(model.statement_)
     show.paragraph(f"\nSaved to {out}, statement included.")
 
 
-def refuse_loose_delta(delta: float, n: int) -> None:
-    """At delta >= 1/n, publishing one whole record at random would count as private."""
-    if n and not delta < 1.0 / n:
-        raise ValueError(f"delta: {delta!r} is not below 1/n = {1.0 / n:.3g}, so it promises nothing; use far less")
+def refuse_loose_delta(order: Order, n: int) -> None:
+    """At delta >= 1/n, publishing one whole record at random would count as private. Errors are for the curator."""
+    if n and not order.delta < 1.0 / n:
+        raise ValueError(
+            f"delta: {order.delta!r} is not below 1/n = {1.0 / n:.3g}, so it promises nothing; use far less"
+        )
 
 
-def _fit(sample: EncodedSample, budget: Budgeted) -> LazyBoostClassifier:
-    settings = attrs.asdict(budget)
-    model = LazyBoostClassifier(random_state=settings.pop("seed"), **settings)
+def _fit(model: Classifier, sample: EncodedSample, order: Order) -> None:
     try:
-        with show.rounds_bar(budget.rounds) as on_round:
-            return model.fit_encoded(sample, on_round=on_round)
+        with show.rounds_bar(model.get_params().get(order.learner.steps) if order.learner.steps else None) as on_round:
+            model.fit_encoded(sample, on_round=on_round)
     except ArithmeticError as error:
-        raise ValueError(f"epsilon: no noise goes with {budget.epsilon!r}: {error}") from error
+        raise ValueError(f"epsilon: no noise goes with {order.epsilon!r}: {error}") from error
 
 
 def predict(
@@ -101,19 +111,19 @@ def predict(
     if out is not None:
         refuse_overwriting(out, force)
     with about(model_path):
-        model = LazyBoostClassifier.load(model_path)
+        model: Classifier = PrivateClassifier.load(model_path)
+    if proba and not hasattr(model, "predict_proba"):
+        raise ValueError(f"--proba: {model_path} is of a {type(model).__name__}, which gives scores only")
     schema = model.model_.schema
     label = label_of(schema, model_path) if score else None
     table = read(data, None if header else [*schema.names, *([label.name] if label else [])])
     with about(data):
-        truth = None if label is None else is_positive(take_label(table, label, data), model)
-        margins = model.decision_function(table)
-    said = margins > 0.0
-    columns = {"prediction": [str(name) for name in model.classes_[said.astype(np.intp)]], "score": _numbers(margins)}
+        truth = None if label is None else known_classes(take_label(table, label, data), model)
+        said, columns = model.predict(table).astype(np.str_), _scored(model, table)
     if proba:
         shares = model.predict_proba(table)
         columns |= {f"share {name}": _numbers(shares[:, k]) for k, name in enumerate(model.classes_)}
-    _write(columns, out)
+    _write({"prediction": said.tolist(), **columns}, out)
     show.note(guarantee(model.statement_))
     if truth is not None:
         show.note(
@@ -122,13 +132,22 @@ def predict(
         )
 
 
-def is_positive(y: Strings, model: LazyBoostClassifier) -> npt.NDArray[np.bool_]:
-    """Which labels are the positive class, shape (n,). Raises ValueError for a label of neither class."""
-    negative, positive = (str(name) for name in model.classes_)
-    strange = np.flatnonzero((y != negative) & (y != positive))
+def _scored(model: Classifier, table: dict[str, Strings]) -> dict[str, list[str]]:
+    """One column of scores, or one for each of three classes or more."""
+    scores = model.decision_function(table)
+    if scores.ndim == 1:
+        return {"score": _numbers(scores)}
+    return {f"score {name}": _numbers(scores[:, k]) for k, name in enumerate(model.classes_)}
+
+
+def known_classes(y: Strings, model: Classifier) -> Strings:
+    """The labels. Raises ValueError for one that is none of the model's classes."""
+    names = [str(name) for name in model.classes_]
+    strange = np.flatnonzero(~np.isin(y, names))
     if strange.size:
-        raise ValueError(f"the label {str(y[strange[0]])!r} is neither {negative!r} nor {positive!r}")
-    return np.asarray(y == positive)
+        listed = f"neither {names[0]!r} nor {names[1]!r}" if len(names) == 2 else f"none of {names}"
+        raise ValueError(f"the label {str(y[strange[0]])!r} is {listed}")
+    return y
 
 
 def guarantee(books: Statement) -> str:

@@ -4,27 +4,54 @@ Imports accountant, mechanisms and boosting only. A learner spends through a led
 keeps after `fit` is a release or public.
 """
 
+from learners.additive_model import AdditiveModel, Curve
+from learners.bagging import DPBaggingClassifier
 from learners.encoding import EncodedSample, Layout
+from learners.estimator import PrivateClassifier
+from learners.forest import DPRandomForestClassifier
+from learners.gradient_boosting import DPGradientBoostingClassifier
 from learners.lazy_boost import LazyBoostClassifier
+from learners.logistic import DPLogisticRegression, LogisticModel
+from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
 from learners.one_rule import OneRule, PrivateOneRule
-from learners.schema import Boolean, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
-from learners.tables import read_csv
+from learners.private_boost import PrivateBoostClassifier
+from learners.schema import Boolean, Bounds, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
+from learners.scorecards import Scorecard, Sparsity, scorecard
+from learners.tables import read_csv, schema_from_dtypes
 from learners.votes import Vote, VoteModel
 
 __all__ = [
+    "AdditiveModel",
     "Boolean",
+    "Bounds",
     "Categorical",
+    "Curve",
+    "DPBaggingClassifier",
+    "DPGradientBoostingClassifier",
+    "DPLogisticRegression",
+    "DPRandomForestClassifier",
     "EncodedSample",
     "Label",
     "Layout",
     "LazyBoostClassifier",
+    "LogisticModel",
+    "MarginHistogram",
     "Numeric",
     "OneRule",
     "OutsideSchema",
+    "PrivateBoostClassifier",
+    "PrivateClassifier",
     "PrivateOneRule",
     "Schema",
     "SchemaError",
+    "Scorecard",
+    "Sparsity",
     "Vote",
     "VoteModel",
+    "advantages",
+    "margin_histogram",
+    "private_margin_histogram",
     "read_csv",
+    "schema_from_dtypes",
+    "scorecard",
 ]

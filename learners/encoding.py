@@ -106,12 +106,14 @@ def _memberships(column: Column) -> list[npt.NDArray[np.bool_]]:
 class EncodedSample:
     """Records as codes, with labels.
 
-    codes: shape (columns, n).  labels: shape (n,), each −1 or +1.
+    codes: shape (columns, n).  labels: shape (n,), each −1 or +1; the class 0 … K − 1 where there are more than two.
+    weights: shape (n,), in whole 1/2^10 of the public cap, see `mechanisms.gradients`; None weighs all alike.
     """
 
     layout: Layout
     codes: IntArray
     labels: SignArray
+    weights: npt.NDArray[np.int32] | None = None
 
     @property
     def n(self) -> int:
@@ -144,3 +146,21 @@ def literal_signs(layout: Layout, codes: IntArray, feature: int) -> SignArray:
     column, members = layout.feature(feature)
     table = np.where(members, 1, -1).astype(np.int8)
     return np.asarray(table[codes[column]], dtype=np.int8)
+
+
+def check_encoded(sample: EncodedSample, classes: int) -> None:
+    """Raise ValueError where codes, labels or weights are not what their sample says: before anything is charged."""
+    columns = sample.layout.schema.columns
+    if sample.labels.shape != (sample.n,) or sample.codes.shape != (len(columns), sample.n) or not sample.n:
+        raise ValueError(
+            f"expected codes of shape ({len(columns)}, n) and labels of shape (n,), n >= 1, got shapes "
+            f"{sample.codes.shape} and {sample.labels.shape}"
+        )
+    for column, codes in zip(columns, sample.codes, strict=True):
+        if codes.min() < 0 or codes.max() >= column.cells:
+            raise ValueError(f"column {column.name!r}: a code is outside 0 to {column.cells - 1}")
+    known = np.abs(sample.labels) == 1 if classes == 2 else (sample.labels >= 0) & (sample.labels < classes)
+    if not np.all(known):
+        raise ValueError(f"a label is not among {'-1 and 1' if classes == 2 else f'0 to {classes - 1}'}")
+    if sample.weights is not None and sample.weights.shape != (sample.n,):
+        raise ValueError(f"expected {sample.n} weights, got shape {sample.weights.shape}")

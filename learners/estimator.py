@@ -2,12 +2,12 @@
 
 import abc
 import contextlib
+import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
-import attrs
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -19,29 +19,31 @@ from accountant import (
     ApproxDP,
     BasicComposition,
     Composition,
-    Description,
     Ledger,
     LedgerCopyRefused,
-    Plan,
     PureDP,
     ReplaceOne,
-    Reservation,
     Statement,
     ZCDPComposition,
 )
 from accountant._numbers import positive, probability_below_one
-from accountant.calibration import largest_eta
 from boosting.measures import FloatArray
-from learners.encoding import EncodedSample, Layout
-from learners.labels import signs
-from learners.schema import IntArray, Schema
-from learners.tables import Table, encode, input_names
+from boosting.schema import SignArray
+from learners.allowance import Allowance as Allowance
+from learners.encoding import EncodedSample, Layout, check_encoded
+from learners.labels import MOST_CLASSES, coded_labels, observed_classes
+from learners.schema import Bounds, IntArray, Schema
+from learners.tables import Frame, Table, encode, input_names, table_names
+from learners.tuning import best_setting, checked_settings
 from mechanisms.noise import NoiseSource, noise_source
 
 Rule: TypeAlias = Literal["auto", "basic", "advanced", "zcdp"]
 Progress: TypeAlias = Callable[[int, object], None]
+Domain: TypeAlias = Schema | Bounds | str | Path | None
+Classes: TypeAlias = tuple[object, ...] | Literal["observed"] | None
 RandomState: TypeAlias = int | np.random.Generator | NoiseSource | None
-Check: TypeAlias = Callable[[float], float] | Callable[[int], int] | Callable[[str], str]
+Check: TypeAlias = Callable[[Any], object]
+"""Takes a parameter as the user gave it and returns the plain value that is saved; raises TypeError or ValueError."""
 
 
 class Model(Protocol):
@@ -52,7 +54,10 @@ class Model(Protocol):
         """The public domain."""
 
     def scores(self, codes: IntArray) -> FloatArray:
-        """One score per record, shape (n,), positive for the second class. codes: shape (columns, n)."""
+        """One score per record, shape (n,), positive for the second class. codes: shape (columns, n).
+
+        Of a learner of three classes or more: one per record and class, shape (n, classes), the highest wins.
+        """
 
     def as_record(self) -> dict[str, object]:
         """For JSON, schema included."""
@@ -61,39 +66,14 @@ class Model(Protocol):
 M = TypeVar("M", bound=Model)
 
 
-@attrs.frozen
-class Allowance:
-    """What one fit may spend, and the ledger that pays.
-
-    ledger: where it is charged.  target: the (ε, δ) that the fit was given.  account: who spends.
-    """
-
-    ledger: Ledger
-    target: PureDP | ApproxDP
-    account: str
-
-    @property
-    def delta(self) -> float:
-        """δ of the target, 0 for pure differential privacy."""
-        return self.target.delta if isinstance(self.target, ApproxDP) else 0.0
-
-    def largest_eta(self, plan: Callable[[float], Plan]) -> float:
-        """The largest inverse noise scale whose plan the target pays for, by the ledger's rule."""
-        return largest_eta(plan, self.target, self.ledger.composition)
-
-    def reserve(self, plan: Plan, adjacency: ReplaceOne | AddRemoveOne, announced: Description) -> Reservation:
-        """Charge the whole plan in one entry. announced: what the books say about it. Raises BudgetExceeded."""
-        # Only a ledger that adds up (ε, δ) buys a plan at a price; the others add the rounds up themselves.
-        delta = self.delta if isinstance(self.ledger.composition, BasicComposition) else 0.0
-        return self.ledger.reserve(plan, adjacency=adjacency, delta=delta, account=self.account, mechanism=announced)
-
-
 class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  # type: ignore[misc]  # untyped base
     """Base of the private classifiers. A subclass writes `__init__`, `_learn`, `_restored` and lists its `_checks`.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
-    schema: a `Schema`, or the path of a schema file; None takes columns of zeros and ones.
-    classes: the public classes, the second positive; None takes the schema's label, else (0, 1).
+    schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
+      public bounds, as many as there are; None takes columns of zeros and ones.
+    classes: the public classes, of two the second positive; None takes the schema's label, else (0, 1). "observed"
+      declares that which classes occur in y is public, and takes them in rising order.
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise source of
       your own is used as it is, and named in the books.
@@ -101,18 +81,26 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
 
     epsilon: float
     delta: float
-    schema: Schema | str | Path | None
-    classes: tuple[object, object] | None
+    schema: Domain
+    classes: Classes
     ledger: Ledger | None
     random_state: RandomState
     classes_: npt.NDArray[np.generic]
 
     _checks: ClassVar[Mapping[str, Check]] = {"epsilon": positive, "delta": probability_below_one}
+    _multi_class: ClassVar[bool] = False
+    """Whether more than two classes are learnt. `EncodedSample.labels` then holds class numbers where there are."""
 
     def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class = self._multi_class
         return tags
+
+    def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
+        return {"binary_only": not self._multi_class}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
 
     # --- what a subclass says ----------------------------------------------------------------------------
 
@@ -144,27 +132,51 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         anything is charged.
         """
         self._parameters()
-        if y is None:
-            raise ValueError("y: this estimator requires y to be passed, but the target y is None")
-        schema = self._resolved_schema(X)
-        codes, labels = encode(X, schema), signs(y, self._public_classes(schema))
-        if codes.shape[1] != labels.size:
-            raise ValueError(f"X has {codes.shape[1]} records, y has {labels.size}")
+        return self._fit_table(X, *self._checked(X, y), on_round)
+
+    def _fit_table(
+        self, X: Table, sample: EncodedSample, classes: tuple[object, ...], on_round: Progress | None
+    ) -> Self:
         names = input_names(X)
-        self.fit_encoded(EncodedSample(Layout(schema), codes, labels), on_round=on_round)
+        self._fit_sample(sample, classes, on_round)
         if names is not None:
             self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         return self
 
+    def encoded(self, X: Table, y: npt.ArrayLike) -> EncodedSample:
+        """The sample that `fit(X, y)` would learn from, checked; as private as the table. Raises as `fit` does."""
+        return self._checked(X, y)[0]
+
+    def _checked(self, X: Table, y: npt.ArrayLike) -> tuple[EncodedSample, tuple[object, ...]]:
+        """The sample and its classes. All that can be wrong with the data is found here."""
+        if y is None:
+            raise ValueError("y: this estimator requires y to be passed, but the target y is None")
+        schema = self._resolved_schema(X)
+        codes = encode(X, schema, reader=type(self).__name__)
+        classes = self._public_classes(schema, y)
+        labels = self._labels(y, classes)
+        if codes.shape[1] != labels.size:
+            raise ValueError(f"X has {codes.shape[1]} records, y has {labels.size}")
+        return EncodedSample(Layout(schema), codes, labels), classes
+
     def fit_encoded(self, sample: EncodedSample, *, on_round: Progress | None = None) -> Self:
         """`fit` on a sample that is encoded and checked already; its layout's schema takes precedence."""
+        return self._fit_sample(sample, self._public_classes(sample.layout.schema), on_round)
+
+    def _fit_sample(self, sample: EncodedSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
         parameters = self._parameters()
-        classes = self._public_classes(sample.layout.schema)
+        check_encoded(sample, len(classes))
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
         ledger = self._paying_ledger(target)
-        allowance = Allowance(ledger, target, type(self).__name__)
-        model = self._learn(sample, allowance, noise_source(self.random_state), on_round)
+        allowance = Allowance(ledger, target, type(self).__name__, classes)
+        noise, settings = noise_source(self.random_state), checked_settings(self)
+        self.__dict__.pop("tuned_", None)
+        if settings:
+            model, self.tuned_ = best_setting(self, settings, sample, allowance, noise)
+            parameters |= self.tuned_
+        else:
+            model = self._learn(sample, allowance, noise, on_round)
         self.parameters_ = parameters
         self._keep(model, classes, ledger)
         return self
@@ -182,22 +194,33 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
     def _resolved_schema(self, table: Table) -> Schema:
         if isinstance(self.schema, Schema):
             return self.schema
+        if isinstance(self.schema, Bounds):
+            return self.schema.over(table_names(table))
         if self.schema is not None:
             return Schema.from_toml(self.schema)
-        names = input_names(table)
-        if names is None:
-            array = np.asarray(table)
-            if array.ndim != 2:
-                raise ValueError(f"expected an array of shape (n, columns), got shape {array.shape}")
-            names = [f"x{number}" for number in range(array.shape[1])]
-        return Schema.boolean(names)
+        return Schema.boolean(table_names(table))
 
-    def _public_classes(self, schema: Schema) -> tuple[object, object]:
-        if self.classes is not None:
-            if isinstance(self.classes, str) or len(self.classes) != 2 or self.classes[0] == self.classes[1]:
-                raise ValueError(f"classes: expected two distinct classes, got {self.classes!r}")
-            return self.classes
-        return schema.label.classes if schema.label is not None else (0, 1)
+    def _public_classes(self, schema: Schema, y: npt.ArrayLike | None = None) -> tuple[object, ...]:
+        """The classes, checked. y: where they are taken from, if the user said so."""
+        classes: tuple[object, ...] = schema.label.classes if schema.label is not None else (0, 1)
+        if isinstance(self.classes, str) and self.classes == "observed":
+            if y is None:
+                raise ValueError("classes: 'observed' needs y, and codes do not tell; use fit, or name the classes")
+            classes = observed_classes(y)
+            if len(classes) < 2:
+                raise ValueError(f"y holds one class only, {classes[0]!r}: there is nothing to learn")
+        elif self.classes is not None:
+            classes = distinct_classes(self.classes)
+        if len(classes) > 2 and not self._multi_class:
+            raise ValueError(
+                f"Only binary classification is supported. There are {len(classes)} classes, {classes!r}, and "
+                f"{type(self).__name__} learns two distinct classes"
+            )
+        return classes
+
+    def _labels(self, y: npt.ArrayLike, classes: tuple[object, ...]) -> SignArray:
+        """−1 and +1 for two classes, class numbers for more; shape (n,). Raises ValueError."""
+        return coded_labels(y, classes)
 
     def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
         if self.ledger is None:
@@ -206,10 +229,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             raise TypeError(f"ledger: expected a Ledger, got {type(self.ledger).__name__}")
         return self.ledger
 
-    def _keep(self, model: M, classes: tuple[object, object], ledger: Ledger) -> None:
+    def _keep(self, model: M, classes: tuple[object, ...], ledger: Ledger) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
         self.model_ = model
-        self.classes_ = np.array(classes)
+        self.classes_ = class_array(classes)
         self.ledger_, self.statement_ = ledger, ledger.statement()
         self.n_features_in_ = len(model.schema.columns)
         self.__dict__.pop("feature_names_in_", None)
@@ -221,20 +244,47 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
         return self.model_
 
+    def _refuse_other_names(self, X: Table) -> None:
+        """Where the columns were those of the frame in `fit`, the same are asked for. A schema finds them by name."""
+        if not isinstance(X, Frame) or not hasattr(self, "feature_names_in_"):
+            return
+        if self.schema is not None and not isinstance(self.schema, Bounds):
+            return
+        seen, given = list(self.feature_names_in_), input_names(X) or []
+        if given == seen:
+            return
+        said = ["The feature names should match those that were passed during fit."]
+        for what, names in (
+            ("Feature names unseen at fit time:", sorted(set(given) - set(seen))),
+            ("Feature names seen at fit time, yet now missing:", sorted(set(seen) - set(given))),
+        ):
+            said += [what, *(f"- {name}" for name in names)] if names else []
+        if len(said) == 1:
+            said.append("Feature names must be in the same order as they were in fit.")
+        raise ValueError("\n".join(said) + "\n")
+
     def decision_function(self, X: Table) -> FloatArray:
-        """The model's score, shape (n,); positive for the second class."""
+        """The model's score, shape (n,); positive for the second class. For three classes or more, shape (n, classes).
+
+        X: as in `fit`. With a `Schema`, named columns may come in any order, and further ones are left aside.
+        """
         model = self._fitted()
-        return model.scores(encode(X, model.schema))
+        self._refuse_other_names(X)
+        return model.scores(encode(X, model.schema, reader=type(self).__name__))
 
     def predict(self, X: Table) -> npt.NDArray[np.generic]:
-        """Classes, shape (n,); a score of 0 goes to the first class."""
-        self._fitted()
-        return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
+        """Classes, shape (n,); a score of 0, or the same score for several classes, goes to the first of them."""
+        scores = self.decision_function(X)
+        best = scores > 0.0 if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[best.astype(np.intp)]
 
     # --- keeping it ----------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the model as JSON with its privacy statement inside; no pickle needed."""
+        """Write the model as JSON with its privacy statement inside; no pickle needed.
+
+        Raises TypeError naming what JSON cannot hold: parameters or classes that are objects.
+        """
         model = self._fitted().as_record()
         record: dict[str, object] = {
             "format": "exchequer-model",
@@ -245,6 +295,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             "model": model,
             "statement": self.statement_.as_dict(),
         }
+        _refuse_objects({**self.parameters_, "classes": record["classes"], "the model": model})
         Path(path).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
     @classmethod
@@ -264,11 +315,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
     @classmethod
     def _from_record(cls, record: Mapping[str, object]) -> Self:
         kept, parameters = cls._restored(cast("Mapping[str, object]", record["model"])), record["parameters"]
-        classes = cast("list[object]", record["classes"])
+        classes = distinct_classes(cast("Sequence[object]", record["classes"]))
+        if len(classes) > 2 and not cls._multi_class:
+            raise ValueError(f"the model is binary and has {len(classes)} classes")
         arguments = dict(cast("Mapping[str, object]", parameters))
-        model = cls(**arguments, schema=kept.schema, classes=tuple(classes))
+        model = cls(**arguments, schema=kept.schema, classes=classes)
         model.model_, model.parameters_ = kept, arguments
-        model.classes_ = np.array(classes)
+        model.classes_ = class_array(classes)
         model.n_features_in_ = len(kept.schema.columns)
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         return model
@@ -291,6 +344,34 @@ def _learner(base: type[PrivateClassifier[M]], name: str) -> type[PrivateClassif
         with contextlib.suppress(ValueError):
             return _learner(kind, name)
     raise ValueError(f"the model is of {name!r}, which is not {base.__name__} nor derived from it")
+
+
+def distinct_classes(classes: Sequence[object]) -> tuple[object, ...]:
+    """Declared classes, checked. Raises ValueError."""
+    found = () if isinstance(classes, str) else tuple(classes)
+    if not 2 <= len(found) <= MOST_CLASSES or any(one == other for one, other in itertools.combinations(found, 2)):
+        raise ValueError(f"classes: expected two distinct classes or more, got {classes!r}")
+    return found
+
+
+def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
+    """Classes as an array, shape (classes,); of objects where numpy would make text of numbers."""
+    plain = np.array(classes)
+    if plain.shape == (len(classes),) and plain.tolist() == list(classes):
+        return plain
+    boxed = np.empty(len(classes), dtype=object)
+    for number, name in enumerate(classes):
+        boxed[number] = name
+    return boxed
+
+
+def _refuse_objects(parts: Mapping[str, object]) -> None:
+    for name, value in parts.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError) as error:
+            what = f"{name}: {value!r}" if len(repr(value)) < 200 else f"{name}: {type(value).__name__}"
+            raise TypeError(f"{what} cannot be saved, because JSON has nothing for it: {error}") from error
 
 
 def named_rule(name: Rule, delta: float) -> Composition:

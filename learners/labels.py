@@ -1,40 +1,112 @@
-"""Labels as signs, checked against two public classes."""
+"""Labels as numbers, checked against public classes."""
+
+import math
+import warnings
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import DataConversionWarning
 
 from boosting.schema import SignArray
+from learners.schema import Values
+from learners.tables import refuse_masked
+
+MOST_CLASSES = 127
+"""Class numbers are kept in one byte."""
 
 
-def signs(y: npt.ArrayLike, classes: tuple[object, object]) -> SignArray:
-    """−1 for the first class, +1 for the second; shape (n,).
+def signs(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
+    """−1 for the first of two classes, +1 for the second; shape (n,). Raises ValueError, see `class_numbers`."""
+    if len(classes) != 2:
+        raise ValueError(f"expected two classes, got {classes!r}")
+    return 2 * class_numbers(y, classes) - 1
 
-    Raises ValueError where y is not one-dimensional, holds NaN, something outside the two classes, more
-    than two classes, or only one.
+
+def coded_labels(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
+    """What learners get: signs for two classes, class numbers for more. Raises ValueError, see `class_numbers`."""
+    return signs(y, classes) if len(classes) == 2 else class_numbers(y, classes)
+
+
+def class_numbers(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
+    """The place of each label among the classes, shape (n,).
+
+    Raises ValueError where y is not one-dimensional, holds NaN, something outside the classes, or one class only.
     """
+    values = label_values(y)
+    numbers = np.full(values.shape, -1, dtype=np.int8)
+    for number, name in enumerate(classes):
+        numbers[values == name] = number
+    _refuse_others(values, numbers < 0, classes)
+    if np.unique(numbers).size == 1:
+        raise ValueError(f"y holds one class only, {values[:1].tolist()[0]!r}: there is nothing to learn")
+    return numbers
+
+
+def observed_classes(y: npt.ArrayLike) -> tuple[object, ...]:
+    """The distinct labels in rising order. They are not private any more: only for a user who declared them public.
+
+    Raises ValueError where the labels are measurements, or kinds that have no common order.
+    """
+    values = label_values(y)
+    if values.dtype.kind == "f" and np.any(values != np.floor(values)):
+        raise ValueError("Unknown label type: continuous. y holds fractions, and classes are names or whole numbers")
+    try:
+        return tuple(sorted(set(values.tolist())))
+    except TypeError as error:
+        raise ValueError(f"Unknown label type: y mixes kinds of labels ({error})") from None
+
+
+def label_values(y: npt.ArrayLike) -> Values:
+    """Labels as an array, shape (n,). Raises ValueError for another shape or where one is missing or not finite.
+
+    A column, shape (n, 1), is taken with scikit-learn's DataConversionWarning.
+    """
+    refuse_masked(y, "y")
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:
+        said = "A column-vector y was passed when a 1d array was expected. Change the shape of y to (n_samples,)"
+        warnings.warn(said, DataConversionWarning, stacklevel=2)
         values = values[:, 0]
     if values.ndim != 1:
-        raise ValueError(f"y: expected shape (n,), got {values.shape}")
-    if np.issubdtype(values.dtype, np.floating) and np.any(np.isnan(values)):
-        raise ValueError(f"y: row {int(np.flatnonzero(np.isnan(values))[0])} is NaN")
-    positive, negative = values == classes[1], values == classes[0]
-    _refuse_others(values, positive | negative, classes)
-    if np.all(positive) or np.all(negative):
-        raise ValueError(f"y holds one class only, {values[:1].tolist()[0]!r}: there is nothing to learn")
-    return np.where(positive, 1, -1).astype(np.int8)
+        raise ValueError(f"y: expected shape (n,), got {values.shape}; y should be a 1d array")
+    if values.dtype.kind == "c":
+        raise ValueError(f"y: Complex data not supported, got {values.dtype}")
+    _refuse_missing(values)
+    return values
 
 
-def _refuse_others(
-    values: npt.NDArray[np.generic], known: npt.NDArray[np.bool_], classes: tuple[object, object]
-) -> None:
-    if np.all(known):
+def _refuse_missing(values: Values) -> None:
+    if values.dtype.kind == "f":
+        wrong = np.flatnonzero(~np.isfinite(values))
+    elif values.dtype.kind in "OmM":
+        wrong = np.flatnonzero([_missing(value) for value in values.tolist()])
+    else:
         return
-    row = int(np.flatnonzero(~known)[0])
+    if not wrong.size:
+        return
+    row = int(wrong[0])
+    if values.dtype.kind == "f" and np.isinf(float(values[row])):
+        raise ValueError(f"y: row {row} is infinite. Input y contains infinity or a value too large for dtype")
+    raise ValueError(f"y: row {row} is NaN or missing. Input y contains NaN. Leave such records out before the fit")
+
+
+def _missing(value: object) -> bool:
+    """Whether the value is None, NaN, or what pandas says for them (pandas is not imported here)."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (type(value) is float and math.isnan(value))
+    )
+
+
+def _refuse_others(values: Values, unknown: npt.NDArray[np.bool_], classes: Sequence[object]) -> None:
+    if not np.any(unknown):
+        return
+    row = int(np.flatnonzero(unknown)[0])
     found = len({str(value) for value in values.tolist()})
-    what = f"y holds {found} classes; this learner is binary" if found > 2 else "y holds an undeclared class"
+    what = "y holds an undeclared class"
+    if found > len(classes):
+        what = f"y holds {found} classes; " + ("this learner is binary" if len(classes) == 2 else "fewer are declared")
     raise ValueError(
-        f"{what}: row {row} is {values[row : row + 1].tolist()[0]!r}, and the public classes are {classes!r}; "
+        f"{what}: row {row} is {values[row : row + 1].tolist()[0]!r}, and the public classes are {tuple(classes)!r}; "
         "declare them as the schema's label classes, or with classes=(negative, positive) in Python"
     )

@@ -1,33 +1,66 @@
-"""LazyBB with private 1-Rules, as a scikit-learn classifier that pays through a ledger."""
+"""LazyBB with private weak learners, as a scikit-learn classifier that pays through a ledger."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, TypeVar
 
 import numpy as np
+from scipy.special import expit
 
-from accountant import ApproxDP, Composition, Ledger, Plan, PureDP, ReplaceOne
-from accountant._numbers import count, fraction, positive
-from boosting import LazyBregman, boost, boosting_plan, certificates
+from accountant import ApproxDP, Composition, Ledger, PureDP
+from accountant._numbers import count, fraction, positive, probability_below_one
+from boosting import LazyBregman
 from boosting.measures import FloatArray
-from learners.encoding import EncodedSample
+from learners.calibration import Calibrator, vote_edges
+from learners.defaults import Settings, lazy_boost_settings
+from learners.encoding import EncodedSample, Layout
 from learners.estimator import Allowance, Check, PrivateClassifier, Progress, RandomState, Rule, named_rule
+from learners.lazy_plan import LazyPlan
 from learners.one_rule import PrivateOneRule
+from learners.quantile_cuts import QUANTILE_SHARE, QuantileCuts, bins, finely_cut
 from learners.schema import Schema
+from learners.selections import Selection, selection
 from learners.tables import Table
+from learners.top_down import Criterion, PrivateTopDown, check_criterion, check_depth
 from learners.votes import Vote, VoteModel
+from learners.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
 from mechanisms.noise import NoiseSource
+
+WeakLearnerName: TypeAlias = Literal["one-rule", "top-down"]
+
+T = TypeVar("T")
+
+
+def _optional(check: Callable[[T], T]) -> Callable[[T | None], T | None]:
+    return lambda value: None if value is None else check(value)
+
+
+def _weak_learner(value: WeakLearnerName | LearnerFactory) -> WeakLearnerName | LearnerFactory:
+    if not callable(value) and value not in ("one-rule", "top-down"):
+        raise ValueError(f"expected 'one-rule', 'top-down', or (layout, eta, noise) -> weak learner, got {value!r}")
+    return value
 
 
 class LazyBoostClassifier(PrivateClassifier[VoteModel]):
-    """Boosted private 1-Rules: LazyBB of Asadi et al. with the tight cost of DP-1R. [001-Thm7]
+    """Boosted private 1-Rules, trees or hypotheses of your own: LazyBB of Asadi et al. [001-Thm7]
 
     Guarantee: under replace-one adjacency (n public) everything that `fit` keeps costs at most
     (epsilon, delta), charged to the ledger in one entry before the first round. Predictions cost nothing.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
-    rounds: number of 1-Rules, T, at most 4,096.  learning_rate: λ > 0.
+    weak_learner: "one-rule", a vote for or against a feature; "top-down", a small decision tree; or whatever is called
+      as (layout, eta, noise) and returns a weak learner, see `learners.weak_learners.RobustLearner`.
+    rounds: number of hypotheses, T, at most 4,096.  learning_rate: λ > 0.
     density: κ in (0, 1], the smoothness of the weighting.
+      None takes what `learners.defaults.lazy_boost_settings` says for this n, epsilon, delta and number of features.
+    selection: how "one-rule" and "top-down" choose, see `learners.selections.choosing`.
+    splits, depth, criterion: of "top-down", see `learners.top_down.PrivateTopDown`; trees by errors are better than
+      those by Gini, whose noise is twice as large.
+    calibration: share of the budget, in [0, 1), for a noisy histogram of scores and labels; `predict_proba` then gives
+      probabilities, and `predict` what they say is more likely. [score-histogram]
+    quantile_bins: cut numeric columns without cuts of their own into that many bins of about equal numbers of records,
+      for a tenth of the budget, with a feature per cut (value >= cut); None takes the schema's bins. It needs a δ to
+      be worth its price. [private-quantile]
     schema: a `Schema`, or the path of a schema file; None takes columns of zeros and ones.
     classes: the two public classes, the second positive; None takes the schema's label, else (0, 1).
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
@@ -35,6 +68,8 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
       theorem; "basic" does the same; "advanced" and "zcdp" add up round by round and need delta > 0.
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
       source of your own is used as it is, and named in the books.
+
+    Fitted: settings_, the rounds, learning rate and density that were used; eta_, the inverse noise scale.
 
     >>> import numpy as np
     >>> from accountant import PureDP
@@ -50,9 +85,16 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
-        "rounds": count,
-        "learning_rate": positive,
-        "density": fraction,
+        "weak_learner": _weak_learner,
+        "rounds": _optional(count),
+        "learning_rate": _optional(positive),
+        "density": _optional(fraction),
+        "selection": selection,
+        "splits": count,
+        "depth": check_depth,
+        "criterion": check_criterion,
+        "calibration": probability_below_one,
+        "quantile_bins": _optional(bins),
     }
 
     def __init__(
@@ -60,9 +102,16 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         epsilon: float = 1.0,
         delta: float = 0.0,
         *,
-        rounds: int = 25,
-        learning_rate: float = 0.45,
-        density: float = 0.35,
+        weak_learner: WeakLearnerName | LearnerFactory = "one-rule",
+        rounds: int | None = None,
+        learning_rate: float | None = None,
+        density: float | None = None,
+        selection: Selection = "exponential",
+        splits: int = 2,
+        depth: int | None = None,
+        criterion: Criterion = "error",
+        calibration: float = 0.0,
+        quantile_bins: int | None = None,
         schema: Schema | str | Path | None = None,
         classes: tuple[object, object] | None = None,
         ledger: Ledger | None = None,
@@ -71,9 +120,16 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
+        self.weak_learner = weak_learner
         self.rounds = rounds
         self.learning_rate = learning_rate
         self.density = density
+        self.selection = selection
+        self.splits = splits
+        self.depth = depth
+        self.criterion = criterion
+        self.calibration = calibration
+        self.quantile_bins = quantile_bins
         self.schema = schema
         self.classes = classes
         self.ledger = ledger
@@ -82,7 +138,8 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
 
     def _parameters(self) -> dict[str, object]:
         checked = super()._parameters()
-        LazyBregman(float(self.density), float(self.learning_rate))
+        density, rate = self.density, self.learning_rate
+        LazyBregman(1.0 if density is None else float(density), 1.0 if rate is None else float(rate))
         return checked
 
     def _own_rule(self) -> Composition:
@@ -93,30 +150,67 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
             raise ValueError("composition: the ledger brings its own rule; leave composition='auto'")
         return super()._paying_ledger(target)
 
+    def _resolved_schema(self, table: Table) -> Schema:
+        schema = super()._resolved_schema(table)
+        return schema if self.quantile_bins is None else finely_cut(schema)
+
+    def _plan(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource) -> LazyPlan:
+        """What this fit will release, from public numbers."""
+        layout, rho = sample.layout, not isinstance(allowance.target, PureDP)
+        cuts = None
+        if self.quantile_bins is not None:
+            cuts = QuantileCuts(layout.schema, self.quantile_bins, sample.n, QUANTILE_SHARE, rho, noise)
+        settings = self._settings(sample.n, cuts.features if cuts is not None and cuts.releases else layout.d)
+        calibrator = None
+        if self.calibration:
+            unit = 2.0 * settings.learning_rate * settings.rounds
+            edges = vote_edges(settings.rounds, unit)
+            calibrator = Calibrator(float(self.calibration), edges, unit, self._adjacency(), rho, noise)
+        if cuts is not None and not cuts.releases:
+            cuts = None
+        return LazyPlan(layout, sample.n, settings, self._learner, noise, calibrator, cuts)
+
+    def _settings(self, n: int, features: int) -> Settings:
+        """What was given, and for the rest the defaults."""
+        splits = self.splits if self.weak_learner == "top-down" else 0
+        rounds = None if self.rounds is None else count(self.rounds)
+        default = lazy_boost_settings(n, float(self.epsilon), float(self.delta), features, splits=splits, rounds=rounds)
+        return Settings(
+            default.rounds,
+            default.learning_rate if self.learning_rate is None else float(self.learning_rate),
+            default.density if self.density is None else float(self.density),
+        )
+
+    def _learner(self, layout: Layout, eta: float, noise: NoiseSource) -> RoundLearner[CodeHypothesis]:
+        match self.weak_learner:
+            case "one-rule":
+                return PrivateOneRule(layout, eta, noise, self.selection)
+            case "top-down":
+                return PrivateTopDown(layout, eta, self.splits, self.depth, self.criterion, self.selection, noise=noise)
+            case factory:
+                return factory(layout, eta, noise)
+
     def _learn(
         self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
     ) -> VoteModel:
-        booster = LazyBregman(self.density, self.learning_rate)
-        runs = certificates(booster, self.rounds, sample.n)
-
-        def plan(eta: float) -> Plan:
-            return boosting_plan(PrivateOneRule(sample.layout, eta, noise), runs)
-
-        self.eta_ = allowance.largest_eta(plan)
-        learner = PrivateOneRule(sample.layout, self.eta_, noise)
-        announced = learner.mechanism(runs[-1][0].zeta).under(runs[-1][0]).description
+        if sample.weights is not None:
+            raise ValueError("sample weights: this learner weighs the records itself and takes none")
+        plan = self._plan(sample, allowance, noise)
+        eta = allowance.largest_eta(plan.whole)
         data = allowance.ledger.protect(sample)
-        with allowance.reserve(plan(self.eta_), ReplaceOne(), announced) as charge:
-            rules = boost(data, sample.n, booster, learner, self.rounds, charge, on_round)
-        return VoteModel(sample.layout.schema, rules)
+        with allowance.reserve(plan.whole(eta), self._adjacency(), plan.announced(eta)) as charge:
+            model = plan.run(eta, charge, data, on_round)
+        self.eta_, self.settings_ = eta, plan.settings
+        return model
 
     @staticmethod
     def _restored(record: Mapping[str, object]) -> VoteModel:
         return VoteModel.from_record(record)
 
     def predict_proba(self, X: Table) -> FloatArray:
-        """Shares of the vote, shape (n, 2). They rank records; they are not calibrated."""
-        share = 0.5 * (1.0 + self.decision_function(X))
+        """Probabilities, shape (n, 2), if calibrated; else shares of the vote, which rank records and no more."""
+        scores = self.decision_function(X)
+        share = 0.5 * (1.0 + scores) if self._fitted().calibration is None else expit(scores)
         return np.column_stack([1.0 - share, share])
 
     def explain(self) -> list[Vote]:

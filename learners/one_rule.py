@@ -1,21 +1,22 @@
 """1-Rules: a signed literal over one Boolean feature, or a constant; and their private choice."""
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
 import attrs
 import numpy as np
 
-from accountant import BoundedRange, Protected, ReplaceOne
+from accountant import Protected, ReplaceOne
 from accountant._numbers import positive
 from accountant.rounding import up
 from boosting import Reweighted
 from boosting.measures import FloatArray
 from boosting.schema import SignArray, Spender
 from learners.encoding import EncodedSample, Layout, literal_signs
-from learners.schema import IntArray
-from mechanisms import NoiseSource, RangeSensitivity, RobustQuery, SecureNoise, Slickness, WeightedExponential
+from learners.schema import IntArray, Schema
+from learners.selections import Selection, choosing, selection
+from learners.weak_learners import CodeHypothesis, RobustLearner, two_classes, whole
+from mechanisms import NoiseSource, RangeSensitivity, RobustQuery, RobustSelection, SecureNoise, Slickness
 
 CONSTANT: Final = -1
 """The feature number of the constant rule."""
@@ -30,21 +31,42 @@ Together that is below 2^-38.9 of the total mass; twice for two samples, and twi
 
 
 @attrs.frozen
-class OneRule:
+class OneRule(CodeHypothesis):
     """h(x) = sign·x_feature with x in {−1, +1}; the constant `sign` where feature is CONSTANT."""
 
     feature: int
     sign: int
 
-    def predictions(self, sample: EncodedSample) -> SignArray:
-        """h(xᵢ), shape (n,), each −1 or +1."""
-        return self.on_codes(sample.layout, sample.codes)
-
     def on_codes(self, layout: Layout, codes: IntArray) -> SignArray:
-        """The same on unlabelled codes of shape (columns, n)."""
+        """See `CodeHypothesis`."""
         if self.feature == CONSTANT:
             return np.full(codes.shape[1], self.sign, dtype=np.int8)
         return (self.sign * literal_signs(layout, codes, self.feature)).astype(np.int8)
+
+    def text(self, schema: Schema) -> str:
+        """As a question and its two answers. Raises ValueError for a schema with other than two classes."""
+        no, yes = two_classes(schema)[:: self.sign]
+        if self.feature == CONSTANT:
+            return yes
+        column, value = schema.features[self.feature]
+        return f"{column}: {value}?\n  no: {no}\n  yes: {yes}"
+
+    def as_record(self) -> list[int]:
+        """For JSON."""
+        return [self.feature, self.sign]
+
+    @staticmethod
+    def from_record(record: object) -> "OneRule":
+        """The inverse of `as_record`. Raises ValueError for a malformed record."""
+        rule = OneRule(*whole(record, 2))
+        if rule.feature < CONSTANT or rule.sign not in (-1, 1):
+            raise ValueError(f"{rule} does not fit a schema: expected a feature number and a sign")
+        return rule
+
+    @property
+    def largest(self) -> int:
+        """The largest feature number that it asks for; CONSTANT for none."""
+        return self.feature
 
 
 def one_rules(d: int) -> list[OneRule]:
@@ -74,28 +96,31 @@ ONE_RULE_ERRORS: Final[RobustQuery[Reweighted[EncodedSample], FloatArray, RangeS
 
 
 @attrs.frozen(slots=False)
-class PrivateOneRule:
-    """DP-1R: a 1-Rule by the weighted exponential mechanism. Source: 001, section 4.1.
+class PrivateOneRule(RobustLearner[OneRule]):
+    """DP-1R: a 1-Rule by a private selection. Source: 001, section 4.1.
 
     layout: public.  eta: inverse noise scale per unit of weighted error, positive.
+    selection: see `learners.selections.choosing`.
+    Costs: one release a round, of ε = eta·(2ζ + rounding): BoundedRange, or PureDP by permute-and-flip.
     """
 
     layout: Layout
     eta: float = attrs.field(converter=positive)
     noise: NoiseSource = attrs.field(factory=SecureNoise)
+    selection: Selection = attrs.field(default="exponential", converter=selection)
 
     @cached_property
     def _candidates(self) -> list[OneRule]:
         return one_rules(self.layout.d)
 
-    def mechanism(self, zeta: float) -> WeightedExponential[Reweighted[EncodedSample]]:
+    def mechanism(self, zeta: float) -> RobustSelection[Reweighted[EncodedSample]]:
         """What one round releases from, priced up to ζ."""
-        return WeightedExponential(ONE_RULE_ERRORS, self.eta, zeta, self.noise)
+        return choosing(self.selection, ONE_RULE_ERRORS, self.eta, zeta, self.noise)
 
-    def costs(self, slickness: Slickness) -> Sequence[BoundedRange]:
-        """One release a round: BoundedRange(eta·(2ζ + rounding))."""
-        return (BoundedRange(self.mechanism(slickness.zeta).width),)
+    def releases(self, zeta: float) -> tuple[RobustSelection[Reweighted[EncodedSample]]]:
+        """The one that a round makes."""
+        return (self.mechanism(zeta),)
 
     def learn(self, spender: Spender, data: Protected[Reweighted[EncodedSample]], slickness: Slickness) -> OneRule:
-        """See `WeakLearner`."""
+        """See `RoundLearner`."""
         return self._candidates[spender.release(self.mechanism(slickness.zeta).under(slickness), data)]

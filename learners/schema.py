@@ -26,6 +26,10 @@ class OutsideSchema(ValueError):
     """A value that the schema does not allow. Names the column, the row and the remedy."""
 
 
+class NotANumber(OutsideSchema, TypeError):
+    """A value of a type that no number can be made of."""
+
+
 def _named(value: str) -> str:
     if not isinstance(value, str) or not value:
         raise SchemaError(f"a column needs a name, got {value!r}")
@@ -97,7 +101,16 @@ def _as_text(values: Values) -> npt.NDArray[np.str_]:
         return np.array([str(int(v)) if float(v).is_integer() else str(v) for v in values.tolist()])
     if np.issubdtype(values.dtype, np.bool_):
         return values.astype(np.int8).astype(np.str_)
+    if values.dtype.kind == "O":  # as pandas keeps a column with missing values
+        values = np.array([plain_text(value) for value in values.tolist()], dtype=np.str_)
     return np.char.strip(values.astype(np.str_))
+
+
+def plain_text(value: object) -> str:
+    """What a category is called whatever the type it comes in: 1 for 1.0 and for True."""
+    if isinstance(value, bool | np.bool_):
+        return str(int(value))
+    return str(int(value)) if isinstance(value, float | np.floating) and value.is_integer() else str(value)
 
 
 def _finite(value: float) -> float:
@@ -113,6 +126,9 @@ def _is_number(value: object) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+_CONTAINS_NAN = "Input X contains NaN."
 
 
 def _cuts(values: Sequence[float]) -> tuple[float, ...]:
@@ -180,7 +196,12 @@ class Numeric:
     def codes(self, values: Values) -> IntArray:
         """Bin numbers, shape (n,). Raises OutsideSchema."""
         numbers = self.numbers(values)
-        self._refuse(np.isnan(numbers), numbers, "is not a number; missing values need a public fill-in value")
+        self._refuse(
+            np.isnan(numbers), numbers, f"is not a number; {_CONTAINS_NAN} Missing values need a public fill-in value"
+        )
+        if self.outside == "clip":
+            # No bound is nearest to an infinity, which is the mark of an overflow rather than a measurement.
+            self._refuse(np.isinf(numbers), numbers, "is infinite; Input X contains infinity. Give it a public value")
         if self.outside == "error":
             beyond = (numbers < self.lower) | (numbers > self.upper)
             self._refuse(
@@ -190,13 +211,20 @@ class Numeric:
 
     def numbers(self, values: Values) -> npt.NDArray[np.float64]:
         """The values as numbers, shape (n,). Raises OutsideSchema for anything else."""
-        if values.dtype.kind in "cmM":
+        if values.dtype.kind == "c":
+            raise OutsideSchema(
+                f"column {self.name!r}: Complex data not supported: {values.dtype} data is not supported, only numbers"
+            )
+        if values.dtype.kind in "mM":
             raise OutsideSchema(f"column {self.name!r}: {values.dtype} data is not supported, only numbers")
         try:
             return np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             row, value = next((row, value) for row, value in enumerate(values.tolist()) if not _is_number(value))
-            raise OutsideSchema(f"column {self.name!r}, row {row}: {value!r} is not a number") from None
+            said = f"column {self.name!r}, row {row}: {value!r} is not a number"
+            if isinstance(value, str | int):
+                raise OutsideSchema(said) from None
+            raise NotANumber(f"{said}; float() argument must be a string or a real number") from None
 
     def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], why: str) -> None:
         if np.any(wrong):
@@ -230,9 +258,8 @@ class Boolean:
         wrong = (numbers != 0.0) & (numbers != 1.0)
         if np.any(wrong):
             row = int(np.flatnonzero(wrong)[0])
-            raise OutsideSchema(
-                f"column {self.name!r}, row {row}: {float(numbers[row])!r} is neither 0 nor 1; give a schema"
-            )
+            why = f"; {_CONTAINS_NAN}" if np.isnan(numbers[row]) else "; give a schema"
+            raise OutsideSchema(f"column {self.name!r}, row {row}: {float(numbers[row])!r} is neither 0 nor 1{why}")
         return numbers.astype(np.intp)
 
 
@@ -242,22 +269,22 @@ MAX_CELLS: Final = 4096
 Column: TypeAlias = Categorical | Numeric | Boolean
 
 
-def _two(values: Sequence[str]) -> tuple[str, str]:
-    if isinstance(values, str) or len(values) != 2:
-        raise SchemaError(f"label: expected two classes, got {values!r}")
-    return values[0], values[1]
+def _classes(values: Sequence[str]) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple) or len(values) < 2:
+        raise SchemaError(f"label: expected two classes or more, got {values!r}")
+    return tuple(values)
 
 
 @attrs.frozen
 class Label:
-    """The label column and its two public classes; the second is the positive one."""
+    """The label column and its public classes; of two, the second is the positive one."""
 
     name: str = attrs.field(converter=_named)
-    classes: tuple[str, str] = attrs.field(converter=_two)
+    classes: tuple[str, ...] = attrs.field(converter=_classes)
 
     def __attrs_post_init__(self) -> None:
-        if len(self.classes) != 2 or self.classes[0] == self.classes[1]:
-            raise SchemaError(f"label {self.name!r}: expected two distinct classes, got {self.classes!r}")
+        if len(set(self.classes)) != len(self.classes):
+            raise SchemaError(f"label {self.name!r}: expected distinct classes, got {self.classes!r}")
 
 
 @attrs.frozen
@@ -309,7 +336,7 @@ class Schema:
         label = cast("Mapping[str, object] | None", record.get("label"))
         return Schema(
             tuple(_column(column) for column in columns),
-            None if label is None else Label(str(label["name"]), _pair(label["classes"])),
+            None if label is None else Label(str(label["name"]), _texts(label["classes"])),
         )
 
     def as_dict(self) -> dict[str, object]:
@@ -318,14 +345,34 @@ class Schema:
         return {"columns": columns, "label": None if self.label is None else attrs.asdict(self.label)}
 
 
+@attrs.frozen
+class Bounds:
+    """Instead of a schema: every column of the table is a number, and these bounds are public.
+
+    For tables of which only the range is known beforehand; the columns are those of the table that `fit` gets.
+    lower, upper: of every column, in its unit; values beyond are moved to the nearest.  bins: of equal width.
+    """
+
+    lower: float = attrs.field(converter=_finite)
+    upper: float = attrs.field(converter=_finite)
+    bins: int = attrs.field(default=10, converter=_bins)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.lower < self.upper:
+            raise SchemaError(f"lower {self.lower} must be below upper {self.upper}")
+
+    def over(self, names: Sequence[str]) -> Schema:
+        """The schema of columns with these names."""
+        return Schema(tuple(Numeric(name, self.lower, self.upper, bins=self.bins, outside="clip") for name in names))
+
+
 _KINDS: dict[str, Callable[..., Column]] = {"categorical": Categorical, "numeric": Numeric, "boolean": Boolean}
 _KIND_NAMES: dict[type[Column], str] = {Categorical: "categorical", Numeric: "numeric", Boolean: "boolean"}
 
 
-def _pair(value: object) -> tuple[str, str]:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise SchemaError(f"label: expected two classes, got {value!r}")
-    return str(value[0]), str(value[1])
+def _texts(value: object) -> tuple[str, ...]:
+    """Classes as text: a schema file may say 0 and 1."""
+    return tuple(str(name) for name in _classes(cast("Sequence[str]", value)))
 
 
 def _column(record: Mapping[str, object]) -> Column:

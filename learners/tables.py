@@ -2,7 +2,7 @@
 
 import csv
 import gzip
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
@@ -10,7 +10,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from learners.schema import IntArray, Schema, Values
+from learners.schema import (
+    Boolean,
+    Categorical,
+    Column,
+    IntArray,
+    Label,
+    Numeric,
+    Schema,
+    SchemaError,
+    Values,
+    plain_text,
+)
 
 Strings: TypeAlias = npt.NDArray[np.str_]
 
@@ -32,33 +43,44 @@ Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values] | npt.ArrayLi
 
 
 def input_names(table: Table) -> list[str] | None:
-    """The column names a table carries, None for a bare array."""
+    """The column names a table carries, None for a bare array. Raises TypeError for sparse input."""
+    # First of all, because one of scipy's formats once was a dictionary.
+    if sparse.issparse(table):
+        raise TypeError("sparse input is not supported: pass a DataFrame, a mapping of columns or a dense array")
     if isinstance(table, Mapping):
         return [str(name) for name in table]
     return [str(name) for name in table.columns] if isinstance(table, Frame) else None
 
 
-def encode(table: Table, schema: Schema) -> IntArray:
-    """Codes of shape (columns, n). Extra named columns are left out.
+def table_names(table: Table) -> list[str]:
+    """The column names a table carries, or x0, x1, … for a bare array. Raises ValueError where there are none."""
+    names = input_names(table)
+    if names is None:
+        return [f"x{number}" for number in range(_matrix(table).shape[1])]
+    if not names:
+        raise ValueError("the data has no columns: 0 feature(s) while a minimum of 1 is required.")
+    return names
+
+
+def encode(table: Table, schema: Schema, *, reader: str = "Schema") -> IntArray:
+    """Codes of shape (columns, n). Extra named columns are left out. reader: who asks, for messages.
 
     Raises ValueError for a missing column, a wrong shape, columns of unequal length or no record at all;
-    OutsideSchema for a value the schema does not allow.
+    OutsideSchema for a value the schema does not allow; TypeError for a sparse or a masked array.
     """
-    if sparse.issparse(table):
-        raise TypeError("sparse input is not supported: pass a DataFrame, a mapping of columns or a dense array")
-    values = _columns(table, schema)
+    values = _columns(table, schema, reader)
     lengths = {column.shape[0] for column in values}
     if len(lengths) != 1:
         raise ValueError(f"columns have unequal lengths: {sorted(lengths)}")
     if 0 in lengths:
-        raise ValueError("expected at least one record, got none")
+        raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
     return np.stack([column.codes(value) for column, value in zip(schema.columns, values, strict=True)])
 
 
-def _columns(table: Table, schema: Schema) -> list[Values]:
+def _columns(table: Table, schema: Schema, reader: str) -> list[Values]:
     names = input_names(table)
     if names is None:
-        return _array_columns(np.asarray(table), schema)
+        return _array_columns(_matrix(table), schema, reader)
     missing = [name for name in schema.names if name not in names]
     if missing:
         raise ValueError(f"the data lacks the columns {missing} of the schema; it has {names}")
@@ -67,18 +89,77 @@ def _columns(table: Table, schema: Schema) -> list[Values]:
     if len(key_of) != len(keys):
         raise ValueError(f"the data names a column twice: {names}")
     source = cast("Mapping[object, object]", table)
-    return [_one_dimensional(np.asarray(source[key_of[name]]), name) for name in schema.names]
+    return [_one_dimensional(source[key_of[name]], name) for name in schema.names]
 
 
-def _array_columns(array: Values, schema: Schema) -> list[Values]:
+def schema_from_dtypes(
+    frame: Frame, bounds: Mapping[str, tuple[float, float]] | None = None, *, bins: int = 10, label: Label | None = None
+) -> Schema:
+    """The schema that a DataFrame's column names and types spell out; no value is looked at.
+
+    By calling this you declare that the names and types are public, lists of categories included: a
+    `pd.CategoricalDtype([...])` that you wrote, or a polars Enum. Do not call it after `astype("category")` or
+    `read_csv`, which take the categories and types from the data: that schema would be a release nobody paid for.
+
+    bounds: public lower and upper bounds of the columns of numbers.  bins: of equal width, for each of them.
+    label: the label, whose column becomes no feature.
+    Boolean types need nothing more; any other type is refused. Raises SchemaError.
+    """
+    given, columns = dict(bounds or {}), list[Column]()
+    for key in frame.columns:
+        dtype, name = getattr(frame[key], "dtype", None), str(key)
+        categories = getattr(dtype, "categories", None)
+        if label is not None and name == label.name:
+            continue
+        if name in given:
+            columns.append(Numeric(name, *given.pop(name), bins=bins))
+        elif isinstance(categories, Collection) and len(categories):  # polars has open lists too
+            columns.append(Categorical(name, tuple(plain_text(category) for category in categories)))
+        elif str(dtype).lower() in ("bool", "boolean"):
+            columns.append(Boolean(name))
+        else:
+            raise SchemaError(
+                f"column {name!r} is {dtype}, which says nothing about its domain; give bounds={{{name!r}: (lower, "
+                "upper)} from public knowledge, or a type that lists its categories"
+            )
+    if given:
+        raise SchemaError(f"bounds: the frame has no columns {list(given)}")
+    return Schema(tuple(columns), label)
+
+
+def refuse_masked(values: object, what: str) -> None:
+    """Raise TypeError for a masked array, whose mask numpy would drop without a word."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{what}: masked arrays are not supported; fill them with a public value, as in filled(0)")
+
+
+def _matrix(table: Table) -> Values:
+    """A bare array of two dimensions and at least one column."""
+    refuse_masked(table, "X")
+    array = np.asarray(table)
     if array.ndim != 2:
-        raise ValueError(f"expected an array of shape (n, {len(schema.columns)}), got shape {array.shape}")
-    if array.shape[1] != len(schema.columns):
-        raise ValueError(f"the data has {array.shape[1]} columns, the schema {len(schema.columns)}: {schema.names}")
+        raise ValueError(
+            f"expected an array of shape (n, columns), got shape {array.shape}. Reshape your data: "
+            "array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if it is a single record"
+        )
+    if array.shape[1] == 0:
+        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+    return array
+
+
+def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values]:
+    found, wanted = array.shape[1], len(schema.columns)
+    if found != wanted:
+        raise ValueError(
+            f"X has {found} features, but {reader} is expecting {wanted} features as input: "
+            f"the data has {found} columns, the schema {wanted}: {schema.names}"
+        )
     return list(array.T)
 
 
-def _one_dimensional(values: Values, name: str) -> Values:
+def _one_dimensional(column: object, name: str) -> Values:
+    refuse_masked(column, f"column {name!r}")
+    values = np.asarray(column)
     if values.ndim != 1:
         raise ValueError(f"column {name!r}: expected one value per record, got shape {values.shape}")
     return values

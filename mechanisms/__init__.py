@@ -17,10 +17,12 @@ from mechanisms.core import FiniteMechanism, Mechanism
 from mechanisms.kernels import FiniteKernel, Kernel
 from mechanisms.leaf_labels import LeafLabelKernel, LeafLabels
 from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
+from mechanisms.objective import ObjectivePerturbation, TooLittleRegularization
 from mechanisms.plain import PlainMechanism, PlainSelection, Query, at_delta
 from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles
 from mechanisms.queries import (
     ENTROPY_IMPROVEMENT,
+    ERROR_IMPROVEMENT,
     GINI_IMPROVEMENT,
     LEAF_GAPS,
     LEAF_GAPS_L2,
@@ -62,6 +64,7 @@ from mechanisms.tuning import PrivateSelection, selection_cost
 
 __all__ = [
     "ENTROPY_IMPROVEMENT",
+    "ERROR_IMPROVEMENT",
     "GINI_IMPROVEMENT",
     "LEAF_GAPS",
     "LEAF_GAPS_L2",
@@ -92,6 +95,7 @@ __all__ = [
     "NoisyMaxKernel",
     "NotBoolean",
     "NotPrivate",
+    "ObjectivePerturbation",
     "PermuteAndFlip",
     "PermuteAndFlipKernel",
     "PlainMechanism",
@@ -115,6 +119,7 @@ __all__ = [
     "SeededNoise",
     "Slickness",
     "SlicknessTooWeak",
+    "TooLittleRegularization",
     "WeightedExponential",
     "WeightedNoisyMax",
     "at_delta",

@@ -4,9 +4,11 @@ from collections import Counter
 
 from proofs_tests.claims.boosting import BOOSTING
 from proofs_tests.claims.claim import Claim
+from proofs_tests.claims.comparisons import COMPARISONS
 from proofs_tests.claims.composition import COMPOSITION
 from proofs_tests.claims.guarantees import GUARANTEES
 from proofs_tests.claims.halfspaces import HALFSPACES
+from proofs_tests.claims.learners import LEARNERS
 from proofs_tests.claims.mechanisms import MECHANISMS
 from proofs_tests.claims.more_boosting import MORE_BOOSTING
 from proofs_tests.claims.rados import RADOS
@@ -18,6 +20,8 @@ CLAIMS: tuple[Claim, ...] = (
     *MECHANISMS,
     *BOOSTING,
     *MORE_BOOSTING,
+    *LEARNERS,
+    *COMPARISONS,
     *GUARANTEES,
     *HALFSPACES,
     *RADOS,

@@ -32,6 +32,7 @@ from accountant import (
 )
 from boosting import LazyBregman, boosting_plan, certificates
 from learners import LazyBoostClassifier, Numeric, PrivateOneRule, Schema
+from learners.defaults import Settings, lazy_boost_settings
 from learners.estimator import Rule
 from mechanisms import SecureNoise
 
@@ -107,11 +108,40 @@ def test_the_papers_noise_is_half_of_ours_at_the_same_epsilon() -> None:
     assert model.eta_ <= 2.1 * 1.0 * 0.5 * 400 / (4 * 40)
 
 
+def test_defaults_are_functions_of_public_numbers_and_are_told() -> None:
+    X, y = boolean_data()
+    model = LazyBoostClassifier(1.0, 1e-6, random_state=0).fit(X, y)
+    assert model.settings_ == lazy_boost_settings(400, 1.0, 1e-6, 4)
+    assert len(model.model_.rules) == model.settings_.rounds
+    assert (model.rounds, model.learning_rate, model.density) == (None, None, None)
+    other = LazyBoostClassifier(1.0, 1e-6, random_state=0).fit(1 - X, 1 - y)
+    assert other.settings_ == model.settings_
+    given = LazyBoostClassifier(1.0, 1e-6, rounds=7, density=0.5, random_state=0).fit(X, y).settings_
+    assert given == Settings(7, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("splits", [0, 1, 3])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_default_rounds_grow_with_the_data_and_the_budget(delta: float, splits: int) -> None:
+    """As documented, and with a certificate: T from 3 to 1000, λ at most ½."""
+    grid = [(n, epsilon) for n in (1, 10, 1000, 10**5, 10**8) for epsilon in (1e-3, 0.1, 1.0, 30.0)]
+    found = {(n, e): lazy_boost_settings(n, e, delta, 100, splits=splits) for n, e in grid}
+    for (n, epsilon), one in found.items():
+        assert 3 <= one.rounds <= 1000
+        assert one.learning_rate == min(0.5, 10 / one.rounds)
+        LazyBregman(one.density, one.learning_rate).slickness(n, one.rounds)
+        assert one.rounds <= found[n, max(epsilon, 1.0)].rounds <= found[max(n, 10**5), max(epsilon, 1.0)].rounds
+    scale = np.log(202) * (5 if delta == 0 else np.sqrt(np.log(1e6)))
+    share = 2 / (splits + 1) if splits else 1.0
+    expected = (share * 1e4 / scale) ** 0.5 if delta == 0 else share ** (1 / 3) * (1e4 / scale) ** (2 / 3)
+    assert found[10**5, 0.1].rounds == round(expected)
+
+
 def test_a_pure_target_on_a_zcdp_ledger_is_charged_as_rho() -> None:
     ledger = Ledger(ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
     X, y = boolean_data()
     model = LazyBoostClassifier(0.5, rounds=20, ledger=ledger, random_state=0).fit(X, y)
-    runs = certificates(LazyBregman(0.35, 0.45), 20, 400)
+    runs = certificates(LazyBregman(model.settings_.density, model.settings_.learning_rate), 20, 400)
     plan = boosting_plan(PrivateOneRule(model.model_.layout, model.eta_), runs)
     assert ledger.composition.ceiling(ledger.budget).minus(ledger.remaining) == plan.amount(ledger.composition)
 
@@ -270,7 +300,8 @@ def test_fitted_state_is_released_or_public() -> None:
     """Nothing that `fit` keeps may depend on the data other than through the rules it paid for."""
     model = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(X0, Y0)
     fitted = {name for name in vars(model) if name.endswith("_") or name not in model.get_params()}
-    assert fitted == {"model_", "classes_", "parameters_", "eta_", "ledger_", "statement_", "n_features_in_"}
+    public = {"classes_", "parameters_", "eta_", "settings_", "ledger_", "statement_", "n_features_in_"}
+    assert fitted == {"model_", *public}
     other = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(1 - X0, Y0)
     assert (model.eta_, model.classes_.tolist(), model.n_features_in_) == (
         other.eta_, other.classes_.tolist(), other.n_features_in_,

@@ -1,16 +1,21 @@
 """1-Rules: scores against their definition, their sensitivity by search, and the private choice."""
 
 import itertools
+from typing import cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accountant import BasicComposition, BoundedRange, Ledger, PureDP, ReplaceOne
+from accountant.rounding import up
 from boosting import LazyBregman, Reweighted
 from boosting.measures import FloatArray
-from learners import EncodedSample, Layout, OneRule, Schema
+from learners import EncodedSample, Layout, OneRule, PrivateOneRule, Schema
 from learners.one_rule import CONSTANT, SCORE_ROUNDING, one_rule_scores, one_rule_sensitivity, one_rules
+from learners.selections import Selection
+from proofs_tests.harness import ClaimViolated, ScriptedNoise, check_learner, neighbours
 
 Record = tuple[int, ...]
 
@@ -33,6 +38,8 @@ def scores(records: list[Record], booster: LazyBregman, rules: list[OneRule]) ->
     return one_rule_scores(weighted(encoded(records), booster, rules))
 
 
+RULES: tuple[Selection, ...] = ("exponential", "permute-and-flip")
+DOMAIN: list[Record] = list(itertools.product((0, 1), repeat=2))
 records = st.lists(st.tuples(*[st.integers(0, 1)] * 4), min_size=2, max_size=30)
 
 
@@ -105,3 +112,29 @@ def test_all_small_samples_exhaustively() -> None:
         for new, rule in itertools.product(domain, one_rules(1)):
             change = scores([new, table[1]], booster, [rule]) - scores(list(table), booster, [rule])
             assert np.ptp(change) <= one_rule_sensitivity(booster.slickness(2, 2).zeta).value
+
+
+def test_each_selection_is_charged_its_own_kind_of_cost() -> None:
+    """Permute-and-flip is no bounded-range mechanism; its exact law on neighbours stays within its pure ε."""
+    certificate = LazyBregman(1.0, 0.1).slickness(2, 1)
+    layout = encoded([(0, 0)]).layout
+    sharp, flat = (PrivateOneRule(layout, 3.0, selection=rule).costs(certificate)[0] for rule in RULES)
+    assert isinstance(sharp, BoundedRange)
+    assert isinstance(flat, PureDP)
+    assert sharp.epsilon == flat.epsilon == up(3.0 * one_rule_sensitivity(certificate.zeta).value)
+
+    def run(records: tuple[Record, ...], noise: ScriptedNoise) -> OneRule:
+        ledger = Ledger(PureDP(1e6), composition=BasicComposition(), adjacency=ReplaceOne())
+        data = ledger.protect(LazyBregman(1.0, 0.1).start(encoded(list(records))))
+        return PrivateOneRule(layout, 3.0, noise, "permute-and-flip").learn(ledger, data, certificate)
+
+    reports = check_learner(run, {"permute-and-flip": flat}, neighbours(ReplaceOne(), DOMAIN, 2))
+    assert 0.5 < reports[0].ratio <= 1.0
+    # Its loss is not a range: the same number as a width is too little.
+    with pytest.raises(ClaimViolated, match="VIOLATED"):
+        check_learner(run, {"as a range": sharp}, neighbours(ReplaceOne(), DOMAIN, 2))
+
+
+def test_an_unknown_selection_is_refused() -> None:
+    with pytest.raises(ValueError, match="not one of 'exponential', 'permute-and-flip'"):
+        PrivateOneRule(encoded([(0, 0)]).layout, 1.0, selection=cast("Selection", "noisy-max"))

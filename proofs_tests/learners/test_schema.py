@@ -1,7 +1,9 @@
 """Schemas and encoding: public domains, clear refusals, and codes that equal a dense reference."""
 
 from pathlib import Path
+from typing import cast
 
+import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from boosting import BoundedMeasure
-from learners import Categorical, EncodedSample, Label, Layout, Numeric, OutsideSchema, Schema, SchemaError, read_csv
+from learners import (
+    Boolean,
+    Bounds,
+    Categorical,
+    EncodedSample,
+    Label,
+    Layout,
+    Numeric,
+    OutsideSchema,
+    Schema,
+    SchemaError,
+    read_csv,
+    schema_from_dtypes,
+)
 from learners.encoding import PACK_CELLS, literal_signs
 from learners.tables import Table, encode
 
@@ -107,14 +122,110 @@ CODES = [[0, 0, 1, 3], [0, 2, 1, 2], [0, 1, 2, 2]]
         TABLE,
         pd.DataFrame(TABLE),
         pd.DataFrame(TABLE).astype({"colour": "category"}),
+        pd.DataFrame(TABLE).astype({"age": "Float64", "colour": "string", "gain": "Int64"}),
+        pd.DataFrame(TABLE).astype(object),
         pd.DataFrame({"extra": [1, 2, 3, 4], **TABLE}),
         {name: np.array([str(value) for value in values]) for name, values in TABLE.items()},
         np.array([TABLE["age"], TABLE["colour"], TABLE["gain"]], dtype=object).T,
     ],
-    ids=["mapping", "frame", "categorical dtype", "extra column", "text", "object array"],
+    ids=["mapping", "frame", "categorical dtype", "nullable dtypes", "objects", "extra column", "text", "object array"],
 )
 def test_every_kind_of_table_gives_the_same_codes(table: Table) -> None:
     assert encode(table, SCHEMA).tolist() == CODES
+
+
+def test_polars_frames_are_read_like_all_others() -> None:
+    polars = pytest.importorskip("polars")
+    columns = {
+        name: [value.strip() if isinstance(value, str) else value for value in values] for name, values in TABLE.items()
+    }
+    frame = polars.DataFrame(columns, strict=False)
+    assert encode(frame, SCHEMA).tolist() == CODES
+    assert encode(frame.with_columns(polars.col("colour").cast(polars.Categorical)), SCHEMA).tolist() == CODES
+    enum = polars.DataFrame({"c": ["b", "a"]}, schema={"c": polars.Enum(["a", "b"])})
+    assert schema_from_dtypes(enum).columns == (Categorical("c", ("a", "b")),)
+    with pytest.raises(SchemaError, match="column 'c'"):
+        schema_from_dtypes(polars.DataFrame({"c": ["b", "a"]}, schema={"c": polars.Categorical}))
+
+
+@pytest.mark.parametrize("dtype", [bool, object, "boolean", "Int64", float])
+def test_a_boolean_column_means_the_same_in_every_type(dtype: object) -> None:
+    column = pd.DataFrame({"b": pd.Series([True, False, True]).astype(dtype)})
+    for kind in (Boolean("b"), Categorical("b", ("0", "1")), Numeric("b", 0, 1, bins=2)):
+        assert encode(column, Schema((kind,))).tolist() == [[1, 0, 1]]
+
+
+@pytest.mark.parametrize("values", [[1, 2, None], [1.0, 2.0, np.nan], ["1", "2", None]])
+@pytest.mark.parametrize("dtype", [None, object, "category"])
+def test_numbers_as_categories_lose_their_point(values: list[object], dtype: object) -> None:
+    """pandas makes floats of whole numbers as soon as one is missing."""
+    schema = Schema((Categorical("n", ("1", "2", "?"), missing="?"),))
+    assert encode({"n": pd.Series(values).astype(dtype) if dtype else pd.Series(values)}, schema).tolist() == [
+        [0, 1, 2]
+    ]
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1), st.integers(2, 20))
+def test_bounds_clip_every_column(values: list[float], bins: int) -> None:
+    schema = Bounds(-1, 2, bins=bins).over(["a", "b"])
+    assert schema == Schema.from_dict(schema.as_dict())
+    codes = encode({"a": values, "b": [-1.0] * len(values)}, schema)
+    inside = encode({"a": np.clip(values, -1, 2), "b": [-1.0] * len(values)}, schema)
+    assert np.array_equal(codes, inside)
+    assert codes[1].max() == 0
+    assert 0 <= codes.min() <= codes.max() < bins
+
+
+def test_bounds_refuse_what_is_no_range_and_no_number() -> None:
+    with pytest.raises(SchemaError, match=r"lower 1\.0 must be below upper 1\.0"):
+        Bounds(1, 1)
+    with pytest.raises(SchemaError, match="finite"):
+        Bounds(0, np.inf)
+    with pytest.raises(SchemaError, match="at least 2 bins"):
+        Bounds(0, 1, bins=1)
+    schema = Bounds(0, 1).over(["a"])
+    for value, message in ((np.inf, "contains infinity"), (np.nan, "Input X contains NaN"), ("x", "is not a number")):
+        with pytest.raises(OutsideSchema, match=f"column 'a', row 1: .*{message}"):
+            encode({"a": np.array([0, value], dtype=object)}, schema)
+
+
+def test_types_spell_out_a_schema_and_values_do_not() -> None:
+    colours = pd.CategoricalDtype(["red", "green"])
+    frame = pd.DataFrame({"age": [17, 90], "colour": pd.Series(["red", "red"], dtype=colours), "on": [True, True]})
+    label = Label("y", ("no", "yes"))
+    expected = Schema((Numeric("age", 0, 99, bins=3), Categorical("colour", ("red", "green")), Boolean("on")), label)
+    assert schema_from_dtypes(frame.assign(y="no"), {"age": (0, 99)}, bins=3, label=label) == expected
+    assert schema_from_dtypes(frame[:0], {"age": (0, 99)}, bins=3, label=label) == expected
+    nullable = frame.astype({"on": "boolean", "age": "Int64"})
+    assert schema_from_dtypes(nullable, {"age": (0, 99)}, bins=3, label=label) == expected
+    numbers = pd.DataFrame({"n": pd.Series([2.0, 1.0], dtype=pd.CategoricalDtype([1.0, 2.0])), "b": [True, False]})
+    spelt = schema_from_dtypes(numbers.astype({"b": "category"}))
+    assert spelt.columns == (Categorical("n", ("1", "2")), Categorical("b", ("0", "1")))
+    assert encode(numbers, spelt).tolist() == [[1, 0], [1, 0]]
+    with pytest.raises(
+        SchemaError, match=r"column 'age' is int64, .*bounds=\{'age': \(lower, upper\)\} from public knowledge"
+    ):
+        schema_from_dtypes(frame)
+    with pytest.raises(SchemaError, match=r"the frame has no columns \['weight'\]"):
+        schema_from_dtypes(frame, {"age": (0, 99), "weight": (0, 9)})
+    with pytest.raises(SchemaError, match=r"column 's' is (str|object)"):
+        schema_from_dtypes(pd.DataFrame({"s": ["a", "b"]}))
+
+
+def test_masked_arrays_are_refused_whatever_they_mask() -> None:
+    """numpy would drop the mask, and the values beneath would be learnt from."""
+    column = np.ma.masked_array([1.0, 2.0, 3.0], [False, True, False])
+    for table in (np.ma.masked_array(np.zeros((3, 1))), {"a": column}):
+        with pytest.raises(TypeError, match="masked arrays are not supported"):
+            encode(table, Bounds(0, 9).over(["a"]))
+
+
+def test_a_label_may_have_more_than_two_classes() -> None:
+    schema = attrs.evolve(SCHEMA, label=Label("y", ("a", "b", "c")))
+    assert Schema.from_dict(schema.as_dict()) == schema
+    for classes in (("a",), ("a", "b", "a"), "ab"):
+        with pytest.raises(SchemaError, match="classes"):
+            Label("y", cast("tuple[str, ...]", classes))
 
 
 @pytest.mark.parametrize(

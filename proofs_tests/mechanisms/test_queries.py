@@ -1,7 +1,9 @@
 """The papers' robust queries: formulas against exact rationals, sensitivities by witness, property and search."""
 
+import itertools
 import math
 from fractions import Fraction
+from functools import cache
 from typing import TypeVar
 
 import attrs
@@ -122,6 +124,44 @@ def test_one_replaced_record_attains_the_range_of_entropy(n: int) -> None:
     assert np.ptp(after - before) <= q.entropy_sensitivity(1 / n).value
 
 
+@pytest.mark.parametrize("n", [2, 3, 10, 200, 10**6])
+def test_one_replaced_record_attains_the_range_of_errors(n: int) -> None:
+    """[error-improvement] Exactly 2ζ, so 10 % less would be caught."""
+    before, after = (q.error_improvements(cells(atoms)) for atoms in replaced(n))
+    assert np.ptp(after - before) == pytest.approx(2 / n, abs=BLUR)
+    assert 0.999 * 2 / n <= np.ptp(after - before) <= q.error_sensitivity(1 / n).value <= 2 / n + 2 * q.ERROR_ROUNDING
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_errors_attain_their_range_on_tiny_samples_and_never_exceed_it(n: int) -> None:
+    """[error-improvement] κ = 1, ζ = 1/n: every sample of n records of two features, two leaves, every replacement."""
+    kinds = list(itertools.product((0, 1), repeat=4))  # leaf, in split 0, in split 1, label
+
+    @cache
+    def improvements(sample: tuple[tuple[int, ...], ...]) -> FloatArray:
+        atoms = np.zeros((2, 2, 2, 2))
+        for kind in sample:
+            atoms[kind] += 1 / n
+        return q.error_improvements(cells(atoms))
+
+    worst = max(
+        np.ptp(improvements(tuple(sorted((*rest, new)))) - improvements(tuple(sorted((*rest, old)))))
+        for rest in itertools.combinations_with_replacement(kinds, n - 1)
+        for old, new in itertools.combinations(kinds, 2)
+    )
+    assert 0.999 * q.error_sensitivity(1 / n).value <= worst <= 2 / n + BLUR
+
+
+def test_error_improvements_are_what_labelled_leaves_gain() -> None:
+    """½(|gap of child| + |gap of other| − |gap of leaf|), in rationals; 0 where both children agree on the label."""
+    leaf, inside = [Fraction(3, 8), Fraction(5, 8)], [Fraction(2, 8), Fraction(1, 8)]
+    gap, other = inside[1] - inside[0], leaf[1] - leaf[0] - (inside[1] - inside[0])
+    gained = Fraction(1, 2) * (abs(gap) + abs(other) - abs(leaf[1] - leaf[0]))
+    shape = np.array([leaf], dtype=float), np.array([[inside, [0, Fraction(1, 8)]]], dtype=float)
+    assert q.improvements(q.error, *shape).tolist() == [float(gained), 0.0]
+    assert gained == Fraction(1, 8)
+
+
 # --- Search over every pair of ζ-close weightings --------------------------------------------------------------------
 
 SHAPE = (2, 2, 2, 2)
@@ -147,7 +187,13 @@ def entropy_slopes(weights: FloatArray) -> FloatArray:
     return np.asarray(-np.log2(np.maximum(weights / total, 1e-300)))
 
 
-SLOPES: dict[q.Impurity, q.Impurity] = {q.gini: gini_slopes, q.entropy: entropy_slopes}
+def error_slopes(weights: FloatArray) -> FloatArray:
+    """One of the two that hold at a tie."""
+    lighter = weights[..., 0] <= weights[..., 1]
+    return np.stack([lighter, ~lighter], axis=-1).astype(np.float64)
+
+
+SLOPES: dict[q.Impurity, q.Impurity] = {q.gini: gini_slopes, q.entropy: entropy_slopes, q.error: error_slopes}
 
 
 def gradient(impurity: q.Impurity, atoms: FloatArray, candidate: int) -> FloatArray:
@@ -207,6 +253,14 @@ def test_the_search_comes_close_to_eight_zeta_and_never_above(kind: str) -> None
     assert 0.95 * q.gini_sensitivity(zeta).value <= found * zeta <= 8 * zeta * (1 - zeta) + BLUR
 
 
+@pytest.mark.parametrize(("kind", "share"), [("linf", 0.49), ("one leaf", 0.97), ("two leaves", 0.97)])
+@pytest.mark.parametrize("zeta", [0.3, 0.01])
+def test_the_search_comes_close_to_the_range_of_errors_and_never_above(kind: str, share: float, zeta: float) -> None:
+    """[error-improvement] Two candidates of one leaf or of two: 2ζ, so 10 % less would be caught; one alone moves ζ."""
+    found = Search(q.error, zeta, *CANDIDATES[kind]).best(40) * zeta
+    assert share * q.error_sensitivity(zeta).value <= found <= 2 * zeta + BLUR
+
+
 @pytest.mark.parametrize("kind", CANDIDATES)
 @pytest.mark.parametrize("zeta", [0.3, 0.01])
 def test_the_search_stays_below_the_exact_bounds(kind: str, zeta: float) -> None:
@@ -244,6 +298,8 @@ def test_no_pair_of_weightings_moves_improvements_too_far(
     assert max(np.ptp(gini), np.abs(gini).max()) <= bound
     bits = q.entropy_improvements(both[1]) - q.entropy_improvements(both[0])
     assert max(np.ptp(bits), np.abs(bits).max()) <= q.entropy_sensitivity(zeta).value
+    errors = q.error_improvements(both[1]) - q.error_improvements(both[0])
+    assert max(np.ptp(errors), 2 * np.abs(errors).max()) <= q.error_sensitivity(zeta).value
 
 
 @settings(max_examples=200)
@@ -354,7 +410,8 @@ def test_head_room_covers_weights_that_are_off_by_what_producers_may_be(drawn: l
     off[0] *= rng.dirichlet(np.full(4, 0.1)).reshape(2, 2)
     off[1] *= np.stack([rng.dirichlet(np.full(4, 0.1)).reshape(2, 2) for _ in range(3)], axis=1)
     leaf, inside = np.maximum(built.leaf + off[0], 0.0), np.maximum(built.inside + off[1], 0.0)
-    for impurity, room in ((q.gini, q.IMPROVEMENT_ROUNDING), (q.entropy, q.ENTROPY_ROUNDING)):
+    rooms = ((q.gini, q.IMPROVEMENT_ROUNDING), (q.entropy, q.ENTROPY_ROUNDING), (q.error, q.ERROR_ROUNDING))
+    for impurity, room in rooms:
         error = q.improvements(impurity, leaf, inside) - q.improvements(impurity, built.leaf, built.inside)
         target(float(np.abs(error).max()) / room, label=impurity.__name__)
         assert np.abs(error).max() <= room / 4
@@ -393,7 +450,7 @@ def test_empty_nodes_have_no_impurity_and_useless_splits_no_improvement() -> Non
 def test_the_weighted_mechanisms_take_these_queries() -> None:
     """Norms are types: mypy refuses LEAF_LABEL_WEIGHTS in a Gaussian or GINI_IMPROVEMENT in a Laplace mechanism."""
     zeta, slickness = 0.01, certificate(0.01, 100)
-    for query in (q.GINI_IMPROVEMENT, q.ENTROPY_IMPROVEMENT):
+    for query in (q.GINI_IMPROVEMENT, q.ENTROPY_IMPROVEMENT, q.ERROR_IMPROVEMENT):
         assert_cost(
             WeightedExponential(query, 2.0, zeta).under(slickness), BoundedRange, 2 * query.sensitivity(zeta).value
         )

@@ -52,7 +52,8 @@ def test_the_table_of_mutants_is_the_zoo() -> None:
 def test_commands_in_the_readme_exist() -> None:
     named = set(re.findall(r"^exchequer (\w+)", README, re.MULTILINE))
     assert isinstance(main, Group)
-    assert named == {"audit", "demo", "train", "predict", "price"} <= set(main.list_commands(click.Context(main)))
+    expected = {"audit", "demo", "explain", "train", "predict", "price"}
+    assert named == expected <= set(main.list_commands(click.Context(main)))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in set(re.findall(r"\bmake (\w+)\b", README)) & {"demo", "test", "bench", "proofs"}:
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)

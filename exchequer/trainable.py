@@ -1,0 +1,118 @@
+"""The learners that `exchequer train` offers: a line for each, and the options that they take.
+
+Read for `exchequer --help` too, so numpy and its like are imported only when a learner is asked for.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+
+import attrs
+import click
+
+if TYPE_CHECKING:
+    from learners.estimator import PrivateClassifier
+
+Setting: TypeAlias = int | float | str
+F = TypeVar("F", bound=Callable[..., object])
+
+
+@attrs.frozen
+class Option:
+    """What some learners take; the name on the command line has dashes instead of underscores.
+
+    kind: what click takes for a type.
+    """
+
+    kind: Any
+    help: str
+
+
+OPTIONS: Final[Mapping[str, Option]] = {
+    "adjacency": Option(
+        str,
+        "What the promise hides: add-remove-one that a record is there, and so how many there are; replace-one what it "
+        "says, while their number is public, at almost twice the noise.",
+    ),
+    "sweeps": Option(int, "Rounds per column, from 1."),
+    "rounds": Option(int, "How many simple rules vote, from 1."),
+    "learning_rate": Option(float, "How strongly each round turns to the records that are still wrong, above 0."),
+    "density": Option(
+        float,
+        "Share of the records over which the weight must be spread, above 0 up to 1. Larger needs less noise, smaller "
+        "lets the model dwell on hard records.",
+    ),
+}
+
+
+@attrs.frozen
+class Learner:
+    """estimator: its class in `learners`.  what: for the help.
+
+    defaults: of each of OPTIONS that it takes, as the class has them; None where it goes by the size of the data.
+    steps: the option that says how many rounds the progress bar has; "" where none does.
+    delta: what it gets where none is given.
+    """
+
+    estimator: str
+    what: str
+    defaults: Mapping[str, Setting | None]
+    steps: str = "rounds"
+    delta: float = 0.0
+
+    def build(self, **arguments: object) -> "PrivateClassifier[Any]":
+        """The estimator, not fitted."""
+        kind = getattr(importlib.import_module("learners"), self.estimator)
+        return cast("PrivateClassifier[Any]", kind(**arguments))
+
+    def refuse_others(self, name: str, given: Mapping[str, Setting]) -> None:
+        """Raise UsageError for an option of another learner. name: of this one."""
+        strange = [flag(option) for option in given if option not in self.defaults]
+        if strange:
+            own = ", ".join(map(flag, self.defaults)) or "no such option"
+            raise click.UsageError(f"{', '.join(strange)}: not for --learner {name}, which takes {own}")
+
+
+LEARNERS: Final[Mapping[str, Learner]] = {
+    "private-boost": Learner(
+        "PrivateBoostClassifier",
+        "a curve for every column that add up; recommended; needs a --delta; two classes or more",
+        {"adjacency": "add-remove-one", "sweeps": 8},
+        steps="",
+        delta=1e-6,
+    ),
+    "lazy-boost": Learner(
+        "LazyBoostClassifier",
+        "one-feature rules that vote, a table that a person can read; two classes",
+        {"rounds": None, "learning_rate": None, "density": None},
+    ),
+    "logistic": Learner("DPLogisticRegression", "logistic regression by objective perturbation; two classes", {}, ""),
+    "gradient-boosting": Learner("DPGradientBoostingClassifier", "DPBoost of Li et al.; two classes", {}, ""),
+    "forest": Learner("DPRandomForestClassifier", "random trees with noisy leaves; two classes", {}, ""),
+    "bagging": Learner("DPBaggingClassifier", "teachers that vote on drawn points; two classes", {}, ""),
+}
+DEFAULT: Final = "private-boost"
+
+
+def flag(option: str) -> str:
+    """The option as it is typed."""
+    return f"--{option.replace('_', '-')}"
+
+
+def _told_defaults(option: str) -> Iterator[str]:
+    for key, each in LEARNERS.items():
+        if option in each.defaults:
+            default = each.defaults[option]
+            yield f"{key}: {'by epsilon, delta and the size of the data' if default is None else default}"
+
+
+def learner_options(command: F) -> F:
+    """Decorate a command with `--learner` and every one of OPTIONS; those not given arrive as None."""
+    for name, option in reversed(list(OPTIONS.items())):
+        told = f"{option.help} Default with {'; '.join(_told_defaults(name))}."
+        command = click.option(flag(name), name, type=option.kind, help=told)(command)
+    kinds = " ".join(f"{name}: {each.what}." for name, each in LEARNERS.items())
+    choice = click.Choice(list(LEARNERS))
+    return click.option(
+        "--learner", type=choice, default=DEFAULT, show_default=True, help=f"What kind of model. {kinds}"
+    )(command)

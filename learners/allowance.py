@@ -1,0 +1,49 @@
+"""What a fit may spend."""
+
+from collections.abc import Callable
+
+import attrs
+
+from accountant import (
+    ZCDP,
+    AddRemoveOne,
+    ApproxDP,
+    BasicComposition,
+    Description,
+    Ledger,
+    Plan,
+    PureDP,
+    ReplaceOne,
+    Reservation,
+)
+from accountant.calibration import largest_eta
+
+
+@attrs.frozen
+class Allowance:
+    """What one fit may spend, and the ledger that pays.
+
+    ledger: where it is charged.  account: who spends.
+    target: the (ε, δ) that the fit was given, or a ρ for a fit inside a private choice.
+    classes: the public classes, of which a learner of many needs the number: labels tell only who occurs.
+    """
+
+    ledger: Ledger
+    target: PureDP | ApproxDP | ZCDP
+    account: str
+    classes: tuple[object, ...] = (0, 1)
+
+    @property
+    def delta(self) -> float:
+        """δ of the target, 0 where it has none."""
+        return self.target.delta if isinstance(self.target, ApproxDP) else 0.0
+
+    def largest_eta(self, plan: Callable[[float], Plan]) -> float:
+        """The largest inverse noise scale whose plan the target pays for, by the ledger's rule."""
+        return largest_eta(plan, self.target, self.ledger.composition)
+
+    def reserve(self, plan: Plan, adjacency: ReplaceOne | AddRemoveOne, announced: Description) -> Reservation:
+        """Charge the whole plan in one entry. announced: what the books say about it. Raises BudgetExceeded."""
+        # Only a ledger that adds up (ε, δ) buys a plan at a price; the others add the rounds up themselves.
+        delta = self.delta if isinstance(self.ledger.composition, BasicComposition) else 0.0
+        return self.ledger.reserve(plan, adjacency=adjacency, delta=delta, account=self.account, mechanism=announced)

@@ -1,0 +1,46 @@
+"""Checks of estimators' parameters that several of them share. Each returns a plain value or raises ValueError."""
+
+from collections.abc import Callable
+from numbers import Integral
+
+from accountant._numbers import count
+from learners.complete_trees import DEEPEST
+from learners.encoding import EncodedSample
+from learners.estimator import Check
+
+
+def tree_depth(value: int) -> int:
+    """From 1 to 16."""
+    if count(value) > DEEPEST:
+        raise ValueError(f"expected a depth of at most {DEEPEST}, got {value!r}")
+    return count(value)
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """One of some names."""
+
+    def check(value: str) -> str:
+        if value not in choices:
+            raise ValueError(f"expected one of {choices}, got {value!r}")
+        return value
+
+    return check
+
+
+def optional(check: Check) -> Check:
+    """The same check, with None for a default."""
+    return lambda value: None if value is None else check(value)
+
+
+def public_seed(value: int) -> int:
+    """A whole number of at least 0, for draws that no privacy rests on."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
+        raise ValueError(f"expected a whole number of at least 0, got {value!r}")
+    return int(value)
+
+
+def unweighted(sample: EncodedSample) -> EncodedSample:
+    """The sample, if all its records weigh alike. Raises ValueError."""
+    if sample.weights is not None:
+        raise ValueError("sample weights: this learner counts records and takes none")
+    return sample

@@ -1,0 +1,206 @@
+"""Hyper-parameters chosen privately: run whole fits a hidden random number of times and release the best one.
+
+The candidates are settings of one learner. What counts is the noisy number of training records that a fit gets right;
+only the winner is released, at two to three times the cost of one run, however many settings there are.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, Protocol, TypeVar, cast
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+
+from accountant import (
+    ZCDP,
+    AddRemoveOne,
+    ApproxDP,
+    BasicComposition,
+    Cost,
+    Description,
+    Ledger,
+    PureDP,
+    ReplaceOne,
+    UnsupportedCost,
+    ZCDPComposition,
+)
+from accountant.rounding import largest
+from boosting.measures import FloatArray, IntArray
+from learners.allowance import Allowance
+from learners.encoding import EncodedSample
+from mechanisms.additive import GaussianKernel, LaplaceKernel
+from mechanisms.core import Mechanism
+from mechanisms.noise import NoiseSource
+from mechanisms.plain import PlainMechanism, Query
+from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
+from mechanisms.stopping import NegativeBinomialStopping
+from mechanisms.tuning import PrivateSelection, selection_cost
+
+Setting = dict[str, object]
+
+JUDGING_SHARE: Final = 0.1
+"""Share of a run's budget for the noisy count of what it gets right."""
+
+RUNS_PER_SETTING: Final = 2.0
+"""Expected runs for each setting."""
+
+
+class Scores(Protocol):
+    """A model, as a judge sees it."""
+
+    def scores(self, codes: IntArray) -> FloatArray:
+        """See `learners.estimator.Model`."""
+
+
+M = TypeVar("M", bound=Scores)
+
+
+class Learner(Protocol[M]):
+    """A classifier, as its tuning sees it."""
+
+    def set_params(self, **parameters: object) -> "Learner[M]":
+        """See scikit-learn."""
+
+    def _parameters(self) -> dict[str, object]: ...
+
+    def _adjacency(self) -> ReplaceOne | AddRemoveOne: ...
+
+    def _learn(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: None) -> M: ...
+
+
+@attrs.frozen(eq=False)
+class Judged:
+    """Records with a model's scores."""
+
+    labels: IntArray
+    scores: FloatArray
+
+    def right(self) -> FloatArray:
+        """How many are classified as labelled, shape (1,)."""
+        if self.scores.ndim == 2:
+            return np.array([float(np.sum(np.argmax(self.scores, axis=1) == self.labels))])
+        return np.array([float(np.sum((self.scores > 0.0) == (self.labels > 0)))])
+
+
+@attrs.frozen(slots=False, eq=False)
+class Run(Mechanism[EncodedSample, tuple[float, M]]):
+    """One whole fit with one setting, and the noisy number of records that it gets right, as one mechanism.
+
+    It runs on a ledger of its own with just `cost` in it, so that it cannot spend more.
+    """
+
+    learner: Learner[M]
+    budget: PureDP | ZCDP
+    classes: tuple[object, ...]
+    noise: NoiseSource
+
+    @property
+    def cost(self) -> Cost:
+        return self.budget
+
+    @property
+    def adjacency(self) -> ReplaceOne | AddRemoveOne:
+        return self.learner._adjacency()
+
+    @cached_property
+    def description(self) -> Description:
+        return Description(
+            mechanism=type(self.learner).__name__,
+            query="fit, and records that it gets right",
+            parameters=(),
+            norm=L1Sensitivity.norm,
+            sensitivity=1.0,
+            zeta=None,
+            noise=self.noise.name,
+            private=self.noise.private,
+            claims=("records-right",),
+        )
+
+    def sample(self, data: EncodedSample) -> tuple[float, M]:
+        rule = BasicComposition() if isinstance(self.budget, PureDP) else ZCDPComposition()
+        ledger = Ledger(self.budget, composition=rule, adjacency=self.adjacency)
+        fit = Allowance(ledger, scaled(self.budget, 1.0 - JUDGING_SHARE), "candidate", self.classes)
+        model = self.learner._learn(data, fit, self.noise, None)
+        judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
+        return float(ledger.release(self._judge(), judged)[0]), model
+
+    def _judge(self) -> Mechanism[Judged, FloatArray]:
+        share = scaled(self.budget, 0.999 * JUDGING_SHARE)
+        if isinstance(share, PureDP):
+            count = Query("records-right", Judged.right, L1Sensitivity(1.0), self.adjacency, ("records-right",))
+            return PlainMechanism(count, LaplaceKernel(1.0 / share.epsilon), self.noise)
+        squared = Query("records-right", Judged.right, L2Sensitivity(1.0), self.adjacency, ("records-right",))
+        return PlainMechanism(squared, GaussianKernel(float(np.sqrt(0.5 / share.rho))), self.noise)
+
+
+def scaled(budget: PureDP | ZCDP, share: float) -> PureDP | ZCDP:
+    """A share of a budget, rounded as floats are: what a ledger adds up decides."""
+    return PureDP(share * budget.epsilon) if isinstance(budget, PureDP) else ZCDP(share * budget.rho)
+
+
+def checked_settings(learner: object) -> list[Setting]:
+    """What `tune` says, each setting tried on a copy of the learner. Raises TypeError or ValueError naming it."""
+    tune = getattr(learner, "tune", None)
+    if tune is None:
+        return []
+    if isinstance(tune, Mapping | str) or not isinstance(tune, Sequence) or not tune:
+        raise TypeError("tune: expected a list of settings, each a mapping of parameters to values")
+    for setting in tune:
+        if not isinstance(setting, Mapping) or set(setting) & FIXED:
+            raise ValueError(f"tune: expected mappings without {sorted(FIXED)}, got {setting!r}")
+        try:
+            candidate(learner, dict(setting))._parameters()
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"tune: {setting!r}: {error}") from None
+    return [dict(setting) for setting in tune]
+
+
+FIXED: Final = frozenset({"epsilon", "delta", "adjacency", "schema", "classes", "ledger", "random_state", "tune"})
+"""Parameters that all candidates share."""
+
+
+def candidate(learner: object, setting: Setting) -> Learner[Any]:
+    """A copy of the learner with one setting, and without ledger and tuning of its own."""
+    own = {name: None for name in ("tune", "ledger") if hasattr(learner, name)}
+    return cast("Learner[Any]", clone(learner)).set_params(**setting, **own)
+
+
+def best_setting(
+    learner: Learner[M], settings: Sequence[Setting], sample: EncodedSample, allowance: Allowance, noise: NoiseSource
+) -> tuple[M, Setting]:
+    """The best model among a random number of runs, and its setting; charged as one release. [random-stopping]
+
+    Raises ValueError where the ledger cannot take the cost, which is an (ε, δ) where δ > 0.
+    """
+    stopping = NegativeBinomialStopping.with_mean(0.0, RUNS_PER_SETTING * len(settings))
+    budget = affordable(allowance.target, len(settings), stopping)
+    runs = tuple(Run(candidate(learner, setting), budget, allowance.classes, noise) for setting in settings)
+    delta = allowance.delta if isinstance(budget, ZCDP) else None
+    choice: PrivateSelection[EncodedSample, tuple[float, M]] = PrivateSelection(
+        runs, key=lambda output: output[0], stopping=stopping, delta=delta, noise=noise
+    )
+    try:
+        allowance.ledger.composition.amount(choice.cost)
+    except UnsupportedCost as error:
+        raise ValueError(
+            f"tune: a private choice costs an (ε, δ), which this ledger does not add up: {error}"
+        ) from None
+    found = allowance.ledger.release(choice, allowance.ledger.protect(sample), account=allowance.account)
+    assert found is not None  # this law of stopping always runs once
+    return found[1][1], settings[found[0]]
+
+
+def affordable(target: PureDP | ApproxDP | ZCDP, candidates: int, stopping: NegativeBinomialStopping) -> PureDP | ZCDP:
+    """The most that one run may cost so that the choice stays within the target."""
+    match target:
+        case PureDP(epsilon=epsilon):
+            return PureDP(_most(lambda each: selection_cost([PureDP(each)] * candidates, stopping).epsilon, epsilon))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return ZCDP(_most(lambda rho: selection_cost([ZCDP(rho)] * candidates, stopping, delta).epsilon, epsilon))
+        case ZCDP():
+            raise ValueError("tune: a private choice inside a private choice is not supported")
+
+
+def _most(price: Callable[[float], float], epsilon: float) -> float:
+    return largest(lambda each: each < 400.0 and price(each) <= epsilon, start=min(0.1 * epsilon, 100.0))

@@ -1,0 +1,105 @@
+"""What the learners that are not of the papers rest on."""
+
+from typing import Final
+
+from proofs_tests.claims.claim import Claim
+
+LEARNERS: Final = (
+    Claim(
+        "clipped-gradients",
+        "ours",
+        "Gradients clipped at C and curvatures in units of c, of all cells of a public partition together, have ℓ2 "
+        "sensitivity √(C² + c²/16) when a record comes or goes and √(4C² + c²/16) when one is replaced (two classes;"
+        " C <= ½, c <= 1); √(2C² + 4c²/27) and √(8C² + 8c²/27) for more classes.",
+        "holds",
+        "C = 13/32, c = 1/2, weights within a public cap",
+        "A record is in one cell and adds w·(g, c·h), w in [0, 1]. With q the probability of its wrong class |g| <= "
+        "min(q, C), h <= q(1 − q): q²(1 + c²(1 − q)²) rises up to q = C, beyond that c²q²(1 − q)² is largest at ½. "
+        "Replacing it in its cell moves g by at most 2C and h by at most ¼; in two cells the move is √2 times the "
+        "first bound, less than 2C as c <= 1. More classes: ‖g‖ is clipped at √2·C, and Σx²(1 − x)² <= 4/27·Σx; h >="
+        " 0, so ‖h − h'‖² <= ‖h‖² + ‖h'‖². Scores are functions of a record and of releases, sums are of integers, "
+        "so nothing else moves.",
+        "mechanisms/test_gradients.py::test_two_classes_every_vector_within_the_bound_which_is_attained",
+    ),
+    Claim(
+        "clipped-link",
+        "ours",
+        "Boosting by gradients clipped at C <= ½ minimises a convex loss whose minimiser has the sign of the "
+        "log-odds, rises with the share π of the class, and tells it: π = C/(C + σ(−m)) at margins m >= ln((1 − "
+        "C)/C).",
+        "holds",
+        "predict_proba; ½ below that margin",
+        "The slope −y·min(σ(−ym), C) does not fall in m. Between ±ln((1 − C)/C) both slopes are C, so the minimiser "
+        "of π > ½ lies beyond, where π·σ(−m) = (1 − π)·C.",
+        "mechanisms/test_gradients.py::test_the_minimiser_has_the_sign_of_the_log_odds_and_tells_them",
+    ),
+    Claim(
+        "histograms",
+        "folklore",
+        "Counts in the cells of m public partitions move by ℓ2 √m when a record comes or goes, by √(2m) when one is "
+        "replaced.",
+        "holds",
+        "√m, √(2m)",
+        "One cell of each partition changes by 1, or two do.",
+        "mechanisms/test_gradients.py::test_histograms_move_by_just_what_they_say",
+    ),
+    Claim(
+        "objective-perturbation",
+        "Chaudhuri, Monteleoni & Sarwate 2011, Algorithm 2 and Theorem 9 (logistic loss)",
+        "With ε' = ε − ln(1 + 2c/(nΛ) + c²/(nΛ)²) > 0, c = ¼, and noise of density ∝ exp(−ε'‖b‖/2), the minimiser is"
+        " ε-DP under replace-one.",
+        "tightened",
+        "sup over s in [0, 1] of A(1 + s) + ln(1 + Bs(1 − s)), A = reach/scale, B = ‖x‖₂²/λ, λ = nΛ; that is 2A, the"
+        " determinant free, at λ·ε >= 2‖x‖₂²; any norm's noise; As + ln(…) under add-remove-one, if λ does not come "
+        "from n",
+        "w ↔ b = Σ sᵢyᵢxᵢ − λw, s = 1/(1 + e^{y w·x}), is a bijection with Jacobian det H, H = Σ sᵢ(1 − sᵢ)xᵢxᵢᵀ + "
+        "λI, so p(w) = ν(b)·det H, ν the density of b. At one w, replacing a record moves b by s'y'x' − syx, of norm"
+        " at most (s + s')·reach, and, as both Hessians are G + rank one, G >= λI, the determinants' ratio is (1 + "
+        "s(1 − s)xᵀG⁻¹x)/(1 + s'(1 − s')x'ᵀG⁻¹x') <= 1 + Bs(1 − s): once, where the print has its square. Where "
+        "curvature is large, s is not 1: put s' = 1; the slope A + B(1 − 2s)/(1 + Bs(1 − s)) is least at s = 1, A − "
+        "B. Attained in the limit of nearly opposite records (both missed); a flip alone costs A.",
+        "mechanisms/test_objective.py::test_the_declared_loss_is_attained_so_a_tenth_less_would_be_caught",
+    ),
+    Claim(
+        "objective-perturbation-gaussian",
+        "Kifer, Smith & Thakurta 2012; Redberg, Koskela & Wang 2023; the form is ours",
+        "With b ~ N(0, σ²I), σ = ‖x‖·√(8 ln(2/δ) + 4ε)/ε and enough regularization, the minimiser is (ε, δ)-DP.",
+        "tightened",
+        "replace-one: the exact Gaussian curve of 2μ, μ = ‖x‖₂/σ, at every ε >= max(μ², 2B − 2μ²); add-remove-one: "
+        "that of μ at ε >= κ = B − μ²/2. Without δ: GDP(2m), m = μ + (κ²/6μ)e^{m²/8}, for 0 < κ <= 4μ, and GDP(2μ) "
+        "for κ <= 0",
+        "Take a record away, P to R: with a = −b·yx/(σ‖x‖) ~ N(0, 1) under P and T = μa + μ²/2, the loss is at most "
+        "sT − s(1 − s)μ²/2 + ln(1 + Bs(1 − s)) <= sT + κs(1 − s), so at most T where T >= κ, else at most max(0, κ):"
+        " for ε >= κ, E(1 − e^{ε−L})⁺ <= δ_μ(ε). Adding one, R to Q, the determinant helps and sT is largest at the "
+        "ends: the same for all ε >= 0. P(S) <= e^{ε₁}R(S) + δ_μ(ε₁) <= e^{ε₁+ε₂}Q(S) + δ_μ(ε₁) + e^{ε₁}δ_μ(ε₂) with"
+        " ε₁, ε₂ = (ε ± μ²)/2, where the last two terms are δ_{2μ}(ε): N(0), N(μ), N(2μ) share that event. Below κ "
+        "the bound on L is (T + κ)²/4κ on |T| <= κ, whose excess over max(T, ε) integrates to κ²(1 − r)³(1 + 3r)/6 "
+        "in T, r² = ε/κ, so to that over μ√(2π) at most; δ_m − δ_μ = ∫φ(ε/u − u/2)du, u from μ to m, is >= (m − "
+        "μ)e^{−r⁴κ²/2μ² − m²/8}/√(2π), and (1 − r)³(1 + 3r)e^{8r⁴} <= 1. Both directions are then m-GDP, two of them"
+        " 2m (group privacy).",
+        "mechanisms/test_objective.py::test_the_gaussian_curve_is_nearly_attained_and_a_tenth_less_noise_would_be_caught",
+    ),
+    Claim(
+        "approximate-minimum",
+        "Iyengar et al. 2019; the grid is ours",
+        "A point with gradient at most τ, with noise for a sensitivity of 2τ/λ, costs the sum of both costs.",
+        "holds",
+        "D = (τ + √d·g/2)/λ, g the sampler's grid: Laplace for 2√d·D in ℓ1, or Gaussian for 2D in ℓ2; 2^-10 of ε, or"
+        " of μ²",
+        "Let b' be b plus a uniform in its grid cell: it has a density, whose Laplace loss exceeds ‖v‖₁/scale by at "
+        "most d·g/scale <= 2^-40, so its exact minimiser w* has the declared cost. The gradient for b' at the point "
+        "found is at most τ + √d·g/2, so by strong convexity it is within D of w*, whatever the data. Given w*, the "
+        "output is a point of that ball plus noise: adaptive composition. τ is certified with all rounding bounded "
+        "(|φ‴| <= φ″ turns score errors into s errors).",
+        "mechanisms/test_logistic_loss.py::test_the_certificate_is_above_the_true_gradient",
+    ),
+    Claim(
+        "records-right",
+        "folklore",
+        "The number of records that a released model classifies as labelled moves by at most 1.",
+        "holds",
+        "ℓ1 and ℓ2 sensitivity 1, either adjacency",
+        "One indicator comes, goes or changes.",
+        "learners/test_tuning.py::test_the_number_of_right_records_moves_by_at_most_one",
+    ),
+)

@@ -1,0 +1,145 @@
+"""`exchequer explain`, run for real on small models."""
+
+import json
+import sys
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from exchequer.cli import main
+from exchequer.datasets import breast_cancer
+from learners import LazyBoostClassifier
+from learners.logistic import DPLogisticRegression
+from learners.private_boost import PrivateBoostClassifier
+from learners.scorecards import scorecard
+from proofs_tests.support.histograms import HistogramClassifier
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments, env={"COLUMNS": "100"})
+
+
+def fine(*arguments: str) -> Result:
+    result = run("explain", *arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(*arguments: str) -> str:
+    result = run("explain", *arguments)
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model of each kind."""
+    folder, data = tmp_path_factory.mktemp("models"), breast_cancer()
+    few = attrs.evolve(data.schema, columns=data.schema.columns[:4])
+    for name, model in (
+        ("few", PrivateBoostClassifier(1.0, 1e-5, schema=few, random_state=0)),
+        ("points", PrivateBoostClassifier(1.0, 1e-5, schema=data.schema, random_state=0)),
+        ("linear", DPLogisticRegression(1.0, 1e-5, schema=data.schema)),
+        ("votes", LazyBoostClassifier(1.0, schema=data.schema, random_state=0)),
+        ("other", HistogramClassifier(1.0, schema=data.schema, random_state=0)),
+    ):
+        model.fit(data.train, data.y_train).save(folder / f"{name}.json")
+    return folder
+
+
+def test_statement_and_card_for_the_terminal(saved: Path) -> None:
+    said = fine(str(saved / "points.json")).stdout
+    assert said.index("simulation: not private") < said.index("add-remove-one") < said.index("How to read it")
+    card = scorecard(PrivateBoostClassifier.load(saved / "points.json"))
+    assert all(section.heading in said for section in card.sections())
+    squeezed = {" ".join(line.split()) for line in said.splitlines()}
+    for section in card.sections():
+        for row in section.rows[:3]:
+            assert " ".join(row) in squeezed
+    assert fine(str(saved / "linear.json")).stdout.lstrip().startswith("The ledger's privacy statement")
+
+
+def test_a_larger_tolerance_says_less(saved: Path) -> None:
+    short = fine(str(saved / "points.json"), "--tolerance", "6").stdout
+    assert "none is more than 6 off" in " ".join(short.split())
+    assert short.count("\n") < 0.5 * fine(str(saved / "points.json")).stdout.count("\n")
+
+
+def test_votes_and_their_sparsity(saved: Path) -> None:
+    said = fine(str(saved / "votes.json")).stdout
+    assert "features are used" in said
+    model = LazyBoostClassifier.load(saved / "votes.json")
+    assert all(vote.feature in said for vote in model.explain())
+
+
+def test_markdown(saved: Path) -> None:
+    said = fine(str(saved / "votes.json"), "--format", "markdown").stdout
+    assert said.startswith("# LazyBoostClassifier\n\n## simulation: not private\n")
+    assert scorecard(LazyBoostClassifier.load(saved / "votes.json")).markdown() in said
+    assert "| head | " in said
+
+
+def test_json(saved: Path) -> None:
+    for name in ("points", "votes", "linear"):
+        record = json.loads(fine(str(saved / f"{name}.json"), "--format", "json").stdout)
+        assert record["scorecard"]["classes"] == ["benign", "malignant"]
+        assert record["statement"] == json.loads((saved / f"{name}.json").read_text(encoding="utf-8"))["statement"]
+        assert record["plots"] == []
+    assert record["learner"] == "DPLogisticRegression"
+
+
+def test_pictures(saved: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'exchequer[plots]'")
+    folder = tmp_path / "new" / "pictures"
+    result = fine(str(saved / "few.json"), "--plots", str(folder), "--format", "json")
+    files = [Path(name) for name in json.loads(result.stdout)["plots"]]
+    assert "5 pictures" in result.stderr
+    assert sorted(folder.iterdir()) == sorted(files)
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
+    first = PrivateBoostClassifier.load(saved / "few.json").explain()[0].columns[0]
+    assert [file.name for file in files[:2]] == ["curves.png", f"01-{first.replace(' ', '_')}.png"]
+
+    before = files[0].stat().st_mtime_ns
+    assert "--force" in refused(str(saved / "few.json"), "--plots", str(folder))
+    assert files[0].stat().st_mtime_ns == before
+    fine(str(saved / "few.json"), "--plots", str(folder), "--force")
+    fine(str(saved / "votes.json"), "--plots", str(folder))
+    assert (folder / "votes.png").is_file()
+
+
+def test_without_matplotlib_one_line_names_the_extra(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("matplotlib", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert "exchequer[plots]" in refused(str(saved / "points.json"), "--plots", str(tmp_path / "pictures"))
+    assert not (tmp_path / "pictures").exists()
+    fine(str(saved / "points.json"))
+
+
+def test_bad_input_is_one_line(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "wrong.json").write_text('{"format": "other"}', encoding="utf-8")
+    assert "not an exchequer model" in refused(str(tmp_path / "wrong.json"))
+    assert "no scorecard for a Histograms" in refused(str(saved / "other.json"))
+    for wrong in ("0.1", "nan", "-1"):
+        assert "--tolerance" in refused(str(saved / "points.json"), "--tolerance", wrong)
+    assert "missing.json" in refused(str(tmp_path / "missing.json"))
+    assert "--format" in refused(str(saved / "points.json"), "--format", "pdf")
+
+
+def test_a_folder_that_is_a_file_is_refused(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "--plots" in refused(str(saved / "votes.json"), "--plots", str(tmp_path / "file"))
+
+
+def test_the_help_says_what_it_is_for() -> None:
+    said = run("explain", "--help")
+    assert said.exit_code == 0
+    assert np.all([word in said.output for word in ("--plots", "--format", "--tolerance", "privacy statement")])

@@ -1,0 +1,109 @@
+"""Settings chosen privately: what the choice costs, that it chooses, and that a run cannot overspend."""
+
+import attrs
+import numpy as np
+import pytest
+
+from accountant import ZCDP, AddRemoveOne, ApproxDP, BasicComposition, Ledger, PureDP, ZCDPComposition
+from learners import DPLogisticRegression, PrivateBoostClassifier, Schema
+from learners.encoding import EncodedSample, Layout
+from learners.tuning import JUDGING_SHARE, Judged, Run, affordable, candidate, scaled
+from mechanisms import NegativeBinomialStopping, SeededNoise, selection_cost
+from proofs_tests.harness import replace_one_neighbours
+
+RNG = np.random.default_rng(0)
+X = RNG.integers(0, 2, size=(3000, 4))
+Y = X[:, 0] ^ X[:, 1]
+SCHEMA = Schema.boolean(["a", "b", "c", "d"])
+GRID = [{"interactions": ()}, {"interactions": (("a", "b"),)}]
+
+
+def tuned(seed: int = 0, **parameters: object) -> PrivateBoostClassifier:
+    settings: dict[str, object] = {"schema": SCHEMA, "random_state": seed, "tune": GRID, **parameters}
+    return PrivateBoostClassifier(2.0, 1e-6, **settings)  # type: ignore[arg-type]  # mixed on purpose
+
+
+def test_the_setting_that_works_is_chosen_and_the_budget_kept() -> None:
+    model = tuned().fit(X, Y)
+    assert model.tuned_ == GRID[1]
+    assert model.score(X, Y) > 0.95
+    spent = model.ledger_.spent
+    assert isinstance(spent, ApproxDP)
+    assert 2.0 * (1 - 1e-5) < spent.epsilon <= 2.0
+    assert sum(entry.kind == "charged" for entry in model.ledger_.entries) == 1
+    assert "random-stopping" in str(model.statement_)
+
+
+def test_a_second_fit_without_tuning_forgets_the_choice() -> None:
+    model = tuned().fit(X, Y)
+    assert not hasattr(model.set_params(tune=None).fit(X, Y), "tuned_")
+
+
+@pytest.mark.parametrize("target", [PureDP(1.0), ApproxDP(1.0, 1e-6)])
+def test_a_run_gets_the_most_that_the_choice_can_pay(target: PureDP | ApproxDP) -> None:
+    stopping = NegativeBinomialStopping.with_mean(0.0, 6.0)
+    each = affordable(target, 3, stopping)
+    delta = target.delta if isinstance(target, ApproxDP) else None
+    assert selection_cost([each] * 3, stopping, delta).epsilon <= target.epsilon
+    more = scaled(each, 1.001)
+    assert selection_cost([more] * 3, stopping, delta).epsilon > target.epsilon
+
+
+def test_a_run_spends_no_more_than_it_declares() -> None:
+    """It runs on a ledger that holds just that, so a learner that wanted more would be refused."""
+    sample = EncodedSample(Layout(SCHEMA), X.T.astype(np.intp), np.where(Y, 1, -1).astype(np.int8))
+    greedy = Run(candidate(Greedy(schema=SCHEMA), {}), ZCDP(0.1), (0, 1), SeededNoise(0))
+    with pytest.raises(Exception, match=r"budget|remaining|exceed"):
+        greedy.sample(sample)
+    honest = Run(candidate(PrivateBoostClassifier(schema=SCHEMA), {}), ZCDP(0.1), (0, 1), SeededNoise(0))
+    count, model = honest.sample(sample)
+    assert honest.cost == ZCDP(0.1)
+    assert abs(count - Judged(Y * 2 - 1, model.scores(sample.codes)).right()[0]) < 6 / np.sqrt(2 * 0.1 * JUDGING_SHARE)
+
+
+class Greedy(PrivateBoostClassifier):
+    """Asks for the whole of the run's ledger and a bit."""
+
+    def _learn(self, sample, allowance, noise, on_round):  # type: ignore[no-untyped-def]  # as in the base class
+        assert isinstance(allowance.target, ZCDP)
+        return super()._learn(sample, attrs.evolve(allowance, target=ZCDP(0.2)), noise, on_round)
+
+
+def test_the_number_of_right_records_moves_by_at_most_one() -> None:
+    """Exactly, over all neighbours of three records, for two classes and for three."""
+    for classes, scores in ((2, np.array([-1.0, 2.0])), (3, np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 3.0]]))):
+        labels = (-1, 1) if classes == 2 else (0, 1, 2)
+        records = [(x, label) for x in range(2) for label in labels]
+
+        def right(rows: tuple[tuple[int, int], ...], scores: np.ndarray = scores) -> float:
+            codes, truth = np.array(rows).T
+            return float(Judged(truth, scores[codes]).right()[0])
+
+        before = (records[0], records[1], records[-1])
+        moves = [abs(right(before) - right(after)) for after in replace_one_neighbours(before, records)]
+        assert max(moves) == 1.0
+        assert abs(right(before) - right(before[:2])) <= 1.0
+
+
+def test_a_ledger_that_cannot_add_the_choice_is_refused_before_it_is_charged() -> None:
+    ledger = Ledger(ApproxDP(5.0, 1e-5), composition=ZCDPComposition(), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="tune"):
+        tuned(ledger=ledger).fit(X, Y)
+    assert ledger.spent == Ledger(ApproxDP(5.0, 1e-5), composition=ZCDPComposition(), adjacency=AddRemoveOne()).spent
+
+
+def test_a_shared_ledger_pays_once_for_the_choice() -> None:
+    ledger = Ledger(ApproxDP(5.0, 1e-5), composition=BasicComposition(), adjacency=AddRemoveOne())
+    tuned(ledger=ledger).fit(X, Y)
+    spent = ledger.spent
+    assert isinstance(spent, ApproxDP)
+    assert spent.epsilon == pytest.approx(2.0, rel=1e-5)
+
+
+def test_other_learners_fit_inside_a_choice_too() -> None:
+    """Objective perturbation on a ledger that adds up ρ, and under pure differential privacy."""
+    sample = EncodedSample(Layout(SCHEMA), X.T.astype(np.intp), np.where(X[:, 2], 1, -1).astype(np.int8))
+    for budget in (ZCDP(0.5), PureDP(2.0)):
+        run = Run(candidate(DPLogisticRegression(schema=SCHEMA), {}), budget, (0, 1), SeededNoise(0))
+        count, _ = run.sample(sample)
+        assert count > 2500
