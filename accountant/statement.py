@@ -22,7 +22,7 @@ class Statement:
     guarantee: one sentence.  private: False where any release used a simulated noise source, or may have:
       an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
-    plans: how plans that were charged as one thing were priced.
+    plans: how plans that were charged as one thing were priced, and what was released of those that mix queries.
     """
 
     guarantee: str
@@ -65,7 +65,7 @@ class Statement:
             yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
         if len(self.sources) > 1:
             yield "noise", f"of different sources: {' and '.join(self.sources)}"
-        yield from (("priced", plan) for plan in self.plans)
+        yield from (("plan", plan) for plan in self.plans)
         yield "rests on", ", ".join(self.claims)
         if self.unreleased:
             yield "unreleased", f"{self.unreleased} charges without a release; they count as spent"
@@ -179,9 +179,18 @@ def gather(entries: Sequence[Entry]) -> Details:
         elif entry.kind == "released":
             details.open.discard(cast("int", record["charge"]))
             details.unknown.discard(cast("int", record["charge"]))
-            for used in cast("list[Mapping[str, object]]", record["used"]):
-                details.mechanism(cast("Mapping[str, object]", used["mechanism"]))
+            _released(details, cast("list[Mapping[str, object]]", record["used"]))
     return details
+
+
+def _released(details: Details, used: list[Mapping[str, object]]) -> None:
+    """Note what was really drawn; where it was of several queries, how often each."""
+    counts: dict[str, int] = {}
+    for each in used:
+        name, _ = details.mechanism(cast("Mapping[str, object]", each["mechanism"]))
+        counts[name] = counts.get(name, 0) + cast("int", each["rounds"])
+    if len(counts) > 1:
+        details.plans.append("released " + ", ".join(f"{rounds} x {name}" for name, rounds in counts.items()))
 
 
 def _charged(details: Details, record: Mapping[str, object]) -> None:
@@ -193,6 +202,8 @@ def _charged(details: Details, record: Mapping[str, object]) -> None:
         rounds = sum(cast("int", step["rounds"]) for step in steps)
         details.plans.append(f"{rounds} rounds of {record['account']} as one plan: {price} (by {priced['route']})")
         details.claims.add(ROUTE_CLAIMS[str(priced["route"])])
+    if len(steps) > 1:
+        name = f"step of {name}"  # which step is which query stands in what was released
     for step in steps:
         cost = _cost_text(cast("Mapping[str, object]", step["cost"]))
         key = (str(record["account"]), name, cost, noise)

@@ -15,7 +15,7 @@ the 300 rounds do not get far). Ours are as the registry says. Nobody was charge
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,10 +23,10 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from accountant import gaussian
-from benchmarks.registry import SYSTEMS
-from benchmarks.report import Grid, Reports
+from benchmarks.registry import RECOMMENDED, SYSTEMS
+from benchmarks.report import Grid, Line, Report, Reports
 from benchmarks.splits import PAPER, Holdouts, Part, Split
-from benchmarks.systems import Results, Scorer, System, grids, measure
+from benchmarks.systems import Measurement, Results, Scorer, System, Tables, grids, measure
 from learners import Numeric, Schema
 
 DELTA = 1e-5
@@ -115,13 +115,31 @@ PEERS = (
 """The peers. They need the extra `bench`."""
 
 
+def lead(name: str, tables: Tables, epsilons: Sequence[float]) -> Report:
+    """Mean accuracy and AUC of the recommended learner against the best of the peers at each ε."""
+    lines = []
+    for epsilon in epsilons:
+        ours = _means(tables[RECOMMENDED][epsilon])
+        theirs = {peer.name: _means(tables[peer][epsilon]) for peer in PEERS}
+        accuracy, auc = (max(theirs, key=lambda peer: theirs[peer][which]) for which in (0, 1))
+        asked = f"{theirs[accuracy][0]:.4f} ({accuracy}), AUC {theirs[auc][1]:.4f} ({auc})"
+        met = bool(ours[0] > theirs[accuracy][0] and ours[1] > theirs[auc][1])
+        lines.append(Line(f"ε={epsilon:g}", f"{ours[0]:.4f}, AUC {ours[1]:.4f}", asked, met))
+    return Report(f"{name}: {RECOMMENDED.name} beside the best of the peers", tuple(lines))
+
+
+def _means(found: Sequence[Measurement]) -> tuple[float, float]:
+    return float(np.mean([one.accuracy for one in found])), float(np.mean([one.auc for one in found]))
+
+
 def run(folder: str | None, quick: bool = False, out: Path | None = None) -> Reports:
     """The table. out: where `peers.csv` keeps every measurement; what is there of a peer is not measured again."""
     systems, seeds = (*SYSTEMS, *PEERS), 2 if quick else 10
     results = Results(None if out is None else out / "peers.csv", [system.name for system in systems if system.kept])
-    parts: list[Grid] = []
+    parts: list[Report | Grid] = []
     for name in PAPER:
         plan = Holdouts(folder, name)
         tables = {system: measure(system, plan, results, EPSILONS, DELTA, seeds) for system in systems}
+        parts.append(lead(name, tables, EPSILONS))
         parts += grids(tables, f"{name}, {plan.protocol}, δ = {DELTA:g}, {seeds} seeds")
     return Reports("Ours and its peers on the same splits", tuple(parts))

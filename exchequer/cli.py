@@ -172,8 +172,8 @@ def train(
 @click.option(
     "--proba",
     is_flag=True,
-    help="Add each class's share of the vote, from 0 to 1, where the model has one. Shares rank records; they are not "
-    "calibrated.",
+    help="Add a share from 0 to 1 for each class: a probability where the model estimates one, as private-boost and "
+    "logistic do, else a share of the vote, which ranks records and no more.",
 )
 @click.option("--score", is_flag=True, help="Compare with the label column of DATA and report the accuracy.")
 @click.option(
@@ -259,8 +259,8 @@ def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, f
 )
 @click.option("--epsilon", type=float, help="With --learner: what the run may cost, above 0.")
 @click.option("--n", type=int, help="With --learner: the number of records, from 1. It counts as public.")
-@click.option("--density", type=float, default=0.35, show_default=True, help="With --learner: see train.")
-@click.option("--learning-rate", type=float, default=0.45, show_default=True, help="With --learner: see train.")
+@click.option("--density", type=float, help="With --learner: see train. Default: as train takes it.")
+@click.option("--learning-rate", type=float, help="With --learner: see train. Default: as train takes it.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 def price(
     mechanisms: tuple[str, ...],
@@ -269,8 +269,8 @@ def price(
     delta: float,
     epsilon: float | None,
     n: int | None,
-    density: float,
-    learning_rate: float,
+    density: float | None,
+    learning_rate: float | None,
     as_json: bool,
 ) -> None:
     """Say what a plan costs under each rule of composition, before any data is touched.
@@ -295,7 +295,8 @@ def price(
         return
     if n is None or epsilon is None:
         raise click.UsageError("--learner needs --n and --epsilon")
-    work.price_learner(work.Boosting(n, rounds, density, learning_rate), epsilon, delta, as_json=as_json)
+    run = work.boosting(n, rounds, density, learning_rate)
+    work.price_learner(run, epsilon, delta, as_json=as_json)
 
 
 @main.command(

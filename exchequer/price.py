@@ -28,6 +28,7 @@ from exchequer import show
 from exchequer.bad_input import about, checked
 from exchequer.rules import RULES, DoesNotApply, Rule
 from learners import Layout, PrivateOneRule, Schema
+from learners.defaults import lazy_boost_settings
 
 MOST_ROUNDS = 100_000
 """The bounds hold a number per round in memory."""
@@ -192,6 +193,18 @@ class Boosting:
         layout = Layout(Schema.boolean(["any"]))
         runs = certificates(LazyBregman(self.density, self.learning_rate), self.rounds, self.n)
         return lambda eta: boosting_plan(PrivateOneRule(layout, eta), runs)
+
+
+def boosting(n: int, rounds: int, density: float | None, learning_rate: float | None) -> Boosting:
+    """The run that `train` would make of so many rounds; what is not given is taken as it takes it."""
+    checked("--n", count, n)
+    default = lazy_boost_settings(n, 1.0, 0.0, 1, rounds=checked("--rounds", few_enough, rounds))
+    return Boosting(
+        n,
+        rounds,
+        default.density if density is None else density,
+        default.learning_rate if learning_rate is None else learning_rate,
+    )
 
 
 def _dearest(plan: Plan) -> Plan:

@@ -63,6 +63,9 @@ DRIFT: Final = 0.2
 MOST_EFFECT: Final = 64.0
 """Effects beyond it count as that, in nats, so that the scores of thousands of columns are no overflow."""
 
+UNCLIPPED: Final = 0.7
+"""How much of the curvature is taken for the clipped loss's, which is flat where gradients are clipped."""
+
 LEAST_CURVATURE: Final = 0.3
 """Curvatures below this multiple of σ are taken for it: noise, and no reason for a long step."""
 
@@ -238,7 +241,7 @@ class Column:
         Returns how far the effect moved, as variance in nats squared without the noise's part, and the curvature.
         """
         heads = sums.reshape(sums.shape[0], -1, 2)
-        curvatures = np.maximum(heads[..., 1] / CURVATURE_SCALE, LEAST_CURVATURE * sigma)
+        curvatures = np.maximum(UNCLIPPED * heads[..., 1] / CURVATURE_SCALE, LEAST_CURVATURE * sigma)
         moved, energy = 0.0, 0.0
         for head, effect in enumerate(self.effects):
             curvature = curvatures[:, head]

@@ -37,6 +37,9 @@ PRIOR: Final = 4.0
 TILT: Final = 1e-6
 """Slope where the curve is flat, so that calibrated scores rank records as the scores do."""
 
+FARTHEST: Final = 1000.0
+"""How far beyond the bins records are still ranked, in log-odds."""
+
 LEAST: Final = 1e-3
 """Probabilities stay as far from 0 and 1."""
 
@@ -168,7 +171,13 @@ class Calibration:
         total = np.maximum(negative + positive + weight, 0.25 * weight)
         share = np.clip((positive + weight * prior) / total, -1.0, 2.0)
         rising = np.asarray(isotonic_regression(share, sample_weight=total), dtype=np.float64)
-        return knots, np.clip(rising, LEAST, 1.0 - LEAST) + TILT * (prior - 0.5)
+        curve = np.clip(rising, LEAST, 1.0 - LEAST) + TILT * (prior - 0.5)
+        # Beyond the bins it goes on, just not flat.
+        far = FARTHEST / self.unit
+        return (
+            np.concatenate([[knots[0] - far], knots, [knots[-1] + far]]),
+            np.concatenate([[curve[0] - TILT], curve, [curve[-1] + TILT]]),
+        )
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Of label +1, shape (n,)."""

@@ -16,6 +16,7 @@ from scipy import sparse
 from boosting.measures import BoundedMeasure, FloatArray
 from boosting.schema import SignArray
 from learners.schema import Column, IntArray, Schema
+from mechanisms.gradients import WEIGHT_ONE
 
 PACK_CELLS = 128
 """Joint codes share a table of at most this many cells, so that levels × cells stays in the cache."""
@@ -150,7 +151,10 @@ def literal_signs(layout: Layout, codes: IntArray, feature: int) -> SignArray:
 
 def check_encoded(sample: EncodedSample, classes: int) -> None:
     """Raise ValueError where codes, labels or weights are not what their sample says: before anything is charged."""
-    columns = sample.layout.schema.columns
+    columns, weights = sample.layout.schema.columns, sample.weights
+    whole = [sample.codes, sample.labels, *([] if weights is None else [weights])]
+    if not all(isinstance(array, np.ndarray) and array.dtype.kind in "iu" for array in whole):
+        raise ValueError("expected codes, labels and weights as arrays of whole numbers")
     if sample.labels.shape != (sample.n,) or sample.codes.shape != (len(columns), sample.n) or not sample.n:
         raise ValueError(
             f"expected codes of shape ({len(columns)}, n) and labels of shape (n,), n >= 1, got shapes "
@@ -162,5 +166,5 @@ def check_encoded(sample: EncodedSample, classes: int) -> None:
     known = np.abs(sample.labels) == 1 if classes == 2 else (sample.labels >= 0) & (sample.labels < classes)
     if not np.all(known):
         raise ValueError(f"a label is not among {'-1 and 1' if classes == 2 else f'0 to {classes - 1}'}")
-    if sample.weights is not None and sample.weights.shape != (sample.n,):
-        raise ValueError(f"expected {sample.n} weights, got shape {sample.weights.shape}")
+    if weights is not None and (weights.shape != (sample.n,) or weights.min() < 0 or weights.max() > WEIGHT_ONE):
+        raise ValueError(f"expected {sample.n} weights from 0 to {WEIGHT_ONE}, got shape {weights.shape}")

@@ -113,6 +113,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
     def _restored(record: Mapping[str, object]) -> M:
         """The inverse of the model's `as_record`. Raises ValueError, KeyError or TypeError for a malformed one."""
 
+    def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None:
+        """Raise ValueError where this sample and these parameters cannot be fitted; before anything is charged."""
+
+    def _rests_on(self) -> tuple[str, ...]:
+        """Claims that a fit's cost rests on, for the entry of a private choice among fits."""
+        return ()
+
     def _adjacency(self) -> ReplaceOne | AddRemoveOne:
         """The relation of the guarantee."""
         return ReplaceOne()
@@ -127,7 +134,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
         X: n records, a DataFrame, a mapping of columns or an array (n, columns).  y: labels, shape (n,).
-        on_round: called after each round with its number and what it released, which is public by then.
+        on_round: called after each round with its number and what it released, which is public by then. Not called
+          where settings are tuned: how many runs there are must stay hidden.
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
@@ -160,7 +168,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         return EncodedSample(Layout(schema), codes, labels), classes
 
     def fit_encoded(self, sample: EncodedSample, *, on_round: Progress | None = None) -> Self:
-        """`fit` on a sample that is encoded and checked already; its layout's schema takes precedence."""
+        """`fit` on a sample that is encoded already; its layout's schema takes precedence.
+
+        Raises ValueError where codes, labels or weights are not what the sample says, before anything is charged.
+        """
         return self._fit_sample(sample, self._public_classes(sample.layout.schema), on_round)
 
     def _fit_sample(self, sample: EncodedSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
@@ -168,6 +179,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         check_encoded(sample, len(classes))
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
+        self._refuse(sample, classes)
         ledger = self._paying_ledger(target)
         allowance = Allowance(ledger, target, type(self).__name__, classes)
         noise, settings = noise_source(self.random_state), checked_settings(self)
@@ -175,6 +187,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         if settings:
             model, self.tuned_ = best_setting(self, settings, sample, allowance, noise)
             parameters |= self.tuned_
+            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
         else:
             model = self._learn(sample, allowance, noise, on_round)
         self.parameters_ = parameters
@@ -211,6 +224,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
                 raise ValueError(f"y holds one class only, {classes[0]!r}: there is nothing to learn")
         elif self.classes is not None:
             classes = distinct_classes(self.classes)
+        if len(classes) > MOST_CLASSES:
+            raise ValueError(f"classes: expected at most {MOST_CLASSES}, got {len(classes)}")
         if len(classes) > 2 and not self._multi_class:
             raise ValueError(
                 f"Only binary classification is supported. There are {len(classes)} classes, {classes!r}, and "
@@ -292,6 +307,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             "learner": type(self).__name__,
             "parameters": self.parameters_,
             "classes": self.classes_.tolist(),
+            "tuned": getattr(self, "tuned_", None),
             "model": model,
             "statement": self.statement_.as_dict(),
         }
@@ -349,7 +365,9 @@ def _learner(base: type[PrivateClassifier[M]], name: str) -> type[PrivateClassif
 def distinct_classes(classes: Sequence[object]) -> tuple[object, ...]:
     """Declared classes, checked. Raises ValueError."""
     found = () if isinstance(classes, str) else tuple(classes)
-    if not 2 <= len(found) <= MOST_CLASSES or any(one == other for one, other in itertools.combinations(found, 2)):
+    if len(found) > MOST_CLASSES:
+        raise ValueError(f"classes: expected at most {MOST_CLASSES}, got {len(found)}")
+    if len(found) < 2 or any(one == other for one, other in itertools.combinations(found, 2)):
         raise ValueError(f"classes: expected two distinct classes or more, got {classes!r}")
     return found
 

@@ -52,7 +52,7 @@ from mechanisms.gradient_queries import (
     leaf_values_l2,
 )
 from mechanisms.noise import NoiseSource
-from mechanisms.parallel import Lane, Parallel, Partition, one_cost, whole_plan
+from mechanisms.parallel import Lane, Parallel, Partition, whole_plan
 
 
 @attrs.frozen
@@ -189,8 +189,8 @@ class Grower:
     def mechanism(self, allowance: Allowance) -> Parallel[BoostedRecords, tuple[GradientTree, ...]]:
         """All of it as one release, at the price of one lane per partition."""
         plan = self.amount.plan(self.depth)
-        delta = allowance.delta if isinstance(allowance.ledger.composition, BasicComposition) else 0.0
-        cost, claim = one_cost(whole_plan(plan, len(self.partitions)), allowance.ledger.composition, delta)
+        rule = allowance.ledger.composition
+        delta = allowance.delta if isinstance(rule, BasicComposition) else 0.0
         level = self.amount.level
         announced = Description(
             mechanism="DPBoost",
@@ -201,9 +201,9 @@ class Grower:
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=("L2", "gdp" if self.amount.gaussian else "laplace", "dpboost-gain", "dpboost-leaf", claim),
+            claims=("L2", "gdp" if self.amount.gaussian else "laplace", "dpboost-gain", "dpboost-leaf"),
         )
-        return Parallel(self.partitions, plan, cost, BoostedRecords.subset, _size, self.forest, announced)
+        return Parallel(self.partitions, plan, BoostedRecords.subset, _size, self.forest, announced, rule, delta)
 
 
 def _size(records: BoostedRecords) -> int:

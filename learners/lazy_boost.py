@@ -54,13 +54,13 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
     density: κ in (0, 1], the smoothness of the weighting.
       None takes what `learners.defaults.lazy_boost_settings` says for this n, epsilon, delta and number of features.
     selection: how "one-rule" and "top-down" choose, see `learners.selections.choosing`.
-    splits, depth, criterion: of "top-down", see `learners.top_down.PrivateTopDown`; trees by errors are better than
-      those by Gini, whose noise is twice as large.
+    splits, depth, criterion: of "top-down", see `learners.top_down.PrivateTopDown`; trees by errors were better than
+      those by Gini wherever we looked.
     calibration: share of the budget, in [0, 1), for a noisy histogram of scores and labels; `predict_proba` then gives
       probabilities, and `predict` what they say is more likely. [score-histogram]
     quantile_bins: cut numeric columns without cuts of their own into that many bins of about equal numbers of records,
-      for a tenth of the budget, with a feature per cut (value >= cut); None takes the schema's bins. It needs a δ to
-      be worth its price. [private-quantile]
+      for a tenth of the budget, with a feature per cut (value >= cut); None takes the schema's bins. At δ = 0 and small
+      ε, thresholds at equal distances are better. [private-quantile]
     schema: a `Schema`, or the path of a schema file; None takes columns of zeros and ones.
     classes: the two public classes, the second positive; None takes the schema's label, else (0, 1).
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
@@ -107,7 +107,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         learning_rate: float | None = None,
         density: float | None = None,
         selection: Selection = "exponential",
-        splits: int = 2,
+        splits: int = 3,
         depth: int | None = None,
         criterion: Criterion = "error",
         calibration: float = 0.0,
@@ -202,6 +202,12 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
             model = plan.run(eta, charge, data, on_round)
         self.eta_, self.settings_ = eta, plan.settings
         return model
+
+    def _keep(self, model: VoteModel, classes: tuple[object, ...], ledger: Ledger) -> None:
+        super()._keep(model, classes, ledger)
+        if hasattr(self, "tuned_"):  # the fit that won was another object's; what is left here is of an earlier fit
+            self.__dict__.pop("eta_", None)
+            self.__dict__.pop("settings_", None)
 
     @staticmethod
     def _restored(record: Mapping[str, object]) -> VoteModel:

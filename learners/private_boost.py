@@ -21,7 +21,7 @@ from learners.schema import Numeric, Schema
 from learners.tables import Table
 from learners.views import check_pairs
 from mechanisms.gradients import MOST_RECORDS, WEIGHT_ONE
-from mechanisms.noise import NoiseSource
+from mechanisms.noise import NoiseSource, SeededNoise
 
 Promise: TypeAlias = Literal["add-remove-one", "replace-one"]
 
@@ -163,20 +163,31 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         columns = tuple(refined(column) if isinstance(column, Numeric) else column for column in schema.columns)
         return attrs.evolve(schema, columns=columns)
 
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> AdditiveModel:
-        if sample.n > MOST_RECORDS:
-            raise ValueError(f"expected at most {MOST_RECORDS} records, got {sample.n}")
-        design = Design(
+    def _design(self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource) -> Design:
+        return Design(
             sample.layout.schema,
             self._adjacency(),
-            len(allowance.classes),
+            len(classes),
             noise,
             self.sweeps,
             check_pairs(self.interactions),
             float(self.calibration),
         )
+
+    def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None:
+        if sample.n > MOST_RECORDS:
+            raise ValueError(f"expected at most {MOST_RECORDS} records, got {sample.n}")
+        if sample.weights is not None and not np.any(sample.weights):
+            raise ValueError("sample_weight: every weight is zero, or less than a 1,024th of weight_cap")
+        self._design(sample, classes, SeededNoise(0))
+
+    def _rests_on(self) -> tuple[str, ...]:
+        return ("clipped-gradients", "histograms", "gdp", *(("score-histogram",) if self.calibration else ()))
+
+    def _learn(
+        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
+    ) -> AdditiveModel:
+        design = self._design(sample, allowance.classes, noise)
         eta = allowance.largest_eta(design.plan)
         data = allowance.ledger.protect(sample)
         with allowance.reserve(design.plan(eta), design.adjacency, design.announced(eta)) as charge:

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from accountant import Description, Protected
+from accountant import BoundedRange, Cost, Description, Protected, PureDP
 from accountant._numbers import count, positive
 from boosting import Reweighted
 from boosting.measures import FloatArray
@@ -192,6 +192,9 @@ def open_leaves(splits: Sequence[Split], depth: int | None) -> tuple[int, ...]:
     return tuple(number for number, splits_above in enumerate(above) if depth is None or splits_above < depth)
 
 
+NOT_MORE: Final = 1.0 - 2.0**-48
+"""Keeps rounding from making labels cost more than what they are planned at."""
+
 CRITERIA: Final[dict[Criterion, RobustQuery[WeightedCells, FloatArray, RangeSensitivity]]] = {
     "gini": GINI_IMPROVEMENT,
     "entropy": ENTROPY_IMPROVEMENT,
@@ -247,9 +250,15 @@ class PrivateTopDown(RobustLearner[Tree]):
         return choosing(self.selection, CRITERIA[self.criterion], self.eta, zeta, self.noise)
 
     def label_mechanism(self, zeta: float) -> LeafLabels[WeightedLeaves]:
-        """What all labels are released from, priced up to ζ."""
+        """What all labels are released from, priced up to ζ at no more than label_width splits."""
         ratio = CRITERIA[self.criterion].sensitivity(zeta).value / LEAF_GAPS.sensitivity(zeta).value
-        return LeafLabels(LEAF_GAPS, self.label_width * ratio * self.eta, zeta, self.noise)
+        return LeafLabels(LEAF_GAPS, self.label_width * ratio * self.eta * NOT_MORE, zeta, self.noise)
+
+    def costs(self, slickness: Slickness) -> Sequence[Cost]:
+        """splits + 1 releases a round. Labels as wide as a split cost just as much, so that plans have few steps."""
+        *splits, labels = super().costs(slickness)
+        same = BoundedRange(splits[0].epsilon) if isinstance(splits[0], BoundedRange | PureDP) else labels
+        return (*splits, same if self.label_width == 1.0 else labels)
 
     def releases(self, zeta: float) -> Sequence[Robust]:
         """All splits, then the labels."""

@@ -64,6 +64,10 @@ class Learner(Protocol[M]):
 
     def _parameters(self) -> dict[str, object]: ...
 
+    def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None: ...
+
+    def _rests_on(self) -> tuple[str, ...]: ...
+
     def _adjacency(self) -> ReplaceOne | AddRemoveOne: ...
 
     def _learn(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: None) -> M: ...
@@ -94,6 +98,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
     budget: PureDP | ZCDP
     classes: tuple[object, ...]
     noise: NoiseSource
+    setting: Setting = attrs.field(factory=dict)
 
     @property
     def cost(self) -> Cost:
@@ -108,14 +113,17 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         return Description(
             mechanism=type(self.learner).__name__,
             query="fit, and records that it gets right",
-            parameters=(),
+            parameters=(("each run", repr(self.budget)), ("setting", repr(self.setting))),
             norm=L1Sensitivity.norm,
             sensitivity=1.0,
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=("records-right",),
+            claims=("records-right", *self.learner._rests_on()),
         )
+
+    def check(self, data: EncodedSample) -> None:
+        self.learner._refuse(data, self.classes)
 
     def sample(self, data: EncodedSample) -> tuple[float, M]:
         rule = BasicComposition() if isinstance(self.budget, PureDP) else ZCDPComposition()
@@ -156,8 +164,11 @@ def checked_settings(learner: object) -> list[Setting]:
     return [dict(setting) for setting in tune]
 
 
-FIXED: Final = frozenset({"epsilon", "delta", "adjacency", "schema", "classes", "ledger", "random_state", "tune"})
-"""Parameters that all candidates share."""
+FIXED: Final = frozenset(
+    {"epsilon", "delta", "adjacency", "composition", "schema", "quantile_bins", "classes", "weight_cap", "ledger"}
+    | {"random_state", "tune"}
+)
+"""Parameters that all candidates share: the promise, and what decides how the records are encoded."""
 
 
 def candidate(learner: object, setting: Setting) -> Learner[Any]:
@@ -175,7 +186,7 @@ def best_setting(
     """
     stopping = NegativeBinomialStopping.with_mean(0.0, RUNS_PER_SETTING * len(settings))
     budget = affordable(allowance.target, len(settings), stopping)
-    runs = tuple(Run(candidate(learner, setting), budget, allowance.classes, noise) for setting in settings)
+    runs = tuple(Run(candidate(learner, each), budget, allowance.classes, noise, each) for each in settings)
     delta = allowance.delta if isinstance(budget, ZCDP) else None
     choice: PrivateSelection[EncodedSample, tuple[float, M]] = PrivateSelection(
         runs, key=lambda output: output[0], stopping=stopping, delta=delta, noise=noise
@@ -188,7 +199,8 @@ def best_setting(
         ) from None
     found = allowance.ledger.release(choice, allowance.ledger.protect(sample), account=allowance.account)
     assert found is not None  # this law of stopping always runs once
-    return found[1][1], settings[found[0]]
+    plain = runs[found[0]].learner._parameters()
+    return found[1][1], {name: plain.get(name, value) for name, value in settings[found[0]].items()}
 
 
 def affordable(target: PureDP | ApproxDP | ZCDP, candidates: int, stopping: NegativeBinomialStopping) -> PureDP | ZCDP:

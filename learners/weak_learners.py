@@ -104,7 +104,8 @@ class RoundLearner(Protocol[H_co]):
 LearnerFactory: TypeAlias = Callable[[Layout, float, NoiseSource], RoundLearner[CodeHypothesis]]
 """Makes the weak learner of a fit: (public layout, inverse noise scale η > 0, noise source).
 
-Costs must rise with η: the booster looks for the largest η whose plan of all rounds keeps the budget.
+Costs must rise with η, as the booster looks for the largest η whose plan of all rounds keeps the budget; and they must
+not depend on the layout, which is known only after the plan where cuts are released first.
 """
 
 

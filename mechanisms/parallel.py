@@ -44,9 +44,9 @@ class Lane(Generic[D]):
     turn: the number of the partition that is being used, shared by all lanes.
     """
 
-    def __init__(self, records: D, plan: Plan, partition: int, turn: list[int]) -> None:
+    def __init__(self, records: D, plan: Plan, partition: int, turn: list[int], *, private: bool) -> None:
         self.__records, self.__steps = records, iter(plan)
-        self.__partition, self.__turn = partition, turn
+        self.__partition, self.__turn, self.__private = partition, turn, private
 
     def release(self, mechanism: Mechanism[D, R]) -> R:
         """The next step of this lane. Raises NotSpendable for a dearer one, ReservationClosed after the last.
@@ -62,6 +62,8 @@ class Lane(Generic[D]):
             raise NotSpendable(f"lanes promise {ReplaceOne()}, the mechanism {mechanism.adjacency}")
         if type(planned) is not type(cost) or not cost <= planned:  # type: ignore[operator]  # of one kind here
             raise NotSpendable(f"this step was planned at {planned}, the mechanism costs {cost}")
+        if self.__private and not mechanism.description.private:
+            raise NotSpendable("secure noise was announced for these lanes, the mechanism draws simulated noise")
         mechanism.check(self.__records)
         return mechanism.sample(self.__records)
 
@@ -70,11 +72,15 @@ class Lane(Generic[D]):
 class Partition:
     """Which lane each record is in, by its place in the table. Public.
 
-    lanes: shape (n,), each in [0, number).
+    lanes: shape (n,), each in [0, number). Raises ValueError for another.
     """
 
     number: int
     lanes: IntArray = attrs.field(eq=attrs.cmp_using(eq=np.array_equal))
+
+    def __attrs_post_init__(self) -> None:
+        if self.lanes.size and not 0 <= int(self.lanes.min()) <= int(self.lanes.max()) < self.number:
+            raise ValueError(f"a record is in a lane outside 0 to {self.number - 1}")
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -83,23 +89,28 @@ class Parallel(Mechanism[D, R], Generic[D, R]):
 
     partitions: one after another; each shares out all n records anew.
     plan: the steps that each lane of each partition may take.
-    priced: what `whole_plan` costs as one, see `one_cost`.
     select: the records at some places, as data of their own.  size: the number of records; checked before the charge.
     program: draws through the lanes, a list for each partition, and through nothing else.
-    announced: the entry in the books, but for cost and lanes.
+    announced: the entry in the books, but for lanes and the claim behind the price.
+    rule, delta: those of the ledger that will pay; the cost is `one_cost` of one lane's steps for each partition.
     """
 
     partitions: tuple[Partition, ...]
     plan: Plan
-    priced: Cost
     select: Callable[[D, IntArray], D]
     size: Callable[[D], int]
     program: Callable[[Sequence[Sequence[Lane[D]]]], R]
     announced: Description
+    rule: Composition = attrs.field(factory=BasicComposition)
+    delta: float = 0.0
+
+    @cached_property
+    def _owed(self) -> tuple[Cost, str]:
+        return one_cost(whole_plan(self.plan, len(self.partitions)), self.rule, self.delta)
 
     @property
     def cost(self) -> Cost:
-        return self.priced
+        return self._owed[0]
 
     @property
     def adjacency(self) -> Adjacency:
@@ -111,7 +122,7 @@ class Parallel(Mechanism[D, R], Generic[D, R]):
         lanes = [partition.number for partition in self.partitions]
         steps = ", ".join(f"{step.rounds} x {step.cost!r}" for step in self.plan.steps)
         own = (("partitions", len(lanes)), ("lanes", max(lanes)), ("steps of a lane", steps))
-        claims = ("parallel-lanes", *self.announced.claims)
+        claims = ("parallel-lanes", self._owed[1], *self.announced.claims)
         return attrs.evolve(self.announced, parameters=(*self.announced.parameters, *own), claims=claims)
 
     def check(self, data: D) -> None:
@@ -121,10 +132,12 @@ class Parallel(Mechanism[D, R], Generic[D, R]):
                 raise ValueError(f"these lanes are for n = {partition.lanes.size}, the data has {n} records")
 
     def sample(self, data: D) -> R:
-        turn = [0]
+        turn, private = [0], self.announced.private
         lanes = [
             [
-                Lane(self.select(data, np.flatnonzero(partition.lanes == lane)), self.plan, number, turn)
+                Lane(
+                    self.select(data, np.flatnonzero(partition.lanes == lane)), self.plan, number, turn, private=private
+                )
                 for lane in range(partition.number)
             ]
             for number, partition in enumerate(self.partitions)

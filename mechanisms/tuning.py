@@ -200,7 +200,16 @@ class PrivateSelection(Mechanism[D, tuple[int, R] | None], Generic[D, R]):
         return Description(
             mechanism="PrivateSelection",
             query="best of " + _listed(f"{each.mechanism}({each.query})" for each in described),
-            parameters=(("candidates", len(described)), ("stopping", self.stopping.name), *self.stopping.parameters),
+            parameters=(
+                ("candidates", len(described)),
+                ("stopping", self.stopping.name),
+                *self.stopping.parameters,
+                *(
+                    (f"candidate {number}", ", ".join(f"{name} {value}" for name, value in each.parameters))
+                    for number, each in enumerate(described)
+                    if each.parameters
+                ),
+            ),
             norm=_listed(each.norm for each in described),
             sensitivity=max(each.sensitivity for each in described),
             zeta=max(zetas) if zetas else None,

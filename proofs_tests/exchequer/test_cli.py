@@ -40,7 +40,7 @@ kind = "categorical"
 categories = ["female", "male"]
 """
 Row = tuple[object, str, str]
-TRAIN = ("train", "people.csv", "--schema", "people.toml", "--out", "model.json", "--learner", "lazy-boost")
+TRAIN = ("train", "people.csv", "--schema", "people.toml", "--learner", "lazy-boost", "--out", "model.json")
 
 
 def run(*arguments: str, env: dict[str, str | None] | None = None) -> Result:
@@ -171,8 +171,8 @@ def test_three_classes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_files_without_a_header(folder: Path) -> None:
     write(folder / "bare.csv", records(), header=False)
-    bare = ("train", "bare.csv", "--no-header", "--schema", "people.toml", "--epsilon", "1", "--seed", "3")
-    fine(*bare, "--out", "bare.json")
+    bare = ("train", "bare.csv", "--no-header", "--schema", "people.toml", "--learner", "lazy-boost")
+    fine(*bare, "--epsilon", "1", "--seed", "3", "--out", "bare.json")
     fine(*TRAIN, "--epsilon", "1", "--seed", "3")
     one, other = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("bare.json", "model.json"))
     assert one["model"] == other["model"]
@@ -284,7 +284,7 @@ def test_a_bad_schema_is_named(folder: Path, old: str, new: str, culprit: str) -
 @pytest.mark.parametrize(
     ("option", "values"),
     [
-        ("--epsilon", ["0", "-1", "nan", "inf", "some", "1e-320", "1e300"]),
+        ("--epsilon", ["0", "-1", "nan", "inf", "some", "1e-320", "1e307"]),
         ("--delta", ["-0.1", "nan", "1", str(1 / N)]),
         ("--rounds", ["0", "-3", "1.5"]),
         ("--learning-rate", ["0", "nan"]),

@@ -281,7 +281,7 @@ def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: f
         last[place] = number
         before, squares, curvatures = mean[place].copy(), np.zeros(2), np.zeros(2)
         for cell, (gradient, half) in enumerate(released):
-            curvatures[cell] = max(2.0 * half, additive_boost.LEAST_CURVATURE * sigma)
+            curvatures[cell] = max(additive_boost.UNCLIPPED * 2.0 * half, additive_boost.LEAST_CURVATURE * sigma)
             noise = (sigma**2 + curvatures[cell]) / curvatures[cell] ** 2
             known = min(variance[place, cell] + drift, prior)
             gain = known / (known + noise)

@@ -1,5 +1,7 @@
 """Settings chosen privately: what the choice costs, that it chooses, and that a run cannot overspend."""
 
+from pathlib import Path
+
 import attrs
 import numpy as np
 import pytest
@@ -107,3 +109,34 @@ def test_other_learners_fit_inside_a_choice_too() -> None:
         run = Run(candidate(DPLogisticRegression(schema=SCHEMA), {}), budget, (0, 1), SeededNoise(0))
         count, _ = run.sample(sample)
         assert count > 2500
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        ({"interactions": (("a", "zz"),)}, "zz"),
+        ({"weight_cap": 1.0}, "weight_cap"),
+        ({"calibration": 2.0}, "calibration"),
+    ],
+)
+def test_settings_that_cannot_run_are_refused_before_the_charge(setting: dict[str, object], said: str) -> None:
+    """Else the fit would fail by chance, after it was paid for, and tell how many runs there were."""
+    ledger = Ledger(ApproxDP(5.0, 1e-5), composition=BasicComposition(), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match=said):
+        tuned(ledger=ledger, tune=[{"sweeps": 1}, setting]).fit(X, Y)
+    assert ledger.spent == ApproxDP(0.0, 0.0)
+
+
+def test_numbers_of_numpy_in_a_setting_survive_saving(tmp_path: Path) -> None:
+    model = tuned(tune=[{"sweeps": np.int64(3)}]).fit(X, Y)
+    model.save(tmp_path / "model.json")
+    assert PrivateBoostClassifier.load(tmp_path / "model.json").sweeps == 3
+    assert '"tuned"' in (tmp_path / "model.json").read_text()
+
+
+def test_the_entry_names_budget_settings_and_claims_of_the_runs() -> None:
+    model = tuned().fit(X, Y)
+    entry = next(str(entry.record) for entry in model.ledger_.entries if entry.kind == "charged")
+    for said in ("each run ZCDP", "interactions", "clipped-gradients", "records-right", "candidate 1"):
+        assert said in entry
+    assert not hasattr(model, "eta_")

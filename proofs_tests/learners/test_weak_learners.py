@@ -155,9 +155,15 @@ def test_equal_neighbours_of_a_plan_are_one_step() -> None:
     runs = certificates(LazyBregman(0.5, 0.4), 50, 1000)
     layout = Layout(SCHEMA)
     assert len(boosting_plan(PrivateOneRule(layout, 1.0, SeededNoise(0)), runs).steps) == len(runs) < 5
-    trees = boosting_plan(PrivateTopDown(layout, 1.0, 4, noise=SeededNoise(0), label_width=2.0), runs)
-    assert trees.rounds == 50 * 5
-    assert len(trees.steps) == 2 * 50
+    for label_width, steps in ((1.0, len(runs)), (2.0, 2 * 50)):
+        trees = PrivateTopDown(layout, 1.0, 4, noise=SeededNoise(0), label_width=label_width)
+        assert boosting_plan(trees, runs).rounds == 50 * 5
+        assert len(boosting_plan(trees, runs).steps) == steps
+        for slickness, _ in runs:
+            planned, labels = trees.costs(slickness)[-1], trees.label_mechanism(slickness.zeta).robust_cost.cost
+            assert isinstance(planned, BoundedRange)
+            assert isinstance(labels, BoundedRange)
+            assert (1 - 1e-14) * planned.epsilon <= labels.epsilon <= planned.epsilon
     equal = Plan.sequence([BoundedRange(1.0), BoundedRange(1.0), BoundedRange(0.5)])
     assert [step.rounds for step in equal.steps] == [2, 1]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import attrs
 import numpy as np
 import pytest
 
@@ -22,7 +23,7 @@ from accountant import (
     Step,
     ZCDPComposition,
 )
-from mechanisms import ExponentialKernel, Mechanism, NoiseSource, PlainMechanism, Query, RangeSensitivity
+from mechanisms import ExponentialKernel, Mechanism, NoiseSource, PlainMechanism, Query, RangeSensitivity, SeededNoise
 from mechanisms.parallel import Lane, Parallel, Partition, one_cost, whole_plan
 from proofs_tests.harness import ClaimViolated, ScriptedNoise, check_learner, neighbours
 
@@ -48,8 +49,7 @@ def chosen(bits: Bits, places: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Bit
 def parallel(
     program: Callable[[Lanes], Bits], plan: Plan, partitions: tuple[Partition, ...] = PARTITIONS
 ) -> Parallel[Bits, Bits]:
-    cost, _ = one_cost(whole_plan(plan, len(partitions)), BasicComposition(), 0.0)
-    return Parallel(partitions, plan, cost, chosen, len, program, ABOUT)
+    return Parallel(partitions, plan, chosen, len, program, ABOUT)
 
 
 ETA = 0.4
@@ -117,7 +117,7 @@ def test_lanes_for_another_n_are_refused_before_the_charge() -> None:
 
 
 def test_a_lane_shows_nothing_of_its_records() -> None:
-    lane = Lane((3, 1, 4), PLAN, 0, [0])
+    lane = Lane((3, 1, 4), PLAN, 0, [0], private=False)
     assert [name for name in vars(lane) if not name.startswith("_Lane__")] == []
     assert "3, 1, 4" not in repr(lane)
 
@@ -132,3 +132,19 @@ def test_a_plan_as_one_cost_is_what_its_ledger_would_add_up() -> None:
     assert isinstance(best, ApproxDP)
     assert one_cost(Plan.of(PureDP(0.25), 4), BasicComposition(), 0.0)[0] == PureDP(1.0)
     assert whole_plan(plan, 3).rounds == 15
+
+
+def test_lanes_that_announced_secure_noise_refuse_simulated_noise() -> None:
+    """A statement would be headed private over draws that anyone can repeat."""
+
+    def program(lanes: Lanes) -> Bits:
+        return (lanes[0][0].release(majority(ETA, SeededNoise(0))),)
+
+    secure = attrs.evolve(ABOUT, private=True)
+    with pytest.raises(NotSpendable, match="simulated"):
+        Parallel(PARTITIONS, PLAN, chosen, len, program, secure).sample((0, 1, 1, 0))
+
+
+def test_no_record_is_left_out_of_the_lanes() -> None:
+    with pytest.raises(ValueError, match="outside 0 to 1"):
+        Partition(2, np.array([0, 2]))
