@@ -77,7 +77,8 @@ def margins(fitted: PrivateClassifier[Any], X: Table, y: npt.ArrayLike) -> Float
 
 def reach(model: Model) -> float:
     """How far margins are told apart, by what the model is: public."""
-    return 1.0 if isinstance(model, VoteModel) or (isinstance(model, ForestModel) and not model.counted) else WIDEST
+    votes = isinstance(model, VoteModel) and model.calibration is None
+    return 1.0 if votes or (isinstance(model, ForestModel) and not model.counted) else WIDEST
 
 
 @attrs.frozen(eq=False)

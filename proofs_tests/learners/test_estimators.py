@@ -436,7 +436,7 @@ def test_observed_classes_are_the_sorted_distinct_labels(y: list[int]) -> None:
 
 def test_classes_must_be_told_apart() -> None:
     for classes in ("ab", ("a",), (1, 1), (0, False), [0, 1, 1.0], tuple(range(128))):
-        with pytest.raises(ValueError, match="two distinct classes or more"):
+        with pytest.raises(ValueError, match=r"two distinct classes or more|at most 127"):
             distinct_classes(cast("Any", classes))
     with pytest.raises(ValueError, match="expected two classes"):
         signs([0, 1, 2], (0, 1, 2))
