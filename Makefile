@@ -45,6 +45,7 @@ proofs: $(STAMP)
 # The peers bring packages of their own, so they get an environment of their own.
 bench:
 	@$(MAKE) VENV=.venv-bench EXTRAS=bench .venv-bench/.installed
+	.venv-bench/bin/python -m benchmarks recommended
 	.venv-bench/bin/python -m benchmarks adult
 	.venv-bench/bin/python -m benchmarks boosted-trees
 	.venv-bench/bin/python -m benchmarks peers

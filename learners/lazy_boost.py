@@ -1,6 +1,6 @@
 """LazyBB with private weak learners, as a scikit-learn classifier that pays through a ledger."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias, TypeVar
 
@@ -17,6 +17,7 @@ from learners.encoding import EncodedSample, Layout
 from learners.estimator import Allowance, Check, PrivateClassifier, Progress, RandomState, Rule, named_rule
 from learners.lazy_plan import LazyPlan
 from learners.one_rule import PrivateOneRule
+from learners.parameters import optional
 from learners.quantile_cuts import QUANTILE_SHARE, QuantileCuts, bins, finely_cut
 from learners.schema import Schema
 from learners.selections import Selection, selection
@@ -29,10 +30,6 @@ from mechanisms.noise import NoiseSource
 WeakLearnerName: TypeAlias = Literal["one-rule", "top-down"]
 
 T = TypeVar("T")
-
-
-def _optional(check: Callable[[T], T]) -> Callable[[T | None], T | None]:
-    return lambda value: None if value is None else check(value)
 
 
 def _weak_learner(value: WeakLearnerName | LearnerFactory) -> WeakLearnerName | LearnerFactory:
@@ -86,15 +83,15 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
         "weak_learner": _weak_learner,
-        "rounds": _optional(count),
-        "learning_rate": _optional(positive),
-        "density": _optional(fraction),
+        "rounds": optional(count),
+        "learning_rate": optional(positive),
+        "density": optional(fraction),
         "selection": selection,
         "splits": count,
         "depth": check_depth,
         "criterion": check_criterion,
         "calibration": probability_below_one,
-        "quantile_bins": _optional(bins),
+        "quantile_bins": optional(bins),
     }
 
     def __init__(

@@ -16,8 +16,8 @@ from learners.additive_model import AdditiveModel, Curve
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample
 from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
-from learners.partitions import refined
-from learners.schema import Numeric, Schema
+from learners.quantile_cuts import finely_cut
+from learners.schema import Schema
 from learners.tables import Table
 from learners.views import check_pairs
 from mechanisms.gradients import MOST_RECORDS, WEIGHT_ONE
@@ -159,9 +159,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         return RELATIONS[self.adjacency]
 
     def _resolved_schema(self, table: Table) -> Schema:
-        schema = super()._resolved_schema(table)
-        columns = tuple(refined(column) if isinstance(column, Numeric) else column for column in schema.columns)
-        return attrs.evolve(schema, columns=columns)
+        return finely_cut(super()._resolved_schema(table))
 
     def _design(self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource) -> Design:
         return Design(
