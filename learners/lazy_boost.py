@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias, TypeVar
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 from scipy.special import expit
@@ -28,8 +28,6 @@ from learners.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
 from mechanisms.noise import NoiseSource
 
 WeakLearnerName: TypeAlias = Literal["one-rule", "top-down"]
-
-T = TypeVar("T")
 
 
 def _weak_learner(value: WeakLearnerName | LearnerFactory) -> WeakLearnerName | LearnerFactory:
