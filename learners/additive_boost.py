@@ -19,8 +19,7 @@ from accountant._numbers import count, positive, probability_below_one
 from boosting.measures import FloatArray, IntArray
 from boosting.schema import Spender
 from learners.additive_model import AdditiveModel, Term
-from learners.calibration import Calibrator, log_odds_edges
-from learners.calibration import Scored as Counted
+from learners.calibration import Calibrator, ScoreBins, log_odds_edges
 from learners.effects import Effect
 from learners.encoding import EncodedSample
 from learners.estimator import Progress
@@ -32,12 +31,10 @@ from mechanisms.core import Mechanism
 from mechanisms.gradients import (
     CURVATURE_SCALE,
     SCORE_UNIT,
-    Histograms,
-    Neighbours,
     ScoredCells,
     gradient_query,
-    histogram_query,
 )
+from mechanisms.histograms import Histograms, Neighbours, histogram_query
 from mechanisms.noise import NoiseSource
 from mechanisms.plain import PlainMechanism
 from mechanisms.sensitivity import L2Sensitivity
@@ -158,7 +155,7 @@ class Design:
             claims=tuple(dict.fromkeys([*rounds.claims, *(claim for other in others for claim in other.claims)])),
         )
 
-    def _others(self, eta: float) -> Iterator[Counter | Mechanism[Counted, FloatArray]]:
+    def _others(self, eta: float) -> Iterator[Counter | Mechanism[ScoreBins, FloatArray]]:
         first = self.histograms(eta)
         if first is not None:
             yield first
@@ -326,7 +323,7 @@ def _calibrated(
 ) -> AdditiveModel:
     calibrator = design.calibrator
     assert calibrator is not None
-    counted = sample.map(lambda records: Counted.of(model.scores(records.codes), records.labels, calibrator.edges))
+    counted = sample.map(lambda records: ScoreBins.of(model.scores(records.codes), records.labels, calibrator.edges))
     return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
 
 

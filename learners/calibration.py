@@ -14,16 +14,15 @@ import numpy as np
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
-from accountant import AddRemoveOne, BasicComposition, Plan, Protected, ReplaceOne, Step, ZCDPComposition
-from accountant.rounding import float_up, up
+from accountant import BasicComposition, Plan, Protected, Step, ZCDPComposition
+from accountant.rounding import float_up
 from boosting import Spender
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.schema import IntArray
 from mechanisms import GaussianKernel, LaplaceKernel, Mechanism, NoiseSource, PlainMechanism, Query
+from mechanisms.histograms import Neighbours, counts_l1, counts_l2
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
-
-Neighbours: TypeAlias = AddRemoveOne | ReplaceOne
 
 MOST_LOG_ODDS: Final = 6.0
 """Scores are told apart up to these log-odds."""
@@ -45,7 +44,7 @@ LEAST: Final = 1e-3
 
 
 @attrs.frozen(eq=False)
-class Scored:
+class ScoreBins:
     """Records in the bins of a score.
 
     bins: shape (n,).  labels: each −1 or +1, shape (n,).  number: of bins; public.
@@ -56,27 +55,25 @@ class Scored:
     number: int
 
     @staticmethod
-    def of(scores: FloatArray, labels: SignArray, edges: Sequence[float]) -> "Scored":
+    def of(scores: FloatArray, labels: SignArray, edges: Sequence[float]) -> "ScoreBins":
         """scores, labels: shape (n,).  edges: inner cut points, rising."""
-        return Scored(np.searchsorted(edges, scores, side="right"), labels, len(edges) + 1)
+        return ScoreBins(np.searchsorted(edges, scores, side="right"), labels, len(edges) + 1)
 
 
-def score_counts(data: Scored) -> FloatArray:
+def score_counts(data: ScoreBins) -> FloatArray:
     """Records per bin and label, shape (bins, 2), label −1 first; integers."""
     slot = 2 * data.bins + (data.labels > 0)
     return np.bincount(slot, minlength=2 * data.number).reshape(-1, 2).astype(np.float64)
 
 
-def histogram_l1(adjacency: Neighbours) -> Query[Scored, FloatArray, L1Sensitivity]:
+def histogram_l1(adjacency: Neighbours) -> Query[ScoreBins, FloatArray, L1Sensitivity]:
     """`score_counts`, which move by 2 where a record is replaced, by 1 where one comes or goes. [score-histogram]"""
-    moved = L1Sensitivity(1.0 if adjacency == AddRemoveOne() else 2.0)
-    return Query("score-histogram", score_counts, moved, adjacency, ("score-histogram",))
+    return Query("score-histogram", score_counts, counts_l1(adjacency), adjacency, ("score-histogram",))
 
 
-def histogram_l2(adjacency: Neighbours) -> Query[Scored, FloatArray, L2Sensitivity]:
+def histogram_l2(adjacency: Neighbours) -> Query[ScoreBins, FloatArray, L2Sensitivity]:
     """The same in ℓ2: √2, as one count falls by 1 and another rises by 1; or 1. [score-histogram]"""
-    moved = L2Sensitivity(1.0 if adjacency == AddRemoveOne() else up(math.sqrt(2.0)))
-    return Query("score-histogram", score_counts, moved, adjacency, ("score-histogram",))
+    return Query("score-histogram", score_counts, counts_l2(adjacency), adjacency, ("score-histogram",))
 
 
 def log_odds_edges(unit: float = 1.0) -> tuple[float, ...]:
@@ -114,7 +111,7 @@ class Calibrator:
             return histogram_l2(self.adjacency).sensitivity.value / math.sqrt(2.0 * level)
         return histogram_l1(self.adjacency).sensitivity.value / level
 
-    def mechanism(self, plan: Plan) -> Mechanism[Scored, FloatArray]:
+    def mechanism(self, plan: Plan) -> Mechanism[ScoreBins, FloatArray]:
         """The release beside a plan of other ones."""
         scale = self.noise_scale(plan)
         if self.gaussian:
@@ -125,7 +122,7 @@ class Calibrator:
         """The plan with the histogram at its end."""
         return Plan((*plan.steps, Step(self.mechanism(plan).cost, 1)))
 
-    def release(self, spender: Spender, plan: Plan, data: Protected[Scored]) -> "Calibration":
+    def release(self, spender: Spender, plan: Plan, data: Protected[ScoreBins]) -> "Calibration":
         """Pay for the histogram. plan: as given to `added`."""
         counts = spender.release(self.mechanism(plan), data)
         deviation = self.noise_scale(plan) * (1.0 if self.gaussian else math.sqrt(2.0))

@@ -29,7 +29,7 @@ from accountant import (
 from accountant._numbers import positive, probability_below_one
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
-from learners.allowance import Allowance as Allowance
+from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import MOST_CLASSES, coded_labels, observed_classes
 from learners.schema import Bounds, IntArray, Schema

@@ -16,7 +16,6 @@ from scipy.special import expit
 
 from accountant import Ledger, Plan, PureDP, ReplaceOne
 from accountant._numbers import count
-from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.complete_trees import CompleteTree, random_tree
@@ -26,6 +25,7 @@ from learners.parameters import one_of, public_seed, tree_depth, unweighted
 from learners.schema import IntArray, Schema
 from learners.tables import Table
 from mechanisms import GaussianKernel, LaplaceKernel, LeafLabelKernel, Mechanism, PlainMechanism, Query
+from mechanisms.histograms import counts_l1, counts_l2
 from mechanisms.noise import NoiseSource
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
 
@@ -83,18 +83,20 @@ def leaf_counts(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]
     A record is in one leaf of the grove, the tree given by its place in the table: replaced, it leaves one count and
     enters another of the same tree. Counts are integers, so no rounding adds to that.
     """
-    return Query("forest-leaf-counts", grove.counts, L1Sensitivity(2.0), ReplaceOne(), ("forest-leaves",), grove.check)
+    moved = counts_l1(ReplaceOne())
+    return Query("forest-leaf-counts", grove.counts, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
 def leaf_counts_l2(grove: Grove) -> Query[EncodedSample, FloatArray, L2Sensitivity]:
     """The same in ℓ2: √2, one count down and another up. [forest-leaves]"""
-    length = L2Sensitivity(up(math.sqrt(2.0)))
-    return Query("forest-leaf-counts", grove.counts, length, ReplaceOne(), ("forest-leaves",), grove.check)
+    moved = counts_l2(ReplaceOne())
+    return Query("forest-leaf-counts", grove.counts, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
 def leaf_gaps(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
     """Label gaps of all leaves, ℓ1 sensitivity 2: a flipped label puts both on one leaf. [forest-leaves]"""
-    return Query("forest-leaf-gaps", grove.gaps, L1Sensitivity(2.0), ReplaceOne(), ("forest-leaves",), grove.check)
+    moved = counts_l1(ReplaceOne())
+    return Query("forest-leaf-gaps", grove.gaps, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
 def _labels(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, Values]:

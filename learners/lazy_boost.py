@@ -11,10 +11,11 @@ from accountant import ApproxDP, Composition, Ledger, PureDP
 from accountant._numbers import count, fraction, positive, probability_below_one
 from boosting import LazyBregman
 from boosting.measures import FloatArray
+from learners.allowance import Allowance
 from learners.calibration import Calibrator, vote_edges
 from learners.defaults import Settings, lazy_boost_settings
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Allowance, Check, PrivateClassifier, Progress, RandomState, Rule, named_rule
+from learners.estimator import Check, PrivateClassifier, Progress, RandomState, Rule, named_rule
 from learners.lazy_plan import LazyPlan
 from learners.one_rule import PrivateOneRule
 from learners.parameters import optional

@@ -6,7 +6,7 @@ import attrs
 
 from accountant import Description, Plan, Protected
 from boosting import LazyBregman, Spender, boost, boosting_plan, certificates
-from learners.calibration import Calibrator, Scored
+from learners.calibration import Calibrator, ScoreBins
 from learners.defaults import Settings
 from learners.encoding import EncodedSample, Layout
 from learners.estimator import Progress
@@ -78,5 +78,5 @@ class LazyPlan:
         if self.calibrator is None:
             return model
         edges = self.calibrator.edges
-        scored = data.map(lambda sample: Scored.of(model.votes(sample.codes), sample.labels, edges))
+        scored = data.map(lambda sample: ScoreBins.of(model.votes(sample.codes), sample.labels, edges))
         return attrs.evolve(model, calibration=self.calibrator.release(spender, rounds, scored))

@@ -12,8 +12,9 @@ from accountant import BasicComposition, Ledger, PureDP
 from accountant._numbers import positive
 from accountant.rounding import up
 from boosting.measures import FloatArray
+from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Allowance, Check, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel

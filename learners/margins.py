@@ -16,8 +16,9 @@ from accountant._numbers import count, positive
 from boosting import LazyBregman
 from boosting.guarantees import measured_advantage
 from boosting.measures import FloatArray
+from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Allowance, Model, PrivateClassifier, RandomState
+from learners.estimator import Model, PrivateClassifier, RandomState
 from learners.forest import ForestModel
 from learners.labels import label_values
 from learners.schema import IntArray
@@ -25,13 +26,19 @@ from learners.tables import Table, encode
 from learners.votes import VoteModel
 from mechanisms import (
     GaussianKernel,
-    L1Sensitivity,
     LaplaceKernel,
     NoiseSource,
     PlainMechanism,
     Query,
 )
-from mechanisms.gradients import Histograms, Neighbours, check_histograms, histogram_query, histograms
+from mechanisms.histograms import (
+    Histograms,
+    Neighbours,
+    check_histograms,
+    counts_l1,
+    histogram_query,
+    histograms,
+)
 from mechanisms.noise import noise_source
 
 BINS: Final = 40
@@ -139,8 +146,7 @@ def counters(adjacency: Neighbours, eta: float, noise: NoiseSource) -> list[Coun
 
     A record that comes or goes changes one count by 1; one that is replaced, two.
     """
-    changed = L1Sensitivity(1.0 if adjacency == AddRemoveOne() else 2.0)
-    counted = Query("margin-histogram", histograms, changed, adjacency, ("histograms",), check_histograms)
+    counted = Query("margin-histogram", histograms, counts_l1(adjacency), adjacency, ("histograms",), check_histograms)
     return [
         PlainMechanism(counted, LaplaceKernel(1.0 / eta), noise),
         PlainMechanism(histogram_query(adjacency, 1), GaussianKernel(1.0 / eta), noise),

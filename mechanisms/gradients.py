@@ -1,4 +1,4 @@
-"""Sums of clipped logistic gradients and of curvatures over public cells, and counts of records in them.
+"""Sums of clipped logistic gradients and of curvatures over public cells.
 
 The queries of gradient boosting on a public partition. Scores are integers, probabilities are looked up in tables
 of integers, and sums of integers below 2^53 are exact in floating point: what a record adds to a sum depends on the
@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from accountant import AddRemoveOne, ReplaceOne
+from accountant import AddRemoveOne
 from accountant._numbers import count
 from accountant.rounding import up
 from mechanisms.core import FloatArray
+from mechanisms.histograms import Neighbours
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L2Sensitivity
 
 IntArray = npt.NDArray[np.intp]
-Neighbours = AddRemoveOne | ReplaceOne
 
 SCORE_UNIT: Final = 2.0**-10
 """Scores are whole multiples of it, in nats."""
@@ -179,37 +179,3 @@ def gradient_query(adjacency: Neighbours, classes: int) -> Query[ScoredCells, Fl
     name, sums = ("logistic-gradients", binary_sums) if classes == 2 else ("softmax-gradients", softmax_sums)
     sensitivity = gradient_sensitivity(adjacency, classes)
     return Query(name, sums, sensitivity, adjacency, ("clipped-gradients",), check_scored)
-
-
-class Histograms(Protocol):
-    """Records in the cells of several public partitions at once."""
-
-    @property
-    def partitions(self) -> list[IntArray]:
-        """Per partition the cell of each record, shape (n,)."""
-
-    @property
-    def number(self) -> int:
-        """How many cells each partition has; public."""
-
-
-def histograms(data: Histograms) -> FloatArray:
-    """Counts, shape (partitions, cells)."""
-    return np.stack([np.bincount(cells, minlength=data.number) for cells in data.partitions]).astype(np.float64)
-
-
-def check_histograms(data: Histograms) -> None:
-    """See `check_cells`, for every partition."""
-    for cells in data.partitions:
-        if cells.size and not 0 <= int(cells.min()) <= int(cells.max()) < data.number:
-            raise ValueError(f"a record is outside the cells 0 … {data.number - 1}")
-
-
-def histogram_query(adjacency: Neighbours, partitions: int) -> Query[Histograms, FloatArray, L2Sensitivity]:
-    """Counts of several partitions: ℓ2 √m under add-remove-one, √(2m) under replace-one. [histograms]
-
-    A record is in one cell of each of the m partitions; replacing it changes two cells by 1 in each.
-    """
-    cells = count(partitions) * (1 if adjacency == AddRemoveOne() else 2)
-    sensitivity = L2Sensitivity(up(math.sqrt(cells)))
-    return Query(f"histograms({partitions})", histograms, sensitivity, adjacency, ("histograms",), check_histograms)

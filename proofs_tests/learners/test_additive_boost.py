@@ -35,7 +35,8 @@ from learners.schema import Boolean, Categorical, Label, Numeric, Schema
 from learners.views import View
 from mechanisms import NoiseSource, SecureNoise, SeededNoise
 from mechanisms.core import FloatArray
-from mechanisms.gradients import SCORE_UNIT, WEIGHT_ONE, Neighbours
+from mechanisms.gradients import SCORE_UNIT, WEIGHT_ONE
+from mechanisms.histograms import Neighbours
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 
 BOTH: list[Neighbours] = [AddRemoveOne(), ReplaceOne()]

@@ -1,6 +1,5 @@
 """Private bagging: how far one record moves the teachers' votes, verdicts by enumeration, and the student."""
 
-import itertools
 import json
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from accountant import (
     ZCDPComposition,
 )
 from boosting.measures import FloatArray
-from learners import Boolean, Categorical, EncodedSample, Label, Layout, Numeric, Schema
+from learners import Boolean, Categorical, EncodedSample, Label, Numeric, Schema
 from learners.allowance import Allowance
 from learners.bagging import Ballot, DPBaggingClassifier, School, decided, student
 from mechanisms import RangeSensitivity
@@ -38,11 +37,9 @@ from proofs_tests.harness import (
     check_sensitivity,
     neighbours,
 )
+from proofs_tests.support.tiny_learners import LAYOUT, RECORDS, Record
 
-Record = tuple[int, int, int]
 Records = tuple[Record, ...]
-RECORDS: list[Record] = list(itertools.product((0, 1), (0, 1), (0, 1)))
-LAYOUT = Layout(Schema.boolean(["a", "b"]))
 POINTS = np.array([[0, 1, 1], [1, 0, 1]])
 WIDE = Schema(
     (Numeric("age", 0, 100, bins=10, encoding="thresholds"), Categorical("job", tuple("abcd")), Boolean("member")),

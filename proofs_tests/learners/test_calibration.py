@@ -28,8 +28,9 @@ from boosting.measures import FloatArray
 from exchequer.datasets import Dataset, adult, breast_cancer, data_folder
 from learners import LazyBoostClassifier
 from learners import calibration as c
-from learners.calibration import Calibration, Calibrator, Neighbours, Scored
+from learners.calibration import Calibration, Calibrator, ScoreBins
 from mechanisms import SeededNoise
+from mechanisms.histograms import Neighbours
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
 from proofs_tests.harness import (
     ClaimViolated,
@@ -49,12 +50,12 @@ RELATIONS: list[Neighbours] = [ReplaceOne(), AddRemoveOne()]
 every_relation = pytest.mark.parametrize("adjacency", RELATIONS, ids=str)
 
 
-def scored(records: tuple[Cell, ...]) -> Scored:
+def scored(records: tuple[Cell, ...]) -> ScoreBins:
     bins, labels = np.array(records, dtype=np.intp).reshape(-1, 2).T
-    return Scored(bins, (2 * labels - 1).astype(np.int8), 3)
+    return ScoreBins(bins, (2 * labels - 1).astype(np.int8), 3)
 
 
-def pairs(adjacency: Neighbours) -> list[Pair[Scored]]:
+def pairs(adjacency: Neighbours) -> list[Pair[ScoreBins]]:
     records = [(bin_, label) for bin_ in range(3) for label in (0, 1)]
     return [pair.map(scored) for pair in neighbours(adjacency, records, 2)]
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 from accountant import ApproxDP, BasicComposition, BoundedRange, BudgetExceeded, Cost, Ledger, PureDP, ReplaceOne
-from learners import Boolean, Categorical, EncodedSample, Label, Layout, Numeric, Schema
+from learners import Boolean, Categorical, EncodedSample, Label, Numeric, Schema
 from learners.complete_trees import CompleteTree, Split, random_tree
 from learners.forest import (
     DPRandomForestClassifier,
@@ -34,11 +34,9 @@ from proofs_tests.harness import (
     check_sensitivity,
     neighbours,
 )
+from proofs_tests.support.tiny_learners import LAYOUT, RECORDS, Record
 
-Record = tuple[int, int, int]
 Records = tuple[Record, ...]
-RECORDS: list[Record] = list(itertools.product((0, 1), (0, 1), (0, 1)))
-LAYOUT = Layout(Schema.boolean(["a", "b"]))
 PAIRS = list(neighbours(ReplaceOne(), RECORDS, 3))
 WIDE = Schema(
     (Numeric("age", 0, 100, bins=10), Categorical("job", tuple("abcdefg")), Boolean("member"), Numeric("x", 0, 1, 3)),

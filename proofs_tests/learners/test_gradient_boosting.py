@@ -39,11 +39,9 @@ from proofs_tests.harness import (
     check_learner,
     neighbours,
 )
+from proofs_tests.support.tiny_learners import LAYOUT, Record
 
-Record = tuple[int, int, int]
 Records = tuple[Record, ...]
-RECORDS: list[Record] = list(itertools.product((0, 1), (0, 1), (0, 1)))
-LAYOUT = Layout(Schema.boolean(["a", "b"]))
 WIDE = Schema(
     (
         Numeric("age", 0, 100, bins=10, encoding="thresholds"),

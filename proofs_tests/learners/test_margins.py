@@ -32,7 +32,7 @@ from learners.schema import IntArray
 from learners.votes import VoteModel
 from mechanisms import L1Sensitivity, PlainMechanism, Query, SeededNoise
 from mechanisms.core import FloatArray
-from mechanisms.gradients import Histograms, Neighbours, histograms
+from mechanisms.histograms import Histograms, Neighbours, histograms
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,

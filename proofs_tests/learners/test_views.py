@@ -22,7 +22,8 @@ from learners.views import (
     views,
 )
 from mechanisms.core import FloatArray
-from mechanisms.gradients import MOST_CELLS, check_histograms, histograms
+from mechanisms.gradients import MOST_CELLS
+from mechanisms.histograms import check_histograms, histograms
 
 SCHEMA = Schema(
     (

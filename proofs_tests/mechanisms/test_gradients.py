@@ -23,15 +23,14 @@ from mechanisms.gradients import (
     SCORE_UNIT,
     WEIGHT_ONE,
     IntArray,
-    Neighbours,
     binary_sums,
     binary_terms,
     gradient_query,
     gradient_sensitivity,
-    histogram_query,
     softmax_sums,
     softmax_terms,
 )
+from mechanisms.histograms import Neighbours, histogram_query
 
 BOTH: list[Neighbours] = [AddRemoveOne(), ReplaceOne()]
 

@@ -9,7 +9,8 @@ import numpy as np
 from accountant import Ledger, Plan, ReplaceOne
 from boosting.measures import FloatArray
 from learners import EncodedSample, Schema
-from learners.estimator import Allowance, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.allowance import Allowance
+from learners.estimator import Classes, Domain, PrivateClassifier, Progress, RandomState
 from learners.schema import IntArray
 from mechanisms import LaplaceKernel, PlainMechanism, Query
 from mechanisms.noise import NoiseSource
