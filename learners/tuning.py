@@ -4,6 +4,7 @@ The candidates are settings of one learner. What counts is the noisy number of t
 only the winner is released, at two to three times the cost of one run, however many settings there are.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -41,6 +42,9 @@ Setting = dict[str, object]
 
 JUDGING_SHARE: Final = 0.1
 """Share of a run's budget for the noisy count of what it gets right."""
+
+ONE_RECORD: Final = 1.0
+"""How far the number of right records moves, under either adjacency. [records-right]"""
 
 RUNS_PER_SETTING: Final = 2.0
 """Expected runs for each setting."""
@@ -115,7 +119,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
             query="fit, and records that it gets right",
             parameters=(("each run", repr(self.budget)), ("setting", repr(self.setting))),
             norm=L1Sensitivity.norm,
-            sensitivity=1.0,
+            sensitivity=ONE_RECORD,
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
@@ -131,15 +135,24 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         fit = Allowance(ledger, scaled(self.budget, 1.0 - JUDGING_SHARE), "candidate", self.classes)
         model = self.learner._learn(data, fit, self.noise, None)
         judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
-        return float(ledger.release(self._judge(), judged)[0]), model
+        # A thousandth is left for what kernels add for the sampler's grid.
+        verdict = judge(scaled(self.budget, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
+        return float(ledger.release(verdict, judged)[0]), model
 
-    def _judge(self) -> Mechanism[Judged, FloatArray]:
-        share = scaled(self.budget, 0.999 * JUDGING_SHARE)
-        if isinstance(share, PureDP):
-            count = Query("records-right", Judged.right, L1Sensitivity(1.0), self.adjacency, ("records-right",))
-            return PlainMechanism(count, LaplaceKernel(1.0 / share.epsilon), self.noise)
-        squared = Query("records-right", Judged.right, L2Sensitivity(1.0), self.adjacency, ("records-right",))
-        return PlainMechanism(squared, GaussianKernel(float(np.sqrt(0.5 / share.rho))), self.noise)
+
+def judge(
+    share: PureDP | ZCDP, adjacency: ReplaceOne | AddRemoveOne, noise: NoiseSource
+) -> (
+    PlainMechanism[Judged, FloatArray, L1Sensitivity, FloatArray]
+    | PlainMechanism[Judged, FloatArray, L2Sensitivity, FloatArray]
+):
+    """The noisy number of right records, for that share of a run's budget. [records-right]"""
+    name, claims = "records-right", ("records-right",)
+    if isinstance(share, PureDP):
+        counted = Query(name, Judged.right, L1Sensitivity(ONE_RECORD), adjacency, claims)
+        return PlainMechanism(counted, LaplaceKernel(ONE_RECORD / share.epsilon), noise)
+    squared = Query(name, Judged.right, L2Sensitivity(ONE_RECORD), adjacency, claims)
+    return PlainMechanism(squared, GaussianKernel(ONE_RECORD * math.sqrt(0.5 / share.rho)), noise)
 
 
 def scaled(budget: PureDP | ZCDP, share: float) -> PureDP | ZCDP:

@@ -6,10 +6,10 @@ import attrs
 import numpy as np
 import pytest
 
-from accountant import ZCDP, AddRemoveOne, ApproxDP, BasicComposition, Ledger, PureDP, ZCDPComposition
+from accountant import ZCDP, AddRemoveOne, ApproxDP, BasicComposition, Ledger, PureDP, ReplaceOne, ZCDPComposition
 from learners import DPLogisticRegression, PrivateBoostClassifier, Schema
 from learners.encoding import EncodedSample, Layout
-from learners.tuning import JUDGING_SHARE, Judged, Run, affordable, candidate, scaled
+from learners.tuning import JUDGING_SHARE, ONE_RECORD, Judged, Run, affordable, candidate, judge, scaled
 from mechanisms import NegativeBinomialStopping, SeededNoise, selection_cost
 from proofs_tests.harness import replace_one_neighbours
 
@@ -83,7 +83,10 @@ def test_the_number_of_right_records_moves_by_at_most_one() -> None:
 
         before = (records[0], records[1], records[-1])
         moves = [abs(right(before) - right(after)) for after in replace_one_neighbours(before, records)]
-        assert max(moves) == 1.0
+        assert max(moves) == ONE_RECORD
+        for share in (PureDP(0.5), ZCDP(0.5)):
+            for relation in (ReplaceOne(), AddRemoveOne()):
+                assert judge(share, relation, SeededNoise(0)).query.sensitivity.value == max(moves)
         assert abs(right(before) - right(before[:2])) <= 1.0
 
 
