@@ -51,6 +51,8 @@ bench:
 	.venv-bench/bin/python -m benchmarks peers
 	.venv-bench/bin/python -m benchmarks speed
 	.venv-bench/bin/python -m benchmarks ledger
+	.venv-bench/bin/python -m benchmarks durable
+	.venv-bench/bin/python -m benchmarks verification
 	.venv-bench/bin/python -m benchmarks composition
 	.venv-bench/bin/python -m benchmarks selection
 

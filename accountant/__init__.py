@@ -5,6 +5,7 @@ what something costs, to add it up exactly, and to refuse.
 """
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, ReplaceOne
+from accountant.audit import Verification, verify
 from accountant.composition import (
     AdvancedComposition,
     Amount,
@@ -16,21 +17,24 @@ from accountant.composition import (
     parallel,
 )
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP
-from accountant.ledger import (
-    AdjacencyMismatch,
-    BudgetExceeded,
-    Ledger,
-    LedgerBroken,
-    LedgerCopyRefused,
-    NotSpendable,
-    Reservation,
-    ReservationClosed,
-)
+from accountant.ledger import Ledger
 from accountant.plans import Plan, Price, Step
 from accountant.protected import Protected, Sealed
+from accountant.refusals import (
+    AdjacencyMismatch,
+    BudgetExceeded,
+    LedgerBroken,
+    LedgerCopyRefused,
+    LedgerMismatch,
+    LedgerUnavailable,
+    NotSpendable,
+    ReservationClosed,
+    SubBudgetRefused,
+)
+from accountant.reservation import Reservation
 from accountant.spendable import Description, Spendable
 from accountant.statement import Statement
-from accountant.trail import Entry, EntryStore, MemoryStore, verify
+from accountant.trail import Entry, EntryStore, MemoryStore
 
 __all__ = [
     "GDP",
@@ -54,6 +58,8 @@ __all__ = [
     "Ledger",
     "LedgerBroken",
     "LedgerCopyRefused",
+    "LedgerMismatch",
+    "LedgerUnavailable",
     "MemoryStore",
     "NoConversion",
     "NotSpendable",
@@ -68,8 +74,10 @@ __all__ = [
     "Spendable",
     "Statement",
     "Step",
+    "SubBudgetRefused",
     "UnsupportedBudget",
     "UnsupportedCost",
+    "Verification",
     "ZCDPComposition",
     "parallel",
     "verify",

@@ -1,5 +1,6 @@
 """Which pairs of data sets are neighbours. A guarantee means nothing without one."""
 
+from collections.abc import Mapping
 from typing import ClassVar, TypeAlias
 
 import attrs
@@ -51,3 +52,16 @@ Adjacency: TypeAlias = ReplaceOne | AddRemoveOne | FeatureValue
 def adjacency_record(adjacency: Adjacency) -> dict[str, str | int]:
     """The adjacency as it stands in the books."""
     return {"name": adjacency.name, **attrs.asdict(adjacency)}
+
+
+def adjacency_from_record(record: Mapping[str, object]) -> Adjacency:
+    """The adjacency that `adjacency_record` wrote down. Raises ValueError for an unknown one."""
+    match dict(record):
+        case {"name": ReplaceOne.name, **rest} if not rest:
+            return ReplaceOne()
+        case {"name": AddRemoveOne.name, **rest} if not rest:
+            return AddRemoveOne()
+        case {"name": FeatureValue.name, "column": int(column), **rest} if not rest:
+            return FeatureValue(column)
+        case _:
+            raise ValueError(f"unknown adjacency {dict(record)!r}")

@@ -35,6 +35,10 @@ def _units(value: float) -> int:
     return numerator << (_UNIT_BITS - denominator.bit_length() + 1)
 
 
+_PAIR: Final = tuple.__new__
+"""Makes an Amount of a pair, without the checks of a call: every charge adds several."""
+
+
 class Amount(NamedTuple):
     """What a rule adds up, exactly, as whole numbers of 2^-1074.
 
@@ -64,7 +68,7 @@ class Amount(NamedTuple):
 
     def plus(self, other: "Amount") -> "Amount":
         """The exact sum."""
-        return Amount(self.loss_units + other.loss_units, self.delta_units + other.delta_units)
+        return _PAIR(Amount, (self[0] + other[0], self[1] + other[1]))
 
     def minus(self, other: "Amount") -> "Amount":
         """The exact difference, each part at least zero."""
@@ -73,6 +77,10 @@ class Amount(NamedTuple):
     def times(self, count: int) -> "Amount":
         """The exact sum of `count` equal amounts."""
         return Amount(self.loss_units * count, self.delta_units * count)
+
+    def scaled(self, share: Fraction) -> "Amount":
+        """A part of it, at least 0, each number rounded down to a whole unit."""
+        return Amount(*(units * share.numerator // share.denominator for units in self))
 
     def within(self, ceiling: "Amount") -> bool:
         """Both parts at or below the ceiling."""
@@ -248,21 +256,41 @@ def readable(amount: Amount, rule: Composition) -> str:
     return text if not amount.delta_units else f"{text}, Σδ {float_down(amount.delta):.6g}"
 
 
-def amount_text(units: int) -> str:
-    """One part of an amount as it stands in the books: exact; "3p-5" is 3·2^-5, its digits hexadecimal."""
+def amount_text(units: int, scale: int = 0) -> str:
+    """One part of an amount as it stands in the books: exact; "3p-5" is 3·2^-5, its digits hexadecimal.
+
+    scale: given so many bits, the units are of 2^scale times the usual.
+    """
     if not units:
         return "0p0"
     zeros = (units & -units).bit_length() - 1
-    return f"{units >> zeros:x}p{zeros - _UNIT_BITS}"
+    return f"{units >> zeros:x}p{zeros + scale - _UNIT_BITS}"
+
+
+def amount_record(amount: Amount) -> dict[str, str]:
+    """An amount as it stands in the books."""
+    return {"delta": amount_text(amount.delta_units), "loss": amount_text(amount.loss_units)}
+
+
+_LARGEST_BITS: Final = 2 * _UNIT_BITS
+"""More than the largest float has, in units; ceilings are floats, so no amount in the books is larger."""
 
 
 def _units_from_text(text: str) -> int:
-    digits, exponent = text.split("p")
-    return int(digits, 16) << (int(exponent) + _UNIT_BITS) if int(digits, 16) else 0
+    digits, _, exponent = text.partition("p")
+    shift = int(exponent[:8]) + _UNIT_BITS
+    if 4 * len(digits) + shift > _LARGEST_BITS:  # before anything that large is made
+        raise ValueError("an amount beyond any float")
+    units = int(digits, 16) << max(shift, 0)
+    if units < 0 or amount_text(units) != text:
+        raise ValueError(f"{text[:40]!r} is not how an amount is written")
+    return units
 
 
 def amount_from_record(record: Mapping[str, str]) -> Amount:
-    """The amount that two `amount_text`s stand for."""
+    """The amount that two `amount_text`s stand for. Raises ValueError for any other text."""
+    if record.keys() != {"delta", "loss"}:
+        raise ValueError(f"an amount has a loss and a delta, not {sorted(record)}")
     return Amount(_units_from_text(record["loss"]), _units_from_text(record["delta"]))
 
 

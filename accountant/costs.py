@@ -4,6 +4,7 @@ Conversions are methods with names. Those that do not exist (a ρ to a pure ε, 
 so mypy rejects the call; at run time the call raises `NoConversion`, which says why.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeAlias
 
 import attrs
@@ -182,7 +183,7 @@ KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[BoundedRange]
 }
 
 
-def cost_from_dict(record: dict[str, float | str]) -> Cost:
+def cost_from_dict(record: Mapping[str, float | str]) -> Cost:
     """The inverse of `as_dict`. Raises ValueError for an unknown kind."""
     numbers = {name: float(value) for name, value in record.items() if name != "kind"}
     if record.get("kind") not in KINDS:

@@ -2,74 +2,38 @@
 
 import functools
 import json
-import os
-import threading
-import time
 from collections.abc import Sequence
+from fractions import Fraction
 from types import TracebackType
-from typing import Never, Self, TypeVar
+from typing import TYPE_CHECKING, Never, Self, TypeVar
 
-from accountant.adjacency import Adjacency, adjacency_record
-from accountant.composition import (
-    NOTHING,
-    Amount,
-    Composition,
-    UnsupportedBudget,
-    amount_text,
-    composition_from_record,
-    readable,
-)
-from accountant.costs import KINDS, Budget, Cost
+from accountant.adjacency import Adjacency
+from accountant.bookkeeper import Bookkeeper
+from accountant.books import ROOT, Account
+from accountant.composition import Amount, Composition
+from accountant.costs import ZCDP, ApproxDP, Budget, Cost, PureDP
 from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
+from accountant.refusals import AdjacencyMismatch, LedgerCopyRefused, LedgerMismatch, NotSpendable, SubBudgetRefused
+from accountant.reservation import Reservation, declared_cost
 from accountant.spendable import Description, Spendable
 from accountant.statement import Statement, state
-from accountant.trail import Entry, EntryStore, Kind, MemoryStore, canonical, verify
+from accountant.trail import Entry, EntryStore, MemoryStore
+
+if TYPE_CHECKING:
+    from accountant.audit import Verification
+    from accountant.odometer import Odometer
+    from accountant.receipts import Receipt, SigningKey
 
 D = TypeVar("D")
 R = TypeVar("R")
-
-
-class BudgetExceeded(ValueError):
-    """A charge would take the total above the budget. Nothing was charged, nothing was sampled.
-
-    requested, remaining: exact amounts in the rule's own unit (Σε, Σε² or Σρ, and Σδ).  rule: whose.
-    """
-
-    def __init__(self, requested: Amount, remaining: Amount, rule: Composition) -> None:
-        super().__init__(
-            f"requested {readable(requested, rule)}, only {readable(remaining, rule)} remains under {rule.name} "
-            "composition; nothing was charged. Lower the cost or the number of rounds, or open a ledger with a "
-            "larger budget"
-        )
-        self.requested, self.remaining, self.rule = requested, remaining, rule
-
-
-class AdjacencyMismatch(ValueError):
-    """A mechanism's cost was proved for another relation than the one this ledger promises."""
-
-
-class NotSpendable(TypeError):
-    """Something without a plain declared cost was handed to the ledger."""
-
-
-class LedgerCopyRefused(TypeError):
-    """A copied ledger would let the same budget be spent twice."""
-
-
-class LedgerBroken(RuntimeError):
-    """A charge was interrupted half-way (a failed store, a signal): what was spent counts, no more is spent."""
-
-
-class ReservationClosed(RuntimeError):
-    """A reservation was used outside its `with` block, or for more rounds than it holds."""
 
 
 class Ledger:
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
     budget: PureDP, ApproxDP or ZCDP.  composition: a rule that can keep it.  adjacency: the promise.
-    store: where entries go; in memory unless given.
+    store: where entries go, which must be empty; in memory unless given.  See `Ledger.open` for durable ledgers.
     Raises UnsupportedBudget where the rule cannot keep the budget.
 
     >>> from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
@@ -86,37 +50,81 @@ class Ledger:
         adjacency: Adjacency,
         store: EntryStore | None = None,
     ) -> None:
-        self._budget, self._rule, self._adjacency = budget, composition, adjacency
-        self._ceiling = composition.ceiling(budget)
-        self._store: EntryStore = MemoryStore() if store is None else store
-        self._lock = threading.RLock()
-        self._forks = _FORKS.count
-        self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
-        self._total, self._length, self._busy = NOTHING, 0, False
-        if composition_from_record(composition.describe()) != composition:
-            raise UnsupportedBudget(f"{composition!r} is not a rule that the books can name, so nobody could verify it")
-        self._adjacency_json = canonical(dict(adjacency_record(adjacency)))
-        self._open_books()
+        books = Bookkeeper(MemoryStore() if store is None else store)
+        if len(books.store):
+            raise ValueError("this store already holds entries; Ledger.open(url) goes on with books that exist")
+        books.open_new(budget, composition, adjacency)
+        self._set_up(books, ROOT, None)
 
-    def _open_books(self) -> None:
-        if self._store.entries():
-            raise ValueError("this store already holds entries; reopening a ledger is not supported by this store")
-        record: dict[str, object] = {
-            "adjacency": adjacency_record(self._adjacency),
-            "budget": self._budget.as_dict(),
-            "composition": self._rule.describe(),
-            "kind": "opened",
-            "number": 0,
-            "time": time.time_ns(),
-        }
-        self._append("opened", canonical(record))
+    def _set_up(self, books: Bookkeeper, path: str, signing_key: "SigningKey | None") -> None:
+        self._books, self._path, self.signing_key = books, path, signing_key
+        # Fixed when the books are opened, so that a release need not ask for them.
+        self._rule, self._adjacency = books.state.rule, books.state.adjacency
+        self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        budget: Budget | None = None,
+        *,
+        composition: Composition | None = None,
+        adjacency: Adjacency | None = None,
+        expect_head: str | None = None,
+        signing_key: "SigningKey | None" = None,
+    ) -> Self:
+        """A durable ledger: begin one, or go on with the one that is there.
+
+        url: "sqlite:///study.db", or "postgresql+psycopg://user@host/database" for a team.
+        budget, composition, adjacency: needed to begin; for books that exist they may be left out, and must not differ.
+        expect_head: a digest that an auditor kept; it must occur in the books.
+        signing_key: what receipts are signed with.
+        Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
+        something else, LedgerBroken where the books do not hold together since their last checkpoint, and
+        LedgerUnavailable where the database does not answer.
+        """
+        from accountant.sql_store import SqlStore  # takes SQLAlchemy along, which ledgers in memory need not wait for
+
+        beginning = budget is not None and composition is not None and adjacency is not None
+        if budget is not None and composition is not None:
+            composition.ceiling(budget)  # refused before a file is made
+        store = SqlStore(url, "create" if beginning else "write")
+        try:
+            books = Bookkeeper(store)
+            books.resume()
+            if books.state.opened is None:
+                if budget is None or composition is None or adjacency is None:
+                    raise LedgerMismatch(f"there is no ledger at {url} yet: give budget, composition and adjacency")
+                books.open_new(budget, composition, adjacency)
+            _refuse_other(books, budget, composition, adjacency)
+            if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
+                raise LedgerMismatch(f"{expect_head} is nowhere in these books: they were cut off, or rolled back")
+        except BaseException:
+            store.close()
+            raise
+        ledger = cls.__new__(cls)
+        ledger._set_up(books, ROOT, signing_key)
+        return ledger
+
+    def close(self) -> None:
+        """Let go of the database. A ledger in memory has nothing to let go of."""
+        self._books.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     # --- what an auditor reads; reading never changes anything -------------------------------------
 
     @property
     def budget(self) -> Budget:
-        """The budget it was opened with."""
-        return self._budget
+        """The budget it was opened with; of a sub-budget, what its ceiling amounts to, rounded up."""
+        whole = self._books.state.budget
+        return self._rule.guarantee(self._account.ceiling, whole) if self._path else whole
 
     @property
     def composition(self) -> Composition:
@@ -129,46 +137,129 @@ class Ledger:
         return self._adjacency
 
     @property
+    def id(self) -> str:
+        """The random name of these books."""
+        opened = self._books.state.opened
+        assert opened is not None  # a ledger's books are open
+        return opened.id
+
+    @property
+    def account(self) -> str:
+        """The path of the sub-budget that this ledger draws on, "" for the whole budget."""
+        return self._path
+
+    @property
     def spent(self) -> Budget:
         """What has been charged so far, in the budget's kind, rounded up; δ′ and δ of the rule included."""
-        return self._rule.guarantee(self._total, self._budget)
+        return self._rule.guarantee(self._fresh_account.drawn, self._books.state.budget)
 
     @property
     def remaining(self) -> Amount:
-        """What is left, exactly, in the rule's own unit: Σε, Σε² or Σρ, and Σδ."""
-        return self._ceiling.minus(self._total)
+        """What may still be charged, exactly, in the rule's own unit: Σε, Σε² or Σρ, and Σδ.
+
+        What is set aside for sub-budgets is not in it.
+        """
+        return self._fresh_account.left
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """All entries, oldest first."""
-        with self._lock:
-            return self._store.entries()
+        """All entries of these books, oldest first."""
+        return self._books.entries()
 
     @property
     def head(self) -> str:
         """The digest of the newest entry: what an auditor keeps elsewhere."""
-        with self._lock:
-            return self._store.head
+        return self._books.store.head
 
-    def verify(self, *, expect_head: str | None = None) -> list[str]:
-        """What is wrong with these books; an empty list for sound ones. See `accountant.trail.verify`."""
-        return verify(self.entries, expect_head=expect_head)
+    def verify(self, *, expect_head: str | None = None) -> "Verification":
+        """What is wrong with these books, and what an auditor should know. See `accountant.audit.verify`."""
+        from accountant.audit import verify
+
+        return verify(self._books.store.read(), expect_head=expect_head)
 
     def statement(self) -> Statement:
-        """What was spent, on what, by whom, under which assumptions; prints as text."""
-        return state(self.entries, self.spent)
+        """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
+        entries, account = self._books.at_once(self._path)
+        spent = self._rule.guarantee(account.drawn, self._books.state.budget)
+        return state(entries, spent, self.budget, self._path)
+
+    def odometer(self) -> "Odometer":
+        """What these books come to at any δ, and by every other rule: for reading only, never to stop by."""
+        from accountant.odometer import odometer
+
+        return odometer(self._books.store.read())
+
+    def receipt(self, number: int) -> "Receipt":
+        """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry."""
+        from accountant.receipts import receipt
+
+        entry = next(iter(self._books.store.read(number)), None) if number >= 0 else None
+        if entry is None or entry.number != number:
+            raise ValueError(f"these books have no entry {number}")
+        return receipt(entry, self.id, key=self.signing_key)
 
     def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
         """Whether `reserve(plan, delta=delta)` would go through now."""
-        return self._total.plus(self._price(plan, delta)[0]).within(self._ceiling)
+        return self._fresh_account.affords(self._price(plan, delta)[0])
+
+    @property
+    def _account(self) -> Account:
+        return self._books.state.accounts[self._path]
+
+    @property
+    def _fresh_account(self) -> Account:
+        """With what other processes have charged."""
+        self._books.refresh()
+        return self._account
+
+    # --- sub-budgets ----------------------------------------------------------------------------------------
+
+    def allocate(self, name: str, share: Fraction | float | Budget) -> Self:
+        """Set a part of this budget aside; the ledger that draws on it, and on nothing else.
+
+        name: without "/"; what it is charged for is called "name/...".
+        share: of this budget, in (0, 1]; or a budget that its releases must keep by themselves.
+        Raises SubBudgetRefused where the name is taken or less is left, and UnsupportedBudget.
+        """
+        if not isinstance(name, str) or "/" in name:
+            raise SubBudgetRefused(f"a sub-budget's name is a text without '/', got {name!r}")
+        path = f"{self._path}/{name}" if self._path else name
+        self._books.allocate(path, self._share(share))
+        return self._view(path)
+
+    def sub_budget(self, name: str) -> Self:
+        """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
+        path = f"{self._path}/{name}" if self._path else name
+        if path not in self._books.refresh().accounts or not name:
+            raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
+        return self._view(path)
+
+    def close_account(self, name: str) -> Amount:
+        """Close a sub-budget for good; what it did not spend is this ledger's again, and returned.
+
+        Raises SubBudgetRefused where there is none, or where sub-budgets of its own are open.
+        """
+        return self._books.close_account(f"{self._path}/{name}" if self._path else name)
+
+    def _share(self, share: Fraction | float | Budget) -> Amount:
+        if isinstance(share, PureDP | ApproxDP | ZCDP):
+            return self._rule.ceiling(share)
+        if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
+            raise SubBudgetRefused(f"share: expected a part of this budget in (0, 1], or a budget, got {share!r}")
+        return self._account.ceiling.scaled(Fraction(share))
+
+    def _view(self, path: str) -> Self:
+        view = type(self).__new__(type(self))
+        view._set_up(self._books, path, self.signing_key)
+        return view
 
     # --- protecting and releasing ----------------------------------------------------------------------
 
     def protect(self, content: D) -> Protected[D]:
-        """Seal data so that only this ledger can release anything from it."""
+        """Seal data so that only this ledger, and its sub-budgets, can release anything from it."""
         if isinstance(content, Protected):
             raise TypeError("this data is protected already")
-        return Protected(content, self)
+        return Protected(content, self._books)
 
     def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = "main") -> R:
         """Check, charge, sample, mark as released; in this order.
@@ -178,12 +269,13 @@ class Ledger:
         Raises BudgetExceeded, AdjacencyMismatch, NotSpendable, UnsupportedCost or what the mechanism's own
         check raises, all before anything is charged. If sampling itself fails, the charge stays.
         """
-        cost = _declared_cost(mechanism)
+        cost = declared_cost(mechanism)
         content = self._admit(mechanism, data)
         amount, steps = self._one_release(cost)
-        charge = self._charge(amount, account, mechanism.description.canonical, steps, "null")
+        books = self._books
+        charge = books.charge(amount, self._label(account), mechanism.description.canonical, steps, "null", 1)
         value = mechanism.sample(content)
-        self._mark_released(charge, "[]")
+        books.mark_released(charge, "[]")
         return value
 
     def reserve(
@@ -194,7 +286,7 @@ class Ledger:
         delta: float = 0.0,
         account: str = "main",
         mechanism: Description | None = None,
-    ) -> "Reservation":
+    ) -> Reservation:
         """Charge a whole plan with one entry, and release its rounds one after another.
 
         adjacency: the relation under which the plan's costs were proved.
@@ -205,14 +297,28 @@ class Ledger:
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
         Raises BudgetExceeded, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
-        self._same_process()
+        self._books.same_process()
         self._promises(adjacency, "this plan")
         amount, price = self._price(plan, delta)
         steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
         announced = "null" if mechanism is None else mechanism.canonical
         priced = "null" if price is None else _compact({"cost": price.best.as_dict(), "route": price.route})
-        number = self._charge(amount, account, announced, steps, priced)
-        return Reservation(self, plan, number, private=mechanism is not None and mechanism.private)
+        number = self._books.charge(amount, self._label(account), announced, steps, priced, plan.rounds)
+        return Reservation(
+            self._books,
+            plan,
+            number,
+            self._admit,
+            amount=amount,
+            priced=price is not None,
+            private=mechanism is not None and mechanism.private,
+        )
+
+    def _label(self, account: str) -> str:
+        """The account of an entry: a path that begins with this ledger's own."""
+        if not self._path:
+            return account
+        return self._path if account == "main" else f"{self._path}/{account}"
 
     def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
         if not isinstance(plan, Plan):
@@ -222,9 +328,13 @@ class Ledger:
         price = plan.price(delta)
         return self._rule.amount(price.best), price
 
+    def _price_one(self, cost: Cost) -> tuple[Amount, str]:
+        """What one release adds up to, and its step as the books write it."""
+        return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
+
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
-        self._same_process()
-        content = unseal(data, self)
+        self._books.same_process()
+        content = unseal(data, self._books)
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
         return content
@@ -233,54 +343,6 @@ class Ledger:
         if adjacency is not self._adjacency and adjacency != self._adjacency:
             raise AdjacencyMismatch(f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}")
 
-    # --- the books ------------------------------------------------------------------------------------
-
-    def _price_one(self, cost: Cost) -> tuple[Amount, str]:
-        """What one release adds up to, and its step as the books write it."""
-        return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
-
-    def _charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str) -> int:
-        who = _quoted(account)
-        with self._lock:
-            if self._busy:
-                raise LedgerBroken("a charge was interrupted; nobody can say what this ledger's books are worth now")
-            # Set before the total is read, so that a signal handler that spends in between cannot be overwritten;
-            # and left set if anything below fails.
-            self._busy = True
-            after = self._total.plus(amount)
-            if not after.within(self._ceiling):
-                self._busy = False
-                raise BudgetExceeded(amount, self.remaining, self._rule)
-            number = self._length
-            line = (
-                f'{{"account":{who},"adjacency":{self._adjacency_json},'
-                f'"after":{{"delta":"{amount_text(after.delta_units)}","loss":"{amount_text(after.loss_units)}"}},'
-                f'"kind":"charged","mechanism":{mechanism},"number":{number},'
-                f'"priced":{priced},"steps":{steps},"time":{time.time_ns()}}}'
-            )
-            # The total rises first: should the store fail half-way, the charge counts all the same.
-            self._total = after
-            self._append("charged", line)
-            self._busy = False
-            return number
-
-    def _same_process(self) -> None:
-        if _FORKS.count != self._forks:
-            raise LedgerCopyRefused(
-                "a fork copied this in-memory ledger into another process; its budget would be spent twice"
-            )
-
-    def _mark_released(self, charge: int, used: str) -> None:
-        with self._lock:
-            line = (
-                f'{{"charge":{charge},"kind":"released","number":{self._length},"time":{time.time_ns()},"used":{used}}}'
-            )
-            self._append("released", line)
-
-    def _append(self, kind: Kind, line: str) -> None:
-        self._store.append(kind, line)
-        self._length += 1
-
     # --- a ledger exists once -------------------------------------------------------------------------------
 
     def __sklearn_clone__(self) -> Self:
@@ -288,7 +350,8 @@ class Ledger:
         return self
 
     def _refuse(self, what: str) -> Never:
-        raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice")
+        remedy = "; open it there by its URL" if self._books.store.shared else ""
+        raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice{remedy}")
 
     def __copy__(self) -> Never:
         self._refuse("copied")
@@ -300,105 +363,25 @@ class Ledger:
         self._refuse("pickled, nor sent to another process")
 
     def __repr__(self) -> str:
-        return f"<Ledger {self._rule.name}, {self._adjacency.name}: spent {self.spent} of {self._budget}>"
+        whose = f" {self._path!r}" if self._path else ""
+        spent = self._rule.guarantee(
+            self._account.drawn, self._books.state.budget
+        )  # as last read: a repr asks no database
+        return f"<Ledger{whose} {self._rule.name}, {self._adjacency.name}: spent {spent} of {self.budget}>"
 
 
-class Reservation:
-    """Rounds that are paid for. Use it as a context manager; leaving marks what was released.
-
-    Each release must cost no more than the plan's next round, in the same kind of cost.
-    """
-
-    def __init__(self, ledger: Ledger, plan: Plan, number: int, *, private: bool) -> None:
-        self._ledger, self._number, self._private = ledger, number, private
-        self._costs = iter(plan)
-        self._used: dict[str, int] = {}
-        self._round, self._closed = 0, False
-        self._lock = threading.Lock()
-
-    def release(self, mechanism: Spendable[D, R], data: Protected[D]) -> R:
-        """Sample the next round; what it costs is in the books already.
-
-        Raises ReservationClosed when no round is left, NotSpendable when the mechanism costs more than its
-        round, and what `Ledger.release` raises before its charge.
-        """
-        cost = _declared_cost(mechanism)
-        content = self._ledger._admit(mechanism, data)
-        if self._private and not mechanism.description.private:
-            raise NotSpendable("secure noise was announced for this reservation, the mechanism draws simulated noise")
-        with self._lock:
-            self._take_round(cost)
-            name = mechanism.description.canonical
-            self._used[name] = self._used.get(name, 0) + 1
-        return mechanism.sample(content)
-
-    def _take_round(self, cost: Cost) -> None:
-        if self._closed:
-            raise ReservationClosed("this reservation is closed")
-        planned = next(self._costs, None)
-        if planned is None:
-            raise ReservationClosed(f"all {self._round} rounds of this reservation are used")
-        self._round += 1
-        if not _covers(planned, cost):
-            self._closed = True
-            raise NotSpendable(f"round {self._round} was reserved at {planned}, the mechanism costs {cost}")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closed = True
-        if self._used:
-            used = ",".join(f'{{"mechanism":{name},"rounds":{n}}}' for name, n in self._used.items())
-            self._ledger._mark_released(self._number, f"[{used}]")
-
-    def __copy__(self) -> Never:
-        raise LedgerCopyRefused("a reservation cannot be copied: its rounds would be released twice")
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Never:
-        self.__copy__()
-
-    def __reduce_ex__(self, protocol: object) -> Never:
-        self.__copy__()
-
-
-_PLAIN = tuple(KINDS.values())  # a union in isinstance would be built anew on every release
-
-
-def _declared_cost(mechanism: Spendable[D, R]) -> Cost:
-    """The declared cost. Raises NotSpendable for something that has no plain one."""
-    cost = getattr(mechanism, "cost", None)
-    if isinstance(cost, _PLAIN):
-        return cost
-    remedy = ": give it a certificate first, robust.under(slickness)" if hasattr(mechanism, "under") else ""
-    raise NotSpendable(f"{type(mechanism).__name__} has no plain cost{remedy}")
-
-
-def _covers(planned: Cost, cost: Cost) -> bool:
-    """Whether a cost of the same kind is at most the planned one."""
-    return type(planned) is type(cost) and bool(cost <= planned)  # type: ignore[operator]  # of one kind here
-
-
-@functools.lru_cache(maxsize=4096)
-def _quoted(text: str) -> str:
-    return json.dumps(text)
-
-
-class _Forks:
-    """How often this process is the child of a fork: a ledger made before one belongs to the parent."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        if hasattr(os, "register_at_fork"):  # where there is no fork, nothing can be copied by one
-            os.register_at_fork(after_in_child=self._forked)
-
-    def _forked(self) -> None:
-        self.count += 1
-
-
-_FORKS = _Forks()
+def _refuse_other(
+    books: Bookkeeper, budget: Budget | None, composition: Composition | None, adjacency: Adjacency | None
+) -> None:
+    """Raise LedgerMismatch where the books promise something else than was asked for."""
+    state = books.state
+    asked = (("budget", budget, state.budget), ("composition", composition, state.rule))
+    for what, wanted, found in (*asked, ("adjacency", adjacency, state.adjacency)):
+        if wanted is not None and wanted != found:
+            raise LedgerMismatch(
+                f"{what}: these books were opened with {found!r}, not with {wanted!r}; it never changes. Leave it out, "
+                "or open another ledger"
+            )
 
 
 def _compact(value: object) -> str:

@@ -84,6 +84,15 @@ class Plan:
         """The number of releases."""
         return sum(step.rounds for step in self.steps)
 
+    def last(self, rounds: int) -> "Plan":
+        """Its last rounds, from 1 to all of them."""
+        steps: list[Step] = []
+        for step in reversed(self.steps):
+            if rounds:
+                steps.append(Step(step.cost, min(step.rounds, rounds)))
+                rounds -= steps[-1].rounds
+        return Plan(reversed(steps))
+
     def __iter__(self) -> Iterator[Cost]:
         """The cost of each round, in order."""
         for step in self.steps:

@@ -1,10 +1,12 @@
 """What the ledger accepts: something with a plain, declared cost. Concrete mechanisms live in mechanisms/."""
 
 import json
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import attrs
+from attrs.validators import deep_iterable, instance_of, optional
 
 from accountant.adjacency import Adjacency
 from accountant.costs import Cost
@@ -15,7 +17,7 @@ R_co = TypeVar("R_co", covariant=True)
 
 @attrs.frozen(slots=False)
 class Description:
-    """What an entry says about the mechanism that was paid for.
+    """What an entry says about the mechanism that was paid for. Raises TypeError for what it could not be read from.
 
     mechanism, query: names.  parameters: numbers and short strings, in the mechanism's own words.
     norm, sensitivity: the bound that the cost rests on, and in which norm.
@@ -24,15 +26,15 @@ class Description:
     claims: ids of the theorems the cost rests on, as in CLAIMS.md.
     """
 
-    mechanism: str
-    query: str
+    mechanism: str = attrs.field(validator=instance_of(str))
+    query: str = attrs.field(validator=instance_of(str))
     parameters: tuple[tuple[str, float | int | str], ...]
-    norm: str
-    sensitivity: float
-    zeta: float | None
-    noise: str
-    private: bool
-    claims: tuple[str, ...]
+    norm: str = attrs.field(validator=instance_of(str))
+    sensitivity: float = attrs.field(validator=instance_of((int, float)))
+    zeta: float | None = attrs.field(validator=optional(instance_of((int, float))))
+    noise: str = attrs.field(validator=instance_of(str))
+    private: bool = attrs.field(validator=instance_of(bool))
+    claims: tuple[str, ...] = attrs.field(validator=deep_iterable(instance_of(str), instance_of(tuple)))
 
     @cached_property
     def canonical(self) -> str:
@@ -40,6 +42,18 @@ class Description:
         record = {name: value for name, value in attrs.asdict(self).items() if not name.startswith("_")}
         record["parameters"] = dict(self.parameters)
         return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+    @staticmethod
+    def from_dict(record: Mapping[str, object]) -> "Description":
+        """The inverse of `canonical`. Raises KeyError, TypeError or ValueError where it is not one."""
+        names = {field.name for field in attrs.fields(Description)}
+        if unknown := set(record) - names:
+            raise ValueError(f"unknown parts of a description: {sorted(unknown)}")
+        fields: dict[str, Any] = {name: record[name] for name in names}  # read back as they were written
+        parameters = cast("Mapping[str, float | int | str]", fields["parameters"])
+        fields["parameters"] = tuple(parameters.items())
+        fields["claims"] = tuple(fields["claims"])
+        return Description(**fields)
 
 
 class Spendable(Protocol[D_contra, R_co]):

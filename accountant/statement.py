@@ -2,13 +2,13 @@
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import ROUND_CEILING, Decimal
 from typing import Any, cast
 
 import attrs
 
 from accountant.composition import composition_from_record
 from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
+from accountant.digits import rounded_up
 from accountant.plans import ROUTE_CLAIMS
 from accountant.trail import Entry
 
@@ -80,27 +80,20 @@ class Statement:
         return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])
 
 
-def _rounded_up(value: float, digits: int = 6) -> str:
-    """At most `digits` digits, never below the value: a statement must not promise more than was charged."""
-    exact = Decimal(value)
-    if not exact:
-        return "0"
-    nearest = Decimal(f"{value:.{digits + 9}g}")  # a sum that stands for 1 up to the last bits reads as 1
-    step = Decimal(1).scaleb(nearest.adjusted() - digits + 1)
-    return f"{float(nearest.quantize(step, rounding=ROUND_CEILING)):.{digits}g}"
-
-
-def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
+def _sentence(spent: Budget, adjacency: str, private: bool, account: str) -> str:
     match spent:
         case PureDP(epsilon=epsilon):
-            what = f"{_rounded_up(epsilon)}-differentially private"
+            what = f"{rounded_up(epsilon)}-differentially private"
         case ApproxDP(epsilon=epsilon, delta=delta):
-            what = f"({_rounded_up(epsilon)}, {_rounded_up(delta)})-differentially private"
+            what = f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
         case ZCDP(rho=rho):
-            what = f"{_rounded_up(rho)}-zCDP"
+            what = f"{rounded_up(rho)}-zCDP"
+    released = (
+        f"everything released so far from the sub-budget {account!r}" if account else "everything released so far"
+    )
     if private:
-        return f"Everything released so far is together {what} under {adjacency}."
-    return f"With secure noise, everything released so far would together be {what} under {adjacency}."
+        return f"{released[0].upper()}{released[1:]} is together {what} under {adjacency}."
+    return f"With secure noise, {released} would together be {what} under {adjacency}."
 
 
 def _record(entry: Entry, name: str) -> Mapping[str, object]:
@@ -109,7 +102,7 @@ def _record(entry: Entry, name: str) -> Mapping[str, object]:
 
 def _cost_text(record: Mapping[str, object]) -> str:
     numbers = ", ".join(
-        f"{name} {_rounded_up(cast('float', record[name]))}"
+        f"{name} {rounded_up(cast('float', record[name]))}"
         for name in ("epsilon", "delta", "rho", "mu")
         if name in record
     )
@@ -121,19 +114,23 @@ def _named(record: Mapping[str, object]) -> str:
     return f"{record['name']} ({rest})" if rest else str(record["name"])
 
 
-def state(entries: Sequence[Entry], spent: Budget) -> Statement:
-    """The statement of a ledger's entries. `spent` is what its rule makes of their sum."""
-    details = gather(entries)
+def state(entries: Sequence[Entry], spent: Budget, budget: Budget, account: str = "") -> Statement:
+    """The statement of a ledger's entries, or of those that one sub-budget paid for.
+
+    spent: what its rule makes of their sum.  budget: the most it may come to.
+    account: the sub-budget's path, "" for everything.
+    """
+    details = gather(entries, account)
     private = details.private and not details.unknown
     opened = entries[0]
     rule = composition_from_record(cast("Mapping[str, str | float]", _record(opened, "composition")))
     adjacency = str(_record(opened, "adjacency")["name"])
     when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
     return Statement(
-        guarantee=_sentence(spent, adjacency, private),
+        guarantee=_sentence(spent, adjacency, private, account),
         adjacency=_named(_record(opened, "adjacency")),
         rule=_named(_record(opened, "composition")),
-        budget=_cost_text(_record(opened, "budget")),
+        budget=_cost_text(budget.as_dict()),
         spent=_cost_text(spent.as_dict()),
         private=private,
         opened=when.isoformat(timespec="seconds"),
@@ -146,15 +143,42 @@ def state(entries: Sequence[Entry], spent: Budget) -> Statement:
 
 
 class Details:
-    """What one pass over the entries collects."""
+    """What one pass over the entries collects.
 
-    def __init__(self) -> None:
+    open: the rounds of each charge without a release.  unknown: open charges that did not announce a mechanism.
+    """
+
+    def __init__(self, account: str) -> None:
         self.rows: dict[tuple[str, str, str, str], int] = {}
         self.claims: set[str] = set()
-        self.open: set[int] = set()
+        self.open: dict[int, int] = {}
         self.plans: list[str] = []
         self.unknown: set[int] = set()
         self.private = True
+        self._account, self._ours = account, not account
+
+    def take(self, number: int, kind: str, record: Mapping[str, object]) -> None:
+        """The next entry."""
+        if kind == "allocated":
+            # What was charged to a path before it had a budget of its own was paid by the account above it.
+            self._ours = self._ours or record["account"] == self._account
+        elif kind == "charged":
+            if self._ours and f"{record['account']}/".startswith(f"{self._account}/" if self._account else ""):
+                self._charged(number, record)
+        elif (charge := cast("int", record["charge"])) in self.open:
+            if kind == "returned":
+                _returned(self, record)
+                return
+            del self.open[charge]
+            self.unknown.discard(charge)
+            _released(self, cast("list[Mapping[str, object]]", record["used"]))
+
+    def _charged(self, number: int, record: Mapping[str, object]) -> None:
+        steps = cast("list[Mapping[str, object]]", record["steps"])
+        self.open[number] = sum(cast("int", step["rounds"]) for step in steps)
+        if record["mechanism"] is None:
+            self.unknown.add(number)  # what it releases is noted when it closes
+        _charged(self, record)
 
     def mechanism(self, record: Mapping[str, object]) -> tuple[str, str]:
         """Note one mechanism's noise and claims; its name and its noise source for the rows."""
@@ -166,21 +190,23 @@ class Details:
         return tuple((who, what, cost, n, noise) for (who, what, cost, noise), n in self.rows.items())
 
 
-def gather(entries: Sequence[Entry]) -> Details:
-    """One pass over the entries."""
-    details = Details()
+def gather(entries: Sequence[Entry], account: str = "") -> Details:
+    """One pass over the entries that an account paid for, and the accounts below it."""
+    details = Details(account)
     for entry in entries:
-        record = entry.record
-        if entry.kind == "charged":
-            details.open.add(entry.number)
-            if record["mechanism"] is None:
-                details.unknown.add(entry.number)  # what it releases is noted when it closes
-            _charged(details, record)
-        elif entry.kind == "released":
-            details.open.discard(cast("int", record["charge"]))
-            details.unknown.discard(cast("int", record["charge"]))
-            _released(details, cast("list[Mapping[str, object]]", record["used"]))
+        if entry.kind in ("charged", "released", "returned", "allocated"):
+            details.take(entry.number, entry.kind, entry.record)
     return details
+
+
+def _returned(details: Details, record: Mapping[str, object]) -> None:
+    """Note that rounds were given back; a charge that gave all of them back waits for no release."""
+    charge, rounds = cast("int", record["charge"]), cast("int", record["rounds"])
+    details.plans.append(f"{rounds} of the {details.open[charge]} rounds of entry {charge} were given back unused")
+    details.open[charge] -= rounds
+    if not details.open[charge]:
+        del details.open[charge]
+        details.unknown.discard(charge)
 
 
 def _released(details: Details, used: list[Mapping[str, object]]) -> None:

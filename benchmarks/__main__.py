@@ -14,7 +14,9 @@ NAMES = {
     "speed": "100 rounds on Adult against interpret's DP-EBM, same machine, same run (about 1 minute; extra `bench`)",
     "composition": "price of k rounds against the exact value, and the time it takes (about 20 seconds)",
     "selection": "private choice among 10^6 and, securely, among 326 candidates (about 10 seconds)",
-    "ledger": "what a release costs over its sampling, from the 1st to the 100,000th entry (about 20 seconds)",
+    "ledger": "what a release costs over its sampling, from the 1st to the 1,000,000th entry (about a minute)",
+    "durable": "a durable charge against a bare INSERT, and races for the last of a budget (about 5 minutes)",
+    "verification": "10^5 and 10^6 entries verified, against hashing them once (about a minute)",
 }
 
 

@@ -1,4 +1,4 @@
-"""What `Ledger.release` costs over the sampling itself, from the 1st to the 100,000th entry, in memory.
+"""What `Ledger.release` costs over the sampling itself, from the 1st to the 1,000,000th entry, in memory.
 
 The sampler does nothing, so all of the time is the ledger's: checks, exact addition, two entries, and their
 digests, for which each batch of 1,000 releases asks at its end. The median batch of each tenth is shown.
@@ -67,8 +67,8 @@ def growth(rule: Composition, budget: Budget, entries: int) -> float:
 
 
 def run(folder: str | None, quick: bool = False) -> Report:
-    """The table. A release writes two entries, so 50,000 releases make 100,000."""
-    entries = 20_000 if quick else 100_000
+    """The table. A release writes two entries, so 500,000 releases make 1,000,000."""
+    entries = 20_000 if quick else 1_000_000
     lines = []
     rules: list[tuple[Composition, Budget]] = [
         (BasicComposition(), PureDP(1.0)),

@@ -5,9 +5,12 @@ import errno
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import click
+
+from exchequer.visible import visible
 
 BAD_INPUT = (ValueError, TypeError, OSError, ArithmeticError, EOFError, csv.Error, zlib.error)
 """What our own code and the readers of files raise about what the user gave."""
@@ -33,7 +36,17 @@ def one_line() -> Iterator[None]:
         # A closed pipe, as in `exchequer price ... | head`, is nobody's fault; click ends quietly on it.
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise
-        raise BadInput(" ".join(str(error).split())) from error
+        raise _bad_input(error) from error
+    except RuntimeError as error:
+        from accountant import LedgerBroken, LedgerUnavailable  # here at last, as most commands need no ledger
+
+        if not isinstance(error, LedgerBroken | LedgerUnavailable):
+            raise
+        raise _bad_input(error) from error
+
+
+def _bad_input(error: Exception) -> BadInput:
+    return BadInput(visible(" ".join(str(error).split())))  # messages quote files, and books that others wrote
 
 
 @contextmanager
@@ -50,6 +63,14 @@ def checked(option: str, check: Callable[[T], T], value: T) -> T:
     """The value, as the library's own check leaves it; the option is named where it refuses."""
     with about(option):
         return check(value)
+
+
+def refuse_overwriting(out: Path, force: bool) -> None:
+    """Raise where `out` cannot be written, before anything is read or charged."""
+    if out.exists() and not force:
+        raise FileExistsError(f"--out: {out} exists already; give another name, or --force to replace it")
+    if not out.absolute().parent.is_dir():
+        raise FileNotFoundError(f"--out: there is no folder {out.absolute().parent}")
 
 
 class Commands(click.Group):

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from exchequer import ledger_commands
 from exchequer.bad_input import Commands
 from exchequer.trainable import LEARNERS, Setting, learner_options
 
 if TYPE_CHECKING:
     from exchequer.explain import Format
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUT = click.Path(dir_okay=False, path_type=Path)
+FILE, OUT = ledger_commands.FILE, ledger_commands.OUT
 
 
 def version() -> str:
@@ -46,12 +46,17 @@ def main(ctx: click.Context) -> None:
       exchequer train people.csv --schema people.toml --epsilon 1 --out model.json
       exchequer predict new.csv --model model.json --out predictions.csv
       exchequer explain model.json
+      exchequer ledger --help
 
-    Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what.
+    Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what. Commands that
+    answer a question with yes or no end with 0 or 1: audit, verify-model, ledger verify, report and price.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
 
+
+main.add_command(ledger_commands.ledger)
+main.add_command(ledger_commands.verify_model)
 
 SEED = click.option(
     "--seed",
@@ -114,6 +119,15 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     is_flag=True,
     help="The file has no line with column names: its columns are the schema's in order, then the label.",
 )
+@click.option(
+    "--ledger",
+    envvar=ledger_commands.ENVIRONMENT,
+    show_envvar=True,
+    help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without it, a "
+    "ledger of its own is opened for this run.",
+)
+@click.option("--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label.")
+@click.option("--signing-key", type=FILE, help="With --ledger: key to sign the receipts; see `exchequer ledger key`.")
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def train(
@@ -124,20 +138,25 @@ def train(
     delta: float | None,
     seed: int | None,
     no_header: bool,
+    ledger: str | None,
+    account: str | None,
+    signing_key: Path | None,
     out: Path,
     force: bool,
     **options: Setting | None,
 ) -> None:
     """Train a private classifier on the CSV file DATA and save it with its privacy statement.
 
-    What is printed and saved is safe to publish, at the price that the statement names. Each run opens a new
-    ledger: models trained on the same records cost the sum of their prices. Error messages are not for
+    What is printed and saved is safe to publish, at the price that the statement names. Models trained on the same
+    records cost the sum of their prices. Each run opens a new ledger, which knows of no other run; with --ledger all
+    runs are charged to one, which refuses what is not in its budget. Error messages are not for
     publishing; they may quote a value of your data. The accuracy on DATA itself is not printed, because it would
     have to be paid for; keep some records back and use `exchequer predict --score` on them.
 
     \b
     Example:
       exchequer train people.csv --schema people.toml --epsilon 1 --delta 1e-6 --out model.json
+      exchequer train people.csv --schema people.toml --epsilon 1 --out model.json --ledger study.db --account team-a
     \b
     A schema:
       [label]
@@ -157,10 +176,14 @@ def train(
     """
     given = {name: value for name, value in options.items() if value is not None}
     LEARNERS[learner].refuse_others(learner, given)
+    if ledger is None and (account is not None or signing_key is not None):
+        raise click.UsageError("--account and --signing-key go with --ledger")
     from exchequer import train as work
+    from exchequer.payer import Payer
 
     promise = LEARNERS[learner].delta if delta is None else delta
-    order = work.Order(LEARNERS[learner], epsilon, promise, given, seed)
+    payer = None if ledger is None else Payer(ledger, account or "", signing_key)
+    order = work.Order(LEARNERS[learner], epsilon, promise, given, seed, payer)
     work.train(data, schema, out, order, header=not no_header, force=force)
 
 

@@ -1,11 +1,12 @@
 """What the commands print: tables, statements and progress, through rich.
 
-Names and values come from schemas and files, so they enter as `Text`: rich would read "[x]" as markup.
+Names and values come from schemas, files and books, so they enter as `Text`, as rich would read "[x]" as markup, and
+with what a terminal would obey spelt out.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -16,12 +17,18 @@ from rich.table import Table
 from rich.text import Text
 
 from accountant import Statement
-from learners import LazyBoostClassifier, PrivateBoostClassifier
-from learners.estimator import PrivateClassifier
-from learners.estimator import Progress as OnRound
+from exchequer.visible import visible, visible_lines
+
+if TYPE_CHECKING:
+    from learners import LazyBoostClassifier, PrivateBoostClassifier
+    from learners.estimator import PrivateClassifier
+    from learners.estimator import Progress as OnRound
 
 SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""
+
+MANY_ENTRIES = 20_000
+"""Books of no more are read within a second or so, and need no progress bar."""
 
 
 def console() -> Console:
@@ -31,7 +38,7 @@ def console() -> Console:
 
 def title(text: str) -> None:
     """A line that opens the output."""
-    console().print(Text(text, style="bold"))
+    console().print(Text(visible_lines(text), style="bold"))
 
 
 def heading(text: str) -> None:
@@ -41,7 +48,7 @@ def heading(text: str) -> None:
 
 def paragraph(text: str) -> None:
     """Text, wrapped at the width of the terminal."""
-    console().print(Text(text))
+    console().print(Text(visible_lines(text)))
 
 
 def table(
@@ -53,28 +60,56 @@ def table(
         number = name in numbers
         drawn.add_column(name, justify="right" if number else "left", no_wrap=number or name in whole, overflow="fold")
     for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
+        drawn.add_row(*(Text(visible(cell)) for cell in row))
+    console().print(drawn)
+
+
+def facts(lines: Iterable[tuple[str, str]]) -> None:
+    """A name and a text per line."""
+    drawn = Table.grid(padding=(0, 2, 0, 0))
+    drawn.add_column(no_wrap=True)
+    drawn.add_column(overflow="fold")
+    for name, text in lines:
+        drawn.add_row(Text(visible(name)), Text(visible(text)))
     console().print(drawn)
 
 
 @contextmanager
-def rounds_bar(rounds: int | None) -> Iterator[OnRound]:
+def rounds_bar(rounds: int | None) -> "Iterator[OnRound]":
     """A progress bar on standard error, silent where that is not a terminal. Yields what `fit` calls.
 
     rounds: how many there will be; None where nobody knows.
     """
+    with _bar("learning", rounds, "rounds") as done:
+        yield lambda number, rule: done(number)
+
+
+@contextmanager
+def entries_bar(what: str, entries: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar over books that take long to read. Yields what is called with the number of entries so far."""
+    if entries <= MANY_ENTRIES:
+        yield lambda number: None
+        return
+    with _bar(what, entries, "entries") as done:
+        yield lambda number: None if number % 1000 and number != entries else done(number)
+
+
+@contextmanager
+def _bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
     target = Console(stderr=True)
     if not target.is_terminal:
-        yield lambda number, rule: None
+        yield lambda number: None
         return
-    columns = (TextColumn("learning"), BarColumn(), MofNCompleteColumn(), TextColumn("rounds"), TimeElapsedColumn())
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn(unit), TimeElapsedColumn())
     with Progress(*columns, console=target, transient=True) as bar:
-        task = bar.add_task("", total=rounds)
-        yield lambda number, rule: bar.update(task, completed=number)
+        task = bar.add_task("", total=total)
+        yield lambda number: bar.update(task, completed=number)
 
 
-def model(learnt: PrivateClassifier[Any]) -> None:
+def model(learnt: "PrivateClassifier[Any]") -> None:
     """What was learnt, where it is of a kind that can be read."""
+    from learners import LazyBoostClassifier, PrivateBoostClassifier  # an auditor need not wait for them
+
     heading("The model")
     if isinstance(learnt, LazyBoostClassifier):
         vote_table(learnt)
@@ -84,7 +119,7 @@ def model(learnt: PrivateClassifier[Any]) -> None:
         paragraph(f"A {type(learnt).__name__} for the classes {', '.join(str(name) for name in learnt.classes_)}.")
 
 
-def effects(model: PrivateBoostClassifier) -> None:
+def effects(model: "PrivateBoostClassifier") -> None:
     """How far each column can move the score, and where it is highest; for two classes."""
     curves = model.explain()
     if model.classes_.size > 2:
@@ -102,7 +137,7 @@ def effects(model: PrivateBoostClassifier) -> None:
     )
 
 
-def vote_table(model: LazyBoostClassifier) -> None:
+def vote_table(model: "LazyBoostClassifier") -> None:
     """The model itself: which feature speaks for which class, with how many votes."""
     votes, (negative, positive) = model.explain(), model.classes_.tolist()
     rows = [
@@ -120,18 +155,16 @@ def vote_table(model: LazyBoostClassifier) -> None:
     )
 
 
-def statement(books: Statement) -> None:
-    """The ledger's statement, wrapped at the width of the terminal."""
+def statement(books: Statement, most: int | None = None) -> None:
+    """The ledger's statement, wrapped at the width of the terminal. most: lines that are printed, None for all."""
     heading(f"The ledger's {books.heading}" if books.private else books.heading)
-    lines = Table.grid(padding=(0, 2, 0, 0))
-    lines.add_column(no_wrap=True)
-    lines.add_column(overflow="fold")
-    for name, text in books.lines():
-        lines.add_row(Text(name), Text(text))
     paragraph(books.guarantee)
-    console().print(lines)
+    lines = list(books.lines())
+    if most is not None and len(lines) > most:
+        lines[most - 2 : -1] = [("...", f"{len(lines) - most + 1} more lines")]  # the last one is the head
+    facts(lines)
 
 
 def note(text: str) -> None:
     """A line for the person at the keyboard, on standard error."""
-    click.echo(text, err=True)
+    click.echo(visible_lines(text), err=True)

@@ -1,8 +1,9 @@
 """`exchequer train` and `exchequer predict`: CSV file in, model or predictions out."""
 
+import contextlib
 import csv
 import io
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -10,9 +11,10 @@ import attrs
 import click
 import numpy as np
 
-from accountant import AddRemoveOne, Statement
+from accountant import AddRemoveOne, AdjacencyMismatch, Ledger, Statement
 from exchequer import show
-from exchequer.bad_input import about
+from exchequer.bad_input import about, refuse_overwriting
+from exchequer.payer import Payer
 from exchequer.trainable import Learner, Setting
 from learners import EncodedSample, Label, Schema, read_csv
 from learners.estimator import PrivateClassifier
@@ -25,21 +27,17 @@ Classifier: TypeAlias = PrivateClassifier[Any]
 
 @attrs.frozen
 class Order:
-    """What `train` was asked for. options: of the learner, which checks them.  seed: None draws secure noise."""
+    """What `train` was asked for. options: of the learner, which checks them.  seed: None draws secure noise.
+
+    payer: the durable ledger that pays; None opens one in memory.
+    """
 
     learner: Learner
     epsilon: float
     delta: float
     options: Mapping[str, Setting]
     seed: int | None
-
-
-def refuse_overwriting(out: Path, force: bool) -> None:
-    """Raise where `out` cannot be written, before anything is read or charged."""
-    if out.exists() and not force:
-        raise FileExistsError(f"--out: {out} exists already; give another name, or --force to replace it")
-    if not out.absolute().parent.is_dir():
-        raise FileNotFoundError(f"--out: there is no folder {out.absolute().parent}")
+    payer: Payer | None = None
 
 
 def label_of(schema: Schema, where: Path) -> Label:
@@ -71,21 +69,46 @@ def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: boo
     table = read(data, None if header else [*schema.names, label.name])
     y = take_label(table, label, data)
     refuse_loose_delta(order, y.size)
-    model = order.learner.build(
-        epsilon=order.epsilon, delta=order.delta, random_state=order.seed, schema=schema, **order.options
-    )
-    with about(data):
-        sample = model.encoded(table, y)
-    _fit(model, sample, order)
-    model.save(out)
+    with _paying(order) as ledger:
+        model = order.learner.build(
+            epsilon=order.epsilon,
+            delta=order.delta,
+            random_state=order.seed,
+            schema=schema,
+            ledger=ledger,
+            **order.options,
+        )
+        with about(data):
+            sample = model.encoded(table, y)
+        _fit(model, sample, order)
+    _save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
-    if model.ledger_.statement().adjacency == AddRemoveOne.name:
+    if model.statement_.adjacency == AddRemoveOne.name:
         show.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
     else:
         show.paragraph(f"Trained on {y.size} records of {data}; the number of records is public")
     show.model(model)
     show.statement(model.statement_)
+    if order.payer is not None:
+        order.payer.receipted(model)
     show.paragraph(f"\nSaved to {out}, statement included.")
+
+
+@contextlib.contextmanager
+def _paying(order: Order) -> Iterator[Ledger | None]:
+    if order.payer is None:
+        yield None
+        return
+    with order.payer.ledger() as ledger:
+        yield ledger
+
+
+def _save(model: Classifier, out: Path) -> None:
+    try:
+        model.save(out)
+    except OSError as error:
+        spent = "; what it cost is charged all the same" if model.receipts_ else ""
+        raise OSError(f"--out: the model could not be saved: {error}{spent}") from error
 
 
 def refuse_loose_delta(order: Order, n: int) -> None:
@@ -100,8 +123,18 @@ def _fit(model: Classifier, sample: EncodedSample, order: Order) -> None:
     try:
         with show.rounds_bar(model.get_params().get(order.learner.steps) if order.learner.steps else None) as on_round:
             model.fit_encoded(sample, on_round=on_round)
+    except AdjacencyMismatch as error:
+        wanted = model._adjacency().name
+        raise ValueError(
+            f"--ledger: {error}; nothing was charged. Open another one with `exchequer ledger open LEDGER --adjacency "
+            f"{wanted}`{_or_other_relation(order)}"
+        ) from error
     except ArithmeticError as error:
         raise ValueError(f"epsilon: no noise goes with {order.epsilon!r}: {error}") from error
+
+
+def _or_other_relation(order: Order) -> str:
+    return ", or train with another --adjacency" if "adjacency" in order.learner.defaults else ""
 
 
 def predict(

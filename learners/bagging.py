@@ -273,7 +273,7 @@ class DPBaggingClassifier(PrivateClassifier[StudentModel]):
         seed: int = 0,
         schema: Domain = None,
         classes: Classes = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon

@@ -4,9 +4,9 @@ import abc
 import contextlib
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from accountant import (
     AdvancedComposition,
     ApproxDP,
     BasicComposition,
+    BudgetExceeded,
     Composition,
     Ledger,
     LedgerCopyRefused,
@@ -27,6 +28,9 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant._numbers import positive, probability_below_one
+from accountant.charges import noted
+from accountant.files import whole_file
+from accountant.receipts import Receipt
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.allowance import Allowance
@@ -74,7 +78,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
       public bounds, as many as there are; None takes columns of zeros and ones.
     classes: the public classes, of two the second positive; None takes the schema's label, else (0, 1). "observed"
       declares that which classes occur in y is public, and takes them in rising order.
-    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
+    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta). The URL of a
+      durable ledger that exists is opened for each fit, in whatever process that runs; a password in it would show.
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise source of
       your own is used as it is, and named in the books.
     """
@@ -83,9 +88,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
     delta: float
     schema: Domain
     classes: Classes
-    ledger: Ledger | None
+    ledger: Ledger | str | None
     random_state: RandomState
     classes_: npt.NDArray[np.generic]
+    receipts_: tuple[Receipt, ...]
+    """For each entry that the fit was charged with on the `ledger` it was given; none for a ledger of its own."""
 
     _checks: ClassVar[Mapping[str, Check]] = {"epsilon": positive, "delta": probability_below_one}
     _multi_class: ClassVar[bool] = False
@@ -180,19 +187,36 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
         self._refuse(sample, classes)
-        ledger = self._paying_ledger(target)
-        allowance = Allowance(ledger, target, type(self).__name__, classes)
         noise, settings = noise_source(self.random_state), checked_settings(self)
-        self.__dict__.pop("tuned_", None)
-        if settings:
-            model, self.tuned_ = best_setting(self, settings, sample, allowance, noise)
-            parameters |= self.tuned_
-            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
-        else:
-            model = self._learn(sample, allowance, noise, on_round)
-        self.parameters_ = parameters
-        self._keep(model, classes, ledger)
+        ledger = self._paying_ledger(target)
+        try:
+            with noted(ledger) as charged, _told_how_to_budget():
+                allowance = Allowance(ledger, target, type(self).__name__, classes)
+                model, tuned = self._learnt(sample, allowance, noise, settings, on_round)
+            own = self.ledger is None
+            receipts = () if own else tuple(ledger.receipt(number) for number in charged)
+            self._keep(model, classes, ledger)
+        finally:
+            if isinstance(self.ledger, str):
+                ledger.close()
+        self.parameters_, self.receipts_ = parameters | tuned, receipts
         return self
+
+    def _learnt(
+        self,
+        sample: EncodedSample,
+        allowance: Allowance,
+        noise: NoiseSource,
+        settings: Sequence[dict[str, object]],
+        on_round: Progress | None,
+    ) -> tuple[M, dict[str, object]]:
+        """The model, and the setting that won where there are several."""
+        self.__dict__.pop("tuned_", None)
+        if not settings:
+            return self._learn(sample, allowance, noise, on_round), {}
+        model, self.tuned_ = best_setting(self, settings, sample, allowance, noise)
+        self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
+        return model, self.tuned_
 
     def _parameters(self) -> dict[str, object]:
         """Parameters as plain values, refused here because scikit-learn's set_params may change them until fit."""
@@ -240,15 +264,20 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
     def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
         if self.ledger is None:
             return Ledger(target, composition=self._own_rule(), adjacency=self._adjacency())
+        if isinstance(self.ledger, str) and "://" in self.ledger:
+            return Ledger.open(self.ledger)
+        if isinstance(self.ledger, LedgerLeftBehind):
+            raise LedgerCopyRefused(LEFT_BEHIND)
         if not isinstance(self.ledger, Ledger):
-            raise TypeError(f"ledger: expected a Ledger, got {type(self.ledger).__name__}")
+            raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
         return self.ledger
 
     def _keep(self, model: M, classes: tuple[object, ...], ledger: Ledger) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
+        statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
         self.model_ = model
         self.classes_ = class_array(classes)
-        self.ledger_, self.statement_ = ledger, ledger.statement()
+        self.ledger_, self.statement_ = ledger, statement
         self.n_features_in_ = len(model.schema.columns)
         self.__dict__.pop("feature_names_in_", None)
 
@@ -296,9 +325,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
     # --- keeping it ----------------------------------------------------------------------------------------
 
     def save(self, path: str | Path) -> None:
-        """Write the model as JSON with its privacy statement inside; no pickle needed.
+        """Write the model as JSON with its privacy statement and its receipts inside; no pickle needed.
 
-        Raises TypeError naming what JSON cannot hold: parameters or classes that are objects.
+        The file is replaced as a whole, or stays as it was. Raises TypeError naming what JSON cannot hold: parameters
+        or classes that are objects.
         """
         model = self._fitted().as_record()
         record: dict[str, object] = {
@@ -310,9 +340,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             "tuned": getattr(self, "tuned_", None),
             "model": model,
             "statement": self.statement_.as_dict(),
+            "receipts": [each.as_dict() for each in self.receipts_],
         }
         _refuse_objects({**self.parameters_, "classes": record["classes"], "the model": model})
-        Path(path).write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        with whole_file(path) as out:
+            out.write(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -325,7 +357,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
                 raise ValueError("not an exchequer model of version 1")
             return cast("Self", _learner(cls, str(record["learner"]))._from_record(record))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"{path}: {error}") from error
 
     @classmethod
@@ -340,16 +372,48 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         model.classes_ = class_array(classes)
         model.n_features_in_ = len(kept.schema.columns)
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
+        receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
+        model.receipts_ = tuple(Receipt.from_dict(each) for each in receipts)
         return model
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickling leaves the ledger behind: books exist once. An estimator that still has to pay does not pickle."""
-        if self.ledger is not None:
-            raise LedgerCopyRefused(
-                "this estimator holds a ledger, which exists once; use n_jobs=1, or save(path) a fitted model"
-            )
+        """Pickling, and copying, leaves the ledger behind: books exist once. What arrives predicts, and cannot fit."""
+        # Not refused here: on the way to a worker process nobody would see why. A fit there says it.
         state = cast("dict[str, object]", super().__getstate__())
-        return {name: value for name, value in state.items() if name != "ledger_"}
+        kept = {name: value for name, value in state.items() if name != "ledger_"}
+        return {**kept, "ledger": LedgerLeftBehind()} if isinstance(self.ledger, Ledger) else kept
+
+
+class LedgerLeftBehind:
+    """In the place of a ledger, in an estimator that was pickled or copied: a fit must not be free of charge."""
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        return "<a ledger that was left behind>"
+
+
+LEFT_BEHIND: Final = (
+    "this estimator was copied, or sent to another process, without its ledger: books exist once, and two copies of "
+    "one budget would both be spent. Nothing was charged. Use n_jobs=1 or joblib.parallel_backend('threading'), or "
+    "give the URL of a durable ledger, ledger='sqlite:///study.db', which every process opens for itself"
+)
+HOW_TO_BUDGET: Final = (
+    "Each fit on a ledger is charged for itself: one for each fold and setting of a cross-validation or a search, and "
+    "one for the refit. For k of them the budget must be k times what one costs; Budget.split(k) gives equal parts. "
+    "error_score='raise' stops at the first fit that is refused, instead of going on with scores of nan."
+)
+
+
+@contextlib.contextmanager
+def _told_how_to_budget() -> Iterator[None]:
+    """Add advice to a refusal; it is printed below the message, also where scikit-learn reports failed fits."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        error.add_note(HOW_TO_BUDGET)
+        raise
 
 
 def _learner(base: type[PrivateClassifier[M]], name: str) -> type[PrivateClassifier[M]]:

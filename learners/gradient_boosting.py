@@ -267,7 +267,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
         seed: int = 0,
         schema: Domain = None,
         classes: Classes = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon

@@ -110,7 +110,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         quantile_bins: int | None = None,
         schema: Schema | str | Path | None = None,
         classes: tuple[object, object] | None = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | None = None,
         composition: Rule = "auto",
         random_state: RandomState = None,
     ) -> None:

@@ -263,7 +263,7 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
         regularization: float | None = None,
         schema: Domain = None,
         classes: Classes = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon

@@ -121,7 +121,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         tune: Sequence[Mapping[str, object]] | None = None,
         schema: Domain = None,
         classes: Classes = None,
-        ledger: Ledger | None = None,
+        ledger: Ledger | str | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.epsilon = epsilon

@@ -144,4 +144,16 @@ COMPOSITION: tuple[Claim, ...] = (
         "As cited; solved for a real ε on the binomial law of k-fold randomized response.",
         "accountant/test_composition.py::test_kov_is_optimal_for_randomized_response",
     ),
+    Claim(
+        "give-back",
+        "ours; the filters of basic, advanced-filter and zcdp-filter",
+        "Under a rule that is a filter, rounds of a reservation for which nothing was drawn cost nothing, also where "
+        "the stop depends on what was drawn; a plan charged at one price gives back all of its rounds or none.",
+        "holds",
+        "Reservation.give_back",
+        "A filter bounds the sum over the rounds that took place, which may be chosen as they come, stopping among "
+        "the choices. While a reservation is open the books hold more than that sum, and after the entry exactly it. "
+        "A price is for a fixed number of rounds and says nothing of the first k of them.",
+        "accountant/test_give_back.py::test_an_adversary_that_stops_when_it_likes_gets_no_more_than_the_budget",
+    ),
 )

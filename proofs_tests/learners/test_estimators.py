@@ -43,6 +43,7 @@ from learners import (
 from learners.estimator import PrivateClassifier, class_array, distinct_classes
 from learners.labels import class_numbers, coded_labels, observed_classes, signs
 from proofs_tests.support.histograms import HistogramClassifier
+from proofs_tests.support.settled import settled
 
 Array = npt.NDArray[Any]
 Learner = PrivateClassifier[Any]
@@ -216,7 +217,7 @@ def test_bad_data_are_refused_before_anything_is_charged(kind: type[Learner], fa
     learner.set_params(ledger=ledger_for(learner))
     with pytest.raises((ValueError, TypeError), match=message):
         learner.fit(cast("Any", X), cast("Any", y))
-    assert learner.ledger is not None
+    assert isinstance(learner.ledger, Ledger)
     assert [entry.kind for entry in learner.ledger.entries] == ["opened"]
     with pytest.raises(NotFittedError):
         check_is_fitted(learner)
@@ -252,7 +253,7 @@ def test_a_grid_search_in_a_pipeline_pays_for_each_fit(kind: type[Learner]) -> N
     assert search.best_estimator_[-1].ledger is shared
     assert charges(alone) >= 1
     assert charges(shared) == 5 * charges(alone)  # two values on two folds, and once more on all records
-    assert shared.verify() == []
+    assert settled(shared)
     spent = shared.spent.to_approx() if hasattr(shared.spent, "to_approx") else shared.spent
     assert 0.0 < spent.epsilon <= 2 * (0.5 + 1.0) + 1.0
 
@@ -384,7 +385,7 @@ def test_binary_learners_refuse_a_third_class_before_the_charge() -> None:
         learner.set_params(ledger=ledger_for(learner))
         with pytest.raises(ValueError, match="Only binary classification is supported"):
             learner.fit(X, y)
-        assert learner.ledger is not None
+        assert isinstance(learner.ledger, Ledger)
         assert len(learner.ledger.entries) == 1
 
 

@@ -35,6 +35,7 @@ from learners import LazyBoostClassifier, Numeric, PrivateOneRule, Schema
 from learners.defaults import Settings, lazy_boost_settings
 from learners.estimator import Rule
 from mechanisms import SecureNoise
+from proofs_tests.support.settled import settled
 
 Array = npt.NDArray[np.generic]
 SCHEMA_TEXT = """
@@ -86,7 +87,7 @@ def test_one_fit_spends_its_budget_and_never_above(epsilon: float, delta: float,
     spent = model.ledger_.spent.as_dict()
     assert epsilon * (1 - 1e-6) <= float(spent["epsilon"]) <= epsilon
     assert spent.get("delta", 0.0) == delta
-    assert model.ledger_.verify() == []
+    assert settled(model.ledger_)
     assert len(model.model_.rules) == 12
 
 
@@ -170,7 +171,7 @@ def test_a_shared_ledger_pays_for_fits_until_it_refuses(rule: Composition, budge
     model = LazyBoostClassifier(0.4, rounds=5, ledger=ledger, random_state=0)
     fits = fits_until_refused(model, X, y)
     assert 2 <= fits < 2000
-    assert ledger.verify() == []
+    assert settled(ledger)
     if isinstance(budget, PureDP):
         assert fits == 2
 
@@ -300,7 +301,7 @@ def test_fitted_state_is_released_or_public() -> None:
     """Nothing that `fit` keeps may depend on the data other than through the rules it paid for."""
     model = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(X0, Y0)
     fitted = {name for name in vars(model) if name.endswith("_") or name not in model.get_params()}
-    public = {"classes_", "parameters_", "eta_", "settings_", "ledger_", "statement_", "n_features_in_"}
+    public = {"classes_", "parameters_", "eta_", "settings_", "ledger_", "statement_", "receipts_", "n_features_in_"}
     assert fitted == {"model_", *public}
     other = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(1 - X0, Y0)
     assert (model.eta_, model.classes_.tolist(), model.n_features_in_) == (
@@ -406,7 +407,7 @@ def test_a_grid_search_that_cannot_be_paid_is_refused_midway_with_sound_books() 
     with pytest.raises(BudgetExceeded):
         search.fit(X0, Y0)
     assert sum(entry.kind == "charged" for entry in ledger.entries) == 3
-    assert ledger.verify() == []
+    assert settled(ledger)
 
 
 def test_a_pipeline_and_a_clone_share_the_ledger() -> None:
@@ -420,8 +421,6 @@ def test_a_pipeline_and_a_clone_share_the_ledger() -> None:
 def test_processes_cannot_take_the_ledger_along() -> None:
     model = LazyBoostClassifier(0.25, rounds=3, ledger=shared_ledger(1.0), random_state=0)
     with pytest.raises(LedgerCopyRefused, match="n_jobs=1"):
-        pickle.dumps(model)
-    with pytest.raises((LedgerCopyRefused, pickle.PicklingError)):
         cross_val_score(model, X0, Y0, cv=KFold(2), n_jobs=2, error_score="raise")
 
 

@@ -48,6 +48,7 @@ from mechanisms import (
 )
 from mechanisms.core import FloatArray
 from mechanisms.noise import GRID, grid_exponent
+from proofs_tests.support.settled import settled
 from proofs_tests.support.weighted import Values, certificate, l1_vector, l2_vector
 
 scales = st.floats(1e-3, 1e3)
@@ -257,7 +258,7 @@ def test_a_gaussian_costs_its_rho_on_a_zcdp_ledger_and_its_exact_curve_in_a_plan
         < Ledger(ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne()).remaining.loss - 0.0049
     )
     assert "gdp mu 0.1" in str(ledger.statement())
-    assert ledger.verify() == []
+    assert settled(ledger)
     assert Plan.of(mechanism.cost, 100).price(1e-6).route == "gdp"
 
 

@@ -1,0 +1,59 @@
+"""What a ledger refuses, and how it says so. Each is raised before anything is charged, unless it says otherwise."""
+
+from accountant.composition import Amount, Composition, readable
+
+
+class BudgetExceeded(ValueError):
+    """A charge would take the total above the budget. Nothing was charged, nothing was sampled.
+
+    requested, remaining: exact amounts in the rule's own unit (Σε, Σε² or Σρ, and Σδ).  rule: whose.
+    account: the sub-budget that would have paid, "" for the whole budget.
+    """
+
+    def __init__(self, requested: Amount, remaining: Amount, rule: Composition, account: str = "") -> None:
+        whose = f" in the sub-budget {account!r}" if account else ""
+        super().__init__(
+            f"requested {readable(requested, rule)}, only {readable(remaining, rule)} remains{whose} under {rule.name} "
+            "composition; nothing was charged. Lower the cost or the number of rounds, or open a ledger with a "
+            "larger budget"
+        )
+        self.requested, self.remaining, self.rule, self.account = requested, remaining, rule, account
+
+    def __reduce__(self) -> tuple[type["BudgetExceeded"], tuple[Amount, Amount, Composition, str]]:
+        """As it was made, so that it survives the way back from a worker process."""
+        return type(self), (self.requested, self.remaining, self.rule, self.account)
+
+
+class AdjacencyMismatch(ValueError):
+    """A mechanism's cost was proved for another relation than the one this ledger promises."""
+
+
+class NotSpendable(TypeError):
+    """Something without a plain declared cost was handed to the ledger."""
+
+
+class LedgerCopyRefused(TypeError):
+    """A copied ledger would let the same budget be spent twice."""
+
+
+class LedgerMismatch(ValueError):
+    """There are books at this place, and they promise something else than was asked for."""
+
+
+class LedgerBroken(RuntimeError):
+    """The books do not hold together, or were changed behind this ledger's back: nothing more is spent from them."""
+
+
+class LedgerUnavailable(RuntimeError):
+    """The store of the books did not answer, or its disk is full. Nothing was released.
+
+    A charge that was on its way when the store failed may be in the books all the same; then it counts.
+    """
+
+
+class ReservationClosed(RuntimeError):
+    """A reservation was used outside its `with` block, or for more rounds than it holds."""
+
+
+class SubBudgetRefused(ValueError):
+    """A sub-budget that cannot be allocated, found or closed."""

@@ -1,0 +1,292 @@
+"""Entries in SQLite or PostgreSQL, through SQLAlchemy Core: durable, append-only, one writer at a time.
+
+SQLite: a turn is `BEGIN IMMEDIATE`, and a commit is on the disk when it returns (synchronous=FULL). The journal is
+one that is emptied at each commit, not a write-ahead log: so the one file is the whole ledger at any time, and a
+copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its transaction ends.
+"""
+
+import os
+import sqlite3
+import urllib.parse
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal, cast
+
+import sqlalchemy as sa
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from accountant import sql_schema
+from accountant.refusals import LedgerBroken, LedgerCopyRefused, LedgerMismatch, LedgerUnavailable
+from accountant.sql_schema import ENTRIES
+from accountant.trail import GENESIS, Entry, Kind, digest_of
+
+PATIENCE: Final = 60.0
+"""Seconds to wait for a turn that another process holds."""
+
+BATCH: Final = 10_000
+"""Entries per query: a reader never holds up a writer for long."""
+
+_BATCH = (
+    sa.select(ENTRIES)
+    .where(ENTRIES.c.number >= sa.bindparam("start"))
+    .order_by(ENTRIES.c.number)
+    .limit(sa.bindparam("most"))
+)
+_TURN = sa.text("SELECT number, kind, line, digest FROM exchequer_turn(:start, :most)").columns(*ENTRIES.c)
+_CHECKPOINT = (
+    sa.select(ENTRIES).where(sa.literal_column("kind = 'checkpoint'")).order_by(ENTRIES.c.number.desc()).limit(1)
+)
+_NEWEST = sa.select(ENTRIES.c.number, ENTRIES.c.digest).order_by(ENTRIES.c.number.desc()).limit(1)
+_LOCK = sa.text("SELECT pg_advisory_xact_lock(hashtext('exchequer'), hashtext(current_schema()))")
+
+Access = Literal["create", "write", "read"]
+
+Row = tuple[int, Kind, str, str]
+
+
+class SqlStore:
+    """The entries of one ledger in a database.
+
+    url: "sqlite:///study.db" or "postgresql+psycopg://user@host/database"; one ledger to a database, or to a schema
+      of it: "...?options=-csearch_path%3Dstudy".
+    access: "create" makes what is missing, "write" wants a ledger to be there, "read" can do nothing but read.
+    Raises ValueError for a URL that is neither, LedgerMismatch where there is no ledger or a newer one, and
+    LedgerUnavailable where the database does not answer.
+    """
+
+    shared = True
+
+    def __init__(self, url: str, access: Access = "write") -> None:
+        self.url = _checked_url(url)
+        self._engine = _sqlite(self.url, access) if self._embedded else _postgresql(self.url, access)
+        self._process, self._writer = os.getpid(), cast("sa.Connection | None", None)
+        self._last, self._pending = (-1, GENESIS), (-1, GENESIS)
+        with self._told("open"):
+            self._prepare(access)
+
+    @property
+    def _embedded(self) -> bool:
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def name(self) -> str:
+        """The URL without its password."""
+        return self.url.render_as_string(hide_password=True)
+
+    def _prepare(self, access: Access) -> None:
+        with self._engine.connect() as connection:
+            found = sql_schema.version_of(connection)
+        sql_schema.check_version(found, sql_schema.MIGRATIONS)
+        if not found and access != "create":
+            raise LedgerMismatch(f"there is no ledger at {self.name}")
+        if found < len(sql_schema.MIGRATIONS) and access != "read":
+            self._turn(sql_schema.migrate)
+
+    def _turn(self, work: sql_schema.Migration) -> None:
+        """Work that is done while nobody else writes, whether the tables are there yet or not."""
+        with self._engine.connect() as connection, connection.begin():
+            if self._embedded:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.execute(_LOCK)
+            work(connection)
+
+    # --- writing ------------------------------------------------------------------------------------------
+
+    def begin(self, known: int) -> Iterator[Entry]:
+        with self._told("lock"):
+            try:
+                connection, first = self._wait(max(known - 1, 0))
+            except DBAPIError as error:
+                # A connection that died since the last turn: nothing was under way, so a new one may be tried.
+                if not error.connection_invalidated:
+                    raise
+                self.abort()
+                connection, first = self._wait(max(known - 1, 0))
+        return self._linked(known, self._rest(connection, first))
+
+    def _wait(self, start: int) -> tuple[sa.Connection, Sequence[Row]]:
+        """Take the turn; the first entries from `start` on, as they are then."""
+        self._same_process()
+        if self._writer is None:
+            self._writer = self._engine.connect()
+        self._writer.begin()
+        if self._embedded:
+            self._writer.exec_driver_sql("BEGIN IMMEDIATE")
+        found = self._writer.execute(_BATCH if self._embedded else _TURN, {"start": start, "most": BATCH}).all()
+        return self._writer, cast("Sequence[Row]", found)
+
+    def append(self, kind: Kind, line: str) -> None:
+        number, before = self._last
+        self._pending = (number + 1, digest_of(before, line))
+        values = {"number": number + 1, "kind": kind, "line": line, "digest": self._pending[1]}
+        assert self._writer is not None  # a turn has begun
+        with self._told("write to"):
+            self._writer.execute(ENTRIES.insert(), values)
+
+    def commit(self) -> None:
+        assert self._writer is not None  # a turn has begun
+        with self._told("write to"):
+            self._writer.commit()
+        self._last = self._pending
+
+    def abort(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        try:
+            writer.rollback()
+            self._writer = writer
+        except SQLAlchemyError:
+            writer.invalidate()
+            writer.close()
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def newer(self, known: int) -> Iterator[Entry]:
+        yield from self._linked(known, self.read(max(known - 1, 0)))
+
+    def _linked(self, known: int, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The entries from `known` on, each linked to the one before. Raises LedgerBroken where one is not."""
+        number, before = known - 1, GENESIS
+        for entry in entries:
+            if entry.number == known - 1:
+                if self._last[0] == known - 1 and self._last[1] != entry.digest:
+                    raise LedgerBroken(f"entry {entry.number} was changed behind this ledger's back")
+                before = entry.digest
+                continue
+            number += 1
+            if entry.number != number or entry.digest != digest_of(before, entry.line):
+                raise LedgerBroken(
+                    f"the books do not hold together: entry {number} is missing, or its digest does not match its "
+                    "content and the entry before it; `exchequer ledger verify` lists everything that is wrong"
+                )
+            before = entry.digest
+            yield entry
+        if before == GENESIS and known:
+            raise LedgerBroken(f"entry {known - 1} is gone: the books were cut off behind this ledger's back")
+        self._last = (number, before)
+
+    def read(self, start: int = 0) -> Iterator[Entry]:
+        with self._reading() as connection:
+            yield from self._rest(connection, self._batch(connection, start))
+
+    def _rest(self, connection: sa.Connection, rows: Sequence[Row]) -> Iterator[Entry]:
+        """The first rows, and those after them, batch by batch."""
+        while rows:
+            yield from (Entry(*row) for row in rows)
+            rows = self._batch(connection, rows[-1][0] + 1) if len(rows) == BATCH else ()
+
+    def _batch(self, connection: sa.Connection, start: int) -> Sequence[Row]:
+        with self._told("read"):
+            return cast("Sequence[Row]", connection.execute(_BATCH, {"start": start, "most": BATCH}).all())
+
+    def checkpoint(self) -> Entry | None:
+        with self._reading() as connection:
+            row = connection.execute(_CHECKPOINT).first()
+        return None if row is None else Entry(*cast("Row", tuple(row)))
+
+    def __len__(self) -> int:
+        return self._newest()[0] + 1
+
+    @property
+    def head(self) -> str:
+        return self._newest()[1]
+
+    def _newest(self) -> tuple[int, str]:
+        with self._reading() as connection:
+            row = connection.execute(_NEWEST).first()
+        return (-1, GENESIS) if row is None else (int(row[0]), str(row[1]))
+
+    def close(self) -> None:
+        self.abort()
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._engine.dispose()
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        self._same_process()
+        with self._told("read"), self._engine.connect() as connection:
+            yield connection
+
+    def _same_process(self) -> None:
+        """Connections do not survive a fork: parent and child would talk on one line."""
+        if os.getpid() != self._process:
+            raise LedgerCopyRefused("a fork copied this ledger into another process: open it again by its URL")
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Say in one sentence what the database refused."""
+        try:
+            yield
+        except SQLAlchemyError as error:
+            reason = str(error.orig if isinstance(error, DBAPIError) else error)
+            if "not a database" in reason or "malformed" in reason:
+                raise LedgerBroken(f"{self.name} is no SQLite database, or a damaged one: {reason}") from error
+            raise LedgerUnavailable(
+                f"could not {what} the ledger at {self.name}: {' '.join(reason.split())}"
+            ) from error
+
+
+def _checked_url(url: str) -> sa.URL:
+    try:
+        parsed = sa.make_url(url)
+    except SQLAlchemyError as error:
+        raise ValueError(f"{url!r} is no URL of a ledger; try 'sqlite:///study.db'") from error
+    match parsed.get_backend_name():
+        case "sqlite":
+            if not parsed.database or parsed.database == ":memory:" or parsed.query:
+                raise ValueError(
+                    "a durable ledger needs a plain file: 'sqlite:///study.db'; without one use Ledger(...)"
+                )
+            return parsed
+        case "postgresql":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ValueError(f"a ledger lives in sqlite or postgresql, not in {other!r}")
+
+
+def _sqlite(url: sa.URL, access: Access) -> sa.Engine:
+    path = Path(str(url.database))
+    if access == "create" and not path.parent.is_dir():
+        raise ValueError(f"there is no folder {str(path.parent)!r} for a ledger to be in")
+    if access != "create" and not path.exists():
+        raise LedgerMismatch(f"there is no ledger at {url}: the file does not exist")
+    mode = {"create": "rwc", "write": "rw", "read": "ro"}[access]
+    target = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
+
+    def connect() -> sqlite3.Connection:
+        # Transactions are ours alone (isolation_level=None), and so are locks: one thread at a time uses a connection.
+        connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE)
+        if access != "read":
+            connection.execute("PRAGMA journal_mode=TRUNCATE")
+            connection.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    return sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
+
+
+def _postgresql(url: sa.URL, access: Access) -> sa.Engine:
+    try:
+        # READ COMMITTED, whatever the server prefers: what is read after the lock must be what was committed before it.
+        engine = sa.create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise ValueError("a ledger in PostgreSQL needs psycopg: pip install 'exchequer[postgresql]'") from error
+
+    @sa.event.listens_for(engine, "connect")
+    def durable(connection: DBAPIConnection, record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"SET lock_timeout = {PATIENCE * 1000:.0f}")
+        cursor.execute(
+            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+        )
+        if access == "read":
+            cursor.execute("SET default_transaction_read_only = on")
+        cursor.close()
+        connection.commit()
+
+    return engine

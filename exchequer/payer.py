@@ -1,0 +1,90 @@
+"""The durable ledger that pays for what `exchequer train` learns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import attrs
+
+from accountant import Adjacency, Description, Ledger, Plan, Protected, Reservation, Spendable, SubBudgetRefused
+from accountant.receipts import SigningKey
+from exchequer import show
+from exchequer.books import discreet, url_of, without_password
+from learners.estimator import PrivateClassifier
+
+D = TypeVar("D")
+R = TypeVar("R")
+
+
+class Labelled(Ledger):
+    """A ledger whose charges begin with a label: who they are for, where nobody allocated a sub-budget."""
+
+    label = ""
+
+    def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = "main") -> R:
+        """As `Ledger.release`, charged to label/account."""
+        return super().release(mechanism, data, account=self._labelled(account))
+
+    def reserve(
+        self,
+        plan: Plan,
+        *,
+        adjacency: Adjacency,
+        delta: float = 0.0,
+        account: str = "main",
+        mechanism: Description | None = None,
+    ) -> Reservation:
+        """As `Ledger.reserve`, charged to label/account."""
+        return super().reserve(
+            plan, adjacency=adjacency, delta=delta, account=self._labelled(account), mechanism=mechanism
+        )
+
+    def _labelled(self, account: str) -> str:
+        if not self.label:
+            return account
+        return self.label if account == "main" else f"{self.label}/{account}"
+
+
+@attrs.frozen
+class Payer:
+    """Which ledger, which account of it, and with which key its receipts are signed.
+
+    location: a URL or the path of a SQLite file.
+    account: the path of a sub-budget, if there is one of that name, else a label; "" charges the whole budget.
+    """
+
+    location: str
+    account: str = ""
+    signing_key: Path | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.account and not all(part and part == part.strip() for part in self.account.split("/")):
+            raise ValueError(f"--account: {self.account!r} is no path; try team-a, or team-a/first-model")
+
+    @contextmanager
+    def ledger(self) -> Iterator[Ledger]:
+        """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does."""
+        with (
+            discreet(self.location),
+            Labelled.open(url_of(self.location), signing_key=self._key()) as ledger,
+        ):
+            try:
+                paying: Ledger = ledger.sub_budget(self.account) if self.account else ledger
+            except SubBudgetRefused:
+                ledger.label = self.account
+                paying = ledger
+            yield paying
+
+    def _key(self) -> SigningKey | None:
+        if self.signing_key is None:
+            return None
+        try:
+            return SigningKey.load(self.signing_key)
+        except ImportError as error:
+            raise ValueError(f"--signing-key: {error}") from error
+
+    def receipted(self, model: PrivateClassifier[Any]) -> None:
+        """Say where the model was charged."""
+        show.heading(f"Charged to {without_password(self.location)}")
+        show.facts([("receipt", str(each)) for each in model.receipts_])

@@ -1,0 +1,353 @@
+"""`exchequer verify-model`: whether what a saved model says about its cost is what the books say.
+
+A model's file names the entries that its fit was charged with (its receipts) and holds the statement of the books as
+they were then. Both are compared with books that somebody else kept. That this model, and not another one, is what
+those charges bought is not in the books: a receipt vouches for the charge, not for the votes or curves beside it.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, cast
+
+import attrs
+
+from accountant import (
+    ApproxDP,
+    Budget,
+    Composition,
+    Entry,
+    PureDP,
+    Statement,
+    UnsupportedBudget,
+    UnsupportedCost,
+)
+from accountant._numbers import positive, probability_below_one
+from accountant.audit import verify
+from accountant.books import State
+from accountant.composition import NOTHING, Amount
+from accountant.receipts import BadReceipt, PublicKey, Receipt
+from accountant.records import Charged, Opened, Record, Released, Returned, read
+from accountant.statement import state as statement_of
+
+SHOWN: Final = 300
+"""Characters of a value that a finding quotes."""
+
+ALONE: Final = (
+    "its claim stands alone, there is nothing to compare: the file names no entry of any books. Either the model was "
+    "fitted with books of its own, which ended with that fit, or its receipts were taken out"
+)
+
+NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What reading entries that do not hold together may raise."""
+
+
+@attrs.frozen
+class Claim:
+    """What a model's file says about its cost.
+
+    target: what its fit was to cost at most.  statement: as it stands in the file.
+    """
+
+    learner: str
+    target: PureDP | ApproxDP
+    statement: Mapping[str, object]
+    receipts: tuple[Receipt, ...]
+
+    @property
+    def head(self) -> str:
+        """The newest entry of the books when the statement was made."""
+        return str(self.statement.get("head"))
+
+    @property
+    def path(self) -> str:
+        """The sub-budget that it was fitted on, "" for the whole: in a fit's account the learner's name comes last."""
+        account = self.receipts[0].account if self.receipts else ""
+        return account.removesuffix(f"/{self.learner}") if account != self.learner else ""
+
+    @property
+    def account(self) -> str:
+        """What its charges must have been charged to."""
+        return f"{self.path}/{self.learner}" if self.path else self.learner
+
+
+@attrs.frozen
+class Comparison:
+    """What came out.
+
+    errors: where the file and the books disagree, or the books with themselves.  notes: what to know all the same.
+    compared: False for a model that names no entries.
+    fit: what its own charges come to.  spent, budget: of these books in all, by now.  None where it cannot be said.
+    entries, head: of the books.
+    """
+
+    errors: tuple[str, ...]
+    notes: tuple[str, ...]
+    compared: bool
+    fit: Budget | None
+    spent: Budget | None
+    budget: Budget | None
+    entries: int
+    head: str
+
+    @property
+    def sound(self) -> bool:
+        """Whether the model's claim was compared, and is what the books say."""
+        return not self.errors
+
+
+def read_claim(path: str | Path) -> Claim:
+    """A model's claim. Raises ValueError naming the file and what is wrong with it, or OSError."""
+    try:
+        return _claim(json.loads(Path(path).read_text(encoding="utf-8")))
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply") from None
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path}: {what[:SHOWN]}") from error
+
+
+def _claim(record: object) -> Claim:
+    if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
+        raise ValueError("not an exchequer model of version 1")
+    learner, statement, receipts = record["learner"], record["statement"], record.get("receipts", [])
+    if not isinstance(learner, str) or not isinstance(statement, dict) or not isinstance(receipts, list):
+        raise TypeError("its learner, statement or receipts are not what a model's file has there")
+    Statement.from_dict(statement)
+    parameters = cast("Mapping[str, float]", record["parameters"])
+    epsilon, delta = positive(parameters["epsilon"]), probability_below_one(parameters["delta"])
+    target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
+    return Claim(learner, target, statement, tuple(Receipt.from_dict(each) for each in receipts))
+
+
+def compare(
+    claim: Claim,
+    entries: Iterable[Entry],
+    *,
+    public_key: PublicKey | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Comparison:
+    """Compare a model's claim with the books, read once from the first entry to the last.
+
+    public_key: every receipt must be signed with it. Without, unsigned receipts pass, and signatures are checked with
+      the key that the receipt itself names.
+    progress: called with the number of entries read so far, every thousand and at the end.
+    Raises ImportError where there are signatures and no `cryptography` to check them.
+    """
+    notes, wrong = _signatures(claim.receipts, public_key)
+    books = _Books(claim)
+    verified = verify(books.seen(entries), progress=progress)
+    if claim.statement.get("private") is not True:
+        notes.insert(0, "some noise in these books was simulated, and the statement says so: it promises nothing")
+    notes += [f"the books: {each}" for each in verified.notes]
+    errors = [] if claim.receipts else [ALONE]
+    errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
+    return Comparison(
+        errors=tuple(errors),
+        notes=tuple(notes),
+        compared=bool(claim.receipts),
+        fit=books.fit() if claim.receipts else None,
+        spent=books.spent,
+        budget=None if books.opened is None else books.opened.budget,
+        entries=verified.entries,
+        head=verified.head,
+    )
+
+
+def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> tuple[list[str], list[str]]:
+    """Notes on who signed, and what is wrong with it."""
+    wrong: list[str] = []
+    keys = sorted({each.public_key for each in receipts if each.public_key} if public_key is None else ())
+    notes = [f"receipts are signed with the key {key}, and nobody said whose it is: give --public-key" for key in keys]
+    if public_key is None and not all(each.signed for each in receipts):
+        notes.append("there are unsigned receipts: whoever knows the books can write such a one")
+    for each in receipts:
+        key_of = public_key if public_key is not None or each.public_key is None else PublicKey(each.public_key)
+        try:
+            if key_of is not None:
+                each.verify(key_of)
+        except BadReceipt as error:
+            wrong.append(str(error))
+    return notes, wrong
+
+
+class _Books:
+    """What is picked out of the books while they pass by, and what is wrong with the claim."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+        self._wanted = {each.number for each in claim.receipts}
+        self._found: dict[int, Entry] = {}
+        self._waiting = set(self._wanted)  # for their release
+        self._given_back: set[int] = set()
+        self._until: list[Entry] = []  # the statement's head, included
+        self._reached = False
+        self._newest: Entry | None = None  # that says a total
+        self.opened: Opened | None = None
+
+    def seen(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The same entries, each looked at on its way."""
+        for entry in entries:
+            self._take(entry)
+            yield entry
+
+    def _take(self, entry: Entry) -> None:
+        if self.opened is None and isinstance(record := _read(entry), Opened):
+            self.opened = record
+        if not self._reached:
+            self._until.append(entry)
+            self._reached = entry.digest == self._claim.head
+        if entry.number in self._wanted:
+            self._found.setdefault(entry.number, entry)
+        if self._waiting and entry.kind in ("released", "returned"):
+            self._answered(_read(entry))
+        if entry.kind in ("charged", "returned"):
+            self._newest = entry
+
+    def _answered(self, record: Record | None) -> None:
+        if isinstance(record, Released):
+            self._waiting.discard(record.charge)
+        elif isinstance(record, Returned) and record.charge in self._waiting:
+            self._given_back.add(record.charge)
+
+    @property
+    def spent(self) -> Budget | None:
+        """What these books have spent in all; None where that cannot be said."""
+        return self._read_out(_total(self._newest))
+
+    def _read_out(self, amount: Amount | None) -> Budget | None:
+        if self.opened is None or amount is None:
+            return None
+        try:
+            return self.opened.composition.guarantee(amount, self.opened.budget)
+        except NONSENSE:
+            return None
+
+    def fit(self) -> Budget | None:
+        """What the charges that the receipts name come to, alone."""
+        try:
+            return self._read_out(_sum(self._charges(), self._rule))
+        except NONSENSE:
+            return None
+
+    @property
+    def _rule(self) -> Composition:
+        if self.opened is None:
+            raise ValueError("the books were never opened")
+        return self.opened.composition
+
+    def _charges(self) -> list[Charged]:
+        return [record for entry in self._found.values() if isinstance(record := _read(entry), Charged)]
+
+    # --- what is wrong ------------------------------------------------------------------------------------
+
+    def findings(self) -> Iterator[str]:
+        """A sentence for everything in the claim that is not as these books have it."""
+        if len(self._wanted) != len(self._claim.receipts):
+            yield "two of its receipts are for the same entry"
+        for each in self._claim.receipts:
+            yield from self._receipt(each)
+        yield from self._statement()
+        if self._claim.receipts and self.opened is not None:
+            yield from self._target()
+
+    def _receipt(self, receipt: Receipt) -> Iterator[str]:
+        entry, where = self._found.get(receipt.number), f"the receipt for entry {receipt.number}"
+        if entry is None:
+            yield f"{where}: these books have no such entry"
+            return
+        try:
+            differs = receipt.differs(entry, "" if self.opened is None else self.opened.id)
+        except NONSENSE:
+            yield f"{where}: that entry cannot be read"
+            return
+        if differs:
+            yield f"{where}: its {' and '.join(differs)} {'differs' if len(differs) == 1 else 'differ'} from the entry"
+        if receipt.kind != "charged":
+            yield f"{where}: the entry is no charge"
+        elif receipt.account != self._claim.account:
+            yield f"{where}: it was charged to {receipt.account!r}, not to {self._claim.account!r}"[:SHOWN]
+        if receipt.number in self._waiting:
+            state = "given back" if receipt.number in self._given_back else "never released"
+            yield f"{where}: the charge was {state}, so no model can rest on it"
+        if self._reached and receipt.number > self._until[-1].number:
+            yield f"{where}: it came after the statement, which does not count it"
+
+    def _statement(self) -> Iterator[str]:
+        if not self._reached:
+            yield f"its statement was made at the head {_quoted(self._claim.head)}, which these books never had"
+            return
+        try:
+            stated = self._restated()
+        except NONSENSE as error:
+            yield f"its statement cannot be made again from these books: {error}"[:SHOWN]
+            return
+        claimed = self._claim.statement
+        for name in sorted(stated.keys() | claimed.keys()):
+            if stated.get(name) != claimed.get(name):
+                yield (
+                    f"its statement: {name}: the file says {_quoted(claimed.get(name))}, the books at that time "
+                    f"{_quoted(stated.get(name))}"
+                )
+
+    def _restated(self) -> dict[str, object]:
+        """The statement of the entries up to its head, as a file has it."""
+        state = State()
+        for entry in self._until:
+            state.apply(entry.number, read(entry))
+        rule, account = state.rule, state.accounts[self._claim.path]
+        spent, ceiling = rule.guarantee(account.drawn, state.budget), rule.guarantee(account.ceiling, state.budget)
+        budget = ceiling if self._claim.path else state.budget
+        statement = statement_of(self._until, spent, budget, self._claim.path)
+        written: dict[str, object] = json.loads(json.dumps(statement.as_dict()))
+        return written
+
+    def _target(self) -> Iterator[str]:
+        """What the file says that the fit was to cost must be no less than what it was charged."""
+        target, charges = self._claim.target, self._charges()
+        if not _keeps(target, charges, self._rule):
+            yield f"it says that its fit costs at most {target}, but was charged {self.fit()} for it"
+
+
+def _read(entry: Entry) -> Record | None:
+    try:
+        return read(entry)
+    except NONSENSE:
+        return None  # the audit says what is wrong with it
+
+
+def _total(newest: Entry | None) -> Amount | None:
+    """The total as it stands in that entry; the audit says whether it is right."""
+    if newest is None:
+        return NOTHING
+    record = _read(newest)
+    return record.after if isinstance(record, Charged | Returned) else None
+
+
+def _sum(charges: Iterable[Charged], rule: Composition) -> Amount:
+    total = NOTHING
+    for charge in charges:
+        total = total.plus(charge.amount(rule))
+    return total
+
+
+def _keeps(target: PureDP | ApproxDP, charges: Iterable[Charged], rule: Composition) -> bool:
+    """Whether these charges are at most what the rule counts for one release of that cost, or what stays within it."""
+    try:
+        total = _sum(charges, rule)
+        return any(total.within(most) for most in _counted(target, rule))
+    except (UnsupportedCost, ArithmeticError):
+        return False
+
+
+def _counted(target: PureDP | ApproxDP, rule: Composition) -> Iterator[Amount]:
+    with contextlib.suppress(UnsupportedBudget):
+        yield rule.ceiling(target)
+    with contextlib.suppress(UnsupportedCost):
+        yield rule.amount(target)
+
+
+def _quoted(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
