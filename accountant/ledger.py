@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Never, Self, TypeVar
 
 from accountant.adjacency import Adjacency
+from accountant.audit import Verification, verify
 from accountant.bookkeeper import Bookkeeper
 from accountant.books import ROOT, Account
 from accountant.composition import Amount, Composition
@@ -21,7 +22,6 @@ from accountant.statement import Statement, state
 from accountant.trail import Entry, EntryStore, MemoryStore
 
 if TYPE_CHECKING:
-    from accountant.audit import Verification
     from accountant.odometer import Odometer
     from accountant.receipts import Receipt, SigningKey
 
@@ -171,10 +171,8 @@ class Ledger:
         """The digest of the newest entry: what an auditor keeps elsewhere."""
         return self._books.store.head
 
-    def verify(self, *, expect_head: str | None = None) -> "Verification":
+    def verify(self, *, expect_head: str | None = None) -> Verification:
         """What is wrong with these books, and what an auditor should know. See `accountant.audit.verify`."""
-        from accountant.audit import verify
-
         return verify(self._books.store.read(), expect_head=expect_head)
 
     def statement(self) -> Statement:

@@ -10,9 +10,9 @@ from typing import cast
 import pytest
 
 from accountant import BasicComposition, Entry, PureDP, audit
-from accountant.audit import LONGEST_LINE, verify
+from accountant.audit import verify
 from accountant.composition import amount_from_record, amount_record
-from accountant.records import DamagedEntry, Record
+from accountant.records import LONGEST_LINE, DamagedEntry, Record
 from accountant.trail import digest_of
 from proofs_tests.support.books import appended, first, rechained, relabelled, rewritten, sound_books
 
