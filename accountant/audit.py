@@ -13,18 +13,15 @@ import attrs
 
 from accountant.fast_reader import FastReader
 from accountant.lines import kind_of, line_of
-from accountant.records import LONGEST_LINE, DamagedEntry, Record, read
+from accountant.records import LATEST, LONGEST_LINE, DamagedEntry, Record, read
 from accountant.replay import Replay
-from accountant.trail import GENESIS, Entry, canonical, digest_of
+from accountant.trail import GENESIS, Entry, canonical, follows
 
 MOST_ERRORS: Final = 100
 """Findings that are kept; of any more, their number."""
 
 MOST_UNRELEASED: Final = 20
 """Charges without a release that a note spells out; of any more, their number."""
-
-LATEST: Final = 10**19
-"""Nanoseconds since 1970, in the year 2286: a time that is later is none."""
 
 MOST_CHARACTERS: Final = 300
 """Of a finding."""
@@ -197,14 +194,6 @@ class Audit:
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
         if len(waiting) > MOST_UNRELEASED:
             yield f"{len(waiting) - MOST_UNRELEASED} more charges were never released (they count)"
-
-
-def follows(before: str, line: str, digest: str) -> bool:
-    """Whether a digest is that of a line and of the digest before it."""
-    try:
-        return digest_of(before, line) == digest and isinstance(line, str)
-    except UnicodeEncodeError:  # canonical JSON is ASCII
-        return False
 
 
 def _readable(entry: Entry) -> Record:

@@ -4,15 +4,16 @@ What is in the store is the truth. The state that decisions rest on is replayed 
 has appended, and after a turn that was interrupted, so nothing that was ever written can be forgotten.
 """
 
+import contextlib
 import functools
 import itertools
 import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, Never
+from typing import Final, TypeVar
 
 import attrs
 
@@ -28,12 +29,39 @@ from accountant.composition import (
 )
 from accountant.costs import Budget
 from accountant.lines import kind_of, line_of
-from accountant.records import LONGEST_LINE, Allocated, Checkpoint, Closed, DamagedEntry, Opened, Record, Returned, read
-from accountant.refusals import BudgetExceeded, LedgerBroken, LedgerCopyRefused, NotSpendable, SubBudgetRefused
+from accountant.records import (
+    LATEST,
+    LONGEST_LINE,
+    Allocated,
+    Checkpoint,
+    Closed,
+    DamagedEntry,
+    Opened,
+    Record,
+    Returned,
+    read,
+)
+from accountant.refusals import (
+    BudgetExceeded,
+    LedgerBroken,
+    LedgerCopyRefused,
+    LedgerUnavailable,
+    NotSpendable,
+    ReservationClosed,
+    SubBudgetRefused,
+)
 from accountant.trail import GENESIS, Entry, EntryStore, Kind, canonical, digest_of
 
 CHECKPOINT_EVERY: Final = 10_000
 """Entries after which whoever opens the books next writes a checkpoint, so that opening stays quick."""
+
+BELIEVED_FROM: Final = 50_000
+"""Number from which on a checkpoint is believed at opening; shorter books are read whole, in a second or two."""
+
+LONGEST_ACCOUNT: Final = 1000
+"""Characters of an account's path."""
+
+T = TypeVar("T")
 
 
 class Bookkeeper:
@@ -41,9 +69,10 @@ class Bookkeeper:
 
     def __init__(self, store: EntryStore) -> None:
         self.store, self.state = store, State()
-        self._lock = threading.RLock()
-        self._turn = _Turn(self)
-        self._busy, self._sure = False, True
+        # Two locks, each taken by a `with`: nothing can come between taking one and the promise to let go of it.
+        self._lock, self._turn_taken = threading.RLock(), threading.Lock()
+        self._base: tuple[Opened, int, Checkpoint] | None = None
+        self._sure, self._why_broken = True, ""
         self._forks = _FORKS.count
 
     # --- opening ------------------------------------------------------------------------------------------
@@ -53,25 +82,34 @@ class Bookkeeper:
         rule.ceiling(budget)
         if composition_from_record(rule.describe()) != rule:
             raise UnsupportedBudget(f"{rule!r} is not a rule that the books can name, so nobody could verify it")
-        with self._turn:
-            if self.state.opened is not None:
-                return
-            self._enter(Opened(time.time_ns(), budget, rule, adjacency, os.urandom(16).hex()))
 
-    def resume(self) -> None:
-        """Read books that exist, from their newest checkpoint on. Raises LedgerBroken where they do not hold."""
-        with self._alone():
-            start = self._start_over()
-            self._take(self.store.newer(self.state.length))
-        if self.state.length - start > CHECKPOINT_EVERY:
-            self.write_checkpoint()
+        def begin(state: State) -> None:
+            if state.opened is None:
+                self._enter(Opened(self._time(), budget, rule, adjacency, os.urandom(16).hex()))
 
-    def _start_over(self) -> int:
-        """Forget the state, and read it anew from the newest checkpoint, or from nothing. Where that stands."""
-        self.state, self._sure = State(), True
+        self._in_turn(begin)
+
+    def resume(self, *, whole: bool = False) -> None:
+        """Read books that exist. Raises LedgerBroken where they do not hold.
+
+        whole: from the first entry on. Else long ones are read from their newest checkpoint on, which is believed.
+        """
         newest = self.store.checkpoint()
-        if newest is None:
-            return 0
+        with self._alone():
+            if newest is not None and newest.number >= BELIEVED_FROM and not whole:
+                self._base = self._read_checkpoint(newest)
+            self._sure = False
+            self._catch_up(self.store.newer)
+        start = 0 if newest is None else newest.number
+        if self.state.length - start > CHECKPOINT_EVERY:
+            with contextlib.suppress(NotSpendable):  # too many open charges to be written down: it is read whole
+                self.write_checkpoint()
+
+    def write_checkpoint(self) -> None:
+        """Write down what the entries so far add up to."""
+        self._in_turn(lambda state: self._enter(Checkpoint(self._time(), state.as_dict())))
+
+    def _read_checkpoint(self, newest: Entry) -> tuple[Opened, int, Checkpoint]:
         try:
             first, before, same = self._entry(0), self._entry(newest.number - 1), self._entry(newest.number)
             opened, record = read(first), read(newest)
@@ -80,18 +118,13 @@ class Bookkeeper:
                 raise DamagedEntry("its chain does not hold")
             if not isinstance(record, Checkpoint):
                 raise DamagedEntry("it is none")
-            self.state.resume(opened, newest.number, record)
+            State().resume(opened, newest.number, record)
         except (KeyError, TypeError, ValueError, StopIteration) as error:
             raise LedgerBroken(f"the checkpoint in entry {newest.number} cannot be used: {error}") from error
-        return newest.number
+        return opened, newest.number, record
 
     def _entry(self, number: int) -> Entry:
         return next(iter(self.store.read(number)))
-
-    def write_checkpoint(self) -> None:
-        """Write down what the entries so far add up to."""
-        with self._turn as state:
-            self._enter(Checkpoint(self._time(), state.as_dict()))
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -101,7 +134,11 @@ class Bookkeeper:
             return self.state  # the usual case in memory, where a turn would only cost time
         with self._alone():
             self._catch_up(self.store.newer)
-        return self.state
+            return self.state
+
+    def account(self, path: str) -> Account:
+        """An account, with what everybody has charged to it."""
+        return self.refresh().accounts[path]
 
     def entries(self) -> tuple[Entry, ...]:
         """All entries, oldest first."""
@@ -124,10 +161,11 @@ class Bookkeeper:
 
         Raises BudgetExceeded, or SubBudgetRefused for a closed one; then nothing was written.
         """
-        if not isinstance(account, str) or not account:
-            raise NotSpendable(f"account: expected a text that says who or what is charged, got {account!r}")
+        if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT:
+            raise NotSpendable(f"account: expected a short text that says who or what is charged, got {account!r:.99}")
         who = _quoted(account)
-        with self._turn as state:
+
+        def charge(state: State) -> int:
             payer = state.payer(account)
             if payer.closed:
                 raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
@@ -144,89 +182,112 @@ class Bookkeeper:
             )
             state.charge(number, account, amount, rounds)
             self._wrote(when)
+            return number
+
+        number = self._in_turn(charge)
         charges.note(self, number)
         return number
 
     def mark_released(self, charge: int, used: str) -> None:
-        """Write that the value of a charge was drawn. used: canonical JSON."""
-        with self._turn as state:
+        """Write that the value of a charge was drawn. used: canonical JSON. Raises ReservationClosed."""
+
+        def mark(state: State) -> None:
+            if charge not in state.open:
+                raise ReservationClosed(f"charge {charge} is marked as released already")
             when = self._time()
             self._write(
                 "released",
                 f'{{"charge":{charge},"kind":"released","number":{state.length},"time":{when},"used":{used}}}',
             )
-            state.open.pop(charge, None)
+            del state.open[charge]
             self._wrote(when)
 
+        self._in_turn(mark)
+
     def give_back(self, charge: int, rounds: int, amount: Amount) -> None:
-        """Write that rounds of an open charge were not used and never will be."""
-        with self._turn as state:
+        """Write that rounds of an open charge were not used and never will be. Raises ReservationClosed."""
+
+        def give_back(state: State) -> None:
+            found = state.open.get(charge)
+            if found is None or rounds > found.rounds or not amount.within(found.amount):
+                raise ReservationClosed(f"charge {charge} has no {rounds} rounds to give back")
             self._enter(Returned(self._time(), charge, rounds, amount, state.total.minus(amount)))
+
+        self._in_turn(give_back)
 
     def allocate(self, path: str, ceiling: Amount) -> None:
         """Write a sub-budget. Raises SubBudgetRefused."""
-        with self._turn as state:
+
+        def allocate(state: State) -> None:
             reason = state.why_not_allocate(path, ceiling)
-            if reason is not None:
-                raise SubBudgetRefused(f"{reason}; nothing was allocated")
+            if reason is not None or len(path) > LONGEST_ACCOUNT:
+                raise SubBudgetRefused(f"{reason or 'its name is too long'}; nothing was allocated")
             self._enter(Allocated(self._time(), path, ceiling))
+
+        self._in_turn(allocate)
 
     def close_account(self, path: str) -> Amount:
         """Write that a sub-budget is closed, and return what it did not spend. Raises SubBudgetRefused."""
-        with self._turn as state:
+
+        def close(state: State) -> Amount:
             reason = state.why_not_close(path)
             if reason is not None:
                 raise SubBudgetRefused(reason)
             unspent = state.unspent(path)
             self._enter(Closed(self._time(), path, unspent))
-        return unspent
+            return unspent
+
+        return self._in_turn(close)
 
     # --- a turn -------------------------------------------------------------------------------------------
+
+    def _in_turn(self, work: Callable[[State], T]) -> T:
+        """Work on the state with every entry in it, while nobody else may append."""
+        with self._alone():
+            try:
+                self._catch_up(self.store.begin)
+                return work(self.state)
+            except BaseException:
+                self.store.abort()
+                raise
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """No other thread, and no signal handler that came in between."""
-        self._hold()
-        try:
-            yield
-        finally:
-            self._let_go()
-
-    def _hold(self) -> None:
         self.same_process()
-        self._lock.acquire()
-        if self._busy:
-            self._lock.release()
-            raise LedgerBroken("a charge is under way in this very thread; a signal handler must not spend")
-        self._busy = True
-
-    def _let_go(self) -> None:
-        self._busy = False
-        self._lock.release()
+        with self._lock:
+            if self._turn_taken.locked():
+                raise LedgerBroken("a charge is under way in this very thread; a signal handler must not spend")
+            with self._turn_taken:
+                yield
 
     def _catch_up(self, newer: Callable[[int], Iterable[Entry]]) -> None:
-        if not self._sure:
-            self._start_over()
-        self._take(newer(self.state.length))
+        """Take in what others wrote, and what this process wrote before it was interrupted.
 
-    def _take(self, entries: Iterable[Entry]) -> None:
-        """Entries that somebody else wrote, or that this process wrote before it was interrupted."""
-        for entry in entries:
-            try:
-                self._take_in(entry.number, read(entry))
-            except DamagedEntry as error:
-                self._broken(entry.number, str(error))
+        Until the last entry is in, the state is not sure: whatever interrupts, the next turn reads it anew.
+        """
+        if self._why_broken:
+            raise LedgerBroken(self._why_broken)
+        state = self.state if self._sure else self._started_over()
+        self._sure = False
+        entries = newer(state.length)
+        try:
+            for entry in entries:
+                _take_in(state, entry)
+        except LedgerBroken as error:
+            self._why_broken = str(error)  # for good: a later checkpoint must not hide it
+            raise
+        finally:
+            if isinstance(entries, Generator):
+                entries.close()  # it holds a connection
+        self.state, self._sure = state, True
 
-    def _take_in(self, number: int, record: Record) -> None:
-        if wrong := self.state.apply(number, record):
-            self._broken(number, wrong[0])
-
-    def _broken(self, number: int, what: str) -> Never:
-        self._sure = False  # so that the next turn reads it again, and refuses again
-        raise LedgerBroken(
-            f"the books do not hold together: entry {number}: {what}; "
-            "`exchequer ledger verify` lists everything that is wrong"
-        )
+    def _started_over(self) -> State:
+        """A state as it was when these books were opened."""
+        state = State()
+        if self._base is not None:
+            state.resume(*self._base)
+        return state
 
     def _write(self, kind: Kind, line: str) -> None:
         if self.store.shared:
@@ -237,9 +298,11 @@ class Bookkeeper:
 
     def _enter(self, record: Record) -> None:
         """Write a record, and take it into the state as any reader will."""
-        number = self.state.length
+        state = self.state
+        number = state.length
         self._write(kind_of(record), line_of(number, record))
-        self._take_in(number, record)
+        if wrong := state.apply(number, record):
+            raise LedgerBroken(_not_holding(number, wrong[0]))
         self._sure = True
 
     def _refuse_unreadable(self, kind: Kind, line: str) -> None:
@@ -261,7 +324,10 @@ class Bookkeeper:
 
     def _time(self) -> int:
         """Now, but never before the newest entry: hosts' clocks differ."""
-        return max(time.time_ns(), self.state.time)
+        now = max(time.time_ns(), self.state.time)
+        if now >= LATEST:
+            raise LedgerUnavailable("this machine's clock is past the year 2286; nothing was written")
+        return now
 
     def same_process(self) -> None:
         """Raise LedgerCopyRefused in a fork's child."""
@@ -270,35 +336,20 @@ class Bookkeeper:
             raise LedgerCopyRefused(f"a fork copied this ledger into another process: {remedy}")
 
 
-class _Turn:
-    """The state with every entry in it, while nobody else may append. One for all turns: they never nest."""
+def _take_in(state: State, entry: Entry) -> None:
+    try:
+        wrong = state.apply(entry.number, read(entry))
+    except (DamagedEntry, TypeError, ValueError, LookupError, ArithmeticError) as error:
+        wrong = [str(error)]
+    if wrong:
+        raise LedgerBroken(_not_holding(entry.number, wrong[0]))
 
-    __slots__ = ("_books",)
 
-    def __init__(self, books: Bookkeeper) -> None:
-        self._books = books
-
-    def __enter__(self) -> State:
-        books = self._books
-        books._hold()
-        try:
-            books._catch_up(books.store.begin)
-        except BaseException:
-            self._abort()
-            raise
-        return books.state
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if kind is None:
-            self._books._let_go()
-        else:
-            self._abort()
-
-    def _abort(self) -> None:
-        try:
-            self._books.store.abort()
-        finally:
-            self._books._let_go()
+def _not_holding(number: int, what: str) -> str:
+    return (
+        f"the books do not hold together: entry {number}: {what}; "
+        "`exchequer ledger verify` lists everything that is wrong"
+    )
 
 
 @functools.lru_cache(maxsize=4096)

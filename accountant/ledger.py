@@ -91,12 +91,13 @@ class Ledger:
         store = SqlStore(url, "create" if beginning else "write")
         try:
             books = Bookkeeper(store)
-            books.resume()
+            books.resume(whole=expect_head is not None)
             if books.state.opened is None:
                 if budget is None or composition is None or adjacency is None:
-                    raise LedgerMismatch(f"there is no ledger at {url} yet: give budget, composition and adjacency")
+                    raise LedgerMismatch(f"there is no ledger at {store.name}: give budget, composition and adjacency")
                 books.open_new(budget, composition, adjacency)
             _refuse_other(books, budget, composition, adjacency)
+            # Every digest was computed anew on the way here, so one that is found is the one that was kept.
             if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
                 raise LedgerMismatch(f"{expect_head} is nowhere in these books: they were cut off, or rolled back")
         except BaseException:
@@ -191,7 +192,7 @@ class Ledger:
         """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry."""
         from accountant.receipts import receipt
 
-        entry = next(iter(self._books.store.read(number)), None) if number >= 0 else None
+        entry = next(iter(self._books.store.read(number)), None) if isinstance(number, int) and number >= 0 else None
         if entry is None or entry.number != number:
             raise ValueError(f"these books have no entry {number}")
         return receipt(entry, self.id, key=self.signing_key)
@@ -207,8 +208,7 @@ class Ledger:
     @property
     def _fresh_account(self) -> Account:
         """With what other processes have charged."""
-        self._books.refresh()
-        return self._account
+        return self._books.account(self._path)
 
     # --- sub-budgets ----------------------------------------------------------------------------------------
 
@@ -228,7 +228,7 @@ class Ledger:
     def sub_budget(self, name: str) -> Self:
         """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
         path = f"{self._path}/{name}" if self._path else name
-        if path not in self._books.refresh().accounts or not name:
+        if not isinstance(name, str) or not name or path not in self._books.refresh().accounts:
             raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
         return self._view(path)
 
@@ -297,6 +297,8 @@ class Ledger:
         """
         self._books.same_process()
         self._promises(adjacency, "this plan")
+        if not isinstance(mechanism, Description | None):
+            raise NotSpendable("mechanism: expected what the books say of it, as in mechanism=m.description")
         amount, price = self._price(plan, delta)
         steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
         announced = "null" if mechanism is None else mechanism.canonical
@@ -335,6 +337,8 @@ class Ledger:
         content = unseal(data, self._books)
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
+        if not callable(mechanism.sample):
+            raise NotSpendable(f"{type(mechanism).__name__}.sample is nothing that could be called")
         return content
 
     def _promises(self, adjacency: Adjacency, what: str) -> None:

@@ -23,6 +23,9 @@ FORMAT: Final = 1
 LONGEST_LINE: Final = 1 << 25
 """Characters of a line that is read: parsing what is much longer could take all memory."""
 
+LATEST: Final = 10**19
+"""Nanoseconds since 1970, in the year 2286: a time that is later is none."""
+
 
 class DamagedEntry(ValueError):
     """An entry does not say what an entry of its kind says."""

@@ -81,9 +81,9 @@ class Reservation:
                     "this plan was charged at one price for all rounds, and some are used: none can be given back"
                 )
             self._closed = True
-        if unused:
-            rest = self._amount if self._priced else self._plan.last(unused).amount(self._books.state.rule)
-            self._books.give_back(self.number, unused, rest)
+            if unused:
+                rest = self._amount if self._priced else self._plan.last(unused).amount(self._books.state.rule)
+                self._books.give_back(self.number, unused, rest)
         return unused
 
     def __enter__(self) -> Self:
@@ -92,10 +92,12 @@ class Reservation:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._closed = True
-        if self._used:
-            used = ",".join(f'{{"mechanism":{name},"rounds":{n}}}' for name, n in self._used.items())
-            self._books.mark_released(self.number, f"[{used}]")
+        with self._lock:
+            self._closed = True
+            used, self._used = self._used, {}
+            if used:
+                listed = ",".join(f'{{"mechanism":{name},"rounds":{n}}}' for name, n in used.items())
+                self._books.mark_released(self.number, f"[{listed}]")
 
     def __copy__(self) -> Never:
         raise LedgerCopyRefused("a reservation cannot be copied: its rounds would be released twice")

@@ -50,7 +50,7 @@ _POSTGRESQL_FUNCTIONS: Final = (
     "CREATE FUNCTION exchequer_refuse() RETURNS trigger LANGUAGE plpgsql AS "
     "$$ BEGIN RAISE EXCEPTION 'the books are append-only'; END $$",
     "CREATE FUNCTION exchequer_turn(start bigint, most int) RETURNS SETOF exchequer_entries LANGUAGE plpgsql VOLATILE "
-    "AS $$ BEGIN PERFORM pg_advisory_xact_lock(hashtext('exchequer'), hashtext(current_schema())); "
+    "AS $$ BEGIN PERFORM pg_advisory_xact_lock(hashtext('exchequer'), 'exchequer_entries'::regclass::oid::int); "
     "RETURN QUERY SELECT * FROM exchequer_entries WHERE number >= start ORDER BY number LIMIT most; END $$",
 )
 

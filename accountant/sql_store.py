@@ -15,12 +15,12 @@ from typing import Final, Literal, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from accountant import sql_schema
 from accountant.refusals import LedgerBroken, LedgerCopyRefused, LedgerMismatch, LedgerUnavailable
 from accountant.sql_schema import ENTRIES
-from accountant.trail import GENESIS, Entry, Kind, digest_of
+from accountant.trail import GENESIS, Entry, Kind, digest_of, follows
 
 PATIENCE: Final = 60.0
 """Seconds to wait for a turn that another process holds."""
@@ -39,7 +39,11 @@ _CHECKPOINT = (
     sa.select(ENTRIES).where(sa.literal_column("kind = 'checkpoint'")).order_by(ENTRIES.c.number.desc()).limit(1)
 )
 _NEWEST = sa.select(ENTRIES.c.number, ENTRIES.c.digest).order_by(ENTRIES.c.number.desc()).limit(1)
-_LOCK = sa.text("SELECT pg_advisory_xact_lock(hashtext('exchequer'), hashtext(current_schema()))")
+# The same lock as a turn's, which goes by the table; where there is none yet, one that goes by the schema.
+_LOCK = sa.text(
+    "SELECT pg_advisory_xact_lock(hashtext('exchequer'), "
+    "coalesce(to_regclass('exchequer_entries')::oid::int, hashtext(current_schema())))"
+)
 
 Access = Literal["create", "write", "read"]
 
@@ -63,8 +67,12 @@ class SqlStore:
         self._engine = _sqlite(self.url, access) if self._embedded else _postgresql(self.url, access)
         self._process, self._writer = os.getpid(), cast("sa.Connection | None", None)
         self._last, self._pending = (-1, GENESIS), (-1, GENESIS)
-        with self._told("open"):
-            self._prepare(access)
+        try:
+            with self._told("open"):
+                self._prepare(access)
+        except BaseException:
+            self._engine.dispose()
+            raise
 
     @property
     def _embedded(self) -> bool:
@@ -72,8 +80,9 @@ class SqlStore:
 
     @property
     def name(self) -> str:
-        """The URL without its password."""
-        return self.url.render_as_string(hide_password=True)
+        """The URL without passwords."""
+        hidden = {key: "***" if "password" in key else value for key, value in self.url.query.items()}
+        return self.url.set(query=hidden).render_as_string(hide_password=True)
 
     def _prepare(self, access: Access) -> None:
         with self._engine.connect() as connection:
@@ -146,27 +155,32 @@ class SqlStore:
     # --- reading ------------------------------------------------------------------------------------------
 
     def newer(self, known: int) -> Iterator[Entry]:
-        yield from self._linked(known, self.read(max(known - 1, 0)))
+        with self._reading() as connection:
+            start = max(known - 1, 0)
+            yield from self._linked(known, self._rest(connection, self._batch(connection, start)))
 
     def _linked(self, known: int, entries: Iterable[Entry]) -> Iterator[Entry]:
         """The entries from `known` on, each linked to the one before. Raises LedgerBroken where one is not."""
         number, before = known - 1, GENESIS
+        last, seen = self._last
         for entry in entries:
+            if entry.number == last and entry.digest != seen:
+                raise LedgerBroken(f"entry {last} was changed behind this ledger's back")
             if entry.number == known - 1:
-                if self._last[0] == known - 1 and self._last[1] != entry.digest:
-                    raise LedgerBroken(f"entry {entry.number} was changed behind this ledger's back")
                 before = entry.digest
                 continue
             number += 1
-            if entry.number != number or entry.digest != digest_of(before, entry.line):
+            if entry.number != number or not follows(before, entry.line, entry.digest):
                 raise LedgerBroken(
                     f"the books do not hold together: entry {number} is missing, or its digest does not match its "
                     "content and the entry before it; `exchequer ledger verify` lists everything that is wrong"
                 )
             before = entry.digest
             yield entry
-        if before == GENESIS and known:
-            raise LedgerBroken(f"entry {known - 1} is gone: the books were cut off behind this ledger's back")
+        if (before == GENESIS and known) or number < last:
+            raise LedgerBroken(
+                f"entry {max(last, known - 1)} is gone: the books were cut off behind this ledger's back"
+            )
         self._last = (number, before)
 
     def read(self, start: int = 0) -> Iterator[Entry]:
@@ -180,8 +194,18 @@ class SqlStore:
             rows = self._batch(connection, rows[-1][0] + 1) if len(rows) == BATCH else ()
 
     def _batch(self, connection: sa.Connection, start: int) -> Sequence[Row]:
+        place = {"start": start, "most": BATCH}
         with self._told("read"):
-            return cast("Sequence[Row]", connection.execute(_BATCH, {"start": start, "most": BATCH}).all())
+            try:
+                return cast("Sequence[Row]", connection.execute(_BATCH, place).all())
+            except OperationalError as error:
+                if "decode" not in str(error.orig):
+                    raise
+            # Not even text: it is read all the same, so that the one who verifies can say which entry it is.
+            raw = connection.connection.dbapi_connection
+            assert isinstance(raw, sqlite3.Connection)  # PostgreSQL keeps such bytes out
+            raw.text_factory = _any_bytes
+            return cast("Sequence[Row]", connection.execute(_BATCH, place).all())
 
     def checkpoint(self) -> Entry | None:
         with self._reading() as connection:
@@ -232,11 +256,15 @@ class SqlStore:
             ) from error
 
 
+def _any_bytes(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
 def _checked_url(url: str) -> sa.URL:
     try:
         parsed = sa.make_url(url)
-    except SQLAlchemyError as error:
-        raise ValueError(f"{url!r} is no URL of a ledger; try 'sqlite:///study.db'") from error
+    except (SQLAlchemyError, ValueError, AttributeError):  # it may hold a password, so it is not repeated
+        raise ValueError("this is no URL of a ledger; try 'sqlite:///study.db'") from None
     match parsed.get_backend_name():
         case "sqlite":
             if not parsed.database or parsed.database == ":memory:" or parsed.query:
@@ -256,13 +284,16 @@ def _sqlite(url: sa.URL, access: Access) -> sa.Engine:
         raise ValueError(f"there is no folder {str(path.parent)!r} for a ledger to be in")
     if access != "create" and not path.exists():
         raise LedgerMismatch(f"there is no ledger at {url}: the file does not exist")
-    mode = {"create": "rwc", "write": "rw", "read": "ro"}[access]
+    # What a crash left half-written is put back by whoever opens the file next; a reader that may, does so too.
+    mode = {"create": "rwc", "write": "rw", "read": "rw" if os.access(path, os.W_OK) else "ro"}[access]
     target = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
         # Transactions are ours alone (isolation_level=None), and so are locks: one thread at a time uses a connection.
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE)
-        if access != "read":
+        if access == "read":
+            connection.execute("PRAGMA query_only=ON")
+        else:
             connection.execute("PRAGMA journal_mode=TRUNCATE")
             connection.execute("PRAGMA synchronous=FULL")
         return connection

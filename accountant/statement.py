@@ -19,7 +19,8 @@ Row = tuple[str, str, str, int, str]
 class Statement:
     """A snapshot of the books.
 
-    guarantee: one sentence.  private: False where any release used a simulated noise source, or may have:
+    guarantee: one sentence.  account: the path of the sub-budget it is about, "" for the whole.
+    private: False where any release used a simulated noise source, or may have:
       an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
     plans: how plans that were charged as one thing were priced, and what was released of those that mix queries.
@@ -37,6 +38,7 @@ class Statement:
     claims: tuple[str, ...]
     unreleased: int
     head: str
+    account: str = ""
 
     @property
     def heading(self) -> str:
@@ -50,7 +52,9 @@ class Statement:
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Statement":
         """The inverse of `as_dict`. Raises KeyError where a part is missing."""
-        fields = {field.name: record[field.name] for field in attrs.fields(Statement)}
+        # Statements of earlier versions were all about the whole, and did not say so.
+        fields = {field.name: record[field.name] for field in attrs.fields(Statement) if field.name != "account"}
+        fields["account"] = record.get("account", "")
         fields["rows"] = tuple(cast("Row", tuple(row)) for row in cast("list[list[object]]", record["rows"]))
         fields["plans"] = tuple(cast("list[str]", record["plans"]))
         fields["claims"] = tuple(cast("list[str]", record["claims"]))
@@ -80,7 +84,7 @@ class Statement:
         return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])
 
 
-def _sentence(spent: Budget, adjacency: str, private: bool, account: str) -> str:
+def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
     match spent:
         case PureDP(epsilon=epsilon):
             what = f"{rounded_up(epsilon)}-differentially private"
@@ -88,12 +92,25 @@ def _sentence(spent: Budget, adjacency: str, private: bool, account: str) -> str
             what = f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
         case ZCDP(rho=rho):
             what = f"{rounded_up(rho)}-zCDP"
-    released = (
-        f"everything released so far from the sub-budget {account!r}" if account else "everything released so far"
-    )
     if private:
-        return f"{released[0].upper()}{released[1:]} is together {what} under {adjacency}."
-    return f"With secure noise, {released} would together be {what} under {adjacency}."
+        return f"Everything released so far is together {what} under {adjacency}."
+    return f"With secure noise, everything released so far would together be {what} under {adjacency}."
+
+
+def _added(spent: Budget, adjacency: str, private: bool, account: str) -> str:
+    """What a sub-budget was asked may follow from what others were told, so its cost is no promise of its own."""
+    match spent:
+        case PureDP(epsilon=epsilon):
+            what = f"ε = {rounded_up(epsilon)}"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            what = f"(ε, δ) = ({rounded_up(epsilon)}, {rounded_up(delta)})"
+        case ZCDP(rho=rho):
+            what = f"ρ = {rounded_up(rho)}"
+    adds = "adds at most" if private else "would, with secure noise, add at most"
+    return (
+        f"What was released so far from the sub-budget {account!r} {adds} {what} under {adjacency} to what the same "
+        "books release elsewhere; all of it together is bounded by the statement of the whole."
+    )
 
 
 def _record(entry: Entry, name: str) -> Mapping[str, object]:
@@ -127,7 +144,8 @@ def state(entries: Sequence[Entry], spent: Budget, budget: Budget, account: str 
     adjacency = str(_record(opened, "adjacency")["name"])
     when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
     return Statement(
-        guarantee=_sentence(spent, adjacency, private, account),
+        guarantee=(_added(spent, adjacency, private, account) if account else _sentence(spent, adjacency, private)),
+        account=account,
         adjacency=_named(_record(opened, "adjacency")),
         rule=_named(_record(opened, "composition")),
         budget=_cost_text(budget.as_dict()),

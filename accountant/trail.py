@@ -38,6 +38,14 @@ def digest_of(before: str, line: str) -> str:
     return hashlib.sha256(f"{before}{line}".encode("ascii")).hexdigest()
 
 
+def follows(before: str, line: str, digest: str) -> bool:
+    """Whether a digest is that of a line and of the digest before it."""
+    try:
+        return digest_of(before, line) == digest and isinstance(line, str)
+    except UnicodeEncodeError:  # canonical JSON is ASCII
+        return False
+
+
 def canonical(record: dict[str, object]) -> str:
     """The canonical JSON of a record. Raises ValueError on NaN or infinity."""
     return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -116,10 +124,13 @@ class MemoryStore:
         """Nothing was appended, so there is nothing to undo."""
 
     def _hash_the_rest(self) -> list[str]:
-        before = self._digests[-1] if self._digests else GENESIS
-        for _, line in self._rows[len(self._digests) :]:
+        done = len(self._digests)
+        before, new = self._digests[-1] if done else GENESIS, []
+        for _, line in self._rows[done:]:
             before = digest_of(before, line)
-            self._digests.append(before)
+            new.append(before)
+        # In one step, at their own places: readers do not wait for a turn, and two of them find the same digests.
+        self._digests[done : done + len(new)] = new
         return self._digests
 
     def read(self, start: int = 0) -> Iterator[Entry]:

@@ -224,8 +224,10 @@ def _print_comparison(found: Comparison, model: Path, name: str) -> None:
         show.title(f"{model}: its claim is what the books say, {name}")
     else:
         show.title(f"{model}: NOT CONFIRMED by the books, {name}")
-    costs = (("this model cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))
+    costs = (("its charges cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))
     show.facts([(what, in_symbols(cost)) for what, cost in costs if cost is not None])
+    if found.sound:
+        show.paragraph("That these charges bought this model, and no other, is the word of whoever saved the file.")
     _findings(found.errors, found.notes, found.head)
 
 

@@ -159,15 +159,15 @@ def _is_sqlite(path: Path) -> bool:
 def replayed(books: Books, progress: Callable[[int], object] = lambda entries: None) -> State:
     """The state after all entries; progress is told how many were read. Raises LedgerBroken where they do not hold."""
     state, head = State(), GENESIS
-    for entry in books:
+    for number, entry in enumerate(books):
         wrong = _wrong(state, head, entry)
         if wrong:
             raise LedgerBroken(
-                f"the books do not hold together: entry {state.length}: {wrong}; `exchequer ledger verify` lists "
+                f"the books do not hold together: entry {number}: {wrong}; `exchequer ledger verify` lists "
                 "everything that is wrong"
             )
         head = entry.digest
-        progress(state.length)
+        progress(number + 1)
     if state.opened is None:
         raise LedgerBroken("the books do not hold together: they were never opened")
     if state.length != len(books):
@@ -207,9 +207,8 @@ def _url(location: str) -> str:
         parsed = sa.make_url(location)
     except (SQLAlchemyError, ValueError):
         raise ValueError(f"{without_password(location)} is no URL of a ledger; {WANTED}") from None
-    if (
-        "@" in f"{parsed.host}{parsed.database}"
-    ):  # so the password ended before it should, and its rest would be looked up as a name
+    # Then the password ended before it should, and its rest would be looked up as the name of a host.
+    if "@" in f"{parsed.host}{parsed.database}":
         raise ValueError(f"{without_password(location)}: an @ in a password is spelt %40")
     return location
 

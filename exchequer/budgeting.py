@@ -268,7 +268,8 @@ def as_dict(found: Quote, delta: float) -> dict[str, object]:
 def _print(found: Quote) -> None:
     rule, fits = found.rule, found.fits
     payer = f"the sub-budget {found.payer!r}" if found.payer else "the whole budget"
-    show.title(f"{found.plan.rounds} rounds under {rule.name} composition, paid by {payer}")
+    rounds = "1 round" if found.plan.rounds == 1 else f"{found.plan.rounds} rounds"
+    show.title(f"{rounds} under {rule.name} composition, paid by {payer}")
     by = f", as one plan, by {found.route}" if found.route else ""
     show.facts(
         [

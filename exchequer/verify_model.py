@@ -62,7 +62,7 @@ class Claim:
 
     @property
     def path(self) -> str:
-        """The sub-budget that it was fitted on, "" for the whole: in a fit's account the learner's name comes last."""
+        """The sub-budget or label that it was fitted on, "" for neither: its account ends in the learner's name."""
         account = self.receipts[0].account if self.receipts else ""
         return account.removesuffix(f"/{self.learner}") if account != self.learner else ""
 
@@ -296,10 +296,11 @@ class _Books:
         state = State()
         for entry in self._until:
             state.apply(entry.number, read(entry))
-        rule, account = state.rule, state.accounts[self._claim.path]
+        about = str(self._claim.statement.get("account", ""))  # a label is no sub-budget: it is about the whole
+        rule, account = state.rule, state.accounts[about]
         spent, ceiling = rule.guarantee(account.drawn, state.budget), rule.guarantee(account.ceiling, state.budget)
-        budget = ceiling if self._claim.path else state.budget
-        statement = statement_of(self._until, spent, budget, self._claim.path)
+        budget = ceiling if about else state.budget
+        statement = statement_of(self._until, spent, budget, about)
         written: dict[str, object] = json.loads(json.dumps(statement.as_dict()))
         return written
 

@@ -16,6 +16,7 @@ from accountant import (
     BasicComposition,
     BoundedRange,
     Composition,
+    Description,
     Entry,
     Plan,
     PureDP,
@@ -312,10 +313,18 @@ def test_templates_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     assert audited(ROUTINE, fast=True) == audited(ROUTINE, fast=False)
 
 
+class Wordy(RandomizedResponse):
+    """Its entry is too long to be a template."""
+
+    @property
+    def description(self) -> Description:
+        return attrs.evolve(super().description, query="x" * fast_reader.LONGEST_TEMPLATE)
+
+
 def test_what_is_long_or_met_once_is_not_kept() -> None:
     ledger = open_books(ApproxDP(1.0, 1e-5), BasicComposition())
     for number in range(20):
         ledger.release(RandomizedResponse(1e-3 + 1e-6 * number), ledger.protect(True))
     for _ in range(4):
-        ledger.release(RandomizedResponse(1e-3), ledger.protect(True), account="x" * fast_reader.LONGEST_TEMPLATE)
+        ledger.release(Wordy(1e-3), ledger.protect(True))
     assert kept(list(ledger.entries)) == (0, 1)

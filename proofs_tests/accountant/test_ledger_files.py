@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 
 from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.sql_store import SqlStore
-from proofs_tests.support.durable import behind_its_back, opened, sound, spend
-from proofs_tests.support.killed import Forked, Tell
+from proofs_tests.support.durable import Telling, behind_its_back, opened, sound, spend
+from proofs_tests.support.killed import Forked, Tell, kill_myself
 
 
 def in_file(path: Path) -> str:
@@ -103,6 +104,68 @@ def test_a_read_only_file_can_be_read_and_not_spent_from(quick_folder: Path, nur
     assert length == "7"
     assert "readonly database" in refusal or "read-only" in refusal or "unable to open" in refusal
     assert len(sound(in_file(path))) == 7
+
+
+def die_in_the_middle_of_a_write(path: Path) -> None:
+    """Too much for SQLite's memory, so that half of it stands in the file already; then the end."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA cache_size=1")
+    connection.execute("BEGIN IMMEDIATE")
+    for number in range(7, 1000):
+        connection.execute("INSERT INTO exchequer_entries VALUES (?, 'charged', ?, 'd')", (number, "x" * 1000))
+    kill_myself()
+
+
+def killed_in_a_fork(path: Path) -> bool:
+    return not Forked.of(0, lambda tell: die_in_the_middle_of_a_write(path)).wait().finished
+
+
+@pytest.mark.parametrize("reader", ["auditor", "ledger"])
+def test_a_file_that_was_left_half_written(tmp_path: Path, nursery: ProcessPoolExecutor, reader: str) -> None:
+    """SQLite puts back what was there before: for the next one who spends, and for one who only reads."""
+    path = tmp_path / "books.db"
+    with opened(in_file(path)) as ledger:
+        spend(ledger, 3)
+    assert nursery.submit(killed_in_a_fork, path).result()
+    assert path.stat().st_size > 200_000
+    assert (tmp_path / "books.db-journal").stat().st_size > 0
+    if reader == "auditor":
+        with contextlib.closing(SqlStore(in_file(path), "read")) as store:
+            assert len(list(store.read())) == 7
+    assert len(sound(in_file(path))) == 7
+
+
+def spend_until_the_disk_is_full(url: str, tell: Tell) -> None:
+    """No file of this process may grow by more than a little, until it may again."""
+    with opened(url) as ledger:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        mechanism, data = Telling(), ledger.protect(1)
+        for turn in range(1000):
+            try:
+                ledger.release(mechanism, data, account=f"{turn}")
+            except LedgerUnavailable as error:
+                tell(error)
+                break
+            tell(turn)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        ledger.release(mechanism, data, account="afterwards")
+        tell("afterwards")
+
+
+def fill_in_a_fork(url: str) -> tuple[str, ...]:
+    return Forked.of(0, lambda tell: spend_until_the_disk_is_full(url, tell)).wait().lines
+
+
+def test_a_full_disk(tmp_path: Path, nursery: ProcessPoolExecutor) -> None:
+    url = in_file(tmp_path / "books.db")
+    *seen, refusal, last = nursery.submit(fill_in_a_fork, url).result()
+    assert last == "afterwards"
+    assert refusal.startswith("could not write to the ledger")
+    charged = [str(entry.record["account"]) for entry in sound(url) if entry.kind == "charged"]
+    assert len(seen) > 20
+    assert charged[: len(seen)] == seen
+    assert charged[-1] == "afterwards"
+    assert len(charged) - len(seen) <= 2  # the one that failed may count, if it was its release that found no room
 
 
 def test_every_commit_is_on_the_disk(tmp_path: Path) -> None:

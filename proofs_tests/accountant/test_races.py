@@ -46,7 +46,7 @@ def test_8_processes(places: Places, racers: Racers) -> None:
             assert racers.race(url) == PARTS
             exactly_the_parts_were_paid(url)
 
-    repeated(12.0, race)
+    repeated(10.0, race)
 
 
 @pytest.mark.parametrize("ledgers", [1, THREADS], ids=["one-ledger", "a-ledger-each"])

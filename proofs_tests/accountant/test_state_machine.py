@@ -11,7 +11,14 @@ import attrs
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from accountant import (
     ZCDP,
@@ -32,6 +39,7 @@ from accountant import (
     ReservationClosed,
     SubBudgetRefused,
     ZCDPComposition,
+    bookkeeper,
 )
 from accountant.audit import verify
 from benchmarks.postgres import Server
@@ -41,7 +49,11 @@ from proofs_tests.support.exact_model import ZERO, Model, Pair, Pot, minus, time
 UNIT = Fraction(1, 1 << 1074)
 
 PATHS = ("a", "a/x", "a/x/deep", "b")
-ACCOUNTS = ("main", "boost", *PATHS, "a/boost", "a/x/deep/1")
+OTHERS = ("main", "boost", "a", "a/boost", "a/x/deep/1")
+EVERY = 6
+"""Entries after which whoever opens the books writes a checkpoint, here."""
+
+some = st.integers(0, 11)
 SHARES: tuple[Fraction | float, ...] = (Fraction(1, 2), Fraction(1, 3), 0.3, 1)
 
 
@@ -108,10 +120,10 @@ class Doings(RuleBasedStateMachine):
         self.promise, self.stack = promise, contextlib.ExitStack()
         self.url = self.stack.enter_context(place())
         self.model = Model.of(pair(promise.rule.ceiling(promise.budget)))
+        self.kinds = ["opened"]
         self.handles = [self.opened(again=False)]
         self.held: list[Held] = []
-        self.digests = [entry.digest for entry in self.handles[0].entries]
-        self.kinds = ["opened"]
+        self.digests: list[str] = []
 
     def opened(self, *, again: bool) -> Ledger:
         rule, budget = self.promise.rule, self.promise.budget
@@ -122,6 +134,9 @@ class Doings(RuleBasedStateMachine):
         else:
             ledger = Ledger.open(self.url, budget, composition=rule, adjacency=ReplaceOne())
         self.stack.callback(ledger.close)
+        newest = max((place for place, kind in enumerate(self.kinds) if kind == "checkpoint"), default=0)
+        if len(self.kinds) - newest > EVERY:
+            self.kinds.append("checkpoint")
         return ledger
 
     def teardown(self) -> None:
@@ -153,66 +168,78 @@ class Doings(RuleBasedStateMachine):
     def handle(self, who: int) -> Ledger:
         return self.handles[who % len(self.handles)]
 
+    def account(self, which: int) -> str:
+        """A sub-budget that there is, or another account."""
+        names = (*self.model.pots, *OTHERS)
+        return names[which % len(names)] or "main"
+
+    def path(self, which: int) -> str:
+        """A sub-budget that there is, or one that there might be."""
+        names = (*self.model.pots, *PATHS)[1:]
+        return names[which % len(names)]
+
     def cost(self, which: int) -> Cost:
         return self.promise.costs[which % len(self.promise.costs)]
 
-    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=st.sampled_from(ACCOUNTS))
-    def release(self, who: int, which: int, account: str) -> None:
+    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=some)
+    def release(self, who: int, which: int, account: int) -> None:
         ledger, mechanism = self.handle(who), Telling(cost=self.cost(which))
         data = ledger.protect(1)
-        if self.charge(mechanism.cost, 1, account, lambda: ledger.release(mechanism, data, account=account)):
+        name = self.account(account)
+        if self.charge(mechanism.cost, 1, name, lambda: ledger.release(mechanism, data, account=name)):
             self.model.unreleased.remove(len(self.kinds) - 1)
             self.kinds.append("released")
 
-    @rule(who=st.integers(0, 2), which=st.integers(0, 4), path=st.sampled_from(PATHS))
-    def release_from_a_sub_budget(self, who: int, which: int, path: str) -> None:
-        ledger, mechanism = self.handle(who), Telling(cost=self.cost(which))
-        if path not in self.model.pots:
+    @rule(who=st.integers(0, 2), which=st.integers(0, 4), path=some)
+    def release_from_a_sub_budget(self, who: int, which: int, path: int) -> None:
+        ledger, mechanism, name = self.handle(who), Telling(cost=self.cost(which)), self.path(path)
+        if name not in self.model.pots:
             with pytest.raises(SubBudgetRefused, match="allocate it first"):
-                ledger.sub_budget(path)
+                ledger.sub_budget(name)
             return
-        team, data = ledger.sub_budget(path), ledger.protect(1)
-        assert team.account == path
-        if self.charge(mechanism.cost, 1, path, lambda: team.release(mechanism, data)):
+        team, data = ledger.sub_budget(name), ledger.protect(1)
+        assert team.account == name
+        if self.charge(mechanism.cost, 1, name, lambda: team.release(mechanism, data)):
             self.model.unreleased.remove(len(self.kinds) - 1)
             self.kinds.append("released")
 
-    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=st.sampled_from(ACCOUNTS), crash=st.booleans())
-    def release_in_vain(self, who: int, which: int, account: str, crash: bool) -> None:
+    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=some, crash=st.booleans())
+    def release_in_vain(self, who: int, which: int, account: int, crash: bool) -> None:
         """The sampler dies after the charge, and sometimes its process with it: nothing is closed."""
 
         def dies() -> None:
             raise RuntimeError("the sampler died")
 
-        ledger, mechanism = self.handle(who), Telling(cost=self.cost(which), sampling=dies)
+        ledger, name = self.handle(who), self.account(account)
+        mechanism = Telling(cost=self.cost(which), sampling=dies)
 
         def release() -> None:
             with pytest.raises(RuntimeError, match="the sampler died"):
-                ledger.release(mechanism, ledger.protect(1), account=account)
+                ledger.release(mechanism, ledger.protect(1), account=name)
 
-        paid = self.charge(mechanism.cost, 1, account, release)
+        paid = self.charge(mechanism.cost, 1, name, release)
         if paid and crash and self.url is not None:
             self.let_go_of(ledger)
 
-    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=st.sampled_from(ACCOUNTS), fits=st.booleans())
-    def spend_all_that_is_left(self, who: int, which: int, account: str, fits: bool) -> None:
+    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=some, fits=st.booleans())
+    def spend_all_that_is_left(self, who: int, which: int, account: int, fits: bool) -> None:
         """As many rounds as fit, or one more."""
-        pot, cost = self.model.payer(account), self.cost(which)
+        pot, cost = self.model.payer(self.account(account)), self.cost(which)
         rounds = most_rounds(pot.left, pair(self.promise.rule.amount(cost))) + (not fits)
         if rounds:
             self.reserve(who, which, account, rounds)
 
     # --- reservations -------------------------------------------------------------------------------------------
 
-    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=st.sampled_from(ACCOUNTS), rounds=st.integers(1, 4))
-    def reserve(self, who: int, which: int, account: str, rounds: int) -> None:
-        ledger, cost = self.handle(who), self.cost(which)
+    @rule(who=st.integers(0, 2), which=st.integers(0, 4), account=some, rounds=st.integers(1, 4))
+    def reserve(self, who: int, which: int, account: int, rounds: int) -> None:
+        ledger, cost, name = self.handle(who), self.cost(which), self.account(account)
         made: list[Reservation] = []
 
         def reserve() -> None:
-            made.append(ledger.reserve(Plan.of(cost, rounds), adjacency=ReplaceOne(), account=account).__enter__())
+            made.append(ledger.reserve(Plan.of(cost, rounds), adjacency=ReplaceOne(), account=name).__enter__())
 
-        if (pot := self.charge(cost, rounds, account, reserve)) is not None:
+        if (pot := self.charge(cost, rounds, name, reserve)) is not None:
             assert made[0].number == len(self.kinds) - 1
             self.held.append(Held(ledger, made[0], pot, pair(self.promise.rule.amount(cost)), rounds))
             self.costs_of_rounds[made[0].number] = cost
@@ -264,9 +291,18 @@ class Doings(RuleBasedStateMachine):
 
     # --- sub-budgets --------------------------------------------------------------------------------------------
 
-    @rule(who=st.integers(0, 2), path=st.sampled_from(PATHS), share=st.sampled_from(SHARES))
-    def allocate(self, who: int, path: str, share: Fraction | float) -> None:
-        above, _, name = path.rpartition("/")
+    @initialize(names=st.sampled_from([(), ("a",), ("a", "a/x"), ("a", "a/x", "b")]))
+    def begin_with_sub_budgets(self, names: tuple[str, ...]) -> None:
+        """Else hardly any example has time for what may happen to them."""
+        for name in names:
+            self.allocate_there(0, name, Fraction(1, 2))
+
+    @rule(who=st.integers(0, 2), path=some, share=st.sampled_from(SHARES))
+    def allocate(self, who: int, path: int, share: Fraction | float) -> None:
+        self.allocate_there(who, self.path(path), share)
+
+    def allocate_there(self, who: int, whole: str, share: Fraction | float) -> None:
+        above, _, name = whole.rpartition("/")
         if above not in self.model.pots:
             return
         parent = self.model.pots[above]
@@ -275,22 +311,23 @@ class Doings(RuleBasedStateMachine):
             whole_units(parent.ceiling[0] * Fraction(share)),
             whole_units(parent.ceiling[1] * Fraction(share)),
         )
-        if path in self.model.pots or not parent.affords(ceiling):
+        if whole in self.model.pots or not parent.affords(ceiling):
             with pytest.raises(SubBudgetRefused, match="nothing was allocated"):
                 ledger.allocate(name, share)
             return
-        assert ledger.allocate(name, share).account == path
-        self.model.allocate(path, ceiling)
+        assert ledger.allocate(name, share).account == whole
+        self.model.allocate(whole, ceiling)
         self.kinds.append("allocated")
 
-    @rule(who=st.integers(0, 2), path=st.sampled_from(PATHS))
-    def close_account(self, who: int, path: str) -> None:
-        ledger, pot = self.handle(who), self.model.pots.get(path)
+    @rule(who=st.integers(0, 2), path=some)
+    def close_account(self, who: int, path: int) -> None:
+        ledger, name = self.handle(who), self.path(path)
+        pot = self.model.pots.get(name)
         if pot is None or pot.closed or not all(child.closed for child in pot.children):
             with pytest.raises(SubBudgetRefused):
-                ledger.close_account(path)
+                ledger.close_account(name)
             return
-        assert pair(ledger.close_account(path)) == minus(pot.ceiling, pot.drawn)
+        assert pair(ledger.close_account(name)) == minus(pot.ceiling, pot.drawn)
         pot.closed = True
         self.kinds.append("closed")
 
@@ -359,7 +396,10 @@ EXAMPLES = {"memory": 40, "sqlite": 25, "postgresql": 8}
 
 @pytest.mark.parametrize("store", EXAMPLES)
 @pytest.mark.parametrize("name", PROMISES)
-def test_a_ledger_agrees_with_an_exact_model(store: str, name: str, request: pytest.FixtureRequest) -> None:
+def test_a_ledger_agrees_with_an_exact_model(
+    store: str, name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bookkeeper, "CHECKPOINT_EVERY", EVERY)
     place: Place = lambda: contextlib.nullcontext(None)  # noqa: E731  # one of three places
     if store == "sqlite":
         place = files_in(request.getfixturevalue("quick_folder"))

@@ -15,8 +15,8 @@ import attrs
 import pytest
 
 from accountant import Entry
-from accountant.audit import Audit, follows, verify
-from accountant.trail import GENESIS, Kind
+from accountant.audit import Audit, verify
+from accountant.trail import GENESIS, Kind, follows
 from proofs_tests.support.books import first, rechained, rewritten, sound_books
 
 LENGTH = 1000

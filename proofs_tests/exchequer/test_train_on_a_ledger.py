@@ -116,7 +116,7 @@ def test_from_the_opening_to_the_audit(study: str) -> None:
     assert not Path("third.json").exists()
 
     shown = said("ledger", "show", "study.db", "--account", "team-a")
-    assert "from the sub-budget 'team-a' is together (1, 2e-06)-differentially private" in shown
+    assert "from the sub-budget 'team-a' adds at most (ε, δ) = (1, 2e-06)" in shown
     assert "sound, 6 entries" in said("ledger", "verify", "study.db", "--expect-head", study, "--second-opinion")
     said("ledger", "report", "study.db", "--out", "report.html", "--second-opinion")
     report = Path("report.html").read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ def test_from_the_opening_to_the_audit(study: str) -> None:
         for place in ("study.db", "books.jsonl"):
             checked = said("verify-model", model, "--ledger", place, "--public-key", "study.key.pub")
             assert "its claim is what the books say" in checked
-            assert "this model cost ε = 0.5 at δ = 1e-06" in checked
+            assert "its charges cost ε = 0.5 at δ = 1e-06" in checked
             assert "the ledger spent ε = 1 at δ = 2e-06" in checked
 
 
@@ -151,6 +151,10 @@ def test_a_claim_that_the_books_do_not_know(study: str) -> None:
     assert sound["fit"]["kind"] == "approx-dp"
     assert sound["fit"]["epsilon"] == pytest.approx(0.5, rel=1e-4)
     assert sound["fit"]["delta"] == 1e-6
+    said("ledger", "export", "study.db", "--out", "books.jsonl")
+    with Path("books.jsonl").open("a", encoding="ascii") as file:
+        file.write("{}\n")
+    assert "more follows after" in said("verify-model", "model.json", "--ledger", "books.jsonl", code=1)
     for arguments in (
         ["people.csv", "--ledger", "study.db"],
         ["model.json", "--ledger", "gone.db"],
@@ -239,7 +243,7 @@ def test_the_environment_names_the_ledger(study: str) -> None:
     assert run("verify-model", "model.json", env=env).exit_code == 0
 
 
-@pytest.mark.parametrize("learner", set(LEARNERS) - {"private-boost", "lazy-boost"})
+@pytest.mark.parametrize("learner", sorted(set(LEARNERS) - {"private-boost", "lazy-boost"}))
 def test_every_learner_is_charged(folder: Path, learner: str) -> None:
     said("ledger", "open", "sqlite:///study.db", "--epsilon", "2", "--delta", "1e-5", "--adjacency", "replace-one")
     said(*trained("--learner", learner, "--delta", "1e-6", "--ledger", "study.db"))

@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any, Final, NoReturn
 
@@ -192,9 +193,14 @@ def stopped_while_opening(url: str, line: int) -> Told:
     return Forked.of(line, work).wait()
 
 
-@contextlib.contextmanager
-def dying_at(line: int) -> Iterator[None]:
+def dying_at(line: int) -> AbstractContextManager[None]:
     """SIGKILL before the given line of accountant/ that is executed inside the block, counted from 0."""
+    return at_line(line, kill_myself)
+
+
+@contextlib.contextmanager
+def at_line(line: int, do: Callable[[], object]) -> Iterator[None]:
+    """Do something before the given line of accountant/ that this thread executes inside the block."""
     left = line
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:  # as sys.settrace wants them
@@ -202,9 +208,9 @@ def dying_at(line: int) -> Iterator[None]:
         if not frame.f_code.co_filename.startswith(OURS):
             return None
         if event == "line":
-            if not left:
-                kill_myself()
             left -= 1
+            if left == -1:
+                do()
         return trace
 
     sys.settrace(trace)

@@ -25,3 +25,10 @@ def registries(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def nothing() -> dict[str, object]:
     """A registry without claims."""
     return {}
+
+
+def mistaken() -> dict[str, object]:
+    """A registry that lists a claim under another's name."""
+    from proofs_tests.claims import known
+
+    return {"zcdp-filter": known()["basic"]}
