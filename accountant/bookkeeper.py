@@ -11,8 +11,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable
 from typing import Final, TypeVar
 
 import attrs
@@ -69,8 +68,7 @@ class Bookkeeper:
 
     def __init__(self, store: EntryStore) -> None:
         self.store, self.state = store, State()
-        # Two locks, each taken by a `with`: nothing can come between taking one and the promise to let go of it.
-        self._lock, self._turn_taken = threading.RLock(), threading.Lock()
+        self._lock = threading.RLock()
         self._base: tuple[Opened, int, Checkpoint] | None = None
         self._sure, self._why_broken = True, ""
         self._forks = _FORKS.count
@@ -95,11 +93,9 @@ class Bookkeeper:
         whole: from the first entry on. Else long ones are read from their newest checkpoint on, which is believed.
         """
         newest = self.store.checkpoint()
-        with self._alone():
-            if newest is not None and newest.number >= BELIEVED_FROM and not whole:
-                self._base = self._read_checkpoint(newest)
-            self._sure = False
-            self._catch_up(self.store.newer)
+        if newest is not None and newest.number >= BELIEVED_FROM and not whole:
+            self._base, self._sure = self._read_checkpoint(newest), False
+        self._alone(lambda: self._catch_up(self.store.newer))
         start = 0 if newest is None else newest.number
         if self.state.length - start > CHECKPOINT_EVERY:
             with contextlib.suppress(NotSpendable):  # too many open charges to be written down: it is read whole
@@ -132,9 +128,8 @@ class Bookkeeper:
         """The state after all entries that are in the store now."""
         if not self.store.shared and self._sure and len(self.store) == self.state.length:
             return self.state  # the usual case in memory, where a turn would only cost time
-        with self._alone():
-            self._catch_up(self.store.newer)
-            return self.state
+        self._alone(lambda: self._catch_up(self.store.newer))
+        return self.state
 
     def account(self, path: str) -> Account:
         """An account, with what everybody has charged to it."""
@@ -149,10 +144,13 @@ class Bookkeeper:
 
     def at_once(self, path: str) -> tuple[tuple[Entry, ...], Account]:
         """All entries, and an account after exactly these: a statement must not mix two moments."""
-        with self._alone():
+
+        def read_both() -> tuple[tuple[Entry, ...], Account]:
             self._catch_up(self.store.newer)
             entries = tuple(itertools.islice(self.store.read(), self.state.length))
             return entries, attrs.evolve(self.state.accounts[path])
+
+        return self._alone(read_both)
 
     # --- writing ------------------------------------------------------------------------------------------
 
@@ -243,7 +241,8 @@ class Bookkeeper:
 
     def _in_turn(self, work: Callable[[State], T]) -> T:
         """Work on the state with every entry in it, while nobody else may append."""
-        with self._alone():
+
+        def turn() -> T:
             try:
                 self._catch_up(self.store.begin)
                 return work(self.state)
@@ -251,15 +250,22 @@ class Bookkeeper:
                 self.store.abort()
                 raise
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """No other thread, and no signal handler that came in between."""
+        return self._alone(turn)
+
+    def _alone(self, work: Callable[[], T]) -> T:
+        """Work while no other thread does, nor a signal handler that came in between."""
         self.same_process()
-        with self._lock:
-            if self._turn_taken.locked():
-                raise LedgerBroken("a charge is under way in this very thread; a signal handler must not spend")
-            with self._turn_taken:
-                yield
+        if self._is_ours():
+            raise LedgerBroken("a charge is under way in this very thread; a signal handler must not spend")
+        try:
+            with self._lock:
+                return work()
+        finally:
+            if self._is_ours():  # an interrupt came just before the lock was let go
+                self._lock.release()
+
+    def _is_ours(self) -> bool:
+        return bool(self._lock._is_owned())  # type: ignore[attr-defined]  # what threading.Condition asks of it, too
 
     def _catch_up(self, newer: Callable[[int], Iterable[Entry]]) -> None:
         """Take in what others wrote, and what this process wrote before it was interrupted.

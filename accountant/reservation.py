@@ -36,7 +36,7 @@ class Reservation:
         self._costs = iter(plan)
         self._used: dict[str, int] = {}
         self._round, self._closed = 0, False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # leaving the block must not wait for what an interrupt left locked
 
     def release(self, mechanism: Spendable[D, R], data: Protected[D]) -> R:
         """Sample the next round; what it costs is in the books already.
