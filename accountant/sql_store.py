@@ -6,7 +6,9 @@ copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its tr
 """
 
 import os
+import random
 import sqlite3
+import time
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -97,7 +99,7 @@ class SqlStore:
         """Work that is done while nobody else writes, whether the tables are there yet or not."""
         with self._engine.connect() as connection, connection.begin():
             if self._embedded:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                _begin_immediate(connection)
             else:
                 connection.execute(_LOCK)
             work(connection)
@@ -123,7 +125,7 @@ class SqlStore:
             self._writer = self._engine.connect()
         self._writer.begin()
         if self._embedded:
-            self._writer.exec_driver_sql("BEGIN IMMEDIATE")
+            _begin_immediate(self._writer)
         found = self._writer.execute(_BATCH if self._embedded else _TURN, {"start": start, "most": BATCH}).all()
         return self._writer, cast("Sequence[Row]", found)
 
@@ -254,6 +256,25 @@ class SqlStore:
             raise LedgerUnavailable(
                 f"could not {what} the ledger at {self.name}: {' '.join(reason.split())}"
             ) from error
+
+
+def _begin_immediate(connection: sa.Connection) -> None:
+    """Take SQLite's write lock. Its own waiting backs off to 100 ms, which starves one of many with short turns."""
+    raw = connection.connection.dbapi_connection
+    assert isinstance(raw, sqlite3.Connection)
+    deadline = time.monotonic() + PATIENCE
+    raw.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise LedgerUnavailable(f"could not lock the ledger: {error}") from error
+            time.sleep(random.uniform(0.0002, 0.002))
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
 
 
 def _any_bytes(text: bytes) -> str:

@@ -80,7 +80,8 @@ class Racers:
     def __init__(self) -> None:
         context = get_context("forkserver")
         context.set_forkserver_preload([__name__])
-        self._pool = ProcessPoolExecutor(PROCESSES, context, _line_up, (context.Barrier(PROCESSES),))
+        self._barrier = context.Barrier(PROCESSES)
+        self._pool = ProcessPoolExecutor(PROCESSES, context, _line_up, (self._barrier,))
 
     def __enter__(self) -> Self:
         return self
@@ -96,6 +97,7 @@ class Racers:
         runs = [self._pool.submit(_race, url) for _ in range(PROCESSES)]
         failed = [error for run in runs if (error := run.exception()) is not None]
         if failed:
+            self._barrier.reset()
             # One failure stops all who wait for it; that one is the news.
             raise next((error for error in failed if not isinstance(error, threading.BrokenBarrierError)), failed[0])
         return sum(run.result() for run in runs)

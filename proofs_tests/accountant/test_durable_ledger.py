@@ -23,7 +23,9 @@ from accountant import (
     ReplaceOne,
     UnsupportedBudget,
     ZCDPComposition,
+    sql_store,
 )
+from accountant.bookkeeper import Bookkeeper
 from proofs_tests.support.durable import BUDGET, SIXTEENTH, Telling, opened, sound, spend, written
 from proofs_tests.support.killed import Forked, Tell
 
@@ -66,6 +68,25 @@ def test_nothing_is_opened_without_a_promise(url: str) -> None:
         Ledger.open(url)
     with pytest.raises(LedgerMismatch, match="there is no ledger"):
         Ledger.open(url, BUDGET, composition=BasicComposition())
+
+
+def test_two_that_begin_the_same_books_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that comes second goes on with the books of the first, and does not keep it waiting."""
+    first: list[Ledger] = []
+    real = Bookkeeper.resume
+
+    def overtaken(books: Bookkeeper, **options: bool) -> None:
+        real(books, **options)
+        monkeypatch.setattr(Bookkeeper, "resume", real)  # the other one is not overtaken
+        first.append(opened(url))
+
+    monkeypatch.setattr(sql_store, "PATIENCE", 2.0)
+    monkeypatch.setattr(Bookkeeper, "resume", overtaken)
+    with opened(url) as second, first[0]:
+        spend(first[0])
+        spend(second)
+        assert first[0].id == second.id
+    assert [entry.kind for entry in sound(url)] == ["opened", *("charged", "released") * 2]
 
 
 def test_two_handles_see_each_others_charges(url: str) -> None:
