@@ -246,9 +246,8 @@ class Bookkeeper:
             try:
                 self._catch_up(self.store.begin)
                 return work(self.state)
-            except BaseException:
-                self.store.abort()
-                raise
+            finally:
+                self.store.abort()  # after a commit this does nothing; work that wrote nothing must not keep the turn
 
         return self._alone(turn)
 

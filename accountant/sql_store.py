@@ -259,22 +259,7 @@ class SqlStore:
 
 
 def _begin_immediate(connection: sa.Connection) -> None:
-    """Take SQLite's write lock. Its own waiting backs off to 100 ms, which starves one of many with short turns."""
-    raw = connection.connection.dbapi_connection
-    assert isinstance(raw, sqlite3.Connection)
-    deadline = time.monotonic() + PATIENCE
-    raw.execute("PRAGMA busy_timeout = 0")
-    try:
-        while True:
-            try:
-                raw.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise LedgerUnavailable(f"could not lock the ledger: {error}") from error
-            time.sleep(random.uniform(0.0002, 0.002))
-    finally:
-        raw.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _any_bytes(text: bytes) -> str:

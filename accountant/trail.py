@@ -54,9 +54,10 @@ def canonical(record: dict[str, object]) -> str:
 class EntryStore(Protocol):
     """Where entries live: append-only, one writer at a time.
 
-    A turn is `begin`, then at most one `append`, then `commit` or `abort`. Between `begin` and its end nobody else
-    appends, in no thread, process or host that shares the entries. `commit` returns only when the entry is as
-    durable as the store is; what happens to an entry whose `commit` raised, the next `begin` tells.
+    A turn is `begin`, then at most one `append` with its `commit`, then `abort`, which undoes what was not committed.
+    Between `begin` and `abort` nobody else appends, in no thread, process or host that shares the entries. `commit`
+    returns only when the entry is as durable as the store is; what happens to an entry whose `commit` raised, the
+    next `begin` tells.
     """
 
     shared: bool
@@ -72,7 +73,7 @@ class EntryStore(Protocol):
         """End the turn and keep the entry."""
 
     def abort(self) -> None:
-        """End the turn; nothing was appended."""
+        """End the turn if it has not ended; what was not committed is gone."""
 
     def newer(self, known: int) -> Iterable[Entry]:
         """The entries from number `known` on. Raises LedgerBroken where they do not continue what was read before."""
