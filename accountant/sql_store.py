@@ -6,9 +6,7 @@ copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its tr
 """
 
 import os
-import random
 import sqlite3
-import time
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
