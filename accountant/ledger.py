@@ -188,14 +188,17 @@ class Ledger:
 
         return odometer(self._books.store.read())
 
-    def receipt(self, number: int) -> "Receipt":
-        """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry."""
+    def receipt(self, number: int, *, bought: str | None = None) -> "Receipt":
+        """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry.
+
+        bought: SHA-256, in hexadecimal, of what the charge was for; the signature then vouches for that, too.
+        """
         from accountant.receipts import receipt
 
         entry = next(iter(self._books.store.read(number)), None) if isinstance(number, int) and number >= 0 else None
         if entry is None or entry.number != number:
             raise ValueError(f"these books have no entry {number}")
-        return receipt(entry, self.id, key=self.signing_key)
+        return receipt(entry, self.id, bought=bought, key=self.signing_key)
 
     def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
         """Whether `reserve(plan, delta=delta)` would go through now."""

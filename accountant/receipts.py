@@ -191,6 +191,8 @@ class Receipt:
 
     ledger: the id of the books.  number, digest, kind, time: the entry's; time in nanoseconds since 1970.
     account: who or what was charged; "" for entries that name none.  cost: in words and exact numbers.
+    bought: SHA-256 of what the charge was for, a model's content for one, by the word of whoever gave the receipt: the
+      books do not hold it. None where nobody said.
     public_key, signature: of who gave the receipt, in hexadecimal; None on an unsigned one.
     """
 
@@ -201,6 +203,7 @@ class Receipt:
     account: str
     cost: str
     time: int
+    bought: str | None = None
     public_key: str | None = None
     signature: str | None = None
 
@@ -247,15 +250,23 @@ class Receipt:
 
     def __str__(self) -> str:
         who = f" to {self.account!r}" if self.account else ""
+        what = f" for {self.bought[:12]}…" if self.bought else ""
         by = f"signed with the key {self.public_key}" if self.signed else "unsigned"
-        return f"entry {self.number} of the ledger {self.ledger}: {self.kind}{who}, {self.cost}; {self.digest}; {by}"
+        return (
+            f"entry {self.number} of the ledger {self.ledger}: {self.kind}{who}{what}, {self.cost}; {self.digest}; {by}"
+        )
 
 
-def receipt(entry: Entry, ledger: str, *, key: SigningKey | None = None) -> Receipt:
-    """The receipt for an entry of the books with this id, signed if a key is given. Raises DamagedEntry."""
+def receipt(entry: Entry, ledger: str, *, bought: str | None = None, key: SigningKey | None = None) -> Receipt:
+    """The receipt for an entry of the books with this id, signed if a key is given. Raises DamagedEntry, ValueError.
+
+    bought: SHA-256, in hexadecimal, of what the charge was for.
+    """
+    if bought is not None:
+        _hexadecimal("bought", bought, 64)
     record = read(entry)
     account = record.account if isinstance(record, Charged | Allocated | Closed) else ""
-    plain = Receipt(ledger, entry.number, entry.digest, entry.kind, account, _cost(record), record.time)
+    plain = Receipt(ledger, entry.number, entry.digest, entry.kind, account, _cost(record), record.time, bought)
     if key is None:
         return plain
     named = attrs.evolve(plain, public_key=key.public.hex)
@@ -297,6 +308,7 @@ def _checked(record: Mapping[str, object]) -> Receipt:
     if whole(record["receipt"]) != VERSION:
         raise ValueError(f"receipt: of version {record['receipt']!r}, this version reads {VERSION}")
     kind, key, signature = _text(record, "kind"), record["public_key"], record["signature"]
+    bought = record["bought"]
     if kind not in READERS:
         raise ValueError(f"kind: {kind!r} is no kind of entry")
     if (key is None) is not (signature is None):
@@ -309,6 +321,7 @@ def _checked(record: Mapping[str, object]) -> Receipt:
         account=_text(record, "account"),
         cost=_text(record, "cost"),
         time=whole(record["time"]),
+        bought=None if bought is None else _hexadecimal("bought", bought, 64),
         public_key=None if key is None else _hexadecimal("public_key", key, 64),
         signature=None if signature is None else _hexadecimal("signature", signature, 128),
     )

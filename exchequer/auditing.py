@@ -211,6 +211,7 @@ def _comparison(found: Comparison) -> dict[str, object]:
     return {
         "sound": found.sound,
         "compared": found.compared,
+        "bound": found.bound,
         **{name: None if cost is None else cost.as_dict() for name, cost in costs.items()},
         "errors": list(found.errors),
         "notes": list(found.notes),
@@ -227,7 +228,8 @@ def _print_comparison(found: Comparison, model: Path, name: str) -> None:
     costs = (("its charges cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))
     show.facts([(what, in_symbols(cost)) for what, cost in costs if cost is not None])
     if found.sound:
-        show.paragraph("That these charges bought this model, and no other, is the word of whoever saved the file.")
+        word = "whoever signed its receipts" if found.bound else "whoever saved the file"
+        show.paragraph(f"That these charges bought this model, and no other, is the word of {word}.")
     _findings(found.errors, found.notes, found.head)
 
 

@@ -182,6 +182,15 @@ def make_key(path: Path) -> None:
 # --- what a plan would cost ------------------------------------------------------------------------------------
 
 
+ROUNDED_OFF: Final = Fraction(1, 1 << 40)
+"""A plan that is short by no more than this part of what is left was meant to use it up."""
+
+ONLY_ROUNDED: Final = (
+    "It was meant to fit, no doubt: written numbers are rounded to binary ones, and the sum is exact. A hair less will "
+    "do; in Python, budget.split(rounds) gives the largest equal parts that fit."
+)
+
+
 @attrs.frozen
 class Quote:
     """What a plan would be charged. payer: the path of the sub-budget that would pay.  route: of a plan at a price."""
@@ -266,16 +275,20 @@ def as_dict(found: Quote, delta: float) -> dict[str, object]:
 
 
 def _print(found: Quote) -> None:
-    rule, fits = found.rule, found.fits
+    rule, fits, short = found.rule, found.fits, found.amount.minus(found.left)
     payer = f"the sub-budget {found.payer!r}" if found.payer else "the whole budget"
     rounds = "1 round" if found.plan.rounds == 1 else f"{found.plan.rounds} rounds"
+    left = left_text(found.left.minus(found.amount), rule)
+    then = ("left then", left) if fits else ("short by", spent_text(short, rule))
     show.title(f"{rounds} under {rule.name} composition, paid by {payer}")
     by = f", as one plan, by {found.route}" if found.route else ""
     show.facts(
         [
             ("it costs", spent_text(found.amount, rule) + by),
             ("left now", left_text(found.left, rule)),
-            ("left then", left_text(found.left.minus(found.amount), rule) if fits else "it does not fit"),
+            ("left then", left_text(found.left.minus(found.amount), rule))
+            if fits
+            else ("short by", spent_text(short, rule)),
             ("spent now", in_symbols(found.before)),
             ("spent then", in_symbols(found.after) if fits else "it does not fit"),
         ]
@@ -284,3 +297,5 @@ def _print(found: Quote) -> None:
         show.paragraph("It does not fit: this sub-budget is closed.")
     else:
         show.paragraph("It fits. Nothing was spent." if fits else "It does not fit: it would be refused.")
+    if not fits and short.loss <= found.left.loss * ROUNDED_OFF and short.delta <= found.left.delta * ROUNDED_OFF:
+        show.paragraph(ONLY_ROUNDED)

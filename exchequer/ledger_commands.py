@@ -38,7 +38,7 @@ def ledger() -> None:
 
     \b
     From the beginning to the audit:
-      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-6
+      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
       exchequer ledger allocate study.db team-a --share 0.5
       exchequer train people.csv --schema people.toml --epsilon 1 --ledger study.db --account team-a --out model.json
       exchequer ledger show study.db
@@ -90,7 +90,7 @@ def open_(
 
     \b
     Examples:
-      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-6
+      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
       exchequer ledger open postgresql+psycopg://team@db.example/study --rho 0.5 --adjacency replace-one
     """
     from exchequer import budgeting as work

@@ -2,7 +2,7 @@
 
 A model's file names the entries that its fit was charged with (its receipts) and holds the statement of the books as
 they were then. Both are compared with books that somebody else kept. That this model, and not another one, is what
-those charges bought is not in the books: a receipt vouches for the charge, not for the votes or curves beside it.
+those charges bought is not in the books: a receipt names the digest of the model, by the word of whoever signed it.
 """
 
 import contextlib
@@ -30,6 +30,7 @@ from accountant.composition import NOTHING, Amount
 from accountant.receipts import BadReceipt, PublicKey, Receipt
 from accountant.records import Charged, Opened, Record, Released, Returned, read
 from accountant.statement import state as statement_of
+from learners.contents import content_digest
 
 SHOWN: Final = 300
 """Characters of a value that a finding quotes."""
@@ -48,10 +49,12 @@ class Claim:
     """What a model's file says about its cost.
 
     target: what its fit was to cost at most.  statement: as it stands in the file.
+    content: the digest of the model, target included, which its receipts should be for.
     """
 
     learner: str
     target: PureDP | ApproxDP
+    content: str
     statement: Mapping[str, object]
     receipts: tuple[Receipt, ...]
 
@@ -78,6 +81,7 @@ class Comparison:
 
     errors: where the file and the books disagree, or the books with themselves.  notes: what to know all the same.
     compared: False for a model that names no entries.
+    bound: whether every receipt is signed, and says that it was for this very model.
     fit: what its own charges come to.  spent, budget: of these books in all, by now.  None where it cannot be said.
     entries, head: of the books.
     """
@@ -85,6 +89,7 @@ class Comparison:
     errors: tuple[str, ...]
     notes: tuple[str, ...]
     compared: bool
+    bound: bool
     fit: Budget | None
     spent: Budget | None
     budget: Budget | None
@@ -118,7 +123,8 @@ def _claim(record: object) -> Claim:
     parameters = cast("Mapping[str, float]", record["parameters"])
     epsilon, delta = positive(parameters["epsilon"]), probability_below_one(parameters["delta"])
     target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
-    return Claim(learner, target, statement, tuple(Receipt.from_dict(each) for each in receipts))
+    content = content_digest(cast("Mapping[str, object]", record))
+    return Claim(learner, target, content, statement, tuple(Receipt.from_dict(each) for each in receipts))
 
 
 def compare(
@@ -147,6 +153,7 @@ def compare(
         errors=tuple(errors),
         notes=tuple(notes),
         compared=bool(claim.receipts),
+        bound=bool(claim.receipts) and all(each.signed and each.bought == claim.content for each in claim.receipts),
         fit=books.fit() if claim.receipts else None,
         spent=books.spent,
         budget=None if books.opened is None else books.opened.budget,
@@ -262,6 +269,8 @@ class _Books:
         except NONSENSE:
             yield f"{where}: that entry cannot be read"
             return
+        if receipt.bought not in (None, self._claim.content):
+            yield f"{where}: it was given for another model, or this one was changed since"
         if differs:
             yield f"{where}: its {' and '.join(differs)} {'differs' if len(differs) == 1 else 'differ'} from the entry"
         if receipt.kind != "charged":

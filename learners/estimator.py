@@ -34,6 +34,7 @@ from accountant.receipts import Receipt
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.allowance import Allowance
+from learners.contents import content_digest
 from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import MOST_CLASSES, coded_labels, observed_classes
 from learners.schema import Bounds, IntArray, Schema
@@ -193,8 +194,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             with noted(ledger) as charged, _told_how_to_budget():
                 allowance = Allowance(ledger, target, type(self).__name__, classes)
                 model, tuned = self._learnt(sample, allowance, noise, settings, on_round)
-            own = self.ledger is None
-            receipts = () if own else tuple(ledger.receipt(number) for number in charged)
+            receipts: tuple[Receipt, ...] = ()
+            if self.ledger is not None:
+                bought = _digest(self._content(model, classes, parameters | tuned, tuned or None))
+                receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
             self._keep(model, classes, ledger)
         finally:
             if isinstance(self.ledger, str):
@@ -330,21 +333,30 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         The file is replaced as a whole, or stays as it was. Raises TypeError naming what JSON cannot hold: parameters
         or classes that are objects.
         """
-        model = self._fitted().as_record()
+        tuned = getattr(self, "tuned_", None)
+        content = self._content(self._fitted(), self.classes_.tolist(), self.parameters_, tuned)
         record: dict[str, object] = {
             "format": "exchequer-model",
             "version": 1,
-            "learner": type(self).__name__,
-            "parameters": self.parameters_,
-            "classes": self.classes_.tolist(),
-            "tuned": getattr(self, "tuned_", None),
-            "model": model,
+            **content,
             "statement": self.statement_.as_dict(),
             "receipts": [each.as_dict() for each in self.receipts_],
         }
-        _refuse_objects({**self.parameters_, "classes": record["classes"], "the model": model})
+        _refuse_objects({**self.parameters_, "classes": content["classes"], "the model": content["model"]})
         with whole_file(path) as out:
             out.write(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+    def _content(
+        self, model: M, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+    ) -> dict[str, object]:
+        """What a file says that the model is; receipts vouch for its digest."""
+        return {
+            "learner": type(self).__name__,
+            "parameters": dict(parameters),
+            "classes": class_array(classes).tolist(),
+            "tuned": tuned,
+            "model": model.as_record(),
+        }
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -370,6 +382,8 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         model = cls(**arguments, schema=kept.schema, classes=classes)
         model.model_, model.parameters_ = kept, arguments
         model.classes_ = class_array(classes)
+        if (tuned := record.get("tuned")) is not None:
+            model.tuned_ = dict(cast("Mapping[str, object]", tuned))
         model.n_features_in_ = len(kept.schema.columns)
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
@@ -445,6 +459,14 @@ def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
     for number, name in enumerate(classes):
         boxed[number] = name
     return boxed
+
+
+def _digest(content: Mapping[str, object]) -> str | None:
+    """Of a model's content; None where JSON has nothing for it, and `save` will refuse it too."""
+    try:
+        return content_digest(content)
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _refuse_objects(parts: Mapping[str, object]) -> None:

@@ -135,11 +135,26 @@ def test_a_ledger_signs_with_its_key() -> None:
             ledger.receipt(number)
 
 
+def test_the_signature_vouches_for_what_was_bought() -> None:
+    ledger = written()
+    ledger.signing_key = KEY
+    given = ledger.receipt(1, bought="ab" * 32)
+    given.verify(KEY.public)
+    assert f" for {'ab' * 6}…" in str(given)
+    assert given.differs(ledger.entries[1], ledger.id) == ()  # the books know nothing of it
+    for other in (None, "ab" * 31 + "ac"):
+        with pytest.raises(BadReceipt, match="does not match"):
+            attrs.evolve(given, bought=other).verify(KEY.public)
+    for wrong in ("", "AB" * 32, "ab" * 31):
+        with pytest.raises(ValueError, match="bought: expected 64 digits"):
+            ledger.receipt(1, bought=wrong)
+
+
 def test_what_is_signed_is_the_domain_and_all_parts_but_the_signature() -> None:
     parts = SIGNED.as_dict()
     assert parts.pop("signature") == KEY.sign(DOMAIN + canonical(parts).encode("ascii")).hex()
     assert parts.keys() == {
-        "account", "cost", "digest", "kind", "ledger", "number", "public_key", "receipt", "time",
+        "account", "bought", "cost", "digest", "kind", "ledger", "number", "public_key", "receipt", "time",
     }  # fmt: skip
     for message in (canonical(parts).encode("ascii"), b"exchequer receipt 2\n" + canonical(parts).encode("ascii")):
         forged = attrs.evolve(SIGNED, signature=KEY.sign(message).hex())

@@ -169,6 +169,18 @@ def test_price_agrees_with_what_is_charged(study: str) -> None:
     spend("sqlite:///study.db", 0.75)
 
 
+def test_price_says_by_how_much_it_is_short(folder: Path) -> None:
+    """A hundred times 0.01, which is a little more than a hundredth, is a little more than 1."""
+    said("open", "sqlite:///one.db", "--epsilon", "1")
+    hair = ended(1, "price", "one.db", "--mechanism", "pure-dp:0.01", "--rounds", "100").stdout
+    assert "short by" in hair
+    assert "budget.split(rounds)" in hair
+    assert "2.08" in hair
+    more = ended(1, "price", "one.db", "--mechanism", "pure-dp:0.01", "--rounds", "150").stdout
+    assert "0.5" in more
+    assert "budget.split" not in more
+
+
 def test_price_of_a_plan_as_one_thing(folder: Path) -> None:
     ended(0, "open", "sqlite:///study.db", "--epsilon", "1", "--delta", "1e-6", "--adjacency", "replace-one")
     rounds = ("--mechanism", "bounded-range:0.01", "--rounds", "200")

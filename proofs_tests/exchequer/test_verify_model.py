@@ -18,6 +18,7 @@ from accountant.export import read_export, write_export
 from accountant.receipts import Receipt, SigningKey
 from accountant.trail import GENESIS, canonical, digest_of
 from exchequer.verify_model import ALONE, Comparison, compare, read_claim
+from learners.estimator import PrivateClassifier
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.paid_models import LEARNERS, X, Y, books, build
 
@@ -132,6 +133,46 @@ def test_progress_is_told(study: Study) -> None:
     assert told == [len(entries)]
 
 
+# --- which model it was --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_signed_receipts_are_for_the_model_that_was_fitted(name: str, tmp_path: Path) -> None:
+    """Also after it was loaded and saved again."""
+    ledger = books(name)
+    ledger.signing_key = KEY
+    record = saved(ledger, tmp_path, name)
+    PrivateClassifier.load(tmp_path / "model.json").save(tmp_path / "again.json")
+    again = json.loads((tmp_path / "again.json").read_text())
+    assert again == record
+    result = verdict(again, tuple(ledger.entries), tmp_path, KEY)
+    assert result.sound
+    assert result.bound
+
+
+def test_receipts_of_a_cheap_fit_confirm_no_dear_model(tmp_path: Path) -> None:
+    """The target is a part of the model, so neither the votes nor the promise may come from elsewhere."""
+    ledger = books("lazy boost")
+    ledger.signing_key = KEY
+    dear, cheap = saved(ledger, tmp_path, epsilon=5.0), saved(ledger, tmp_path, epsilon=0.1)
+    entries = tuple(ledger.entries)
+    for part in ("model", "classes"):
+        posed = {**cheap, part: dear[part] if part == "model" else [1, 0]}
+        result = verdict(posed, entries, tmp_path, KEY)
+        assert not result.bound
+        [error] = result.errors
+        assert "it was given for another model, or this one was changed since" in error
+
+
+def test_a_receipt_that_names_no_model_binds_none(study: Study) -> None:
+    record, entries, ledger, folder = study
+    [number] = (each["number"] for each in record["receipts"])
+    for receipt, bound in ((ledger.receipt(number), False), (Receipt.from_dict(record["receipts"][0]), True)):
+        result = verdict({**record, "receipts": [receipt.as_dict()]}, entries, folder, KEY)
+        assert result.sound
+        assert result.bound is bound
+
+
 # --- who signed ----------------------------------------------------------------------------------------------------
 
 
@@ -150,6 +191,7 @@ def test_unsigned_receipts_pass_only_where_no_key_is_asked_for(tmp_path: Path) -
     record = saved(ledger, tmp_path)
     result = verdict(record, tuple(ledger.entries), tmp_path)
     assert result.sound
+    assert not result.bound
     assert any("unsigned receipts" in note for note in result.notes)
     [error] = verdict(record, tuple(ledger.entries), tmp_path, KEY).errors
     assert "unsigned" in error

@@ -60,7 +60,7 @@ def test_books_that_fail_after_the_fit_leave_the_last_one(monkeypatch: pytest.Mo
     model = build("lazy boost", ledger=ledger).fit(X, Y)
     before = model.model_, model.receipts_, model.statement_, model.parameters_
 
-    def gone(*given: object) -> None:
+    def gone(*given: object, **named: object) -> None:
         raise OSError("the database went away")
 
     for name in ("receipt", "statement"):
