@@ -286,16 +286,16 @@ def _print(found: Quote) -> None:
         [
             ("it costs", spent_text(found.amount, rule) + by),
             ("left now", left_text(found.left, rule)),
-            ("left then", left_text(found.left.minus(found.amount), rule))
-            if fits
-            else ("short by", spent_text(short, rule)),
+            then,
             ("spent now", in_symbols(found.before)),
             ("spent then", in_symbols(found.after) if fits else "it does not fit"),
         ]
     )
-    if found.state.accounts[found.payer].closed:
+    if fits:
+        show.paragraph("It fits. Nothing was spent.")
+    elif found.state.accounts[found.payer].closed:
         show.paragraph("It does not fit: this sub-budget is closed.")
     else:
-        show.paragraph("It fits. Nothing was spent." if fits else "It does not fit: it would be refused.")
-    if not fits and short.loss <= found.left.loss * ROUNDED_OFF and short.delta <= found.left.delta * ROUNDED_OFF:
-        show.paragraph(ONLY_ROUNDED)
+        show.paragraph("It does not fit: it would be refused.")
+        if short.loss <= found.left.loss * ROUNDED_OFF and short.delta <= found.left.delta * ROUNDED_OFF:
+            show.paragraph(ONLY_ROUNDED)
