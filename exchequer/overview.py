@@ -11,11 +11,11 @@ import click
 from accountant import Amount, Budget, Composition, Cost, Entry, Statement
 from accountant.adjacency import adjacency_record
 from accountant.books import ROOT, Account, State
-from accountant.burn_down import moment
 from accountant.digits import left_text, rounded_down, rounded_up
-from accountant.page import shown
 from accountant.plain_words import in_symbols
 from accountant.records import Allocated, Charged, Checkpoint, Closed, Opened, Record, Released, Returned, read
+from accountant.report.burn_down import moment
+from accountant.report.page import shown
 from accountant.rounding import float_down, float_up
 from accountant.statement import state as statement_of
 from exchequer import show

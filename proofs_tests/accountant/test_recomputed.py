@@ -26,11 +26,8 @@ from accountant import (
     PureDP,
     ReplaceOne,
     Step,
-    extreme_pairs,
-    peer_totals,
-    recomputed,
 )
-from accountant.second_opinion import second_opinion
+from accountant.second_opinion import extreme_pairs, peer_totals, recomputed, second_opinion
 from learners import DPGradientBoostingClassifier
 from mechanisms import (
     Candidates,

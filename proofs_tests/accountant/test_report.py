@@ -23,8 +23,8 @@ from accountant import (
 )
 from accountant.audit import Verification, verify
 from accountant.digits import rounded_up
-from accountant.questions import Known, questions
 from accountant.report import report
+from accountant.report.questions import Known, questions
 from accountant.second_opinion import second_opinion
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.markup import parsed, section, table

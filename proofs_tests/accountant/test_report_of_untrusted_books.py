@@ -15,8 +15,8 @@ from accountant import (
     ReplaceOne,
 )
 from accountant.audit import verify
-from accountant.page import MOST_ROWS
 from accountant.report import report
+from accountant.report.page import MOST_ROWS
 from proofs_tests.support.markup import parsed, section, table
 from proofs_tests.support.reports import (
     KNOWN,

@@ -29,14 +29,12 @@ from accountant import (
     ReplaceOne,
     Step,
     curves,
-    extreme_pairs,
     gaussian,
-    peer_totals,
 )
 from accountant.composition import amount_from_record, amount_record
 from accountant.fixed_plans import kov_homogeneous
-from accountant.peer_totals import Parts, PeerMissing
-from accountant.second_opinion import READ_OUT, TOLERANCE, second_opinion
+from accountant.second_opinion import READ_OUT, TOLERANCE, extreme_pairs, peer_totals, second_opinion
+from accountant.second_opinion.peer_totals import Parts, PeerMissing
 from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, Query, SeededNoise
 from mechanisms.core import FloatArray
 from proofs_tests.support.second_books import BASIC, DELTA, ROOMY, WIDE, ZCDP_RULE, books, forged, of, open_ledger

@@ -12,12 +12,12 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from accountant import extreme_pairs, peer_totals
 from accountant.composition import BasicComposition, Composition, ZCDPComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
-from accountant.extreme_pairs import FloatArray
 from accountant.plans import Plan
 from accountant.records import Charged, Record, Released, Returned
+from accountant.second_opinion import extreme_pairs, peer_totals
+from accountant.second_opinion.extreme_pairs import FloatArray
 from accountant.spendable import Description
 from accountant.spending import parted
 

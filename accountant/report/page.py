@@ -13,7 +13,7 @@ import attrs
 import jinja2
 from markupsafe import Markup, escape
 
-from accountant.burn_down import Panel
+from accountant.report.burn_down import Panel
 
 MOST_ROWS: Final = 60
 """Rows of one table; the rest is counted, so that the page stays small however long the books are."""
@@ -199,7 +199,7 @@ def formulas(text: str) -> Markup:
 @functools.cache
 def _templates() -> jinja2.Environment:
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("accountant"),
+        loader=jinja2.PackageLoader("accountant.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

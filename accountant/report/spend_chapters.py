@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from accountant.books import Account
-from accountant.burn_down import moment
-from accountant.chapters import RULES, Findings, and_more
 from accountant.costs import ApproxDP, Cost
 from accountant.digits import left_text, rounded_up, spent_text
-from accountant.evidence import label, part_of
 from accountant.odometer import Odometer, ReadOut, Share, epsilon_at, from_spending
-from accountant.page import (
+from accountant.plain_words import READ_AT, in_symbols, percent
+from accountant.report.burn_down import moment
+from accountant.report.chapters import RULES, Findings, and_more
+from accountant.report.evidence import label, part_of
+from accountant.report.page import (
     MOST_OF_A_SENTENCE,
     MOST_ROWS,
     Cell,
@@ -28,8 +29,7 @@ from accountant.page import (
     row,
     shown,
 )
-from accountant.plain_words import READ_AT, in_symbols, percent
-from accountant.released import Group, Range
+from accountant.report.released import Group, Range
 
 if TYPE_CHECKING:
     from accountant.second_opinion import SecondOpinion

@@ -5,12 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue
-from accountant.burn_down import Point, moment, panels
 from accountant.composition import Amount, Composition
 from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
 from accountant.digits import left_text, rounded_up, spent_text
-from accountant.evidence import Evidence, Source, part_of
-from accountant.page import (
+from accountant.plain_words import (
+    READ_AT,
+    SEVERAL,
+    as_approx,
+    for_group,
+    in_symbols,
+    percent,
+    readings,
+    times,
+    unit,
+)
+from accountant.records import FORMAT, Opened
+from accountant.report.burn_down import Point, moment, panels
+from accountant.report.evidence import Evidence, Source, part_of
+from accountant.report.page import (
     MOST_ROWS,
     Cell,
     Figure,
@@ -29,18 +41,6 @@ from accountant.page import (
     row,
     shown,
 )
-from accountant.plain_words import (
-    READ_AT,
-    SEVERAL,
-    as_approx,
-    for_group,
-    in_symbols,
-    percent,
-    readings,
-    times,
-    unit,
-)
-from accountant.records import FORMAT, Opened
 
 
 @attrs.frozen

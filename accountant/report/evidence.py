@@ -14,7 +14,7 @@ from accountant.composition import Amount
 from accountant.costs import Cost
 from accountant.plans import ROUTE_CLAIMS, Plan
 from accountant.records import Charged, DamagedEntry, Opened, Record, Released, Returned, read
-from accountant.released import Drawn
+from accountant.report.released import Drawn
 from accountant.spendable import Description
 from accountant.spending import Spending, parted
 from accountant.trail import Entry

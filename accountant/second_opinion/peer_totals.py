@@ -16,9 +16,9 @@ import attrs
 import numpy as np
 from scipy.special import ndtr
 
-from accountant import extreme_pairs
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
-from accountant.extreme_pairs import FloatArray
+from accountant.second_opinion import extreme_pairs
+from accountant.second_opinion.extreme_pairs import FloatArray
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

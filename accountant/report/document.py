@@ -9,18 +9,30 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Final, Protocol
 
-from accountant import chapters, spend_chapters
-from accountant.chapters import ClaimText, Findings
-from accountant.evidence import Evidence
-from accountant.page import Cell, Page, Row, Section, Table, Text, Tone, columns, counted, listing, render, row, shown
-from accountant.questions import Known, questions
 from accountant.records import Opened
+from accountant.report import chapters, spend_chapters
+from accountant.report.chapters import ClaimText, Findings
+from accountant.report.evidence import Evidence
+from accountant.report.page import (
+    Cell,
+    Page,
+    Row,
+    Section,
+    Table,
+    Text,
+    Tone,
+    columns,
+    counted,
+    listing,
+    render,
+    row,
+    shown,
+)
+from accountant.report.questions import Known, questions
 from accountant.trail import Entry
 
 if TYPE_CHECKING:
     from accountant.second_opinion import SecondOpinion
-
-__all__ = ["ClaimText", "report"]
 
 MOST_AT_THE_TOP: Final = 20
 """Findings that stand before everything else; `verify` lists them all."""

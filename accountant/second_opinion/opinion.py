@@ -12,13 +12,13 @@ from typing import Final
 
 import attrs
 
-from accountant import peer_totals
 from accountant._numbers import open_probability
 from accountant.composition import BasicComposition, Composition, readable
 from accountant.costs import ApproxDP, BoundedRange, PureDP
 from accountant.odometer import epsilon_at, least_delta
-from accountant.peer_totals import Parts
-from accountant.recomputed import ROUNDING, Mismatch, Recomputation, least_sum
+from accountant.second_opinion import peer_totals
+from accountant.second_opinion.peer_totals import Parts
+from accountant.second_opinion.recomputed import ROUNDING, Mismatch, Recomputation, least_sum
 from accountant.spending import Spending, gather
 from accountant.trail import Entry
 
