@@ -243,6 +243,8 @@ class Bookkeeper:
         """Work on the state with every entry in it, while nobody else may append."""
 
         def turn() -> T:
+            if self.store.quick and (done := self._at_first_try(work)):
+                return done[0]
             try:
                 self._catch_up(self.store.begin)
                 return work(self.state)
@@ -250,6 +252,22 @@ class Bookkeeper:
                 self.store.abort()  # after a commit this does nothing; work that wrote nothing must not keep the turn
 
         return self._alone(turn)
+
+    def _at_first_try(self, work: Callable[[State], T]) -> tuple[T] | None:
+        """Work on the state as it is known, without a turn: the store appends only where there is nothing newer.
+
+        None where there is; a refusal may be due to old news, so it counts as None as well. Then a turn decides.
+        """
+        known = self.state.length
+        if not known or not self._sure or self._why_broken:
+            return None
+        try:
+            value = work(self.state)
+        except Exception:
+            if not self._sure:
+                raise  # something may have been written
+            return None
+        return (value,) if self.state.length > known else None
 
     def _alone(self, work: Callable[[], T]) -> T:
         """Work while no other thread does, nor a signal handler that came in between."""
@@ -298,8 +316,12 @@ class Bookkeeper:
         if self.store.shared:
             self._refuse_unreadable(kind, line)
         self._sure = False  # until the state has it: whatever interrupts, the store tells what was written
-        self.store.append(kind, line)
-        self.store.commit()
+        if self.store.in_turn:
+            self.store.append(kind, line)
+            self.store.commit()
+        elif not self.store.append_next(kind, line):
+            self._sure = True
+            raise _Overtaken
 
     def _enter(self, record: Record) -> None:
         """Write a record, and take it into the state as any reader will."""
@@ -339,6 +361,10 @@ class Bookkeeper:
         if _FORKS.count != self._forks:
             remedy = "open it again by its URL" if self.store.shared else "its budget would be spent twice"
             raise LedgerCopyRefused(f"a fork copied this ledger into another process: {remedy}")
+
+
+class _Overtaken(Exception):
+    """Somebody else wrote first, and nothing was written here."""
 
 
 def _take_in(state: State, entry: Entry) -> None:

@@ -45,13 +45,21 @@ _SQLITE_ORDER: Final = (
 )
 
 # In a function each statement sees what was committed before it began. So one round trip waits for the turn and then
-# reads what others wrote while it waited.
+# reads what others wrote while it waited; and one waits for it and appends, if nobody wrote anything meanwhile.
+_POSTGRESQL_LOCK: Final = (
+    "PERFORM pg_advisory_xact_lock(hashtext('exchequer'), 'exchequer_entries'::regclass::oid::int);"
+)
 _POSTGRESQL_FUNCTIONS: Final = (
     "CREATE FUNCTION exchequer_refuse() RETURNS trigger LANGUAGE plpgsql AS "
     "$$ BEGIN RAISE EXCEPTION 'the books are append-only'; END $$",
     "CREATE FUNCTION exchequer_turn(start bigint, most int) RETURNS SETOF exchequer_entries LANGUAGE plpgsql VOLATILE "
-    "AS $$ BEGIN PERFORM pg_advisory_xact_lock(hashtext('exchequer'), 'exchequer_entries'::regclass::oid::int); "
+    f"AS $$ BEGIN {_POSTGRESQL_LOCK} "
     "RETURN QUERY SELECT * FROM exchequer_entries WHERE number >= start ORDER BY number LIMIT most; END $$",
+    "CREATE FUNCTION exchequer_append(next bigint, before text, kind text, line text, digest text) RETURNS boolean "
+    f"LANGUAGE plpgsql VOLATILE AS $$ DECLARE newest exchequer_entries; BEGIN {_POSTGRESQL_LOCK} "
+    "SELECT * INTO newest FROM exchequer_entries AS entry ORDER BY entry.number DESC LIMIT 1; "
+    "IF newest.number IS DISTINCT FROM next - 1 OR newest.digest IS DISTINCT FROM before THEN RETURN false; END IF; "
+    "INSERT INTO exchequer_entries VALUES (next, kind, line, digest); RETURN true; END $$",
 )
 
 _POSTGRESQL_TRIGGERS: Final = (

@@ -2,16 +2,18 @@
 
 SQLite: a turn is `BEGIN IMMEDIATE`, and a commit is on the disk when it returns (synchronous=FULL). The journal is
 one that is emptied at each commit, not a write-ahead log: so the one file is the whole ledger at any time, and a
-copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its transaction ends.
+copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its transaction ends; as a rule nobody else
+has written meanwhile, and then one round trip waits for the lock, makes sure of that, appends and commits.
 """
 
 import os
+import selectors
 import sqlite3
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, Literal, Protocol, cast
 
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -35,6 +37,7 @@ _BATCH = (
     .limit(sa.bindparam("most"))
 )
 _TURN = sa.text("SELECT number, kind, line, digest FROM exchequer_turn(:start, :most)").columns(*ENTRIES.c)
+_APPEND = sa.text("SELECT exchequer_append(:next, :before, :kind, :line, :digest)")
 _CHECKPOINT = (
     sa.select(ENTRIES).where(sa.literal_column("kind = 'checkpoint'")).order_by(ENTRIES.c.number.desc()).limit(1)
 )
@@ -73,6 +76,16 @@ class SqlStore:
         except BaseException:
             self._engine.dispose()
             raise
+
+    @property
+    def quick(self) -> bool:
+        """In PostgreSQL, where each round trip counts."""
+        return not self._embedded
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a transaction of the writer's is open."""
+        return self._writer is not None and self._writer.in_transaction()
 
     @property
     def _embedded(self) -> bool:
@@ -121,11 +134,28 @@ class SqlStore:
         self._same_process()
         if self._writer is None:
             self._writer = self._engine.connect()
+        if not self._embedded and not self._writer.closed and not self._writer.invalidated:
+            _commit_each(self._writer, False)
         self._writer.begin()
         if self._embedded:
             _begin_immediate(self._writer)
         found = self._writer.execute(_BATCH if self._embedded else _TURN, {"start": start, "most": BATCH}).all()
         return self._writer, cast("Sequence[Row]", found)
+
+    def append_next(self, kind: Kind, line: str) -> bool:
+        self._same_process()
+        if self._embedded or self._writer is None or not _quiet(self._writer):
+            return False
+        number, before = self._last
+        new = (number + 1, digest_of(before, line))
+        values = {"next": number + 1, "before": before, "kind": kind, "line": line, "digest": new[1]}
+        with self._told("write to"):
+            _commit_each(self._writer, True)
+            with self._writer.begin():
+                added = bool(self._writer.scalar(_APPEND, values))
+        if added:
+            self._last = new
+        return added
 
     def append(self, kind: Kind, line: str) -> None:
         number, before = self._last
@@ -254,6 +284,43 @@ class SqlStore:
             raise LedgerUnavailable(
                 f"could not {what} the ledger at {self.name}: {' '.join(reason.split())}"
             ) from error
+
+
+class _Server(Protocol):
+    """What is needed of psycopg's connection."""
+
+    autocommit: bool
+    closed: bool
+    pgconn: "_Line"
+
+    def fileno(self) -> int:
+        """Of its socket."""
+
+
+class _Line(Protocol):
+    transaction_status: int
+
+
+def _server(connection: sa.Connection) -> _Server:
+    return cast("_Server", connection.connection.driver_connection)
+
+
+def _commit_each(connection: sa.Connection, alone: bool) -> None:
+    """Whether statements are transactions of their own. It is only set where it changes: in a transaction it cannot."""
+    if _server(connection).autocommit is not alone:
+        _server(connection).autocommit = alone
+
+
+def _quiet(connection: sa.Connection) -> bool:
+    """Whether no transaction is open and the server has nothing to say.
+
+    It might say that it hangs up, and what is written to it then is in doubt: nobody knows whether it was done.
+    """
+    if connection.invalidated or _server(connection).closed or _server(connection).pgconn.transaction_status:
+        return False
+    with selectors.DefaultSelector() as selector:
+        selector.register(_server(connection).fileno(), selectors.EVENT_READ)
+        return not selector.select(0)
 
 
 def _begin_immediate(connection: sa.Connection) -> None:

@@ -63,6 +63,20 @@ class EntryStore(Protocol):
     shared: bool
     """Whether other processes may append to it."""
 
+    @property
+    def quick(self) -> bool:
+        """Whether `append_next` is worth a try before a turn."""
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn has begun and not ended."""
+
+    def append_next(self, kind: Kind, line: str) -> bool:
+        """Add the next entry without a turn, durably, if nobody has added any since the last one that was seen here.
+
+        False: nothing was added, and a turn will tell why.
+        """
+
     def begin(self, known: int) -> Iterable[Entry]:
         """Wait for the turn; then as `newer`, to be read to the end before anything is appended."""
 
@@ -102,7 +116,7 @@ class MemoryStore:
     charge stays cheap.
     """
 
-    shared = False
+    shared, quick, in_turn = False, False, True
 
     def __init__(self) -> None:
         # Plain tuples and strings, which the garbage collector stops tracking: appending stays flat.
@@ -123,6 +137,10 @@ class MemoryStore:
 
     def abort(self) -> None:
         """Nothing was appended, so there is nothing to undo."""
+
+    def append_next(self, kind: Kind, line: str) -> bool:
+        """A turn in memory costs nothing."""
+        return False
 
     def _hash_the_rest(self) -> list[str]:
         done = len(self._digests)

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
-from accountant import LedgerUnavailable, Plan, PureDP, ReplaceOne
+from accountant import LedgerUnavailable, Plan, PureDP, ReplaceOne, sql_store
 from accountant.sql_store import SqlStore
 from benchmarks.postgres import OTHERS
 from proofs_tests.support.durable import SIXTEENTH, Telling, behind_its_back, opened, sound, spend
@@ -61,6 +62,7 @@ def test_a_connection_that_is_lost_in_a_turn(
     url: str, monkeypatch: pytest.MonkeyPatch, method: str, committed: int
 ) -> None:
     """Before the charge is committed, nothing is in the books; after it, the charge is. The ledger goes on."""
+    monkeypatch.setattr(SqlStore, "quick", False)
     with opened(url) as ledger:
         spend(ledger)
         with monkeypatch.context() as patched:
@@ -82,7 +84,7 @@ def test_a_commit_whose_answer_is_lost(url: str, monkeypatch: pytest.MonkeyPatch
 
     with opened(url) as ledger:
         with monkeypatch.context() as patched:
-            interfere(patched, "commit", committed, after=lost)
+            interfere(patched, "append_next" if url.startswith("postgresql") else "commit", committed, after=lost)
             with pytest.raises(LedgerUnavailable, match="the answer was lost"):
                 spend(ledger)
         assert ledger.spent == PureDP(1 / 16)
@@ -90,6 +92,25 @@ def test_a_commit_whose_answer_is_lost(url: str, monkeypatch: pytest.MonkeyPatch
     kinds = [entry.kind for entry in sound(url)]
     assert kinds.count("charged") == 16
     assert kinds.count("released") == 15 + committed
+
+
+@postgresql
+def test_a_connection_that_is_lost_in_the_one_round_trip(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can know whether it was written, so it is not tried again; what the books say, counts."""
+
+    def quiet(connection: sa.Connection) -> bool:
+        hang_up(url)
+        return True
+
+    with opened(url) as ledger:
+        spend(ledger)
+        with monkeypatch.context() as patched:
+            patched.setattr(sql_store, "_quiet", quiet)
+            with pytest.raises(LedgerUnavailable, match="could not write to the ledger"):
+                spend(ledger)
+        assert eventually(lambda: ledger.spent) == PureDP(1 / 16)
+        spend(ledger)
+    assert [entry.kind for entry in sound(url)] == ["opened", *("charged", "released") * 2]
 
 
 def interfere(
@@ -103,12 +124,13 @@ def interfere(
     """Have something happen around one call of a method of the store; counted from 0."""
     real, left = getattr(SqlStore, method), iter(range(call))
 
-    def interfered(store: SqlStore, *arguments: str) -> None:
+    def interfered(store: SqlStore, *arguments: str) -> object:
         theirs = next(left, None) is not None
         if not theirs:
             before()
-        real(store, *arguments)
+        answer = real(store, *arguments)
         if not theirs:
             after()
+        return answer
 
     patched.setattr(SqlStore, method, interfered)
