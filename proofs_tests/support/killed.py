@@ -264,18 +264,27 @@ def _after_the_release(ledger: Ledger) -> None:
 
 
 def _dying_commit(place: int, *, after: bool) -> None:
-    """From here on, this process dies before or after the commit at this place, counted from 0."""
-    real, left = SqlStore.commit, iter(range(place))
+    """From here on, this process dies before or after the commit at this place, counted from 0.
 
-    def commit(store: SqlStore) -> None:
-        if next(left, None) is not None:
-            real(store)
-            return
-        if after:
-            real(store)
-        kill_myself()
+    Before: in a turn, as what takes one round trip is never written and not committed.
+    """
+    left = iter(range(place))
+    for method in ("commit", "append_next"):
+        setattr(SqlStore, method, _dying(getattr(SqlStore, method), left, after))
+    if not after:
+        SqlStore.quick = False  # type: ignore[method-assign, assignment]  # in a child that is about to die
 
-    SqlStore.commit = commit  # type: ignore[method-assign, assignment]  # in a child that is about to die
+
+def _dying(real: Callable[..., object], left: Iterator[int], after: bool) -> Callable[..., object]:
+    def commit(*given: object) -> object:
+        if not after and next(left, None) is None:
+            kill_myself()
+        answer = real(*given)
+        if after and answer is not False and next(left, None) is None:
+            kill_myself()
+        return answer
+
+    return commit
 
 
 POINTS: Final[dict[str, tuple[Callable[[Ledger], None], list[str]]]] = {
