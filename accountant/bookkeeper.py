@@ -319,7 +319,7 @@ class Bookkeeper:
         if self.store.in_turn:
             self.store.append(kind, line)
             self.store.commit()
-        elif not self.store.append_next(kind, line):
+        elif not self.store.append_next(self.state.length, kind, line):
             self._sure = True
             raise _Overtaken
 

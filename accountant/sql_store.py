@@ -142,13 +142,13 @@ class SqlStore:
         found = self._writer.execute(_BATCH if self._embedded else _TURN, {"start": start, "most": BATCH}).all()
         return self._writer, cast("Sequence[Row]", found)
 
-    def append_next(self, kind: Kind, line: str) -> bool:
+    def append_next(self, number: int, kind: Kind, line: str) -> bool:
         self._same_process()
-        if self._embedded or self._writer is None or not _quiet(self._writer):
+        last, before = self._last
+        if self._embedded or number != last + 1 or self._writer is None or not _quiet(self._writer):
             return False
-        number, before = self._last
-        new = (number + 1, digest_of(before, line))
-        values = {"next": number + 1, "before": before, "kind": kind, "line": line, "digest": new[1]}
+        new = (number, digest_of(before, line))
+        values = {"next": number, "before": before, "kind": kind, "line": line, "digest": new[1]}
         with self._told("write to"):
             _commit_each(self._writer, True)
             with self._writer.begin():

@@ -71,8 +71,8 @@ class EntryStore(Protocol):
     def in_turn(self) -> bool:
         """Whether a turn has begun and not ended."""
 
-    def append_next(self, kind: Kind, line: str) -> bool:
-        """Add the next entry without a turn, durably, if nobody has added any since the last one that was seen here.
+    def append_next(self, number: int, kind: Kind, line: str) -> bool:
+        """Add entry `number` without a turn, durably, if it is the next and the one before is as it was seen here.
 
         False: nothing was added, and a turn will tell why.
         """
@@ -116,14 +116,16 @@ class MemoryStore:
     charge stays cheap.
     """
 
-    shared, quick, in_turn = False, False, True
+    shared, quick = False, True
 
     def __init__(self) -> None:
+        self.in_turn = False
         # Plain tuples and strings, which the garbage collector stops tracking: appending stays flat.
         self._rows: list[tuple[Kind, str]] = []
         self._digests: list[str] = []
 
     def begin(self, known: int) -> Iterable[Entry]:
+        self.in_turn = True
         return self.newer(known)
 
     def newer(self, known: int) -> Iterable[Entry]:
@@ -136,11 +138,15 @@ class MemoryStore:
         """An entry is in memory as soon as it is appended."""
 
     def abort(self) -> None:
-        """Nothing was appended, so there is nothing to undo."""
+        """What was appended stays: there is nothing to undo."""
+        self.in_turn = False
 
-    def append_next(self, kind: Kind, line: str) -> bool:
-        """A turn in memory costs nothing."""
-        return False
+    def append_next(self, number: int, kind: Kind, line: str) -> bool:
+        """Nobody else appends, so this is a check against the caller."""
+        if number != len(self._rows):
+            return False
+        self.append(kind, line)
+        return True
 
     def _hash_the_rest(self) -> list[str]:
         done = len(self._digests)

@@ -1,6 +1,7 @@
 """PostgreSQL appends in one round trip where nobody else has written; where somebody has, a turn decides."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -22,10 +23,10 @@ class Turns:
             self.turns += 1
             return begin(store, known)
 
-        def overtaken(store: SqlStore, kind: str, line: str) -> bool:
+        def overtaken(store: SqlStore, *entry: Any) -> bool:
             if self.between:
                 self.between.pop()()
-            return append(store, kind, line)  # type: ignore[arg-type]  # it is passed on as it came
+            return append(store, *entry)
 
         patched.setattr(SqlStore, "begin", counted)
         patched.setattr(SqlStore, "append_next", overtaken)
