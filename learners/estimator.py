@@ -196,7 +196,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
                 model, tuned = self._learnt(sample, allowance, noise, settings, on_round)
             receipts: tuple[Receipt, ...] = ()
             if self.ledger is not None:
-                bought = _digest(self._content(model, classes, parameters | tuned, tuned or None))
+                bought = self._bought(model, classes, parameters | tuned, tuned or None)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
             self._keep(model, classes, ledger)
         finally:
@@ -358,6 +358,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             "model": model.as_record(),
         }
 
+    def _bought(
+        self, model: M, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+    ) -> str | None:
+        """The digest of what a file will say that the model is; None where JSON has nothing for it."""
+        try:
+            return content_digest(self._content(model, classes, parameters, tuned))
+        except (TypeError, ValueError, RecursionError):
+            return None  # and `save` will say what it is
+
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote, ready to predict; of the base class, whatever learner wrote it.
@@ -459,14 +468,6 @@ def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
     for number, name in enumerate(classes):
         boxed[number] = name
     return boxed
-
-
-def _digest(content: Mapping[str, object]) -> str | None:
-    """Of a model's content; None where JSON has nothing for it, and `save` will refuse it too."""
-    try:
-        return content_digest(content)
-    except (TypeError, ValueError, RecursionError):
-        return None
 
 
 def _refuse_objects(parts: Mapping[str, object]) -> None:
