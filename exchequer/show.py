@@ -22,7 +22,7 @@ from exchequer.visible import visible, visible_lines
 if TYPE_CHECKING:
     from learners import LazyBoostClassifier, PrivateBoostClassifier
     from learners.estimator import PrivateClassifier
-    from learners.estimator import Progress as OnRound
+    from learners.paying import Progress as OnRound
 
 SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""

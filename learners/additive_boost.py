@@ -22,8 +22,8 @@ from learners.additive_model import AdditiveModel, Term
 from learners.calibration import Calibrator, ScoreBins, log_odds_edges
 from learners.effects import Effect
 from learners.encoding import EncodedSample
-from learners.estimator import Progress
 from learners.partitions import bins
+from learners.paying import Progress
 from learners.schema import Schema
 from learners.views import Partitioned, View, measured, pair_columns, views
 from mechanisms.additive import GaussianKernel

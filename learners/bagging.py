@@ -22,8 +22,9 @@ from accountant.plans import QUICK
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.estimator import Classes, Domain, PrivateClassifier
 from learners.parameters import optional, public_seed, tree_depth, unweighted
+from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table, encode
 from mechanisms import ExponentialKernel, PlainSelection, Query, RangeSensitivity

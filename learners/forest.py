@@ -20,8 +20,9 @@ from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.complete_trees import CompleteTree, random_tree
 from learners.encoding import EncodedSample
-from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.estimator import Classes, Domain, PrivateClassifier
 from learners.parameters import one_of, public_seed, tree_depth, unweighted
+from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table
 from mechanisms import GaussianKernel, LaplaceKernel, LeafLabelKernel, Mechanism, PlainMechanism, Query

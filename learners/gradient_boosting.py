@@ -19,7 +19,7 @@ from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.complete_trees import CompleteTree, Split
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.estimator import Classes, Domain, PrivateClassifier
 from learners.gradient_trees import (
     LARGEST_VALUE,
     BoostedRecords,
@@ -30,6 +30,7 @@ from learners.gradient_trees import (
     Loss,
 )
 from learners.parameters import one_of, optional, public_seed, tree_depth, unweighted
+from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray
 from learners.tables import Table
 from mechanisms import (

@@ -110,3 +110,14 @@ def _refuse_others(values: Values, unknown: npt.NDArray[np.bool_], classes: Sequ
         f"{what}: row {row} is {values[row : row + 1].tolist()[0]!r}, and the public classes are {tuple(classes)!r}; "
         "declare them as the schema's label classes, or with classes=(negative, positive) in Python"
     )
+
+
+def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
+    """Classes as an array, shape (classes,); of objects where numpy would make text of numbers."""
+    plain = np.array(classes)
+    if plain.shape == (len(classes),) and plain.tolist() == list(classes):
+        return plain
+    boxed = np.empty(len(classes), dtype=object)
+    for number, name in enumerate(classes):
+        boxed[number] = name
+    return boxed

@@ -15,10 +15,11 @@ from learners.allowance import Allowance
 from learners.calibration import Calibrator, vote_edges
 from learners.defaults import Settings, lazy_boost_settings
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Check, PrivateClassifier, Progress, RandomState, Rule, named_rule
+from learners.estimator import PrivateClassifier, Rule, named_rule
 from learners.lazy_plan import LazyPlan
 from learners.one_rule import PrivateOneRule
 from learners.parameters import optional
+from learners.paying import Check, Progress, RandomState
 from learners.quantile_cuts import QUANTILE_SHARE, QuantileCuts, bins, finely_cut
 from learners.schema import Schema
 from learners.selections import Selection, selection

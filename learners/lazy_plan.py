@@ -9,7 +9,7 @@ from boosting import LazyBregman, Spender, boost, boosting_plan, certificates
 from learners.calibration import Calibrator, ScoreBins
 from learners.defaults import Settings
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Progress
+from learners.paying import Progress
 from learners.quantile_cuts import Merged, QuantileCuts
 from learners.votes import VoteModel
 from learners.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner

@@ -14,7 +14,8 @@ from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel

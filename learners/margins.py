@@ -18,9 +18,10 @@ from boosting.guarantees import measured_advantage
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Model, PrivateClassifier, RandomState
+from learners.estimator import Model, PrivateClassifier
 from learners.forest import ForestModel
 from learners.labels import label_values
+from learners.paying import RandomState
 from learners.schema import IntArray
 from learners.tables import Table, encode
 from learners.votes import VoteModel

@@ -6,7 +6,7 @@ from numbers import Integral
 from accountant._numbers import count
 from learners.complete_trees import DEEPEST
 from learners.encoding import EncodedSample
-from learners.estimator import Check
+from learners.paying import Check
 
 
 def tree_depth(value: int) -> int:

@@ -15,7 +15,8 @@ from learners.additive_boost import SWEEPS, Design, boost_additively
 from learners.additive_model import AdditiveModel, Curve
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample
-from learners.estimator import Check, Classes, Domain, PrivateClassifier, Progress, RandomState
+from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.paying import Check, Progress, RandomState
 from learners.quantile_cuts import finely_cut
 from learners.schema import Schema
 from learners.tables import Table

@@ -28,8 +28,8 @@ from learners.additive_boost import (
 )
 from learners.additive_model import AdditiveModel
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Progress
 from learners.partitions import refined
+from learners.paying import Progress
 from learners.private_boost import PrivateBoostClassifier, Promise
 from learners.schema import Boolean, Categorical, Label, Numeric, Schema
 from learners.views import View

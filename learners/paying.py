@@ -1,0 +1,304 @@
+"""What every private estimator shares, whatever it learns from: a ledger that pays, receipts, and JSON files."""
+
+import abc
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from accountant import (
+    AddRemoveOne,
+    ApproxDP,
+    BasicComposition,
+    BudgetExceeded,
+    Composition,
+    Ledger,
+    LedgerCopyRefused,
+    PureDP,
+    ReplaceOne,
+    Statement,
+)
+from accountant._numbers import positive, probability_below_one
+from accountant.charges import noted
+from accountant.files import whole_file
+from accountant.receipts import Receipt
+from learners.allowance import Allowance
+from learners.contents import content_digest
+from learners.labels import class_array
+from mechanisms.noise import NoiseSource, noise_source
+
+Progress: TypeAlias = Callable[[int, object], None]
+RandomState: TypeAlias = int | np.random.Generator | NoiseSource | None
+Check: TypeAlias = Callable[[Any], object]
+"""Takes a parameter as the user gave it and returns the plain value that is saved; raises TypeError or ValueError."""
+
+
+class Kept(Protocol):
+    """What a fit keeps: releases and public parameters, nothing else."""
+
+    def as_record(self) -> dict[str, object]:
+        """For JSON."""
+
+
+S = TypeVar("S")
+K = TypeVar("K", bound=Kept)
+Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object]]]
+"""Spends an allowance on a model; also the setting that won, where there were several."""
+
+
+class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
+    """Base of the private estimators: learns a K from an S, and pays for it.
+
+    epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
+    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta). The URL of a
+      durable ledger that exists is opened for each fit, in whatever process that runs; a password in it would show.
+    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise source of
+      your own is used as it is, and named in the books.
+    """
+
+    epsilon: float
+    delta: float
+    ledger: Ledger | str | None
+    random_state: RandomState
+    classes_: npt.NDArray[np.generic]
+    receipts_: tuple[Receipt, ...]
+    """For each entry that the fit was charged with on the `ledger` it was given; none for a ledger of its own."""
+
+    _checks: ClassVar[Mapping[str, Check]] = {"epsilon": positive, "delta": probability_below_one}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    # --- what a subclass says ----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def _learn(self, sample: S, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
+        """Spend on a model. Everything it keeps must be a release or public."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _restored(record: Mapping[str, object]) -> K:
+        """The inverse of the model's `as_record`. Raises ValueError, KeyError or TypeError for a malformed one."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _inputs(model: K) -> int:
+        """The number of columns that it takes."""
+
+    @classmethod
+    @abc.abstractmethod
+    def _domain(cls, model: K, classes: Sequence[object]) -> dict[str, object]:
+        """The arguments of `__init__` that a saved model has among its content. Raises ValueError."""
+
+    def _refuse(self, sample: S, classes: tuple[object, ...]) -> None:
+        """Raise ValueError where this sample and these parameters cannot be fitted; before anything is charged."""
+
+    def _prepared(
+        self, sample: S, classes: tuple[object, ...], noise: NoiseSource, on_round: Progress | None
+    ) -> "Learning[K]":
+        """How to learn from this sample, with everything that could be wrong found before anything is charged."""
+        self._refuse(sample, classes)
+        return lambda allowance: (self._learn(sample, allowance, noise, on_round), {})
+
+    def _adjacency(self) -> ReplaceOne | AddRemoveOne:
+        """The relation of the guarantee."""
+        return ReplaceOne()
+
+    def _own_rule(self) -> Composition:
+        """The rule of a ledger opened for one fit. Adding up (ε, δ) prices the whole plan at δ by the best theorem."""
+        return BasicComposition()
+
+    # --- learning ----------------------------------------------------------------------------------------
+
+    def _fit_sample(self, sample: S, classes: tuple[object, ...], on_round: Progress | None) -> Self:
+        parameters = self._parameters()
+        delta = float(self.delta)
+        target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
+        learn = self._prepared(sample, classes, noise_source(self.random_state), on_round)
+        ledger = self._paying_ledger(target)
+        try:
+            with noted(ledger) as charged, _told_how_to_budget():
+                model, tuned = learn(Allowance(ledger, target, type(self).__name__, classes))
+            receipts: tuple[Receipt, ...] = ()
+            if self.ledger is not None:
+                bought = self._bought(model, classes, parameters | tuned, tuned or None)
+                receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
+            self._keep(model, classes, ledger)
+        finally:
+            if isinstance(self.ledger, str):
+                ledger.close()
+        self.parameters_, self.receipts_ = parameters | tuned, receipts
+        return self
+
+    def _parameters(self) -> dict[str, object]:
+        """Parameters as plain values, refused here because scikit-learn's set_params may change them until fit."""
+        checked: dict[str, object] = {}
+        for name, check in self._checks.items():
+            try:
+                checked[name] = check(getattr(self, name))
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{name}: {error}") from None
+        return checked
+
+    def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
+        if self.ledger is None:
+            return Ledger(target, composition=self._own_rule(), adjacency=self._adjacency())
+        if isinstance(self.ledger, str) and "://" in self.ledger:
+            return Ledger.open(self.ledger)
+        if isinstance(self.ledger, LedgerLeftBehind):
+            raise LedgerCopyRefused(LEFT_BEHIND)
+        if not isinstance(self.ledger, Ledger):
+            raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
+        return self.ledger
+
+    def _keep(self, model: K, classes: tuple[object, ...], ledger: Ledger) -> None:
+        """Fitted state: releases, public parameters, and nothing else."""
+        statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
+        self.model_ = model
+        self.classes_ = class_array(classes)
+        self.ledger_, self.statement_ = ledger, statement
+        self.n_features_in_ = self._inputs(model)
+        self.__dict__.pop("feature_names_in_", None)
+
+    # --- using what was learnt: post-processing, free of charge ------------------------------------------
+
+    def _fitted(self) -> K:
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self.model_
+
+    # --- keeping it ----------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON with its privacy statement and its receipts inside; no pickle needed.
+
+        The file is replaced as a whole, or stays as it was. Raises TypeError naming what JSON cannot hold: parameters
+        or classes that are objects.
+        """
+        tuned = getattr(self, "tuned_", None)
+        content = self._content(self._fitted(), self.classes_.tolist(), self.parameters_, tuned)
+        record: dict[str, object] = {
+            "format": "exchequer-model",
+            "version": 1,
+            **content,
+            "statement": self.statement_.as_dict(),
+            "receipts": [each.as_dict() for each in self.receipts_],
+        }
+        _refuse_objects({**self.parameters_, "classes": content["classes"], "the model": content["model"]})
+        with whole_file(path) as out:
+            out.write(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+    def _content(
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+    ) -> dict[str, object]:
+        """What a file says that the model is; receipts vouch for its digest."""
+        return {
+            "learner": type(self).__name__,
+            "parameters": dict(parameters),
+            "classes": class_array(classes).tolist(),
+            "tuned": tuned,
+            "model": model.as_record(),
+        }
+
+    def _bought(
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+    ) -> str | None:
+        """The digest of what a file will say that the model is; None where JSON has nothing for it."""
+        try:
+            return content_digest(self._content(model, classes, parameters, tuned))
+        except (TypeError, ValueError, RecursionError):
+            return None  # and `save` will say what it is
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote, ready to predict; of the base class, whatever learner wrote it.
+
+        Raises ValueError naming what is wrong with the file.
+        """
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
+                raise ValueError("not an exchequer model of version 1")
+            return cast("Self", _learner(cls, str(record["learner"]))._from_record(record))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise ValueError(f"{path}: {error}") from error
+
+    @classmethod
+    def _from_record(cls, record: Mapping[str, object]) -> Self:
+        kept, parameters = cls._restored(cast("Mapping[str, object]", record["model"])), record["parameters"]
+        classes = cast("Sequence[object]", record["classes"])
+        arguments = dict(cast("Mapping[str, object]", parameters))
+        model = cls(**arguments, **cls._domain(kept, classes))
+        model.model_, model.parameters_ = kept, arguments
+        model.classes_ = class_array(classes)
+        if (tuned := record.get("tuned")) is not None:
+            model.tuned_ = dict(cast("Mapping[str, object]", tuned))
+        model.n_features_in_ = cls._inputs(kept)
+        model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
+        receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
+        model.receipts_ = tuple(Receipt.from_dict(each) for each in receipts)
+        return model
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickling, and copying, leaves the ledger behind: books exist once. What arrives predicts, and cannot fit."""
+        # Not refused here: on the way to a worker process nobody would see why. A fit there says it.
+        state = cast("dict[str, object]", super().__getstate__())
+        kept = {name: value for name, value in state.items() if name != "ledger_"}
+        return {**kept, "ledger": LedgerLeftBehind()} if isinstance(self.ledger, Ledger) else kept
+
+
+class LedgerLeftBehind:
+    """In the place of a ledger, in an estimator that was pickled or copied: a fit must not be free of charge."""
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        return "<a ledger that was left behind>"
+
+
+LEFT_BEHIND: Final = (
+    "this estimator was copied, or sent to another process, without its ledger: books exist once, and two copies of "
+    "one budget would both be spent. Nothing was charged. Use n_jobs=1 or joblib.parallel_backend('threading'), or "
+    "give the URL of a durable ledger, ledger='sqlite:///study.db', which every process opens for itself"
+)
+HOW_TO_BUDGET: Final = (
+    "Each fit on a ledger is charged for itself: one for each fold and setting of a cross-validation or a search, and "
+    "one for the refit. For k of them the budget must be k times what one costs; Budget.split(k) gives equal parts. "
+    "error_score='raise' stops at the first fit that is refused, instead of going on with scores of nan."
+)
+
+
+@contextlib.contextmanager
+def _told_how_to_budget() -> Iterator[None]:
+    """Add advice to a refusal; it is printed below the message, also where scikit-learn reports failed fits."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        error.add_note(HOW_TO_BUDGET)
+        raise
+
+
+def _learner(base: type[PayingEstimator[S, K]], name: str) -> type[PayingEstimator[S, K]]:
+    """The learner of that name among `base` and what is derived from it."""
+    if base.__name__ == name:
+        return base
+    for kind in base.__subclasses__():
+        with contextlib.suppress(ValueError):
+            return _learner(kind, name)
+    raise ValueError(f"the model is of {name!r}, which is not {base.__name__} nor derived from it")
+
+
+def _refuse_objects(parts: Mapping[str, object]) -> None:
+    for name, value in parts.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError) as error:
+            what = f"{name}: {value!r}" if len(repr(value)) < 200 else f"{name}: {type(value).__name__}"
+            raise TypeError(f"{what} cannot be saved, because JSON has nothing for it: {error}") from error
