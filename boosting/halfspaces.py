@@ -93,40 +93,66 @@ class HalfspaceSample:
         return max(self.privacy, self.label_noise, self.transfer)
 
 
-def _rounds(margin: float, density: float, sigma: float, dimension: int, failure: float) -> tuple[int, float]:
-    """The first T at which all T rounds have the advantage that T rounds need, but for probability `failure`."""
-    length = centred_mean_length(margin, density, 0.25 * density * margin)
+def enough_rounds(
+    length: float, density: float, sigma: float, dimension: int, failure: float, share: float = 0.0
+) -> tuple[int, float]:
+    """The first T at which all T rounds have the advantage γ that T rounds need, but for `failure`; and that γ.
+
+    What they need it for: a margin of share·γ on all but κn records, see `rounds_for_margin`; share in [0, 2).
+    length, sigma, dimension, failure: as in `noisy_centred_mean_advantage`, here for all rounds together.
+    """
     rounds, enough = 0, 1
     # More rounds leave each a smaller failure, hence a smaller advantage, so T only grows until it suffices.
     while enough > rounds:
         rounds = enough
         advantage = noisy_centred_mean_advantage(length, sigma, dimension, failure / rounds)
-        enough = rounds_for_margin(advantage, density)
+        enough = rounds_for_margin(advantage, density, share * advantage)
     return rounds, advantage
 
 
+def flips_planned_for(noise_rate: float, failure: float) -> tuple[float, int]:
+    """2η and the records for which no larger share is flipped but for `failure`; 0 and 0 at η = 0. [003-Claim2]
+
+    noise_rate: η in [0, 1/2).  failure: in (0, 1). Raises ValueError outside.
+    """
+    if noise_rate == 0.0:
+        return 0.0, 0
+    return 2.0 * noise_rate, label_noise_sample_size(noise_rate, failure)
+
+
 def halfspace_sample_size(
-    margin: float, error: float, failure: float, epsilon: float, delta: float, sigma: float, dimension: int
+    margin: float,
+    error: float,
+    failure: float,
+    epsilon: float,
+    delta: float,
+    sigma: float,
+    dimension: int,
+    noise_rate: float | None = None,
 ) -> HalfspaceSample:
     """003, Theorem 33 with every constant written out, for the learner that is corrected. [003-Thm33]
 
-    LazyBregman at κ = α/4 and λ = √(2L/T) over ẑ/|ẑ|, labels flipped independently at rate ατ/32 at most: with n
+    LazyBregman at κ = α/4 and λ = √(2L/T) over ẑ/|ẑ|, labels flipped independently at rate η at most: with n
     records the run is (epsilon, delta)-DP, and its error is at most α but for probability β.
     error: α in (0, 1].  failure: β in (0, 1).  epsilon: > 0.  delta: in (0, 1).  sigma: σ > 0, of the noise in ẑ.
+    noise_rate: η in [0, ατ/(8(1 + τ))); None is the paper's ατ/32. At 0 nothing is kept back for flips.
 
     Failures: β/4 too many flips [003-Claim2], β/2 a bad round, β/4 the transfer (Theorem 19). Errors: the margin
-    bound leaves κ, flips add ατ/16, together at most α/2; the transfer adds α/2. Privacy: T rounds of ẑ are
-    GDP(2√T/(κnσ)). Raises ValueError outside the ranges, and for more noise than the margin bears.
+    bound leaves κ, flips add 2η < κτ/(1 + τ), together at most α/2; the transfer adds α/2. Privacy: T rounds of ẑ
+    are GDP(2√T/(κnσ)). Raises ValueError outside the ranges, and for more noise than the margin bears.
     """
     density = 0.25 * fraction(error)
     budget = transfer_budget(epsilon, delta, error, failure)
-    rounds, advantage = _rounds(margin, density, sigma, dimension, 0.5 * failure)
+    rate = error * fraction(margin) / 32.0 if noise_rate is None else noise_rate
+    corrupted, label_noise = flips_planned_for(rate, 0.25 * failure)
+    length = centred_mean_length(margin, density, corrupted)
+    rounds, advantage = enough_rounds(length, density, sigma, dimension, 0.5 * failure)
     mu = gaussian.mu(budget.epsilon, budget.delta)
     return HalfspaceSample(
         rounds=rounds,
         advantage=advantage,
         privacy=math.ceil(2.0 * math.sqrt(rounds) / (density * sigma * mu)),
-        label_noise=label_noise_sample_size(error * margin / 32.0, 0.25 * failure),
+        label_noise=label_noise,
         transfer=transfer_sample_size(budget.epsilon, budget.delta),
     )
 

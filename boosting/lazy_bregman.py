@@ -1,4 +1,8 @@
-"""Lazy Bregman re-weighting (LB-NxM) for ±1 hypotheses, with its slickness certificate."""
+"""Lazy Bregman re-weighting (LB-NxM), with its slickness certificate.
+
+Hypotheses are ±1 or real, in [−1, 1]. A loss 1 − ½|h(x) − y| is ½(1 + y·h(x)), so in both cases only the sum of the
+margins y·h(x) counts; for ±1 it is a whole number, and as few distinct weights as hypotheses come of it.
+"""
 
 import math
 from functools import cached_property
@@ -10,9 +14,9 @@ import numpy as np
 from accountant import ReplaceOne
 from accountant._numbers import count, fraction, positive
 from accountant.rounding import up
-from boosting.measures import BoundedMeasure, IntArray
-from boosting.projection import capped_scaling
-from boosting.schema import Hypothesis, Labelled
+from boosting.measures import BoundedMeasure, FloatArray, IntArray
+from boosting.projection import capped_scaling, capped_weights
+from boosting.schema import Hypothesis, Labelled, SignArray
 from mechanisms import Slickness
 
 S = TypeVar("S", bound=Labelled)
@@ -34,11 +38,11 @@ def _density(value: float) -> float:
 class Reweighted(Generic[S]):
     """A sample with the measure that `LazyBregman` puts on it after `hypotheses` many rounds.
 
-    margins: yᵢ·Σⱼ hⱼ(xᵢ), shape (n,), integers of the parity of `hypotheses`.
+    margins: yᵢ·Σⱼ hⱼ(xᵢ), shape (n,); integers of the parity of `hypotheses` while all of these are ±1.
     """
 
     sample: S
-    margins: IntArray
+    margins: IntArray | FloatArray
     hypotheses: int
     producer: "LazyBregman"
 
@@ -49,12 +53,17 @@ class Reweighted(Generic[S]):
 
     @cached_property
     def measure(self) -> BoundedMeasure:
-        """exp(−λ·margin), scaled and capped to density exactly κ; at most hypotheses + 1 distinct values."""
+        """exp(−λ·margin), scaled and capped to density exactly κ; for ±1 at most hypotheses + 1 distinct values."""
+        mass = self.producer.density * self.sample.n
+        if self.margins.dtype.kind == "f":
+            logs = np.asarray(-self.producer.learning_rate * self.margins, dtype=np.float64)
+            weights, _ = capped_weights(logs, self.producer.density)
+            return BoundedMeasure(weights, np.arange(self.sample.n), mass)
         levels = np.arange(-self.hypotheses, self.hypotheses + 1, 2, dtype=np.float64)
-        index = (self.margins + self.hypotheses) >> 1
+        index = (np.asarray(self.margins, dtype=np.intp) + self.hypotheses) >> 1
         counts = np.bincount(index, minlength=levels.size)
         values = capped_scaling(-self.producer.learning_rate * levels, counts, self.producer.density)
-        return BoundedMeasure(values, index, self.producer.density * self.sample.n)
+        return BoundedMeasure(values, index, mass)
 
 
 @attrs.frozen
@@ -78,7 +87,10 @@ class LazyBregman:
         return min(1.0, up(1.0 / (self.density * count(n))))
 
     def slickness(self, n: int, number: int) -> Slickness:
-        """ζ_t = min(1/(κn), r/(r + n − 1)), r = exp(2λ(t − 1)), t = `number`. [001-per-round-zeta]"""
+        """ζ_t = min(1/(κn), r/(r + n − 1)), r = exp(2λ(t − 1)), t = `number`. [001-per-round-zeta]
+
+        Nothing in the proof asks for ±1: two records' margins after t − 1 hypotheses in [−1, 1] differ by 2(t − 1).
+        """
         if count(number) > MAX_ROUNDS:
             raise ValueError(f"rounds: no certificate beyond round {MAX_ROUNDS}, got {number}")
         if self.learning_rate * (number - 1) > MAX_EXPONENT:
@@ -94,5 +106,12 @@ class LazyBregman:
 
     def step(self, state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
         """The measure after one more hypothesis. Margins are carried along; they follow from the hypotheses."""
-        agreement = state.sample.labels * hypothesis.predictions(state.sample)
+        agreement = state.sample.labels * in_range(hypothesis.predictions(state.sample))
         return Reweighted(state.sample, state.margins + agreement, state.hypotheses + 1, self)
+
+
+def in_range(predictions: SignArray | FloatArray) -> SignArray | FloatArray:
+    """Real predictions, record by record brought into [−1, 1]: beyond it the certificate would be false. NaN is 0."""
+    if predictions.dtype.kind != "f":
+        return predictions
+    return np.clip(np.nan_to_num(np.asarray(predictions, dtype=np.float64), nan=0.0), -1.0, 1.0)

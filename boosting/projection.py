@@ -1,8 +1,14 @@
 """Bregman projection to density κ, exactly: capped scaling, without bisection."""
 
+import math
+from typing import Final
+
 import numpy as np
 
 from boosting.measures import FloatArray, IntArray
+
+MOST_PASSES: Final = 64
+"""Over all weights, before they are sorted after all."""
 
 
 def capped_scaling(log_weights: FloatArray, counts: IntArray, density: float) -> FloatArray:
@@ -36,3 +42,42 @@ def _first_uncapped(logs: FloatArray, sizes: FloatArray, left: FloatArray) -> in
         tail = np.logaddexp.accumulate((logs + np.log(sizes))[::-1])[::-1]
         uncapped = (left > 0.0) & (np.log(left) + logs - tail <= 0.0)
     return int(np.argmax(uncapped)) if np.any(uncapped) else int(logs.size)
+
+
+def capped_weights(
+    log_weights: FloatArray, density: float, log_scale: float = 0.0
+) -> tuple[FloatArray, float | None]:
+    """μ = min(1, c·w) with Σ μ = density·n, for n weights that may all differ; and ln c. [001-projection]
+
+    log_weights: shape (n,), finite.  density: κ in (0, 1].  log_scale: a guess of ln c; a good one saves time only.
+    Given which weights are capped, c follows, and it caps more; from too few on this ends without sorting, mostly
+    after a few passes. Sums are of positive numbers, so nothing cancels. Where the weights span more than a float
+    does, `capped_scaling` does it in logarithms, and ln c is None.
+    """
+    mass, top = density * log_weights.size, float(np.max(log_weights))
+    relative = np.exp(log_weights - top)
+    scale = _settled(relative, mass, math.exp(min(max(log_scale + top, 0.0), 700.0)))
+    if scale is None:
+        return capped_scaling(log_weights, np.ones(log_weights.size, dtype=np.intp), density), None
+    return np.minimum(1.0, scale * relative), math.log(scale) - top
+
+
+def _settled(relative: FloatArray, mass: float, guess: float) -> float | None:
+    """The c whose capped weights are those that it follows from. None where so few floats are left that there is none.
+
+    relative: the largest is 1.
+    """
+    capped = guess * relative >= 1.0
+    for _ in range(MOST_PASSES):
+        left, rest = mass - np.count_nonzero(capped), float(np.sum(relative, where=~capped))
+        if not (left > 0.0 and rest > 0.0):
+            if not np.any(capped):
+                return None
+            capped = np.zeros_like(capped)  # the guess was too large; without any the rounds below only add to them
+            continue
+        scale = left / rest
+        now = scale * relative >= 1.0
+        if np.array_equal(now, capped):
+            return scale
+        capped = now
+    return None

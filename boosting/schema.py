@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from accountant import Plan, Protected, Spendable
 from accountant.costs import Cost
+from boosting.measures import FloatArray
 from mechanisms import Slickness
 from mechanisms.robust import Certified
 
@@ -49,10 +50,10 @@ class Labelled(Protocol):
 
 
 class Hypothesis(Protocol[S_contra]):
-    """A classifier h: records → {−1, +1}."""
+    """A classifier h: records → {−1, +1}, or a real-valued one, h: records → [−1, 1]."""
 
-    def predictions(self, sample: S_contra) -> SignArray:
-        """h(x_i) for every record, shape (n,)."""
+    def predictions(self, sample: S_contra) -> SignArray | FloatArray:
+        """h(x_i) for every record, shape (n,); whole numbers of −1 and +1, or floats."""
 
 
 class NextMeasure(Protocol[S_contra, W, H_contra]):

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from exchequer import ledger_commands
 from exchequer.bad_input import Commands
+from exchequer.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, learner_options
 
 if TYPE_CHECKING:
@@ -280,12 +282,16 @@ def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, f
     show_default=True,
     help="Probability that the promise may fail, in all, from 0 to below 1; should be far below 1/n.",
 )
-@click.option("--epsilon", type=float, help="With --learner: what the run may cost, above 0.")
+@click.option("--epsilon", type=float, help="With --learner or --halfspace: what the run may cost, above 0.")
 @click.option("--n", type=int, help="With --learner: the number of records, from 1. It counts as public.")
 @click.option("--density", type=float, help="With --learner: see train. Default: as train takes it.")
 @click.option("--learning-rate", type=float, help="With --learner: see train. Default: as train takes it.")
+@halfspace_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
+@click.pass_context
 def price(
+    ctx: click.Context,
+    /,
     mechanisms: tuple[str, ...],
     learner: str | None,
     rounds: int,
@@ -294,7 +300,9 @@ def price(
     n: int | None,
     density: float | None,
     learning_rate: float | None,
+    halfspace: bool,
     as_json: bool,
+    **given: float | None,
 ) -> None:
     """Say what a plan costs under each rule of composition, before any data is touched.
 
@@ -308,9 +316,17 @@ def price(
       exchequer price --mechanism zcdp:0.01@5 --mechanism pure-dp:0.1@3
     How little noise a learner needs for epsilon 1:
       exchequer price --learner lazy-boost --n 32561 --rounds 200 --epsilon 1
+    How many records it takes to learn a halfspace, and what for:
+      exchequer price --halfspace --margin 0.1 --dimension 20 --error 0.1 --failure 0.05 --epsilon 1
     """
-    if bool(mechanisms) == (learner is not None):
-        raise click.UsageError("give either --mechanism or --learner")
+    if sum([bool(mechanisms), learner is not None, halfspace]) != 1:
+        raise click.UsageError("give either --mechanism or --learner or --halfspace")
+    repeated = rounds if ctx.get_parameter_source("rounds") is ParameterSource.COMMANDLINE else None
+    others = {"rounds": repeated, "n": n, "density": density, "learning_rate": learning_rate}
+    refuse_strangers(halfspace, given, others)
+    if halfspace:
+        price_halfspace(given, epsilon, delta, as_json=as_json)
+        return
     from exchequer import price as work
 
     if learner is None:

@@ -10,6 +10,7 @@ from learners.encoding import EncodedSample, Layout
 from learners.estimator import PrivateClassifier
 from learners.forest import DPRandomForestClassifier
 from learners.gradient_boosting import DPGradientBoostingClassifier
+from learners.halfspace_boost import HalfspaceBoostClassifier
 from learners.lazy_boost import LazyBoostClassifier
 from learners.logistic import DPLogisticRegression, LogisticModel
 from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
@@ -31,6 +32,7 @@ __all__ = [
     "DPLogisticRegression",
     "DPRandomForestClassifier",
     "EncodedSample",
+    "HalfspaceBoostClassifier",
     "Label",
     "Layout",
     "LazyBoostClassifier",

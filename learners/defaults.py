@@ -5,6 +5,8 @@ from typing import Final
 
 import attrs
 
+from accountant import gaussian
+
 FEWEST: Final = 3
 MOST: Final = 1000
 """Rounds, however few or many records there are."""
@@ -52,3 +54,28 @@ def lazy_boost_settings(
         best = share ** (1.0 / 3.0) * (n * epsilon / scale) ** (2.0 / 3.0)
     chosen = round(min(max(best, FEWEST), MOST)) if rounds is None else rounds
     return Settings(chosen, min(0.5, 10.0 / chosen), min(0.35, chosen**-0.25))
+
+
+def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> Settings:
+    """Rounds, learning rate and density of `HalfspaceBoostClassifier` for n records of that dimension.
+
+    With μ the Gaussian differential privacy that (epsilon, delta) buys, and d the dimension:
+
+        ν = 2√d/(nμ), T = 40 where δ > 0, else ν = 2d√T/(nε), T = 10
+        κ = 2·√(ν√d), at least 0.1; where that is 1 or more, κ = 1 and T = 1
+        λ = 1
+
+    ν is the length of the noise that all rounds together would leave at κ = 1, however many there are; a sparser
+    weighting has ν/κ, which is to be seen beside a signal of about 1/√d. So noise makes the weighting dense, up to the
+    plain mean of all records, and the mean is right only for data that look alike in all directions.
+
+    Chosen on points of the sphere and on Gaussian ones of unequal variances, d from 20 to 500, n of 2,000 and 20,000,
+    ε = 1, δ = 1e-6, by accuracy: T, κ and λ from grids of factors of two to three.
+    """
+    signal = 1.0 / math.sqrt(dimension)
+    if delta == 0.0:
+        rounds, noise = 10, 2.0 * dimension * math.sqrt(10.0) / (n * epsilon)
+    else:
+        rounds, noise = 40, 2.0 / (n * signal * gaussian.mu(epsilon, delta))
+    density = max(0.1, 2.0 * math.sqrt(noise / signal))
+    return Settings(rounds, 1.0, density) if density < 1.0 else Settings(1, 1.0, 1.0)

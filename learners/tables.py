@@ -92,6 +92,29 @@ def _columns(table: Table, schema: Schema, reader: str) -> list[Values]:
     return [_one_dimensional(source[key_of[name]], name) for name in schema.names]
 
 
+def number_table(table: Table) -> npt.NDArray[np.float64]:
+    """Columns of finite numbers, shape (n, columns), in rows one after another; copied only where it is otherwise.
+
+    Raises ValueError for another shape, no record, NaN or infinity; TypeError for a sparse or masked array.
+    """
+    names = input_names(table)
+    if names is not None:
+        source = cast("Mapping[object, object]", table)
+        keys = list(table) if isinstance(table, Mapping) else list(cast("Frame", table).columns)
+        table = np.column_stack([_one_dimensional(source[key], str(key)) for key in keys]) if keys else np.empty((0, 0))
+    array = _matrix(table)
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: expected real numbers")
+    points = np.ascontiguousarray(array, dtype=np.float64)
+    if not points.shape[0]:
+        raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+    # A sum that is finite has finite terms; only where it is not does it take another pass to tell why.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not np.isfinite(np.sum(points)) and not np.all(np.isfinite(points)):
+            raise ValueError("X holds NaN or infinity; replace it by public values")
+    return points
+
+
 def schema_from_dtypes(
     frame: Frame, bounds: Mapping[str, tuple[float, float]] | None = None, *, bins: int = 10, label: Label | None = None
 ) -> Schema:

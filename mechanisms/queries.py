@@ -286,3 +286,27 @@ def centred_mean(radius: float) -> RobustQuery[WeightedEdges, FloatArray, L2Sens
         return L2Sensitivity(up(2.0 * ball * zeta + MEAN_ROUNDING * ball))
 
     return RobustQuery(f"centred-mean(radius={ball!r})", mean, sensitivity, ReplaceOne(), ("003-Thm27",))
+
+
+class WeightedPoints(Certified, Protocol):
+    """Labelled points of the unit ball under a distribution."""
+
+    @property
+    def mean(self) -> FloatArray:
+        """Σ μ̂(i)·yᵢ·xᵢ, shape (d,), within MEAN_ROUNDING/2 of the true one of points that are in the ball."""
+
+
+def unit_ball_mean(data: WeightedPoints) -> FloatArray:
+    """See `WeightedPoints.mean`."""
+    return data.mean
+
+
+def unit_ball_l2(zeta: float) -> L2Sensitivity:
+    """2ζ: the change is ∫ y·x dν with |ν| <= 2ζ and |yx| <= 1. [003-Thm27]"""
+    return L2Sensitivity(up(2.0 * zeta + MEAN_ROUNDING))
+
+
+UNIT_BALL_MEAN: Final[RobustQuery[WeightedPoints, FloatArray, L2Sensitivity]] = RobustQuery(
+    "unit-ball-mean", unit_ball_mean, unit_ball_l2, ReplaceOne(), ("003-Thm27",)
+)
+"""The centred mean of points that their holder keeps in the unit ball: what the halfspace learner releases."""

@@ -76,7 +76,10 @@ def test_the_transfer_needs_queries_into_the_unit_interval() -> None:
 
 
 def test_theorem_28_as_printed_says_nothing() -> None:
-    """ln(4/δ) stands outside the 1/n, so the bound is at least √ln 4 = 1.177 for every n and δ < 1; left out."""
+    """ln(4/δ) stands outside the 1/n, so the bound is at least √ln 4 = 1.177 for every n and δ < 1.
+
+    The theorem that it cites has it inside: `margin_error_bound`, see test_sample_sizes.py.
+    """
     assert all(math.sqrt(math.log(4.0 / delta)) > 1.177 for delta in (1e-9, 0.05, 0.5, 0.999999))
 
 
