@@ -54,6 +54,8 @@ def capped_weights(
     after a few passes. Sums are of positive numbers, so nothing cancels. Where the weights span more than a float
     does, `capped_scaling` does it in logarithms, and ln c is None.
     """
+    if density == 1.0:
+        return np.ones(log_weights.size), -float(np.min(log_weights))
     mass, top = density * log_weights.size, float(np.max(log_weights))
     relative = np.exp(log_weights - top)
     scale = _settled(relative, mass, math.exp(min(max(log_scale + top, 0.0), 700.0)))
