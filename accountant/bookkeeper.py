@@ -243,9 +243,9 @@ class Bookkeeper:
         """Work on the state with every entry in it, while nobody else may append."""
 
         def turn() -> T:
-            if self.store.quick and (done := self._at_first_try(work)):
-                return done[0]
             try:
+                if self.store.quick and (done := self._at_first_try(work)):
+                    return done[0]
                 self._catch_up(self.store.begin)
                 return work(self.state)
             finally:

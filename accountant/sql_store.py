@@ -383,6 +383,7 @@ def _postgresql(url: sa.URL, access: Access) -> sa.Engine:
     def durable(connection: DBAPIConnection, record: object) -> None:
         cursor = connection.cursor()
         cursor.execute(f"SET lock_timeout = {PATIENCE * 1000:.0f}")
+        cursor.execute("SET default_transaction_isolation = 'read committed'")  # also of statements that stand alone
         cursor.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         )

@@ -1,6 +1,7 @@
 """PostgreSQL appends in one round trip where nobody else has written; where somebody has, a turn decides."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -58,6 +59,21 @@ def test_the_one_who_is_overtaken_decides_anew(url: str, counts: Turns) -> None:
         spend(ledger)
         assert counts.turns > 0
         assert ledger.spent == other.spent == PureDP(3 / 16)
+    sound(url)
+
+
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_server_that_prefers_other_isolation(url: str, counts: Turns, level: str) -> None:
+    """What is read after the wait for the lock must be what was committed before it, whatever the server prefers."""
+    with behind_its_back(url) as connection:
+        name = connection.exec_driver_sql("SELECT current_database()").scalar()
+        connection.exec_driver_sql(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = '{level}'")
+    with opened(url) as ledger, opened(url) as other:
+        spend(ledger)
+        with ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(spend, one, 6) for one in (ledger, other)]:
+                each.result()
+        assert ledger.spent == other.spent == PureDP(13 / 16)
     sound(url)
 
 
