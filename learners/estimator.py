@@ -195,14 +195,15 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
                 allowance = Allowance(ledger, target, type(self).__name__, classes)
                 model, tuned = self._learnt(sample, allowance, noise, settings, on_round)
             receipts: tuple[Receipt, ...] = ()
+            plain = parameters | (tuned or {})
             if self.ledger is not None:
-                bought = self._bought(model, classes, parameters | tuned, tuned or None)
+                bought = self._bought(model, classes, plain, tuned)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
-            self._keep(model, classes, ledger)
+            self._keep(model, classes, ledger, tuned)
         finally:
             if isinstance(self.ledger, str):
                 ledger.close()
-        self.parameters_, self.receipts_ = parameters | tuned, receipts
+        self.parameters_, self.receipts_ = plain, receipts
         return self
 
     def _learnt(
@@ -212,14 +213,11 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         noise: NoiseSource,
         settings: Sequence[dict[str, object]],
         on_round: Progress | None,
-    ) -> tuple[M, dict[str, object]]:
+    ) -> tuple[M, dict[str, object] | None]:
         """The model, and the setting that won where there are several."""
-        self.__dict__.pop("tuned_", None)
         if not settings:
-            return self._learn(sample, allowance, noise, on_round), {}
-        model, self.tuned_ = best_setting(self, settings, sample, allowance, noise)
-        self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
-        return model, self.tuned_
+            return self._learn(sample, allowance, noise, on_round), None
+        return best_setting(self, settings, sample, allowance, noise)
 
     def _parameters(self) -> dict[str, object]:
         """Parameters as plain values, refused here because scikit-learn's set_params may change them until fit."""
@@ -275,7 +273,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
         return self.ledger
 
-    def _keep(self, model: M, classes: tuple[object, ...], ledger: Ledger) -> None:
+    def _keep(self, model: M, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
         statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
         self.model_ = model
@@ -283,6 +281,10 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
         self.ledger_, self.statement_ = ledger, statement
         self.n_features_in_ = len(model.schema.columns)
         self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("tuned_", None)
+        if tuned is not None:
+            self.tuned_ = tuned
+            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
 

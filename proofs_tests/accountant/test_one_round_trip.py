@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from accountant import BudgetExceeded, LedgerBroken, Plan, PureDP, ReplaceOne
 from accountant.sql_store import SqlStore
@@ -122,3 +123,34 @@ def test_a_turn_follows_on_a_round_trip_and_that_on_a_turn(url: str, monkeypatch
             spend(ledger)
             spend(other)
     assert [entry.kind for entry in sound(url)] == ["opened", *("charged", "released") * 14]
+
+
+@pytest.mark.parametrize("method", ["scalar", "rollback"])
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupt_around_the_round_trip_leaves_a_ledger_that_goes_on(
+    url: str, monkeypatch: pytest.MonkeyPatch, method: str, late: bool, stop: type[BaseException]
+) -> None:
+    """What the server did counts, once; the connection is not used again, whatever state it is in."""
+    with opened(url) as ledger:
+        spend(ledger)
+        with monkeypatch.context() as patched:
+            real, due = getattr(sa.Connection, method), [True]
+
+            def interrupted(connection: sa.Connection, *given: Any) -> object:
+                answer = real(connection, *given) if late or not due else None
+                if due:
+                    due.pop()
+                    raise stop
+                return answer
+
+            patched.setattr(sa.Connection, method, interrupted)
+            with pytest.raises(stop):
+                spend(ledger)
+        written = method == "rollback" or late
+        assert ledger.spent == PureDP((1 + written) / 16)
+        with opened(url) as other:
+            spend(other)
+        spend(ledger, 3)
+        assert ledger.spent == PureDP((5 + written) / 16)
+    sound(url)
