@@ -273,7 +273,9 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator, abc.ABC, Generic[M]):  #
             raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
         return self.ledger
 
-    def _keep(self, model: M, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None) -> None:
+    def _keep(
+        self, model: M, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
+    ) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
         statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
         self.model_ = model

@@ -200,7 +200,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         return model
 
     def _keep(
-        self, model: VoteModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None
+        self, model: VoteModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
     ) -> None:
         super()._keep(model, classes, ledger, tuned)
         if tuned is not None:  # the fit that won was another object's; what is left here is of an earlier fit
