@@ -243,13 +243,17 @@ class Bookkeeper:
         """Work on the state with every entry in it, while nobody else may append."""
 
         def turn() -> T:
-            if self.store.quick and (done := self._at_first_try(work)):
-                return done[0]
             try:
+                if self.store.quick and (done := self._at_first_try(work)):
+                    return done[0]
                 self._catch_up(self.store.begin)
                 return work(self.state)
             finally:
-                self.store.abort()  # after a commit this does nothing; work that wrote nothing must not keep the turn
+                try:
+                    self.store.abort()  # after a commit it does nothing; work that wrote nothing must not keep the turn
+                finally:
+                    if self.store.in_turn:  # an interrupt came first
+                        self.store.abort()
 
         return self._alone(turn)
 
@@ -263,8 +267,8 @@ class Bookkeeper:
             return None
         try:
             value = work(self.state)
-        except Exception:
-            if not self._sure:
+        except _NOT_YET:
+            if not self._sure or self.state.length != known:
                 raise  # something may have been written
             return None
         return (value,) if self.state.length > known else None
@@ -365,6 +369,10 @@ class Bookkeeper:
 
 class _Overtaken(Exception):
     """Somebody else wrote first, and nothing was written here."""
+
+
+_NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused)
+"""What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
 
 
 def _take_in(state: State, entry: Entry) -> None:

@@ -6,9 +6,12 @@ copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its tr
 has written meanwhile, and then one round trip waits for the lock, makes sure of that, appends and commits.
 """
 
+import contextlib
 import os
+import random
 import selectors
 import sqlite3
+import time
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -121,11 +124,12 @@ class SqlStore:
         with self._told("lock"):
             try:
                 connection, first = self._wait(max(known - 1, 0))
-            except DBAPIError as error:
-                # A connection that died since the last turn: nothing was under way, so a new one may be tried.
-                if not error.connection_invalidated:
+            except SQLAlchemyError as error:
+                # A connection that died since the last turn, or that an interrupt left in a muddle: nothing was under
+                # way, so a new one may be tried.
+                self._drop_writer()
+                if isinstance(error, DBAPIError) and not error.connection_invalidated:
                     raise
-                self.abort()
                 connection, first = self._wait(max(known - 1, 0))
         return self._linked(known, self._rest(connection, first))
 
@@ -149,10 +153,14 @@ class SqlStore:
             return False
         new = (number, digest_of(before, line))
         values = {"next": number, "before": before, "kind": kind, "line": line, "digest": new[1]}
-        with self._told("write to"):
-            _commit_each(self._writer, True)
-            with self._writer.begin():
+        try:
+            with self._told("write to"):
+                _commit_each(self._writer, True)
                 added = bool(self._writer.scalar(_APPEND, values))
+                self._writer.rollback()  # ends what SQLAlchemy began; on the server nothing is open
+        except BaseException:  # an interrupt, say: whatever state the connection is in, the next one is new
+            self._drop_writer()
+            raise
         if added:
             self._last = new
         return added
@@ -177,10 +185,17 @@ class SqlStore:
             return
         try:
             writer.rollback()
-            self._writer = writer
+            if self._embedded or not (writer.invalidated or _server(writer).pgconn.transaction_status):
+                self._writer = writer
         except SQLAlchemyError:
-            writer.invalidate()
-            writer.close()
+            pass
+        if self._writer is None:
+            _hang_up(writer)
+
+    def _drop_writer(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            _hang_up(writer)
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -286,6 +301,13 @@ class SqlStore:
             ) from error
 
 
+def _hang_up(connection: sa.Connection) -> None:
+    """Close it, and not for the pool: what it was in the middle of ends with it."""
+    with contextlib.suppress(SQLAlchemyError):
+        connection.invalidate()
+        connection.close()
+
+
 class _Server(Protocol):
     """What is needed of psycopg's connection."""
 
@@ -324,7 +346,22 @@ def _quiet(connection: sa.Connection) -> bool:
 
 
 def _begin_immediate(connection: sa.Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    """Take SQLite's write lock. Its own waiting backs off to 100 ms, which starves one of many with short turns."""
+    raw = connection.connection.dbapi_connection
+    assert isinstance(raw, sqlite3.Connection)
+    deadline = time.monotonic() + PATIENCE
+    raw.execute("PRAGMA busy_timeout = 0")
+    try:
+        while True:
+            try:
+                raw.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise LedgerUnavailable(f"could not lock the ledger: {error}") from error
+            time.sleep(random.uniform(0.0002, 0.002))
+    finally:
+        raw.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
 
 
 def _any_bytes(text: bytes) -> str:
@@ -383,6 +420,7 @@ def _postgresql(url: sa.URL, access: Access) -> sa.Engine:
     def durable(connection: DBAPIConnection, record: object) -> None:
         cursor = connection.cursor()
         cursor.execute(f"SET lock_timeout = {PATIENCE * 1000:.0f}")
+        cursor.execute("SET default_transaction_isolation = 'read committed'")  # also of statements that stand alone
         cursor.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         )

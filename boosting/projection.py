@@ -44,9 +44,7 @@ def _first_uncapped(logs: FloatArray, sizes: FloatArray, left: FloatArray) -> in
     return int(np.argmax(uncapped)) if np.any(uncapped) else int(logs.size)
 
 
-def capped_weights(
-    log_weights: FloatArray, density: float, log_scale: float = 0.0
-) -> tuple[FloatArray, float | None]:
+def capped_weights(log_weights: FloatArray, density: float, log_scale: float = 0.0) -> tuple[FloatArray, float | None]:
     """μ = min(1, c·w) with Σ μ = density·n, for n weights that may all differ; and ln c. [001-projection]
 
     log_weights: shape (n,), finite.  density: κ in (0, 1].  log_scale: a guess of ln c; a good one saves time only.

@@ -228,7 +228,7 @@ def _print_comparison(found: Comparison, model: Path, name: str) -> None:
     costs = (("its charges cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))
     show.facts([(what, in_symbols(cost)) for what, cost in costs if cost is not None])
     if found.sound:
-        word = "whoever signed its receipts" if found.bound else "whoever saved the file"
+        word = "the key that signed its receipts" if found.bound else "whoever saved the file"
         show.paragraph(f"That these charges bought this model, and no other, is the word of {word}.")
     _findings(found.errors, found.notes, found.head)
 

@@ -81,7 +81,7 @@ class Comparison:
 
     errors: where the file and the books disagree, or the books with themselves.  notes: what to know all the same.
     compared: False for a model that names no entries.
-    bound: whether every receipt is signed, and says that it was for this very model.
+    bound: whether the owner of the given key says, in every receipt, that it was for this very model.
     fit: what its own charges come to.  spent, budget: of these books in all, by now.  None where it cannot be said.
     entries, head: of the books.
     """
@@ -153,13 +153,17 @@ def compare(
         errors=tuple(errors),
         notes=tuple(notes),
         compared=bool(claim.receipts),
-        bound=bool(claim.receipts) and all(each.signed and each.bought == claim.content for each in claim.receipts),
+        bound=public_key is not None and bool(claim.receipts) and _all_for(claim),
         fit=books.fit() if claim.receipts else None,
         spent=books.spent,
         budget=None if books.opened is None else books.opened.budget,
         entries=verified.entries,
         head=verified.head,
     )
+
+
+def _all_for(claim: Claim) -> bool:
+    return all(each.signed and each.bought == claim.content for each in claim.receipts)
 
 
 def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> tuple[list[str], list[str]]:

@@ -17,7 +17,6 @@ from accountant import (
 )
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
-from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import MOST_CLASSES, coded_labels, observed_classes
 from learners.paying import Learning, PayingEstimator, Progress
@@ -144,16 +143,7 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
         check_encoded(sample, len(classes))
         plain = super()._prepared(sample, classes, noise, on_round)
         settings = checked_settings(self)
-
-        def learn(allowance: Allowance) -> tuple[M, dict[str, object]]:
-            self.__dict__.pop("tuned_", None)
-            if not settings:
-                return plain(allowance)
-            model, self.tuned_ = best_setting(self, settings, sample, allowance, noise)
-            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
-            return model, self.tuned_
-
-        return learn
+        return (lambda allowance: best_setting(self, settings, sample, allowance, noise)) if settings else plain
 
     def _resolved_schema(self, table: Table) -> Schema:
         if isinstance(self.schema, Schema):

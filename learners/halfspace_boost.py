@@ -201,8 +201,10 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
             return HalfspaceModel(normal)
         return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius))
 
-    def _keep(self, model: HalfspaceModel, classes: tuple[object, ...], ledger: Ledger) -> None:
-        super()._keep(model, classes, ledger)
+    def _keep(
+        self, model: HalfspaceModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
+    ) -> None:
+        super()._keep(model, classes, ledger, tuned)
         self._show(model)
 
     def _show(self, model: HalfspaceModel) -> None:
@@ -231,8 +233,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         model, points = self._fitted(), number_table(X)
         if points.shape[1] != model.normal.size:
             raise ValueError(
-                f"X has {points.shape[1]} features, but {type(self).__name__} is expecting {model.normal.size} features "
-                "as input"
+                f"X has {points.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{model.normal.size} features as input"
             )
         return model.scores(points)
 

@@ -200,9 +200,11 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         self.eta_, self.settings_ = eta, plan.settings
         return model
 
-    def _keep(self, model: VoteModel, classes: tuple[object, ...], ledger: Ledger) -> None:
-        super()._keep(model, classes, ledger)
-        if hasattr(self, "tuned_"):  # the fit that won was another object's; what is left here is of an earlier fit
+    def _keep(
+        self, model: VoteModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
+    ) -> None:
+        super()._keep(model, classes, ledger, tuned)
+        if tuned is not None:  # the fit that won was another object's; what is left here is of an earlier fit
             self.__dict__.pop("eta_", None)
             self.__dict__.pop("settings_", None)
 

@@ -48,8 +48,8 @@ class Kept(Protocol):
 
 S = TypeVar("S")
 K = TypeVar("K", bound=Kept)
-Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object]]]
-"""Spends an allowance on a model; also the setting that won, where there were several."""
+Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object] | None]]
+"""Spends an allowance on a model; also the setting that won, None where nothing was to be chosen."""
 
 
 class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
@@ -104,7 +104,7 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     ) -> "Learning[K]":
         """How to learn from this sample, with everything that could be wrong found before anything is charged."""
         self._refuse(sample, classes)
-        return lambda allowance: (self._learn(sample, allowance, noise, on_round), {})
+        return lambda allowance: (self._learn(sample, allowance, noise, on_round), None)
 
     def _adjacency(self) -> ReplaceOne | AddRemoveOne:
         """The relation of the guarantee."""
@@ -126,14 +126,15 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
             with noted(ledger) as charged, _told_how_to_budget():
                 model, tuned = learn(Allowance(ledger, target, type(self).__name__, classes))
             receipts: tuple[Receipt, ...] = ()
+            plain = parameters | (tuned or {})
             if self.ledger is not None:
-                bought = self._bought(model, classes, parameters | tuned, tuned or None)
+                bought = self._bought(model, classes, plain, tuned)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
-            self._keep(model, classes, ledger)
+            self._keep(model, classes, ledger, tuned)
         finally:
             if isinstance(self.ledger, str):
                 ledger.close()
-        self.parameters_, self.receipts_ = parameters | tuned, receipts
+        self.parameters_, self.receipts_ = plain, receipts
         return self
 
     def _parameters(self) -> dict[str, object]:
@@ -157,7 +158,9 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
             raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
         return self.ledger
 
-    def _keep(self, model: K, classes: tuple[object, ...], ledger: Ledger) -> None:
+    def _keep(
+        self, model: K, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
+    ) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
         statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
         self.model_ = model
@@ -165,6 +168,10 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         self.ledger_, self.statement_ = ledger, statement
         self.n_features_in_ = self._inputs(model)
         self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("tuned_", None)
+        if tuned is not None:
+            self.tuned_ = tuned
+            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
 

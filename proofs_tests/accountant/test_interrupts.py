@@ -81,6 +81,26 @@ def test_an_interrupt_at_every_line_in_memory(act: str) -> None:
     assert after["refuses"] <= 0.05 * line
 
 
+def test_a_signal_handlers_exception_is_neither_swallowed_nor_charged_twice() -> None:
+    """Time limits of job queues raise ordinary exceptions, at any line: one release is one charge, or none."""
+    raised: list[int] = []
+
+    def time_is_up() -> None:
+        raised.append(line)
+        raise TimeoutError
+
+    for line in range(10**6):
+        ledger = Ledger(BUDGET, composition=BasicComposition(), adjacency=ReplaceOne())
+        try:
+            with at_line(line, time_is_up):
+                ledger.release(Telling(), ledger.protect(1))
+            break
+        except TimeoutError:
+            assert [entry.kind for entry in ledger.entries].count("charged") <= 1
+    assert raised == list(range(line))
+    assert line > 100
+
+
 def test_an_interrupt_at_some_lines_of_a_durable_ledger(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sql_store, "PATIENCE", 0.8 * PATIENCE)
     after = Counter[str]()

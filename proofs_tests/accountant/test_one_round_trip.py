@@ -1,9 +1,11 @@
 """PostgreSQL appends in one round trip where nobody else has written; where somebody has, a turn decides."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from accountant import BudgetExceeded, LedgerBroken, Plan, PureDP, ReplaceOne
 from accountant.sql_store import SqlStore
@@ -61,6 +63,21 @@ def test_the_one_who_is_overtaken_decides_anew(url: str, counts: Turns) -> None:
     sound(url)
 
 
+@pytest.mark.parametrize("level", ["repeatable read", "serializable"])
+def test_a_server_that_prefers_other_isolation(url: str, counts: Turns, level: str) -> None:
+    """What is read after the wait for the lock must be what was committed before it, whatever the server prefers."""
+    with behind_its_back(url) as connection:
+        name = connection.exec_driver_sql("SELECT current_database()").scalar()
+        connection.exec_driver_sql(f"ALTER DATABASE \"{name}\" SET default_transaction_isolation = '{level}'")
+    with opened(url) as ledger, opened(url) as other:
+        spend(ledger)
+        with ThreadPoolExecutor(2) as pool:
+            for each in [pool.submit(spend, one, 6) for one in (ledger, other)]:
+                each.result()
+        assert ledger.spent == other.spent == PureDP(13 / 16)
+    sound(url)
+
+
 def test_the_last_of_the_budget_is_spent_once(url: str, counts: Turns) -> None:
     """Both see a sixteenth left, and one of them takes it."""
     with opened(url) as ledger, opened(url) as other:
@@ -106,3 +123,34 @@ def test_a_turn_follows_on_a_round_trip_and_that_on_a_turn(url: str, monkeypatch
             spend(ledger)
             spend(other)
     assert [entry.kind for entry in sound(url)] == ["opened", *("charged", "released") * 14]
+
+
+@pytest.mark.parametrize("method", ["scalar", "rollback"])
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, TimeoutError])
+def test_an_interrupt_around_the_round_trip_leaves_a_ledger_that_goes_on(
+    url: str, monkeypatch: pytest.MonkeyPatch, method: str, late: bool, stop: type[BaseException]
+) -> None:
+    """What the server did counts, once; the connection is not used again, whatever state it is in."""
+    with opened(url) as ledger:
+        spend(ledger)
+        with monkeypatch.context() as patched:
+            real, due = getattr(sa.Connection, method), [True]
+
+            def interrupted(connection: sa.Connection, *given: Any) -> object:
+                answer = real(connection, *given) if late or not due else None
+                if due:
+                    due.pop()
+                    raise stop
+                return answer
+
+            patched.setattr(sa.Connection, method, interrupted)
+            with pytest.raises(stop):
+                spend(ledger)
+        written = method == "rollback" or late
+        assert ledger.spent == PureDP((1 + written) / 16)
+        with opened(url) as other:
+            spend(other)
+        spend(ledger, 3)
+        assert ledger.spent == PureDP((5 + written) / 16)
+    sound(url)

@@ -12,12 +12,23 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import AdvancedComposition, BasicComposition, Composition, Entry, Ledger, Plan, PureDP, ReplaceOne
+from accountant import (
+    AdvancedComposition,
+    BasicComposition,
+    BudgetExceeded,
+    Composition,
+    Entry,
+    Ledger,
+    Plan,
+    PureDP,
+    ReplaceOne,
+)
 from accountant import ZCDPComposition as ZCDP
 from accountant.export import read_export, write_export
 from accountant.receipts import Receipt, SigningKey
 from accountant.trail import GENESIS, canonical, digest_of
 from exchequer.verify_model import ALONE, Comparison, compare, read_claim
+from learners.contents import content_digest
 from learners.estimator import PrivateClassifier
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.paid_models import LEARNERS, X, Y, books, build
@@ -162,6 +173,35 @@ def test_receipts_of_a_cheap_fit_confirm_no_dear_model(tmp_path: Path) -> None:
         assert not result.bound
         [error] = result.errors
         assert "it was given for another model, or this one was changed since" in error
+
+
+def test_nothing_is_bound_by_a_key_that_nobody_named(tmp_path: Path) -> None:
+    """Whoever swaps the models can sign new receipts with a key of his own."""
+    ledger = books("lazy boost")
+    dear, cheap = saved(ledger, tmp_path, epsilon=5.0), saved(ledger, tmp_path, epsilon=0.1)
+    posed = {**cheap, "model": dear["model"]}
+    ledger.signing_key = OTHER
+    [number], digest = [each["number"] for each in cheap["receipts"]], content_digest(posed)
+    posed["receipts"] = [ledger.receipt(number, bought=digest).as_dict()]
+    entries = tuple(ledger.entries)
+    result = verdict(posed, entries, tmp_path)
+    assert result.sound
+    assert not result.bound
+    assert any("nobody said whose it is" in note for note in result.notes)
+    assert not verdict(posed, entries, tmp_path, KEY).sound
+
+
+@pytest.mark.parametrize("tune", [[{"sweeps": 1}, {"sweeps": 2}], [{}, {}]], ids=["sweeps", "nothing"])
+def test_a_refused_refit_leaves_the_tuned_model_as_it_was(tune: list[dict[str, object]], tmp_path: Path) -> None:
+    ledger = books("private boost", 2.0)
+    ledger.signing_key = KEY
+    model = build("private boost", ledger=ledger, tune=tune).fit(X, Y)
+    with pytest.raises(BudgetExceeded):
+        model.set_params(epsilon=1.9).fit(X, Y)
+    model.save(tmp_path / "model.json")
+    result = verdict(json.loads((tmp_path / "model.json").read_text()), tuple(ledger.entries), tmp_path, KEY)
+    assert result.errors == ()
+    assert result.bound
 
 
 def test_a_receipt_that_names_no_model_binds_none(study: Study) -> None:
