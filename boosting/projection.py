@@ -7,6 +7,9 @@ import numpy as np
 
 from boosting.measures import FloatArray, IntArray
 
+TINY: Final = 2.0**-1000
+"""Sums below it are of floats that have lost digits."""
+
 MOST_PASSES: Final = 64
 """Over all weights, before they are sorted after all."""
 
@@ -70,7 +73,7 @@ def _settled(relative: FloatArray, mass: float, guess: float) -> float | None:
     capped = guess * relative >= 1.0
     for _ in range(MOST_PASSES):
         left, rest = mass - np.count_nonzero(capped), float(np.sum(relative, where=~capped))
-        if not (left > 0.0 and rest > 0.0):
+        if not (left > 0.0 and rest > TINY * left):
             if not np.any(capped):
                 return None
             capped = np.zeros_like(capped)  # the guess was too large; without any the rounds below only add to them

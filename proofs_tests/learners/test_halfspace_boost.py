@@ -1,0 +1,197 @@
+"""The halfspace learner: one pass is the sum that it should be, accuracy, costs, and what it refuses."""
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accountant import ApproxDP, BudgetExceeded, Ledger, PureDP, ReplaceOne, ZCDPComposition, gaussian
+from boosting import LazyBregman
+from boosting.margin_data import margin_data
+from learners import HalfspaceBoostClassifier
+from learners.centring import Centring, Halfspace
+from learners.noisy_centring import unit
+from learners.point_sample import PointSample
+
+Points = npt.NDArray[np.float64]
+
+
+def sample_of(seed: int, n: int, dimension: int, constant: float = 0.0) -> PointSample:
+    """Half of the points are outside the unit ball."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, dimension)) / math.sqrt(dimension)
+    return PointSample(points, rng.choice(np.array([-1, 1], dtype=np.int8), n), 1.0, constant)
+
+
+def in_the_ball(sample: PointSample) -> Points:
+    """yᵢ·x̃ᵢ, row by row, the long way."""
+    lengths = np.linalg.norm(sample.points, axis=1)
+    inside = sample.points / np.maximum(lengths, sample.radius)[:, None] * sample.radius
+    if sample.constant:
+        inside = np.column_stack([inside, np.full(sample.n, sample.constant)])
+    return np.asarray(sample.labels[:, None] * inside / sample.reach)
+
+
+# --- one pass --------------------------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.integers(1, 3000),
+    st.integers(1, 6),
+    st.sampled_from([0.0, 0.5, 1.0]),
+    st.sampled_from([1.0, 0.6, 0.1]),
+    st.sampled_from([0.05, 1.0, 8.0]),
+)
+def test_one_pass_is_the_weighted_mean(
+    seed: int, n: int, dimension: int, constant: float, density: float, rate: float
+) -> None:
+    """As `LazyBregman` weights the records, round after round, with n not a multiple of the block."""
+    sample, rng = sample_of(seed, n, dimension, constant), np.random.default_rng(seed)
+    booster, rows = LazyBregman(density, rate), in_the_ball(sample)
+    fused, plain = Centring(booster).start(sample), booster.start(sample)
+    for _ in range(6):
+        expected = plain.measure.distribution @ rows
+        assert fused.mean == pytest.approx(expected, abs=1e-11)
+        assert fused.slickness == plain.slickness
+        halfspace = Halfspace(unit(expected + rng.normal(0.0, 0.3, sample.dimension)))
+        fused, plain = Centring(booster).step(fused, halfspace), booster.step(plain, halfspace)
+
+
+def test_points_are_scaled_into_the_ball_and_no_further() -> None:
+    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [1e200, 1e200]])
+    sample = PointSample(points, np.array([1, -1, 1, 1], dtype=np.int8), 1.0)
+    assert sample.pulled(np.ones(1), slice(0, 1)) == pytest.approx([0.6, 0.8])
+    assert sample.pulled(np.ones(1), slice(1, 2)) == pytest.approx([-0.3, -0.4])
+    assert float(np.linalg.norm(sample.pulled(np.ones(1), slice(3, 4)))) <= 1.0
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 1.0), st.floats(0.1, 3.0), st.integers(1, 4))
+def test_the_mean_moves_as_far_as_its_sensitivity_says(seed: int, density: float, rate: float, rounds: int) -> None:
+    """A replaced record moves the mean by at most 2ζ."""
+    one, booster = sample_of(seed, 40, 3), LazyBregman(density, rate)
+    rng = np.random.default_rng(seed)
+    points, labels = one.points.copy(), one.labels.copy()
+    points[0], labels[0] = rng.normal(size=3) * 10.0, -labels[0]
+    states = [Centring(booster).start(each) for each in (one, PointSample(points, labels, 1.0))]
+    for _ in range(rounds):
+        halfspace = Halfspace(unit(states[0].mean + rng.normal(0.0, 0.2, 3)))
+        states = [Centring(booster).step(state, halfspace) for state in states]
+    moved = float(np.linalg.norm(states[0].mean - states[1].mean))
+    assert moved <= 2.0 * states[0].slickness.zeta * (1.0 + 1e-9)
+
+
+def test_two_zeta_is_attained_and_a_tenth_less_is_not_enough() -> None:
+    """All points are u, and one of them becomes −u with the same label: uniform weights move by 2/n."""
+    points, labels = np.tile([0.6, 0.8], (20, 1)), np.ones(20, dtype=np.int8)
+    other = points.copy()
+    other[3] *= -1.0
+    booster = Centring(LazyBregman(0.5, 1.0))
+    means = [booster.start(PointSample(each, labels, 1.0)).mean for each in (points, other)]
+    zeta = booster.slickness(20, 1).zeta
+    assert 0.9 * 2.0 * zeta < float(np.linalg.norm(means[0] - means[1])) <= 2.0 * zeta * (1.0 + 1e-12)
+
+
+# --- learning --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("dimension", "margin", "flipped", "asked"),
+    [(20, 0.1, 0.0, 0.99), (20, 0.1, 0.02, 0.99), (500, 0.02, 0.0, 0.92), (500, 0.02, 0.02, 0.92)],
+)
+def test_accuracy_at_one_and_a_millionth(dimension: int, margin: float, flipped: float, asked: float) -> None:
+    """n = 20,000 with default parameters, on new points without noise."""
+    rng = np.random.default_rng(0)
+    data = margin_data("sphere", 24_000, dimension, margin, rng)
+    labels = np.where(rng.random(24_000) < flipped, -data.labels, data.labels)
+    model = HalfspaceBoostClassifier(1.0, 1e-6, random_state=0).fit(data.points[:20_000], labels[:20_000])
+    assert model.score(data.points[20_000:], data.labels[20_000:]) >= asked
+
+
+def test_a_pure_budget_and_an_intercept() -> None:
+    rng = np.random.default_rng(1)
+    points = rng.uniform(-1.0, 1.0, (20_000, 2))
+    labels = np.where(points @ [0.6, 0.8] > 0.3, "yes", "no")
+    model = HalfspaceBoostClassifier(
+        1.0, radius=2**0.5, fit_intercept=True, classes=("no", "yes"), density=0.3, rounds=10, random_state=0
+    ).fit(points, labels)
+    spent = model.ledger_.spent
+    assert isinstance(spent, PureDP)
+    assert spent <= PureDP(1.0)
+    assert model.score(points, labels) > 0.9
+    assert model.intercept_[0] < 0.0
+    assert model.decision_function(points) == pytest.approx(points @ model.coef_[0] + model.intercept_[0])
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------
+
+
+def test_the_charge_is_that_of_gaussian_rounds() -> None:
+    """μ² = Σ (2ζ_t/σ)², which is what (ε, δ) buys; one round of κ = 1 is Gaussian noise on a mean."""
+    points, labels = sample_of(0, 1000, 4).points, sample_of(0, 1000, 4).labels
+    model = HalfspaceBoostClassifier(1.0, 1e-6, rounds=1, density=1.0, random_state=0).fit(points, labels)
+    assert model.scale_ == pytest.approx(2.0 / 1000 / gaussian.mu(1.0, 1e-6), rel=1e-4)
+    many = HalfspaceBoostClassifier(1.0, 1e-6, rounds=30, density=0.2, learning_rate=1.0, random_state=0)
+    many.fit(points, labels)
+    zetas = [LazyBregman(0.2, 1.0).slickness(1000, number).zeta for number in range(1, 31)]
+    mu = math.sqrt(sum((2.0 * zeta / many.scale_) ** 2 for zeta in zetas))
+    assert mu == pytest.approx(gaussian.mu(1.0, 1e-6), rel=1e-4)
+    spent = many.ledger_.spent
+    assert isinstance(spent, ApproxDP)
+    assert spent <= ApproxDP(1.0, 1e-6)
+
+
+def test_a_ledger_pays_once_for_all_rounds() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    sample = sample_of(0, 500, 3)
+    model = HalfspaceBoostClassifier(0.5, 1e-6, ledger=ledger, random_state=0).fit(sample.points, sample.labels)
+    assert [entry.kind for entry in ledger.entries] == ["opened", "charged", "released"]
+    assert len(model.receipts_) == 1
+    with pytest.raises(BudgetExceeded):
+        HalfspaceBoostClassifier(5.0, 1e-6, ledger=ledger).fit(sample.points, sample.labels)
+
+
+# --- what it keeps ---------------------------------------------------------------------------------------------
+
+
+def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
+    sample = sample_of(0, 500, 3)
+    model = HalfspaceBoostClassifier(1.0, 1e-6, fit_intercept=True, random_state=0).fit(sample.points, sample.labels)
+    model.save(tmp_path / "model.json")
+    again = HalfspaceBoostClassifier.load(tmp_path / "model.json")
+    assert again.coef_.tolist() == model.coef_.tolist()
+    assert again.intercept_.tolist() == model.intercept_.tolist()
+    assert again.predict(sample.points).tolist() == model.predict(sample.points).tolist()
+    record = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "bad.json").write_text(json.dumps({**record, "model": {"normal": [], "intercept": 0.0}}))
+    with pytest.raises(ValueError, match="at least one coefficient"):
+        HalfspaceBoostClassifier.load(tmp_path / "bad.json")
+
+
+X, Y = sample_of(0, 50, 3).points, sample_of(0, 50, 3).labels
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "rounds": (lambda: HalfspaceBoostClassifier(rounds=0).fit(X, Y), "rounds: "),
+    "radius": (lambda: HalfspaceBoostClassifier(radius=0.0).fit(X, Y), "radius: "),
+    "density": (lambda: HalfspaceBoostClassifier(density=1.5).fit(X, Y), "density: "),
+    "too little noise": (lambda: HalfspaceBoostClassifier(1.0, 1e-6, scale=1e-9).fit(X, Y), "too little noise"),
+    "labels": (lambda: HalfspaceBoostClassifier().fit(X, np.arange(50) % 3), "classes"),
+    "zeros and ones": (lambda: HalfspaceBoostClassifier().fit(X, np.arange(50) % 2), "classes"),
+    "NaN": (lambda: HalfspaceBoostClassifier().fit(np.where(X > 1.0, np.nan, X * np.nan), Y), "NaN or infinity"),
+    "lengths": (lambda: HalfspaceBoostClassifier().fit(X[:-1], Y), "49 records, y has 50"),
+    "shape": (lambda: HalfspaceBoostClassifier().fit(X[:, 0], Y), "Reshape"),
+    "columns": (lambda: HalfspaceBoostClassifier(random_state=0).fit(X, Y).predict(X[:, :2]), "expecting 3 features"),
+}
+
+
+@pytest.mark.parametrize("fault", REFUSED)
+def test_bad_input_is_refused_by_name(fault: str) -> None:
+    call, message = REFUSED[fault]
+    with pytest.raises(ValueError, match=message):
+        call()
