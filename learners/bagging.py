@@ -21,8 +21,9 @@ from accountant._numbers import count, positive
 from accountant.plans import QUICK
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
+from learners.classes import Classes
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.estimator import Domain, PrivateClassifier
 from learners.parameters import optional, public_seed, tree_depth, unweighted
 from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema

@@ -1,6 +1,5 @@
 """What the private classifiers of tables share: a public domain, encoding, tuning, predictions for free."""
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
@@ -17,17 +16,17 @@ from accountant import (
 )
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
+from learners.classes import MOST_CLASSES, Classes, distinct_classes, public_classes
 from learners.encoding import EncodedSample, Layout, check_encoded
-from learners.labels import MOST_CLASSES, coded_labels, observed_classes
+from learners.labels import coded_labels
 from learners.paying import Learning, PayingEstimator, Progress
 from learners.schema import Bounds, IntArray, Schema
-from learners.tables import Frame, Table, encode, input_names, table_names
+from learners.tables import Frame, Table, encode, input_names, refuse_other_names, table_names
 from learners.tuning import best_setting, checked_settings
 from mechanisms.noise import NoiseSource
 
 Rule: TypeAlias = Literal["auto", "basic", "advanced", "zcdp"]
 Domain: TypeAlias = Schema | Bounds | str | Path | None
-Classes: TypeAlias = tuple[object, ...] | Literal["observed"] | None
 
 
 class Model(Protocol):
@@ -156,23 +155,9 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
 
     def _public_classes(self, schema: Schema, y: npt.ArrayLike | None = None) -> tuple[object, ...]:
         """The classes, checked. y: where they are taken from, if the user said so."""
-        classes: tuple[object, ...] = schema.label.classes if schema.label is not None else (0, 1)
-        if isinstance(self.classes, str) and self.classes == "observed":
-            if y is None:
-                raise ValueError("classes: 'observed' needs y, and codes do not tell; use fit, or name the classes")
-            classes = observed_classes(y)
-            if len(classes) < 2:
-                raise ValueError(f"y holds one class only, {classes[0]!r}: there is nothing to learn")
-        elif self.classes is not None:
-            classes = distinct_classes(self.classes)
-        if len(classes) > MOST_CLASSES:
-            raise ValueError(f"classes: expected at most {MOST_CLASSES}, got {len(classes)}")
-        if len(classes) > 2 and not self._multi_class:
-            raise ValueError(
-                f"Only binary classification is supported. There are {len(classes)} classes, {classes!r}, and "
-                f"{type(self).__name__} learns two distinct classes"
-            )
-        return classes
+        default: tuple[object, ...] = schema.label.classes if schema.label is not None else (0, 1)
+        most = MOST_CLASSES if self._multi_class else 2
+        return public_classes(self.classes, default, y, most, type(self).__name__)
 
     def _labels(self, y: npt.ArrayLike, classes: tuple[object, ...]) -> SignArray:
         """−1 and +1 for two classes, class numbers for more; shape (n,). Raises ValueError."""
@@ -186,18 +171,7 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
             return
         if self.schema is not None and not isinstance(self.schema, Bounds):
             return
-        seen, given = list(self.feature_names_in_), input_names(X) or []
-        if given == seen:
-            return
-        said = ["The feature names should match those that were passed during fit."]
-        for what, names in (
-            ("Feature names unseen at fit time:", sorted(set(given) - set(seen))),
-            ("Feature names seen at fit time, yet now missing:", sorted(set(seen) - set(given))),
-        ):
-            said += [what, *(f"- {name}" for name in names)] if names else []
-        if len(said) == 1:
-            said.append("Feature names must be in the same order as they were in fit.")
-        raise ValueError("\n".join(said) + "\n")
+        refuse_other_names(list(self.feature_names_in_), X)
 
     def decision_function(self, X: Table) -> FloatArray:
         """The model's score, shape (n,); positive for the second class. For three classes or more, shape (n, classes).
@@ -213,16 +187,6 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
         scores = self.decision_function(X)
         best = scores > 0.0 if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[best.astype(np.intp)]
-
-
-def distinct_classes(classes: Sequence[object]) -> tuple[object, ...]:
-    """Declared classes, checked. Raises ValueError."""
-    found = () if isinstance(classes, str) else tuple(classes)
-    if len(found) > MOST_CLASSES:
-        raise ValueError(f"classes: expected at most {MOST_CLASSES}, got {len(found)}")
-    if len(found) < 2 or any(one == other for one, other in itertools.combinations(found, 2)):
-        raise ValueError(f"classes: expected two distinct classes or more, got {classes!r}")
-    return found
 
 
 def named_rule(name: Rule, delta: float) -> Composition:

@@ -18,9 +18,10 @@ from accountant import Ledger, Plan, PureDP, ReplaceOne
 from accountant._numbers import count
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
+from learners.classes import Classes
 from learners.complete_trees import CompleteTree, random_tree
 from learners.encoding import EncodedSample
-from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.estimator import Domain, PrivateClassifier
 from learners.parameters import one_of, public_seed, tree_depth, unweighted
 from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema

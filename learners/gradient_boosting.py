@@ -17,9 +17,10 @@ from accountant._numbers import count, open_probability, positive
 from accountant.rounding import down, up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
+from learners.classes import Classes
 from learners.complete_trees import CompleteTree, Split
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.estimator import Domain, PrivateClassifier
 from learners.gradient_trees import (
     LARGEST_VALUE,
     BoostedRecords,

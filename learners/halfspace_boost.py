@@ -15,14 +15,14 @@ from boosting import LazyBregman, boost, boosting_plan, certificates
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.centring import Centring
+from learners.classes import Classes, distinct_classes, public_classes
 from learners.defaults import Settings, halfspace_settings
-from learners.estimator import distinct_classes
 from learners.labels import signs
 from learners.noisy_centring import NoisyCentring, unit
 from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.point_sample import PointSample
-from learners.tables import Table, input_names, number_table
+from learners.tables import Frame, Table, input_names, number_table, refuse_other_names
 from mechanisms import NoiseSource, Slickness
 
 
@@ -92,7 +92,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
     scale: σ of the noise per coordinate, in units of the radius; None takes the least that the budget buys. One that
       the budget does not buy is refused.
     fit_intercept: False for halfspaces through the origin; else the points get a further coordinate, R.
-    classes: the two public classes, the second positive.
+    classes: the two public classes, the second positive; None takes (−1, 1). "observed" declares that which occur in y
+      is public, and takes them in rising order.
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
       source of your own is used as it is, and named in the books.
@@ -130,7 +131,7 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         learning_rate: float | None = None,
         scale: float | None = None,
         fit_intercept: bool = False,
-        classes: tuple[object, object] = (-1, 1),
+        classes: Classes = None,
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -146,6 +147,14 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         self.ledger = ledger
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
+        return {"binary_only": True}
+
     def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
@@ -155,7 +164,10 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         anything is charged.
         """
         self._parameters()
-        classes, points = distinct_classes(self.classes), number_table(X)
+        if y is None:
+            raise ValueError("y: this estimator requires y to be passed, but the target y is None")
+        points = number_table(X)
+        classes = public_classes(self.classes, (-1, 1), y, 2, type(self).__name__)
         labels = signs(y, classes)
         if points.shape[0] != labels.size:
             raise ValueError(f"X has {points.shape[0]} records, y has {labels.size}")
@@ -230,7 +242,10 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     def decision_function(self, X: Table) -> FloatArray:
         """coef·x + intercept, shape (n,); positive for the second class."""
-        model, points = self._fitted(), number_table(X)
+        model = self._fitted()
+        if isinstance(X, Frame) and hasattr(self, "feature_names_in_"):
+            refuse_other_names(list(self.feature_names_in_), X)
+        points = number_table(X)
         if points.shape[1] != model.normal.size:
             raise ValueError(
                 f"X has {points.shape[1]} features, but {type(self).__name__} is expecting "
@@ -240,4 +255,5 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     def predict(self, X: Table) -> npt.NDArray[np.generic]:
         """Classes, shape (n,); a score of 0 goes to the first."""
-        return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
+        second = self.decision_function(X) > 0.0
+        return self.classes_[second.astype(np.intp)]

@@ -12,9 +12,6 @@ from boosting.schema import SignArray
 from learners.schema import Values
 from learners.tables import refuse_masked
 
-MOST_CLASSES = 127
-"""Class numbers are kept in one byte."""
-
 
 def signs(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
     """−1 for the first of two classes, +1 for the second; shape (n,). Raises ValueError, see `class_numbers`."""
@@ -110,14 +107,3 @@ def _refuse_others(values: Values, unknown: npt.NDArray[np.bool_], classes: Sequ
         f"{what}: row {row} is {values[row : row + 1].tolist()[0]!r}, and the public classes are {tuple(classes)!r}; "
         "declare them as the schema's label classes, or with classes=(negative, positive) in Python"
     )
-
-
-def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
-    """Classes as an array, shape (classes,); of objects where numpy would make text of numbers."""
-    plain = np.array(classes)
-    if plain.shape == (len(classes),) and plain.tolist() == list(classes):
-        return plain
-    boxed = np.empty(len(classes), dtype=object)
-    for number, name in enumerate(classes):
-        boxed[number] = name
-    return boxed

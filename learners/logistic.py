@@ -13,8 +13,9 @@ from accountant._numbers import positive
 from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
+from learners.classes import Classes
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.estimator import Domain, PrivateClassifier
 from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table

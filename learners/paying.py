@@ -29,8 +29,8 @@ from accountant.charges import noted
 from accountant.files import whole_file
 from accountant.receipts import Receipt
 from learners.allowance import Allowance
+from learners.classes import class_array
 from learners.contents import content_digest
-from learners.labels import class_array
 from mechanisms.noise import NoiseSource, noise_source
 
 Progress: TypeAlias = Callable[[int, object], None]

@@ -14,8 +14,9 @@ from boosting.measures import FloatArray
 from learners.additive_boost import SWEEPS, Design, boost_additively
 from learners.additive_model import AdditiveModel, Curve
 from learners.allowance import Allowance
+from learners.classes import Classes
 from learners.encoding import EncodedSample
-from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.estimator import Domain, PrivateClassifier
 from learners.paying import Check, Progress, RandomState
 from learners.quantile_cuts import finely_cut
 from learners.schema import Schema

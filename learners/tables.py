@@ -62,6 +62,22 @@ def table_names(table: Table) -> list[str]:
     return names
 
 
+def refuse_other_names(seen: Sequence[str], table: Table) -> None:
+    """Raise ValueError, as scikit-learn words it, where a table's columns are not those seen in `fit`, in order."""
+    given = input_names(table) or []
+    if given == list(seen):
+        return
+    said = ["The feature names should match those that were passed during fit."]
+    for what, names in (
+        ("Feature names unseen at fit time:", sorted(set(given) - set(seen))),
+        ("Feature names seen at fit time, yet now missing:", sorted(set(seen) - set(given))),
+    ):
+        said += [what, *(f"- {name}" for name in names)] if names else []
+    if len(said) == 1:
+        said.append("Feature names must be in the same order as they were in fit.")
+    raise ValueError("\n".join(said) + "\n")
+
+
 def encode(table: Table, schema: Schema, *, reader: str = "Schema") -> IntArray:
     """Codes of shape (columns, n). Extra named columns are left out. reader: who asks, for messages.
 

@@ -40,8 +40,9 @@ from learners import (
     PrivateBoostClassifier,
     Schema,
 )
-from learners.estimator import PrivateClassifier, distinct_classes
-from learners.labels import class_array, class_numbers, coded_labels, observed_classes, signs
+from learners.classes import class_array, distinct_classes
+from learners.estimator import PrivateClassifier
+from learners.labels import class_numbers, coded_labels, observed_classes, signs
 from proofs_tests.support.histograms import HistogramClassifier
 from proofs_tests.support.settled import settled
 

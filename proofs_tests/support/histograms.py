@@ -10,7 +10,8 @@ from accountant import Ledger, Plan, ReplaceOne
 from boosting.measures import FloatArray
 from learners import EncodedSample, Schema
 from learners.allowance import Allowance
-from learners.estimator import Classes, Domain, PrivateClassifier
+from learners.classes import Classes
+from learners.estimator import Domain, PrivateClassifier
 from learners.paying import Progress, RandomState
 from learners.schema import IntArray
 from mechanisms import LaplaceKernel, PlainMechanism, Query
