@@ -48,7 +48,7 @@ GUARANTEES: tuple[Claim, ...] = (
         "003, Theorem 28 (Bartlett & Shawe-Taylor 1998)",
         "Error at most k/n + √((2d/n)·ln(34en/d)·log(578n) + ln(4/δ)).",
         "narrowed",
-        "not implemented",
+        "k/n + √((2/n)·(d·ln(34en/d)·log₂(578n) + ln(4/δ))), as its source has it; not proved here",
         "As printed it says nothing: ln(4/δ) stands outside the 1/n, so the bound exceeds √ln 4 = 1.177.",
         "boosting/test_generalisation.py::test_theorem_28_as_printed_says_nothing",
     ),
@@ -57,7 +57,7 @@ GUARANTEES: tuple[Claim, ...] = (
         "003, Theorem 30",
         "HS-StL needs a sample of Ω(privacy + accuracy + label noise), without constants.",
         "narrowed",
-        "the three terms as rates only; with constants only the learner that is corrected, see 003-Thm33",
+        "three terms as rates; with constants for the corrected learner, given Theorem 28 as its source has it",
         "The 1/(α²τ²) term stays as ε grows, 132 times the privacy term at ε = 1, α = 0.01, τ = 0.1. The rate rests on "
         "27.2, Lemma 29 and Theorem 28, none of which stands as printed.",
         "boosting/test_halfspaces.py::test_theorem_30s_accuracy_term_is_the_one_that_theorem_1_drops",
