@@ -477,7 +477,7 @@ def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
 def _refuse_objects(parts: Mapping[str, object]) -> None:
     for name, value in parts.items():
         try:
-            json.dumps(value)
+            json.dumps(value, allow_nan=False)  # a file with Infinity in it is no JSON, and nobody verifies it
         except (TypeError, ValueError) as error:
             what = f"{name}: {value!r}" if len(repr(value)) < 200 else f"{name}: {type(value).__name__}"
             raise TypeError(f"{what} cannot be saved, because JSON has nothing for it: {error}") from error
