@@ -5,6 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 
 from accountant.composition import Amount, Composition
+from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
 from accountant.rounding import float_down, float_up
 
 
@@ -39,3 +40,25 @@ def left_text(amount: Amount, rule: Composition) -> str:
 def _amount(amount: Amount, rule: Composition, say: Callable[[Fraction], str]) -> str:
     text = f"{rule.unit} = {say(amount.loss)}"
     return f"{text}, Σδ = {say(amount.delta)}" if amount.delta_units else text
+
+
+def in_symbols(cost: Budget) -> str:
+    """The cost as the field writes it."""
+    match cost:
+        case PureDP(epsilon=epsilon):
+            return f"ε = {rounded_up(epsilon)}"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"ε = {rounded_up(epsilon)} at δ = {rounded_up(delta)}"
+        case ZCDP(rho=rho):
+            return f"ρ = {rounded_up(rho)}"
+
+
+def as_property(cost: Budget) -> str:
+    """What something of this cost is: "(ε, δ)-differentially private"."""
+    match cost:
+        case PureDP(epsilon=epsilon):
+            return f"{rounded_up(epsilon)}-differentially private"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
+        case ZCDP(rho=rho):
+            return f"{rounded_up(rho)}-zCDP"

@@ -319,9 +319,7 @@ class Ledger:
 
     def _label(self, account: str) -> str:
         """The account of an entry: a path that begins with this ledger's own."""
-        if not self._path:
-            return account
-        return self._path if account == "main" else f"{self._path}/{account}"
+        return labelled(self._path, account) if self._path else account
 
     def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
         if not isinstance(plan, Plan):
@@ -373,6 +371,11 @@ class Ledger:
             self._account.drawn, self._books.state.budget
         )  # as last read: a repr asks no database
         return f"<Ledger{whose} {self._rule.name}, {self._adjacency.name}: spent {spent} of {self.budget}>"
+
+
+def labelled(label: str, account: str) -> str:
+    """The account of an entry that is charged under a label: "main" is the label itself."""
+    return label if account == "main" else f"{label}/{account}"
 
 
 def _refuse_other(

@@ -99,17 +99,6 @@ def times(epsilon: float, scale: float = 1.0) -> str:
     return f"{float(text):,.0f}" if 1e3 <= value < 1e12 else text
 
 
-def in_symbols(cost: Budget) -> str:
-    """The cost as the field writes it."""
-    match cost:
-        case PureDP(epsilon=epsilon):
-            return f"ε = {rounded_up(epsilon)}"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"ε = {rounded_up(epsilon)} at δ = {rounded_up(delta)}"
-        case ZCDP(rho=rho):
-            return f"ρ = {rounded_up(rho)}"
-
-
 def readings(cost: Budget) -> Iterator[Reading]:
     """What the promise means: for any event, for what is impossible, for odds, for a guess, for a test."""
     promise = as_approx(cost)

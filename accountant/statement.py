@@ -7,8 +7,8 @@ from typing import Any, cast
 import attrs
 
 from accountant.composition import composition_from_record
-from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
-from accountant.digits import rounded_up
+from accountant.costs import Budget
+from accountant.digits import as_property, in_symbols, rounded_up
 from accountant.plans import ROUTE_CLAIMS
 from accountant.trail import Entry
 
@@ -85,13 +85,7 @@ class Statement:
 
 
 def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
-    match spent:
-        case PureDP(epsilon=epsilon):
-            what = f"{rounded_up(epsilon)}-differentially private"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            what = f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
-        case ZCDP(rho=rho):
-            what = f"{rounded_up(rho)}-zCDP"
+    what = as_property(spent)
     if private:
         return f"Everything released so far is together {what} under {adjacency}."
     return f"With secure noise, everything released so far would together be {what} under {adjacency}."
@@ -99,13 +93,7 @@ def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
 
 def _added(spent: Budget, adjacency: str, private: bool, account: str) -> str:
     """What a sub-budget was asked may follow from what others were told, so its cost is no promise of its own."""
-    match spent:
-        case PureDP(epsilon=epsilon):
-            what = f"ε = {rounded_up(epsilon)}"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            what = f"(ε, δ) = ({rounded_up(epsilon)}, {rounded_up(delta)})"
-        case ZCDP(rho=rho):
-            what = f"ρ = {rounded_up(rho)}"
+    what = in_symbols(spent)
     adds = "adds at most" if private else "would, with secure noise, add at most"
     return (
         f"What was released so far from the sub-budget {account!r} {adds} {what} under {adjacency} to what the same "

@@ -14,9 +14,9 @@ import click
 
 from accountant import Entry
 from accountant.audit import Verification, verify
+from accountant.digits import in_symbols
 from accountant.export import write_export
 from accountant.files import whole_file
-from accountant.plain_words import in_symbols
 from accountant.receipts import PublicKey
 from accountant.report import ClaimText, report
 from exchequer import show

@@ -28,8 +28,7 @@ from accountant import (
 )
 from accountant._numbers import open_probability, positive, probability_below_one
 from accountant.books import State
-from accountant.digits import left_text, spent_text
-from accountant.plain_words import in_symbols
+from accountant.digits import in_symbols, left_text, spent_text
 from accountant.receipts import SigningKey
 from exchequer import show
 from exchequer.bad_input import about, checked

@@ -11,8 +11,7 @@ import click
 from accountant import Amount, Budget, Composition, Cost, Entry, Statement
 from accountant.adjacency import adjacency_record
 from accountant.books import ROOT, Account, State
-from accountant.digits import left_text, rounded_down, rounded_up
-from accountant.plain_words import in_symbols
+from accountant.digits import in_symbols, left_text, rounded_down, rounded_up
 from accountant.records import Allocated, Charged, Checkpoint, Closed, Opened, Record, Released, Returned, read
 from accountant.report.burn_down import moment
 from accountant.report.page import shown

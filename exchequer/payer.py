@@ -3,18 +3,16 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
-from accountant import Adjacency, Description, Ledger, Plan, Protected, Reservation, Spendable, SubBudgetRefused
+from accountant import Ledger, SubBudgetRefused
+from accountant.ledger import labelled
 from accountant.receipts import SigningKey
 from exchequer import show
 from exchequer.books import discreet, url_of, without_password
 from learners.estimator import PrivateClassifier
-
-D = TypeVar("D")
-R = TypeVar("R")
 
 
 class Labelled(Ledger):
@@ -22,28 +20,8 @@ class Labelled(Ledger):
 
     label = ""
 
-    def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = "main") -> R:
-        """As `Ledger.release`, charged to label/account."""
-        return super().release(mechanism, data, account=self._labelled(account))
-
-    def reserve(
-        self,
-        plan: Plan,
-        *,
-        adjacency: Adjacency,
-        delta: float = 0.0,
-        account: str = "main",
-        mechanism: Description | None = None,
-    ) -> Reservation:
-        """As `Ledger.reserve`, charged to label/account."""
-        return super().reserve(
-            plan, adjacency=adjacency, delta=delta, account=self._labelled(account), mechanism=mechanism
-        )
-
-    def _labelled(self, account: str) -> str:
-        if not self.label:
-            return account
-        return self.label if account == "main" else f"{self.label}/{account}"
+    def _label(self, account: str) -> str:
+        return labelled(self.label, account) if self.label else super()._label(account)
 
 
 @attrs.frozen

@@ -305,7 +305,7 @@ def _learner(base: type[PayingEstimator[S, K]], name: str) -> type[PayingEstimat
 def _refuse_objects(parts: Mapping[str, object]) -> None:
     for name, value in parts.items():
         try:
-            json.dumps(value)
+            json.dumps(value, allow_nan=False)  # a file with Infinity in it is no JSON, and nobody verifies it
         except (TypeError, ValueError) as error:
             what = f"{name}: {value!r}" if len(repr(value)) < 200 else f"{name}: {type(value).__name__}"
             raise TypeError(f"{what} cannot be saved, because JSON has nothing for it: {error}") from error

@@ -6,19 +6,9 @@ import attrs
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
-from accountant.digits import left_text, rounded_up, spent_text
-from accountant.plain_words import (
-    READ_AT,
-    SEVERAL,
-    as_approx,
-    for_group,
-    in_symbols,
-    percent,
-    readings,
-    times,
-    unit,
-)
+from accountant.costs import ZCDP, Budget, PureDP
+from accountant.digits import as_property, in_symbols, left_text, spent_text
+from accountant.plain_words import READ_AT, SEVERAL, as_approx, for_group, percent, readings, times, unit
 from accountant.records import FORMAT, Opened
 from accountant.report.burn_down import Point, moment, panels
 from accountant.report.evidence import Evidence, Source, part_of
@@ -88,16 +78,6 @@ RULES: Mapping[str, str] = {
 }
 
 
-def _what(cost: Budget) -> str:
-    match cost:
-        case PureDP(epsilon=epsilon):
-            return f"{rounded_up(epsilon)}-differentially private"
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            return f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
-        case ZCDP(rho=rho):
-            return f"{rounded_up(rho)}-zCDP"
-
-
 def _for_whom(adjacency: Adjacency) -> str:
     match adjacency:
         case AddRemoveOne():
@@ -110,7 +90,7 @@ def _for_whom(adjacency: Adjacency) -> str:
 
 def sentence(found: Findings) -> str:
     """The guarantee in one sentence: how much, for which unit, at which δ, by which rule."""
-    what, whom = _what(found.spent), _for_whom(found.opened.adjacency)
+    what, whom = as_property(found.spent), _for_whom(found.opened.adjacency)
     rule = RULES.get(found.rule.name, found.rule.name)
     told = f"{what} {whom}: {in_symbols(found.spent)}, by {rule}"
     if not found.private:

@@ -12,7 +12,8 @@ import attrs
 from accountant.adjacency import AddRemoveOne, FeatureValue
 from accountant.composition import Composition
 from accountant.costs import ZCDP, ApproxDP, Budget
-from accountant.plain_words import in_symbols, unit
+from accountant.digits import in_symbols
+from accountant.plain_words import unit
 from accountant.records import Opened
 
 Who: TypeAlias = Literal["the books", "in part", "people"]

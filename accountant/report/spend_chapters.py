@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from accountant.books import Account
 from accountant.costs import ApproxDP, Cost
-from accountant.digits import left_text, rounded_up, spent_text
+from accountant.digits import in_symbols, left_text, rounded_up, spent_text
 from accountant.odometer import Odometer, ReadOut, Share, epsilon_at, from_spending
-from accountant.plain_words import READ_AT, in_symbols, percent
+from accountant.plain_words import READ_AT, percent
 from accountant.report.burn_down import moment
 from accountant.report.chapters import RULES, Findings, and_more
 from accountant.report.evidence import label, part_of

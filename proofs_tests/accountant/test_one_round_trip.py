@@ -101,9 +101,15 @@ def test_nobody_is_refused_because_of_old_news(url: str) -> None:
     sound(url)
 
 
-@pytest.mark.parametrize("change", ["UPDATE exchequer_entries SET digest = reverse(digest) WHERE number = 2",
-                                    "DELETE FROM exchequer_entries WHERE number = 2",
-                                    "INSERT INTO exchequer_entries VALUES (5, 'charged', '', '')"])  # fmt: skip
+CHANGES = [
+    "UPDATE exchequer_entries SET digest = reverse(digest) WHERE number = 2",
+    "DELETE FROM exchequer_entries WHERE number = 2",
+    "INSERT INTO exchequer_entries VALUES (5, 'charged', '', '')",
+    "INSERT INTO exchequer_entries SELECT 5, kind, line, digest FROM exchequer_entries WHERE number = 2",
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
 def test_books_that_were_changed_behind_its_back_are_not_continued(url: str, change: str) -> None:
     with opened(url) as ledger:
         spend(ledger)

@@ -22,23 +22,9 @@ from exchequer.trainable import LEARNERS, OPTIONS, Learner
 from learners import LazyBoostClassifier, read_csv
 from mechanisms.noise import SeededNoise
 from proofs_tests.support.histograms import HistogramClassifier
+from proofs_tests.support.people import SCHEMA
 
 N = 300
-SCHEMA = """
-[label]
-name = "income"
-classes = ["low", "high"]
-[[columns]]
-name = "age"
-kind = "numeric"
-lower = 0
-upper = 100
-bins = 4
-[[columns]]
-name = "sex"
-kind = "categorical"
-categories = ["female", "male"]
-"""
 Row = tuple[object, str, str]
 TRAIN = ("train", "people.csv", "--schema", "people.toml", "--learner", "lazy-boost", "--out", "model.json")
 

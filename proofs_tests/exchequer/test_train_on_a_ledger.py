@@ -25,25 +25,10 @@ from learners import PrivateBoostClassifier, PrivateClassifier
 from proofs_tests.claims import known
 from proofs_tests.support import paid_models
 from proofs_tests.support.doubles import RandomizedResponse
+from proofs_tests.support.people import SCHEMA
 from proofs_tests.support.registries import registries as registries
 
 ROOT = Path(__file__).parents[2]
-
-SCHEMA = """
-[label]
-name = "income"
-classes = ["low", "high"]
-[[columns]]
-name = "age"
-kind = "numeric"
-lower = 0
-upper = 100
-bins = 4
-[[columns]]
-name = "sex"
-kind = "categorical"
-categories = ["female", "male"]
-"""
 
 
 def run(*arguments: str, env: dict[str, str | None] | None = None) -> Result:
@@ -116,7 +101,7 @@ def test_from_the_opening_to_the_audit(study: str) -> None:
     assert not Path("third.json").exists()
 
     shown = said("ledger", "show", "study.db", "--account", "team-a")
-    assert "from the sub-budget 'team-a' adds at most (ε, δ) = (1, 2e-06)" in shown
+    assert "from the sub-budget 'team-a' adds at most ε = 1 at δ = 2e-06" in shown
     assert "sound, 6 entries" in said("ledger", "verify", "study.db", "--expect-head", study, "--second-opinion")
     said("ledger", "report", "study.db", "--out", "report.html", "--second-opinion")
     report = Path("report.html").read_text(encoding="utf-8")

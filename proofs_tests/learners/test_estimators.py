@@ -316,6 +316,16 @@ def test_classes_that_are_objects_are_learnt_but_cannot_be_saved(tmp_path: Path)
         learner.save(tmp_path / "model.json")
 
 
+def test_a_class_that_is_infinite_cannot_be_saved(tmp_path: Path) -> None:
+    """JSON has no such number, and a file with one would be refused by whoever verifies it."""
+    X = np.random.default_rng(0).integers(0, 2, (60, 2))
+    y = np.where(X[:, 0] == 1, np.inf, 0.0).astype(object)  # as floats, labels must be finite
+    model = LazyBoostClassifier(1.0, rounds=2, classes=(0.0, np.inf), random_state=0).fit(X, y)
+    with pytest.raises(TypeError, match=r"classes: .*inf.* cannot be saved"):
+        model.save(tmp_path / "model.json")
+    assert not (tmp_path / "model.json").exists()
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
