@@ -58,29 +58,32 @@ def capped_weights(log_weights: FloatArray, density: float, log_scale: float = 0
     if density == 1.0:
         return np.ones(log_weights.size), -float(np.min(log_weights))
     mass, top = density * log_weights.size, float(np.max(log_weights))
-    relative = np.exp(log_weights - top)
+    relative = log_weights - top
+    np.exp(relative, out=relative)
     scale = _settled(relative, mass, math.exp(min(max(log_scale + top, 0.0), 700.0)))
     if scale is None:
         return capped_scaling(log_weights, np.ones(log_weights.size, dtype=np.intp), density), None
-    return np.minimum(1.0, scale * relative), math.log(scale) - top
+    relative *= scale
+    return np.minimum(relative, 1.0, out=relative), math.log(scale) - top
 
 
 def _settled(relative: FloatArray, mass: float, guess: float) -> float | None:
     """The c whose capped weights are those that it follows from. None where so few floats are left that there is none.
 
-    relative: the largest is 1.
+    relative: the largest is 1. Only one array is made and used again: new memory takes longer than what is done in it.
     """
-    capped = guess * relative >= 1.0
+    free, room = guess * relative < 1.0, np.empty_like(relative)
     for _ in range(MOST_PASSES):
-        left, rest = mass - np.count_nonzero(capped), float(np.sum(relative, where=~capped))
+        number = np.count_nonzero(free)
+        left, rest = mass - (relative.size - number), float(np.sum(np.multiply(relative, free, out=room)))
         if not (left > 0.0 and rest > TINY * left):
-            if not np.any(capped):
+            if number == relative.size:
                 return None
-            capped = np.zeros_like(capped)  # the guess was too large; without any the rounds below only add to them
+            free = np.ones_like(free)  # the guess was too large; with none capped the rounds below only add to them
             continue
         scale = left / rest
-        now = scale * relative >= 1.0
-        if np.array_equal(now, capped):
+        now = np.multiply(relative, scale, out=room) < 1.0
+        if np.array_equal(now, free):
             return scale
-        capped = now
+        free = now
     return None

@@ -6,6 +6,7 @@ from typing import Final
 import attrs
 
 from accountant import gaussian
+from accountant._numbers import count
 
 FEWEST: Final = 3
 MOST: Final = 1000
@@ -19,6 +20,14 @@ class Settings:
     rounds: int
     learning_rate: float
     density: float
+
+    def unless(self, rounds: int | None, learning_rate: float | None, density: float | None) -> "Settings":
+        """These, unless others are given."""
+        return Settings(
+            self.rounds if rounds is None else count(rounds),
+            self.learning_rate if learning_rate is None else float(learning_rate),
+            self.density if density is None else float(density),
+        )
 
 
 def lazy_boost_settings(

@@ -9,21 +9,23 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 
-from accountant import Ledger, Plan, PureDP
-from accountant._numbers import count, fraction, positive
-from boosting import LazyBregman, boost, boosting_plan, certificates
+from accountant import Ledger, PureDP
+from accountant._numbers import count, fraction, non_negative, open_probability, positive
+from boosting import boost
 from boosting.measures import FloatArray
+from boosting.sample_sizes import HalfspaceTask, SampleSize
 from learners.allowance import Allowance
-from learners.centring import Centring
 from learners.classes import Classes, distinct_classes, public_classes
 from learners.defaults import Settings, halfspace_settings
+from learners.halfspace_plan import HalfspacePlan
+from learners.halfspace_promise import promised
 from learners.labels import signs
-from learners.noisy_centring import NoisyCentring, unit
+from learners.noisy_centring import unit
 from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.point_sample import PointSample
 from learners.tables import Frame, Table, input_names, number_table, refuse_other_names
-from mechanisms import NoiseSource, Slickness
+from mechanisms import NoiseSource
 
 
 @attrs.frozen(eq=False)
@@ -51,33 +53,6 @@ class HalfspaceModel:
         return HalfspaceModel(normal, intercept)
 
 
-@attrs.frozen(slots=False, eq=False)
-class HalfspacePlan:
-    """All rounds of a fit, fixed and priced before it starts. Everything here is public."""
-
-    n: int
-    settings: Settings
-    pure: bool
-    noise: NoiseSource
-
-    @property
-    def booster(self) -> Centring:
-        """The measure producer."""
-        return Centring(LazyBregman(self.settings.density, self.settings.learning_rate))
-
-    def learner(self, scale: float) -> NoisyCentring:
-        """The weak learner with that noise."""
-        return NoisyCentring(scale, self.noise, "gamma-norm" if self.pure else "gaussian")
-
-    def certificates(self) -> list[tuple[Slickness, int]]:
-        """Of each round."""
-        return certificates(self.booster, self.settings.rounds, self.n)
-
-    def whole(self, scale: float) -> Plan:
-        """The costs of all rounds."""
-        return boosting_plan(self.learner(scale), self.certificates())
-
-
 class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, HalfspaceModel]):  # type: ignore[misc]  # untyped base
     """A large-margin halfspace: HS-StL of Bun, Carmosino & Sorrell (2020), corrected. [003-Thm27] [003-Lem25]
 
@@ -91,6 +66,14 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
       None takes what `learners.defaults.halfspace_settings` says for this n, dimension, epsilon and delta.
     scale: σ of the noise per coordinate, in units of the radius; None takes the least that the budget buys. One that
       the budget does not buy is refused.
+    margin: *public* distance, in the unit of X, that all points keep from the plane to be found, in (0, radius]. It
+      asks for a promise: rounds, density and learning_rate are then those of the corrected theorems, and of new data,
+      from where the n records come from, independently, more than `error` are put on the wrong side with probability
+      `failure` at most. Fewer records than that takes are refused. None promises nothing.
+    error: α in (0, 1], and failure: β in (0, 1), of that promise.  noise_rate: at most this share of labels is flipped,
+      see `HalfspaceTask`; None is ατ/32.  All three only matter with margin.
+    count_outside: asks for the number of points outside the ball, with noise of that scale, in records: Gaussian, or
+      Laplace at delta 0. It is paid out of (epsilon, delta). None asks for nothing.
     fit_intercept: False for halfspaces through the origin; else the points get a further coordinate, R.
     classes: the two public classes, the second positive; None takes (−1, 1). "observed" declares that which occur in y
       is public, and takes them in rising order.
@@ -98,7 +81,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
       source of your own is used as it is, and named in the books.
 
-    Fitted: `coef_`, shape (1, d), and `intercept_`, shape (1,); `settings_`; `scale_`, σ; all public.
+    Fitted: `coef_`, shape (1, d), and `intercept_`, shape (1,); `settings_`; `scale_`, σ; `outside_`, the noisy
+    count or None; `promise_`, a `SampleSize` or None; all public.
 
     >>> import numpy as np
     >>> from learners import HalfspaceBoostClassifier
@@ -118,6 +102,11 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         "learning_rate": optional(positive),
         "scale": optional(positive),
         "fit_intercept": bool,
+        "margin": optional(positive),
+        "error": fraction,
+        "failure": open_probability,
+        "noise_rate": optional(non_negative),
+        "count_outside": optional(positive),
     }
 
     def __init__(
@@ -131,6 +120,11 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         learning_rate: float | None = None,
         scale: float | None = None,
         fit_intercept: bool = False,
+        margin: float | None = None,
+        error: float = 0.1,
+        failure: float = 0.05,
+        noise_rate: float | None = None,
+        count_outside: float | None = None,
         classes: Classes = None,
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
@@ -143,6 +137,11 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         self.learning_rate = learning_rate
         self.scale = scale
         self.fit_intercept = fit_intercept
+        self.margin = margin
+        self.error = error
+        self.failure = failure
+        self.noise_rate = noise_rate
+        self.count_outside = count_outside
         self.classes = classes
         self.ledger = ledger
         self.random_state = random_state
@@ -179,33 +178,67 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
             self.feature_names_in_ = np.array(names, dtype=object)
         return self
 
-    def _settings(self, sample: PointSample) -> Settings:
-        """What was given, and for the rest the defaults."""
-        default = halfspace_settings(sample.n, sample.dimension, float(self.epsilon), float(self.delta))
-        return Settings(
-            default.rounds if self.rounds is None else count(self.rounds),
-            default.learning_rate if self.learning_rate is None else float(self.learning_rate),
-            default.density if self.density is None else float(self.density),
-        )
+    def _settings(self, sample: PointSample) -> tuple[Settings, SampleSize | None]:
+        """What a promise takes; or what was given, and for the rest the defaults."""
+        given = (self.rounds, self.learning_rate, self.density)
+        if self.margin is None:
+            default = halfspace_settings(sample.n, sample.dimension, float(self.epsilon), float(self.delta))
+            return default.unless(*given), None
+        if given != (None, None, None):
+            raise ValueError("margin: it sets rounds, density and learning_rate; give it, or any of them")
+        return promised(self._task(float(self.margin), sample.dimension), sample.n)
+
+    def _task(self, margin: float, dimension: int) -> HalfspaceTask:
+        """What is promised. With an intercept b, |b| <= R, points (x, R) of a ball R√2 keep m/√2 from their plane."""
+        if not 0.0 < float(self.delta) < 1.0:
+            raise ValueError("margin: a promise is for Gaussian noise; it needs delta > 0")
+        if not margin <= float(self.radius):
+            raise ValueError(f"margin: expected at most the radius, {self.radius!r}, got {margin!r}")
+        relative = margin / float(self.radius) / (2.0 if self.fit_intercept else 1.0)
+        rate = None if self.noise_rate is None else float(self.noise_rate)
+        task = float(self.error), float(self.failure), float(self.epsilon), float(self.delta)
+        try:
+            return HalfspaceTask(relative, *task, dimension, rate)
+        except ValueError as error:
+            raise ValueError(f"noise_rate: {error}") from error
+
+    def _scale(self, plan: HalfspacePlan, allowance: Allowance, promise: SampleSize | None) -> float:
+        """σ: what was given, or the least that the budget buys. Raises ValueError for too little or too much noise."""
+        try:
+            least = 1.0 / allowance.largest_eta(lambda eta: plan.whole(1.0 / eta))
+        except ArithmeticError as error:
+            if plan.count is None:
+                raise
+            raise ValueError(
+                f"count_outside: noise of {self.count_outside!r} on the count leaves nothing of epsilon="
+                f"{self.epsilon!r}, delta={self.delta!r} for the rounds; give it more noise"
+            ) from error
+        scale = least if self.scale is None else float(self.scale)
+        if not scale >= least:
+            raise ValueError(
+                f"scale: {self.scale!r} is too little noise for {plan.settings.rounds} rounds at epsilon="
+                f"{self.epsilon!r}, delta={self.delta!r}; it takes {least:.6g} or more, or scale=None"
+            )
+        if promise is not None and not scale <= promise.sigma:
+            raise ValueError(
+                f"margin: a promise bears noise of {promise.sigma:.6g}, and this takes {scale:.6g}; give more records, "
+                "or leave scale and count_outside at None"
+            )
+        return scale
 
     def _learn(
         self, sample: PointSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
     ) -> HalfspaceModel:
-        settings = self._settings(sample)
-        plan = HalfspacePlan(sample.n, settings, isinstance(allowance.target, PureDP), noise)
-        scale = 1.0 / allowance.largest_eta(lambda eta: plan.whole(1.0 / eta))
-        if self.scale is not None:
-            if not float(self.scale) >= scale:
-                raise ValueError(
-                    f"scale: {self.scale!r} is too little noise for {settings.rounds} rounds at epsilon="
-                    f"{self.epsilon!r}, delta={self.delta!r}; it takes {scale:.6g} or more, or scale=None"
-                )
-            scale = float(self.scale)
+        settings, promise = self._settings(sample)
+        pure = isinstance(allowance.target, PureDP)
+        plan = HalfspacePlan(sample.n, settings, sample.radius, pure, noise, self.count_outside, promise is not None)
+        scale = self._scale(plan, allowance, promise)
         learner, data = plan.learner(scale), allowance.ledger.protect(sample)
-        announced = learner.announced(plan.certificates()[-1][0])
+        announced = learner.announced(plan.certificates[-1][0])
         with allowance.reserve(plan.whole(scale), self._adjacency(), announced) as charge:
+            outside = None if plan.count is None else float(charge.release(plan.count, data)[0])
             found = boost(data, sample.n, plan.booster, learner, settings.rounds, charge, on_round)
-        self.scale_, self.settings_ = scale, settings
+        self.scale_, self.settings_, self.outside_, self.promise_ = scale, settings, outside, promise
         return self._model(unit(np.sum([each.normal for each in found], axis=0)))
 
     def _model(self, normal: FloatArray) -> HalfspaceModel:

@@ -172,11 +172,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         splits = self.splits if self.weak_learner == "top-down" else 0
         rounds = None if self.rounds is None else count(self.rounds)
         default = lazy_boost_settings(n, float(self.epsilon), float(self.delta), features, splits=splits, rounds=rounds)
-        return Settings(
-            default.rounds,
-            default.learning_rate if self.learning_rate is None else float(self.learning_rate),
-            default.density if self.density is None else float(self.density),
-        )
+        return default.unless(None, self.learning_rate, self.density)
 
     def _learner(self, layout: Layout, eta: float, noise: NoiseSource) -> RoundLearner[CodeHypothesis]:
         match self.weak_learner:

@@ -12,7 +12,7 @@ from boosting import Spender
 from boosting.measures import FloatArray
 from learners.centring import Halfspace, WeightedPoints
 from mechanisms import GammaNorm, NoiseSource, RobustGaussian, Slickness
-from mechanisms.queries import UNIT_BALL_MEAN
+from mechanisms.queries import MEAN_ROUNDING, unit_ball_mean
 
 Law: TypeAlias = Literal["gaussian", "gamma-norm"]
 """Of the noise: Gaussian, whose rounds are exactly Gaussian differential privacy together, or the one that is pure."""
@@ -23,17 +23,20 @@ class NoisyCentring:
     """ẑ = Σ μ̂(i)·yᵢ·x̃ᵢ + noise, and the hypothesis (ẑ/|ẑ|)·x̃. Source: 003, section 5.2. [003-Thm27]
 
     scale: σ > 0 per coordinate, for "gamma-norm" the scale of the noise's length, in units of the unit ball.
-    Cost of a round: GDP(2ζ/σ), or PureDP(2ζ/scale); half of what 003 charges. Dividing by the length is
-    post-processing: without it h leaves [−1, 1], and the advantage is the square of what it could be. [003-Thm26]
+    rounding: r >= 0, the most that the points may have, see `unit_ball_mean`.
+    Cost of a round: GDP((2ζ + r)/σ), or PureDP((2ζ + r)/scale); half of what 003 charges, but for r.
+    Dividing by the length is post-processing: without it h leaves [−1, 1], and the advantage is the square of what it
+    could be. [003-Thm26]
     """
 
     scale: float = attrs.field(converter=positive)
     noise: NoiseSource
     law: Law = "gaussian"
+    rounding: float = MEAN_ROUNDING
 
     def _release(self, zeta: float) -> RobustGaussian[WeightedPoints] | GammaNorm[WeightedPoints]:
         kind = RobustGaussian if self.law == "gaussian" else GammaNorm
-        return kind(UNIT_BALL_MEAN, self.scale, zeta, self.noise)
+        return kind(unit_ball_mean(self.rounding), self.scale, zeta, self.noise)
 
     def costs(self, slickness: Slickness) -> Sequence[Cost]:
         """Of one round under this certificate."""

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import entr
 
 from accountant import ReplaceOne
-from accountant._numbers import positive
+from accountant._numbers import non_negative, positive
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.robust import Certified, RobustQuery
@@ -293,20 +293,27 @@ class WeightedPoints(Certified, Protocol):
 
     @property
     def mean(self) -> FloatArray:
-        """Σ μ̂(i)·yᵢ·xᵢ, shape (d,), within MEAN_ROUNDING/2 of the true one of points that are in the ball."""
+        """Σ μ̂(i)·yᵢ·xᵢ, shape (d,), within rounding/2 of the true one of points that are in the ball, in ℓ2."""
+
+    @property
+    def rounding(self) -> float:
+        """How far two computed means may be apart beyond what exact ones are."""
 
 
-def unit_ball_mean(data: WeightedPoints) -> FloatArray:
-    """See `WeightedPoints.mean`."""
-    return data.mean
+def unit_ball_mean(rounding: float) -> RobustQuery[WeightedPoints, FloatArray, L2Sensitivity]:
+    """The centred mean of points that their holder keeps in the unit ball: what the halfspace learner releases.
 
+    Sensitivity 2ζ + rounding: the change is ∫ y·x dν with |ν| <= 2ζ and |yx| <= 1. [003-Thm27]
+    rounding: public, the largest that data may have; others are refused. Raises ValueError for a negative one.
+    """
+    most = non_negative(rounding)
 
-def unit_ball_l2(zeta: float) -> L2Sensitivity:
-    """2ζ: the change is ∫ y·x dν with |ν| <= 2ζ and |yx| <= 1. [003-Thm27]"""
-    return L2Sensitivity(up(2.0 * zeta + MEAN_ROUNDING))
+    def mean(data: WeightedPoints) -> FloatArray:
+        if not data.rounding <= most:
+            raise ValueError(f"the sensitivity allows for rounding by {most!r}, the points for {data.rounding!r}")
+        return data.mean
 
+    def sensitivity(zeta: float) -> L2Sensitivity:
+        return L2Sensitivity(up(2.0 * zeta + most))
 
-UNIT_BALL_MEAN: Final[RobustQuery[WeightedPoints, FloatArray, L2Sensitivity]] = RobustQuery(
-    "unit-ball-mean", unit_ball_mean, unit_ball_l2, ReplaceOne(), ("003-Thm27",)
-)
-"""The centred mean of points that their holder keeps in the unit ball: what the halfspace learner releases."""
+    return RobustQuery(f"unit-ball-mean(rounding={most!r})", mean, sensitivity, ReplaceOne(), ("003-Thm27",))

@@ -1,0 +1,37 @@
+"""Settings for learning a halfspace with a promise: an error of at most α on new data, but for probability β."""
+
+from typing import Final
+
+from boosting.guarantees import best_learning_rate
+from boosting.lazy_bregman import MAX_ROUNDS
+from boosting.sample_sizes import HalfspaceTask, SampleSize, best_sigma, by_margins, by_privacy
+from learners.defaults import Settings
+
+SLACK: Final = 1.001
+"""Times as many records as a theorem asks for, so that rounding, which is charged too, leaves the noise within it."""
+
+
+def cheapest(task: HalfspaceTask) -> SampleSize:
+    """By 003, Theorem 30 or 33, whichever takes fewer records. [003-Thm30] [003-Thm33]"""
+    return min((best_sigma(task, route) for route in (by_margins, by_privacy)), key=lambda size: size.records)
+
+
+def promised(task: HalfspaceTask, n: int) -> tuple[Settings, SampleSize]:
+    """T, λ and κ, and the σ that they bear, for n records. Raises ValueError where these are too few for the promise.
+
+    κ = α/4 and λ = √(2L/T), with T and σ those that need the fewest records.
+    """
+    size = cheapest(task)
+    needed = int(SLACK * size.records) + 1
+    if n < needed:
+        raise ValueError(
+            f"n: {n} records are too few to promise an error of {task.error:g} but for probability {task.failure:g} at "
+            f"margin {task.margin:g} in {task.dimension} dimensions; it takes {needed}, mostly for "
+            f"{size.dominant.replace('_', ' ')}. `exchequer price --halfspace` shows what other promises take; without "
+            "margin= nothing is promised, and fewer are mostly enough"
+        )
+    if size.rounds > MAX_ROUNDS:
+        raise ValueError(
+            f"margin: {task.margin:g} takes {size.rounds} rounds, and none is certified beyond {MAX_ROUNDS}"
+        )
+    return Settings(size.rounds, best_learning_rate(task.density, size.rounds), task.density), size
