@@ -16,13 +16,13 @@ import numpy as np
 
 from benchmarks import printed
 from benchmarks.baselines import best_rules
-from benchmarks.margins import guaranteed_accuracy, last_round_above, rademacher, replay
+from benchmarks.margins import guaranteed_accuracy, last_round_above, rademacher
 from benchmarks.printed import EPSILONS, Setting
 from benchmarks.registry import BOOSTED_RULES, SYSTEMS, paper_setting
 from benchmarks.report import Grid, Line, Report, Reports
 from benchmarks.splits import PAPER, Folds, Holdouts, Part, Plan, paper_protocol, whole
 from benchmarks.systems import Measurement, Results, System, grids, measure, ours, quality
-from boosting import LazyBregman
+from boosting import LazyBregman, replay
 from learners import LazyBoostClassifier
 from learners.estimator import Rule
 from learners.one_rule import CONSTANT

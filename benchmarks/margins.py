@@ -4,16 +4,14 @@ Nothing here is private: it reads the training data of a finished run.
 """
 
 import math
-from collections.abc import Sequence
 
 import attrs
 import numpy as np
 
 from boosting import LazyBregman
-from boosting.guarantees import measured_advantage
 from boosting.measures import FloatArray
 from learners import EncodedSample
-from learners.one_rule import OneRule, one_rule_scores
+from learners.one_rule import one_rule_scores
 
 
 def rademacher(sample: EncodedSample, draws: int, seed: int = 0) -> float:
@@ -40,23 +38,6 @@ def guaranteed_accuracy(margins: FloatArray, complexity: float, failure: float =
     slack = math.sqrt(-math.log(failure) / (2.0 * margins.size))
     bounds = 1.0 - below - 2.0 * complexity / levels - slack
     return max(0.0, float(np.max(bounds, initial=0.0)))
-
-
-@attrs.frozen(eq=False)
-class Curve:
-    """A run, round by round: advantages, shape (rounds,), and the margins at its end, shape (n,)."""
-
-    advantages: FloatArray
-    margins: FloatArray
-
-
-def replay(sample: EncodedSample, rules: Sequence[OneRule], booster: LazyBregman) -> Curve:
-    """The advantage that each rule had under the weighting that it was learnt for."""
-    state, advantages = booster.start(sample), []
-    for rule in rules:
-        advantages.append(measured_advantage(state, rule))
-        state = booster.step(state, rule)
-    return Curve(np.array(advantages), state.margins / max(1, len(rules)))
 
 
 def last_round_above(advantages: FloatArray, threshold: float) -> int:

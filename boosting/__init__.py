@@ -4,19 +4,28 @@ Imports accountant and mechanisms only. Nothing here knows what a feature is; a 
 itself, its weak learner does, through the ledger.
 """
 
-from boosting import generalisation, guarantees, halfspaces, rado_loss
-from boosting.guarantees import MarginCertificate, margin_bound, margin_certificate, rounds_for_margin
-from boosting.lazy_bregman import LazyBregman, Reweighted
+from boosting import games, generalisation, guarantees, halfspaces, label_noise, margin_data, rado_loss, sample_sizes
+from boosting.adaboost import AdaBoost, NoCertificate
+from boosting.exponential_weights import ExponentialWeights
+from boosting.guarantees import MarginCertificate, margin_bound, rounds_for_margin
+from boosting.lazy_bregman import LazyBregman
 from boosting.measures import BoundedMeasure, joint_distance, kl_divergence, statistical_distance
 from boosting.projection import capped_scaling
+from boosting.replays import Replay, replay
+from boosting.reweighted import MarginWeighting, Reweighted
 from boosting.schema import Hypothesis, NextMeasure, Spender, WeakLearner, boost, boosting_plan, certificates
 
 __all__ = [
+    "AdaBoost",
     "BoundedMeasure",
+    "ExponentialWeights",
     "Hypothesis",
     "LazyBregman",
     "MarginCertificate",
+    "MarginWeighting",
     "NextMeasure",
+    "NoCertificate",
+    "Replay",
     "Reweighted",
     "Spender",
     "WeakLearner",
@@ -24,14 +33,18 @@ __all__ = [
     "boosting_plan",
     "capped_scaling",
     "certificates",
+    "games",
     "generalisation",
     "guarantees",
     "halfspaces",
     "joint_distance",
     "kl_divergence",
+    "label_noise",
     "margin_bound",
-    "margin_certificate",
+    "margin_data",
     "rado_loss",
+    "replay",
     "rounds_for_margin",
+    "sample_sizes",
     "statistical_distance",
 ]

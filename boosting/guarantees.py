@@ -3,20 +3,19 @@
 Everywhere: density is κ in (0, 1], L = ln(1/κ), learning_rate is λ in the scale of `LazyBregman` (003's is twice
 that), rounds is T, and an advantage is γ = ½·Σᵢ μ̂(i)·yᵢ·h(xᵢ) in [−1/2, 1/2], for |h| ≤ 1.
 
-`measured_advantage` and `margin_certificate` look at unsealed data. They are for tests and simulations: what they
-return is not private, and nothing here charges for it.
+`measured_advantage` looks at unsealed data. It is for tests and simulations: what it returns is not private, and
+nothing here charges for it. `boosting.replays` does so for whole runs.
 """
 
 import math
-from collections.abc import Sequence
 from typing import Final, TypeVar
 
 import attrs
 import numpy as np
 
 from accountant._numbers import count, fraction, positive
-from boosting.lazy_bregman import Reweighted
 from boosting.measures import FloatArray
+from boosting.reweighted import Reweighted
 from boosting.schema import Hypothesis, Labelled
 
 S = TypeVar("S", bound=Labelled)
@@ -155,20 +154,3 @@ class MarginCertificate:
     def holds(self) -> bool:
         """bound <= worst_mean <= quantile, but for `ROUNDING`. False means that the booster is wrong."""
         return self.bound - ROUNDING <= self.worst_mean <= self.quantile + ROUNDING
-
-
-def margin_certificate(finished: Reweighted[S], advantages: Sequence[float]) -> MarginCertificate:
-    """The certificate of a run: for tests and simulations only, as it reads margins and is not private. [003-Thm24]
-
-    finished: the state after T hypotheses.  advantages: the T of `measured_advantage`, in order.
-    Raises ValueError where their number is not T, or T is 0.
-    """
-    if finished.hypotheses != len(advantages) or not advantages:
-        raise ValueError(f"expected {finished.hypotheses} advantages, at least one, got {len(advantages)}")
-    margins = finished.margins / finished.hypotheses
-    booster, mean = finished.producer, math.fsum(advantages) / len(advantages)
-    return MarginCertificate(
-        quantile_margin(margins, booster.density),
-        worst_mean_margin(margins, booster.density),
-        margin_bound(mean, booster.density, booster.learning_rate, finished.hypotheses),
-    )

@@ -4,9 +4,7 @@ Hypotheses are ±1 or real, in [−1, 1]. A loss 1 − ½|h(x) − y| is ½(1 + 
 margins y·h(x) counts; for ±1 it is a whole number, and as few distinct weights as hypotheses come of it.
 """
 
-import math
-from functools import cached_property
-from typing import Final, Generic, TypeVar
+from typing import TypeVar
 
 import attrs
 import numpy as np
@@ -16,54 +14,17 @@ from accountant._numbers import count, fraction, positive
 from accountant.rounding import up
 from boosting.measures import BoundedMeasure, FloatArray, IntArray
 from boosting.projection import capped_scaling, capped_weights
-from boosting.schema import Hypothesis, Labelled, SignArray
+from boosting.reweighted import Reweighted, levels, ratio_zeta, start, step
+from boosting.schema import Hypothesis, Labelled
 from mechanisms import Slickness
 
 S = TypeVar("S", bound=Labelled)
-
-MAX_ROUNDS: Final = 4096
-"""Rounds for which the rounding head-room of weighted sums is proved; no certificate is issued beyond."""
-
-MAX_EXPONENT: Final = 4096.0
-"""The largest λ·t, for the same reason: beyond it exp(−λ·margin) keeps too few digits."""
 
 
 def _density(value: float) -> float:
     if fraction(value) < 2.0**-30:
         raise ValueError(f"density: expected at least 2^-30, got {value!r}")
     return float(value)
-
-
-@attrs.frozen(slots=False, eq=False)
-class Reweighted(Generic[S]):
-    """A sample with the measure that `LazyBregman` puts on it after `hypotheses` many rounds.
-
-    margins: yᵢ·Σⱼ hⱼ(xᵢ), shape (n,); integers of the parity of `hypotheses` while all of these are ±1.
-    """
-
-    sample: S
-    margins: IntArray | FloatArray
-    hypotheses: int
-    producer: "LazyBregman"
-
-    @property
-    def slickness(self) -> Slickness:
-        """The certificate of this weighting, for the n that the sample really has."""
-        return self.producer.slickness(self.sample.n, self.hypotheses + 1)
-
-    @cached_property
-    def measure(self) -> BoundedMeasure:
-        """exp(−λ·margin), scaled and capped to density exactly κ; for ±1 at most hypotheses + 1 distinct values."""
-        mass = self.producer.density * self.sample.n
-        if self.margins.dtype.kind == "f":
-            logs = np.asarray(-self.producer.learning_rate * self.margins, dtype=np.float64)
-            weights, _ = capped_weights(logs, self.producer.density)
-            return BoundedMeasure(weights, np.arange(self.sample.n), mass)
-        levels = np.arange(-self.hypotheses, self.hypotheses + 1, 2, dtype=np.float64)
-        index = (np.asarray(self.margins, dtype=np.intp) + self.hypotheses) >> 1
-        counts = np.bincount(index, minlength=levels.size)
-        values = capped_scaling(-self.producer.learning_rate * levels, counts, self.producer.density)
-        return BoundedMeasure(values, index, mass)
 
 
 @attrs.frozen
@@ -91,27 +52,23 @@ class LazyBregman:
 
         Nothing in the proof asks for ±1: two records' margins after t − 1 hypotheses in [−1, 1] differ by 2(t − 1).
         """
-        if count(number) > MAX_ROUNDS:
-            raise ValueError(f"rounds: no certificate beyond round {MAX_ROUNDS}, got {number}")
-        if self.learning_rate * (number - 1) > MAX_EXPONENT:
-            raise ValueError(f"learning_rate: {self.learning_rate} times {number - 1} rounds exceeds {MAX_EXPONENT}")
-        shrink = math.exp(-2.0 * self.learning_rate * (number - 1))
-        per_round = up(1.0 / (1.0 + (count(n) - 1) * shrink))
-        zeta = min(self.global_zeta(n), per_round)
+        zeta = min(self.global_zeta(n), ratio_zeta(n, number, self.learning_rate, 2.0))
         return Slickness(zeta, n, ReplaceOne(), self.name, ("L0", "001-per-round-zeta"))
+
+    def weigh(self, margins: IntArray | FloatArray, hypotheses: int) -> BoundedMeasure:
+        """exp(−λ·margin), scaled and capped to density exactly κ; for ±1 at most hypotheses + 1 distinct values."""
+        values, index = levels(margins, hypotheses)
+        logs = -self.learning_rate * values
+        if margins.dtype.kind == "f":
+            weights, _ = capped_weights(logs, self.density)
+        else:
+            weights = capped_scaling(logs, np.bincount(index, minlength=values.size), self.density)
+        return BoundedMeasure(weights, index, self.density * margins.size)
 
     def start(self, sample: S) -> Reweighted[S]:
         """The uniform measure of density κ."""
-        return Reweighted(sample, np.zeros(sample.n, dtype=np.intp), 0, self)
+        return start(sample, self)
 
     def step(self, state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
-        """The measure after one more hypothesis. Margins are carried along; they follow from the hypotheses."""
-        agreement = state.sample.labels * in_range(hypothesis.predictions(state.sample))
-        return Reweighted(state.sample, state.margins + agreement, state.hypotheses + 1, self)
-
-
-def in_range(predictions: SignArray | FloatArray) -> SignArray | FloatArray:
-    """Real predictions, record by record brought into [−1, 1]: beyond it the certificate would be false. NaN is 0."""
-    if predictions.dtype.kind != "f":
-        return predictions
-    return np.clip(np.nan_to_num(np.asarray(predictions, dtype=np.float64), nan=0.0), -1.0, 1.0)
+        """See `step`."""
+        return step(state, hypothesis)

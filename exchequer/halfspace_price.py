@@ -142,7 +142,7 @@ def _run(found: "Mapping[str, SampleSize]") -> list[tuple[str, list[str]]]:
 
 
 def _explain(found: "Mapping[str, SampleSize]") -> None:
-    from boosting.lazy_bregman import MAX_ROUNDS
+    from boosting.reweighted import MAX_ROUNDS
     from exchequer import show
 
     for name, size in found.items():

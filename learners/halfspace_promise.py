@@ -3,7 +3,7 @@
 from typing import Final
 
 from boosting.guarantees import best_learning_rate
-from boosting.lazy_bregman import MAX_ROUNDS
+from boosting.reweighted import MAX_ROUNDS
 from boosting.sample_sizes import HalfspaceTask, SampleSize, best_sigma, by_margins, by_privacy
 from learners.defaults import Settings
 

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 from accountant import AddRemoveOne, ApproxDP, Ledger, Plan, PureDP, ReplaceOne
 from accountant._numbers import count, positive
-from boosting import LazyBregman
-from boosting.guarantees import measured_advantage
+from boosting import LazyBregman, replay
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample, Layout
@@ -213,12 +212,7 @@ def advantages(
         raise TypeError(f"advantages are those of the rounds of a vote, not of a {type(model).__name__}")
     codes, numbers = _labelled(fitted, X, y)
     sample = EncodedSample(Layout(model.schema), codes, (2 * numbers - 1).astype(np.int8))
-    weighting = _booster(fitted) if booster is None else booster
-    state, found = weighting.start(sample), []
-    for rule in model.rules:
-        found.append(measured_advantage(state, rule))
-        state = weighting.step(state, rule)
-    return np.array(found)
+    return replay(sample, model.rules, _booster(fitted) if booster is None else booster).advantages
 
 
 def _booster(fitted: PrivateClassifier[Any]) -> LazyBregman:

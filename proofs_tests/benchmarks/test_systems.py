@@ -17,7 +17,7 @@ from benchmarks.registry import OURS, SYSTEMS, paper_setting
 from benchmarks.report import Grid, Line, Report, Reports
 from benchmarks.splits import Part, Split, whole
 from benchmarks.systems import NO_PRIVACY, Measurement, Results, Scorer, System, grids, measure, ours, quality
-from boosting import LazyBregman
+from boosting import LazyBregman, replay
 from exchequer.datasets import breast_cancer, packaged_schema
 from learners import LazyBoostClassifier
 from learners.one_rule import OneRule, one_rule_scores
@@ -212,7 +212,7 @@ def test_the_guarantee_is_the_best_over_margins() -> None:
 def test_a_replay_has_the_margins_and_advantages_of_its_run() -> None:
     sample, booster = OneSplit().split.train.sample, LazyBregman(0.5, 0.3)
     rules = best_rules(sample, 6, booster)
-    curve = margins.replay(sample, rules, booster)
+    curve = replay(sample, rules, booster)
     votes = sum(rule.predictions(sample).astype(int) for rule in rules)
     assert np.allclose(curve.margins, sample.labels * votes / 6.0)
     uniform = np.mean(sample.labels == rules[0].predictions(sample)) - 0.5

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 from click.testing import CliRunner
 
-from boosting.lazy_bregman import MAX_ROUNDS
+from boosting.reweighted import MAX_ROUNDS
 from boosting.sample_sizes import HalfspaceTask, best_sigma, by_margins, by_privacy
 from exchequer.cli import main
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from accountant import ReplaceOne
 from boosting import LazyBregman
-from boosting.lazy_bregman import Reweighted
 from boosting.projection import capped_scaling
+from boosting.reweighted import Reweighted
 from learners import EncodedSample, Layout, Schema
 from learners.one_rule import ONE_RULE_ERRORS, OneRule
 from mechanisms import (
