@@ -10,6 +10,7 @@ NAMES = {
     "boosted-trees": "the tables and figures of 001 on Adult, Cod-RNA and Mushroom, beside it (about 10 minutes)",
     "peers": "ours beside diffprivlib and interpret (about 20 minutes, can be resumed; extra `bench`)",
     "recommended": "PrivateBoostClassifier on the three sets, both adjacencies, beside PrivateGBDT (about 5 minutes)",
+    "halfspaces": "halfspaces beside logistic regression and theory, with a figure (about 20 minutes; extra `bench`)",
     "adult": "accuracy and AUC on Adult, ten seeds, against the figures of the issue (about 1 minute)",
     "speed": "100 rounds on Adult against interpret's DP-EBM, same machine, same run (about 1 minute; extra `bench`)",
     "composition": "price of k rounds against the exact value, and the time it takes (about 20 seconds)",
@@ -20,8 +21,8 @@ NAMES = {
 }
 
 
-RESUMED = {"peers", "boosted-trees"}
-"""They keep measurements as CSV where the tables go, and take the path as a third argument."""
+RESUMED = {"peers", "boosted-trees", "halfspaces"}
+"""They keep measurements as CSV, or a figure, where the tables go, and take the path as a third argument."""
 
 
 def main() -> None:

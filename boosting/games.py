@@ -89,7 +89,7 @@ def lazy_dense_update(losses: FloatArray, density: float, learning_rate: float) 
     Source: 003, Algorithms 7 and 9, which print the projection of μ̃_T where they mean μ̃_{T+1}: projecting μ̃_T
     ignores the latest loss, and its regret term is 3λ/8 for λ/8. Their Γ is "density >= κ"; μ̃ has κ at most, so
     its projection has κ exactly, and that is what is computed. For h(xᵢ) = ±1 it is `LazyBregman` at half of λ.
-    [003-Alg4] [001-projection] Raises ValueError outside these ranges.
+    [003-Alg4] [003-Alg7] [001-projection] Raises ValueError outside these ranges.
     """
     table = _within(losses, 0.0, 1.0, 2, "losses of shape (T, n)")
     if not table.shape[1]:
@@ -237,7 +237,7 @@ def pythia(margins: FloatArray, density: float) -> Pythia:
 
 
 def least_booster_loss(advantage: float, rounds: int) -> float:
-    """T/2 + Tγ: what any booster loses to T hypotheses of advantage γ. Source: 003, Lemma 35. [003-Thm24]
+    """T/2 + Tγ: what any booster loses to T hypotheses of advantage γ. Source: 003, Lemma 35. [003-Lem35]
 
     advantage: γ in [−1/2, 1/2], met under the very distribution that is played, or the mean of those that were met;
     then it is an equality. A hypothesis for the round before, as Lemma 38 prints it, need not cost that much.
@@ -249,7 +249,7 @@ def least_booster_loss(advantage: float, rounds: int) -> float:
 
 
 def most_pythia_loss(margin: float, rounds: int) -> float:
-    """T/2 + Tθ/2: what Pythia loses at most; exactly that at her mean margin. Source: 003, Lemma 37. [003-Thm24]
+    """T/2 + Tθ/2: what Pythia loses at most; exactly that at her mean margin. Source: 003, Lemma 37. [003-Lem35]
 
     margin: θ in [−1, 1], normalised. Raises ValueError outside. 003's κ <= 1/2 is not needed.
     """

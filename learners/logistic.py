@@ -20,12 +20,9 @@ from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
-from mechanisms.logistic_loss import UNIT, Reach
+from mechanisms.logistic_loss import BLOCK, UNIT, Reach
 from mechanisms.noise import NoiseSource
 from mechanisms.objective import ObjectivePerturbation, TooLittleRegularization, calibrated
-
-BLOCK: Final = 1024
-"""Records summed one after another; blocks are then added up, so that rounding grows with n/BLOCK, not with n."""
 
 
 @attrs.frozen(slots=False)

@@ -19,6 +19,9 @@ UNIT: Final = 2.0**-53
 SAFETY: Final = 1.01
 """On first-order rounding bounds, for their higher orders and for their own evaluation."""
 
+BLOCK: Final = 1024
+"""Records summed one after another; blocks are then added up, so that rounding grows with n/BLOCK, not with n."""
+
 MOST_STEPS: Final = 500
 """Newton steps; a dozen is usual."""
 
@@ -116,8 +119,8 @@ class LinearRecords:
 
     @property
     def sum_rounding(self) -> float:
-        """Sums of n products in any order."""
-        return 2.0 * (self.n + 2) * UNIT
+        """Sums of products over a block in any order, then over blocks: over all n it would outgrow the tolerance."""
+        return 2.0 * (min(self.n, BLOCK) + self.n / BLOCK + 4) * UNIT
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """See `LinearSample`."""
@@ -125,7 +128,11 @@ class LinearRecords:
 
     def pulled(self, residuals: FloatArray) -> FloatArray:
         """See `LinearSample`."""
-        return np.asarray(self.features.T @ residuals, dtype=np.float64)
+        total = np.zeros(self.d)
+        for start in range(0, self.n, BLOCK):
+            rows = slice(start, start + BLOCK)
+            total += residuals[rows] @ self.features[rows]
+        return total
 
     def gram(self, curvatures: FloatArray) -> FloatArray:
         """See `LinearSample`."""

@@ -18,9 +18,11 @@ BOOSTING: tuple[Claim, ...] = (
         "ours",
         "In round t the distance is at most r/(r + n − 1), r = exp(2λ(t − 1)), for |h| ≤ 1.",
         "tightened",
-        "ζ_t = min(1/(κn), r/(r + n − 1))",
+        "ζ_t = min(1/(κn), r/(r + n − 1)); r/(r + n − 1) without projection, where r = exp(λ(t − 1)) for weights "
+        "min(1, exp(−λ·margin))",
         "Capping never increases a ratio of weights, ratios are at most r, so one weight stands against n − 1 that "
-        "are each at least a share 1/r of it.",
+        "are each at least a share 1/r of it. AdaBoost has no such r: its rates depend on the data, and one of n "
+        "records gets half of the weight after a round.",
         "boosting/test_slickness.py::test_both_certificates_are_attained",
     ),
     Claim(

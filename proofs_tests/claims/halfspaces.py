@@ -169,6 +169,26 @@ HALFSPACES: tuple[Claim, ...] = (
         "claims_shown/test_regret_claims.py::test_the_regret_term_is_lambda_over_eight",
     ),
     Claim(
+        "003-Alg7",
+        "003, Algorithms 7 and 9",
+        "Playing the projection of μ̃_T in round T + 1 has the regret of Lemma 34.",
+        "false as printed",
+        "the projection of μ̃_{T+1}",
+        "What is printed counts each loss a round late, which by 003-Lem43 costs λ/4 more; two records and losses that "
+        "take turns reach 97 % of 3λ/8.",
+        "boosting/test_games.py::test_projecting_the_measure_before_as_printed_breaks_the_bound",
+    ),
+    Claim(
+        "003-Lem35",
+        "003, Lemmas 35, 37 and 38",
+        "Any booster loses T/2 + Tγ at least, Pythia T/2 + Tθ/2 at most.",
+        "narrowed",
+        "h_t learnt for μ̂_t; no κ <= 1/2",
+        "Lemma 38 prints h_t = WkL(S, μ̂_{t−1}); so played, three hypotheses of advantage 1/6 under any weighting cost "
+        "0.67 in two rounds, not 1.33. Lemma 37 never uses κ <= 1/2.",
+        "boosting/test_games.py::test_a_hypothesis_for_the_round_before_has_no_such_advantage",
+    ),
+    Claim(
         "003-Lem41",
         "003, Lemmas 40 and 41",
         "Playing the next iterate loses at most the comparator's loss + KL/(λκn).",

@@ -1,10 +1,12 @@
 """The logistic loss: its certificate against 60 digits, its minimiser from anywhere, and what its records refuse."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
 
-from mechanisms import LaplaceKernel
+from mechanisms import LaplaceKernel, SeededNoise
 from mechanisms.core import FloatArray
 from mechanisms.logistic_loss import (
     LinearRecords,
@@ -15,8 +17,8 @@ from mechanisms.logistic_loss import (
     missed,
     noise_that_gives,
 )
-from mechanisms.objective import ObjectivePerturbation
-from proofs_tests.support.linear import UNIT_BALL, records
+from mechanisms.objective import ObjectivePerturbation, default_tolerance
+from proofs_tests.support.linear import UNIT_BALL, in_ball, records
 
 
 def true_gradient(sample: LinearRecords, regularization: float, weights: FloatArray, b: FloatArray) -> FloatArray:
@@ -58,6 +60,19 @@ def test_the_certificate_sees_what_cancels_in_a_score() -> None:
     s = missed(sample, point)
     off = np.linalg.norm(computed - true)
     assert 1e-12 < off <= gradient_error(sample, 1e-9, point, b, float(np.sum(s * (1.0 - s))))
+
+
+def test_many_records_are_minimised_to_the_default_tolerance() -> None:
+    """Rounding of sums is certified by block; one bound for sums of all n outgrows the tolerance from 70,000 on."""
+    rng = np.random.default_rng(0)
+    features = in_ball(rng.normal(size=(200_000, 3)), 1)
+    sample = LinearRecords(features, np.where(features[:, 0] > 0.0, 1.0, -1.0), UNIT_BALL)
+    residuals = rng.normal(size=sample.n)
+    exact = [math.fsum(column) for column in (residuals[:, None] * features).T]
+    off = float(np.linalg.norm(sample.pulled(residuals) - exact))
+    assert off <= sample.sum_rounding * float(np.sum(np.abs(residuals)))
+    kernel = LaplaceKernel(4.0)
+    minimiser(sample, 8.0, kernel.draw(np.zeros(3), SeededNoise(0)), default_tolerance(kernel, UNIT_BALL, 3, sample.n))
 
 
 def test_two_minimisers_to_one_tolerance_are_within_the_declared_displacement_of_each_other() -> None:
