@@ -2,7 +2,8 @@
 
 Points are made up, as nobody knows the margin of real ones; three real sets follow. Base setting: 20,000 records in 20
 dimensions at margin 0.1, ε = 1, δ = 1e-6, clean labels, 10,000 clean records to test on. "sphere": margins of 0.1 and
-more, uniform across; "tight": every record exactly at the margin, the hardest there is. diffprivlib's ε is pure.
+more, uniform across; "tight": every record exactly at the margin, uniform across; "minority", the panels' own: exactly
+at the margin, and the mean of all is wrong on a fifth. diffprivlib's ε is pure, and it leaves δ unused.
 """
 
 import statistics
@@ -66,16 +67,15 @@ class Setting:
         return data, labels, margin_data(self.shape, TESTED, self.dimension, self.margin, rng, data.direction)
 
 
-BASE: Final = Setting()
+HARD: Final = Setting(shape="minority")
+DIMENSIONS: Final = (10, 30, 100, 300, 1_000, 3_000, 10_000)
 PANELS: Final[Mapping[str, Sequence[Setting]]] = {
-    "records": [attrs.evolve(BASE, n=n) for n in (500, 2_000, 5_000, 20_000, 100_000)],
-    "margin": [attrs.evolve(BASE, margin=tau, shape="tight") for tau in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)],
-    "epsilon": [attrs.evolve(BASE, epsilon=e, shape="tight") for e in (0.03, 0.1, 0.3, 1.0, 3.0)],
-    "flipped labels": [attrs.evolve(BASE, noise_rate=rate) for rate in (0.0, 0.02, 0.1, 0.2, 0.3, 0.4)],
-    "dimension": [attrs.evolve(BASE, dimension=d) for d in (10, 30, 100, 300, 1_000, 3_000, 10_000)],
-    "dimension, tight": [
-        attrs.evolve(BASE, dimension=d, shape="tight") for d in (10, 30, 100, 300, 1_000, 3_000, 10_000)
-    ],
+    "records": [attrs.evolve(HARD, n=n) for n in (500, 2_000, 5_000, 20_000, 100_000)],
+    "margin": [attrs.evolve(HARD, margin=tau) for tau in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)],
+    "epsilon": [attrs.evolve(HARD, epsilon=e) for e in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)],
+    "flipped labels": [attrs.evolve(HARD, noise_rate=rate) for rate in (0.0, 0.02, 0.1, 0.2, 0.3, 0.4)],
+    "dimension": [attrs.evolve(HARD, dimension=d) for d in DIMENSIONS],
+    "dimension, tight": [attrs.evolve(HARD, shape="tight", dimension=d) for d in DIMENSIONS],
 }
 VARIED: Final = {"records": "n", "margin": "margin", "epsilon": "epsilon", "flipped labels": "noise_rate"}
 

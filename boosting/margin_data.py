@@ -18,8 +18,11 @@ from boosting.schema import SignArray
 _ROOM: Final = 2.0**-40
 """How far inside the unit sphere points end, relatively: more than the norm of 10^4 numbers is off in any order."""
 
+MINORITY: Final = 0.2
+"""The share of records of "minority" on which the mean of all is wrong."""
+
 Drawn = tuple[FloatArray, FloatArray]
-"""Margins, shape (n,), and what is orthogonal to the direction, shape (n, d − 1), in any orthonormal basis."""
+"""Margins, shape (n,), and y times what is orthogonal to the direction, shape (n, d − 1), in any orthonormal basis."""
 
 
 @attrs.frozen(eq=False)
@@ -65,6 +68,15 @@ def _plane(n: int, dimension: int, margin: float, generator: np.random.Generator
     return np.full(n, margin), across
 
 
+def _minority(n: int, dimension: int, margin: float, generator: np.random.Generator) -> Drawn:
+    margins, across = np.full(n, margin), generator.standard_normal((n, dimension - 1))
+    across *= 0.3 / math.sqrt(max(1, dimension - 1))
+    across[:, :1] += np.where(generator.random(n) < MINORITY, -1.0, 1.0)[:, None]
+    norms = np.linalg.norm(across, axis=1)
+    radii = np.divide(_rest(margins), norms, out=np.zeros(n), where=norms > 0.0)
+    return margins, np.asarray(across * radii[:, None])
+
+
 def _rest(margins: FloatArray) -> FloatArray:
     """√(1 − m²): how far from the axis a point of the unit sphere is."""
     return np.asarray(np.sqrt(np.maximum((1.0 - margins) * (1.0 + margins), 0.0)))
@@ -75,6 +87,7 @@ SHAPES: Final[Mapping[str, Callable[[int, int, float, np.random.Generator], Draw
     "tight": _tight,
     "mixed": _mixed,
     "plane": _plane,
+    "minority": _minority,
 }
 """What `margin_data` knows, by name."""
 
@@ -111,6 +124,8 @@ def margin_data(
       tight: |x| = 1, margin exactly τ, uniform across; in one dimension x = ±τu.
       mixed: margins uniform in [τ, 1], uniform in the ball across.
       plane: ±τu ± √(1 − τ²)·v for one v, the four points that show 003, Theorem 26 to be false.
+      minority: |x| = 1, margin exactly τ; y·x is near √(1 − τ²)·v for most records and near −√(1 − τ²)·v for a fifth of
+        them, so that the mean is wrong on these: what boosting is for.
     n, dimension: >= 1.  margin: τ in (0, 1].  direction: u, shape (d,), of any length but 0; None draws one.
     Raises ValueError outside, and for an unknown shape.
 
@@ -124,6 +139,6 @@ def margin_data(
     unit = _unit(generator.standard_normal(axes) if direction is None else direction, axes)
     labels = generator.choice(np.array([-1, 1], dtype=np.int8), records)
     margins, across = SHAPES[shape](records, axes, tau, generator)
-    points = _turned(np.column_stack([labels * margins, across]), unit)
+    points = _turned(labels[:, None] * np.column_stack([margins, across]), unit)
     points /= np.maximum(np.linalg.norm(points, axis=1) * (1.0 + _ROOM), 1.0)[:, None]
     return MarginData(points, labels, unit)

@@ -31,6 +31,7 @@ from accountant.receipts import Receipt
 from learners.allowance import Allowance
 from learners.classes import class_array
 from learners.contents import content_digest
+from learners.tables import Table
 from mechanisms.noise import NoiseSource, noise_source
 
 Progress: TypeAlias = Callable[[int, object], None]
@@ -76,6 +77,10 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         return hasattr(self, "model_")
 
     # --- what a subclass says ----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
+        """Learn at a cost of at most (epsilon, delta), charged before the first release; see the subclass."""
 
     @abc.abstractmethod
     def _learn(self, sample: S, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
@@ -299,7 +304,7 @@ def _learner(base: type[PayingEstimator[S, K]], name: str) -> type[PayingEstimat
     for kind in base.__subclasses__():
         with contextlib.suppress(ValueError):
             return _learner(kind, name)
-    raise ValueError(f"the model is of {name!r}, which is not {base.__name__} nor derived from it")
+    raise ValueError(f"the model is of {name!r}, which is not {base.__name__} nor derived from it; try {name}.load")
 
 
 def _refuse_objects(parts: Mapping[str, object]) -> None:

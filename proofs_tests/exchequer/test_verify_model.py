@@ -29,7 +29,7 @@ from accountant.receipts import Receipt, SigningKey
 from accountant.trail import GENESIS, canonical, digest_of
 from exchequer.verify_model import ALONE, Comparison, compare, read_claim
 from learners.contents import content_digest
-from learners.estimator import PrivateClassifier
+from learners.paying import PayingEstimator
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.paid_models import LEARNERS, X, Y, books, build
 
@@ -153,7 +153,7 @@ def test_signed_receipts_are_for_the_model_that_was_fitted(name: str, tmp_path: 
     ledger = books(name)
     ledger.signing_key = KEY
     record = saved(ledger, tmp_path, name)
-    PrivateClassifier.load(tmp_path / "model.json").save(tmp_path / "again.json")
+    PayingEstimator.load(tmp_path / "model.json").save(tmp_path / "again.json")
     again = json.loads((tmp_path / "again.json").read_text())
     assert again == record
     result = verdict(again, tuple(ledger.entries), tmp_path, KEY)

@@ -25,6 +25,7 @@ from learners.noisy_centring import unit
 from learners.point_sample import SINGLE_ROUNDING, PointSample, SinglePoints
 from mechanisms import SecureNoise
 from mechanisms.queries import MEAN_ROUNDING, unit_ball_mean
+from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 
 Points = npt.NDArray[np.float64]
 
@@ -200,6 +201,35 @@ def test_a_ledger_pays_once_for_all_rounds() -> None:
     assert len(model.receipts_) == 1
     with pytest.raises(BudgetExceeded):
         HalfspaceBoostClassifier(5.0, 1e-6, ledger=ledger).fit(sample.points, sample.labels)
+
+
+def test_everything_public_on_a_fitted_halfspace_was_released_or_is_public() -> None:
+    """On samples that are as far apart as they can be, noise pinned: only noise and public numbers are kept."""
+    labels = np.array([1, -1] * 10, dtype=np.int8)
+
+    def fit(points: Points, noise: PinnedNoise) -> HalfspaceBoostClassifier:
+        learner = HalfspaceBoostClassifier(1.0, 1e-6, rounds=2, density=0.5, count_outside=50.0, random_state=noise)
+        return learner.fit(points, labels)
+
+    one = np.tile([0.6, 0.8], (20, 1))
+    compared = check_fitted_surface(fit, [Pair(one, -3.0 * one)])
+    assert {"coef_", "intercept_", "model_", "outside_", "promise_", "scale_", "settings_", "statement_"} <= set(
+        compared
+    )
+
+
+def test_a_fit_that_is_interrupted_stays_charged() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    sample = sample_of(0, 500, 3)
+
+    def stop(number: int, found: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        HalfspaceBoostClassifier(0.5, 1e-6, ledger=ledger).fit(sample.points, sample.labels, on_round=stop)
+    assert [entry.kind for entry in ledger.entries][:2] == ["opened", "charged"]
+    with pytest.raises(BudgetExceeded):
+        HalfspaceBoostClassifier(0.95, 1e-5, ledger=ledger).fit(sample.points, sample.labels)
 
 
 # --- what it keeps ---------------------------------------------------------------------------------------------

@@ -12,12 +12,13 @@ from learners import (
     DPGradientBoostingClassifier,
     DPLogisticRegression,
     DPRandomForestClassifier,
+    HalfspaceBoostClassifier,
     LazyBoostClassifier,
     PrivateBoostClassifier,
 )
-from learners.estimator import PrivateClassifier
+from learners.paying import PayingEstimator
 
-Learner: TypeAlias = PrivateClassifier[Any]
+Learner: TypeAlias = PayingEstimator[Any, Any]
 
 X: Final = np.random.default_rng(3).integers(0, 2, (60, 3))
 Y: Final = X[:, 0]
@@ -29,6 +30,9 @@ LEARNERS: Final[dict[str, Callable[..., Learner]]] = {
     "forest": lambda **given: DPRandomForestClassifier(trees=3, depth=2, schema=DOMAIN, **given),
     "gradient boosting": lambda **given: DPGradientBoostingClassifier(trees=2, depth=2, schema=DOMAIN, **given),
     "bagging": lambda **given: DPBaggingClassifier(schema=DOMAIN, **given),
+    "halfspace": lambda **given: HalfspaceBoostClassifier(
+        radius=3.0**0.5, rounds=3, density=0.5, classes=(0, 1), count_outside=500.0, **given
+    ),
     "private boost": lambda **given: PrivateBoostClassifier(sweeps=1, schema=DOMAIN, **given),
     "private boost, tuned": lambda **given: PrivateBoostClassifier(
         schema=DOMAIN, tune=[{"sweeps": 1}, {"sweeps": 2}], **given
