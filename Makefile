@@ -12,7 +12,7 @@ help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
 	@echo "make proofs the long searches of the verification kit, with their times"
-	@echo "make bench  the papers' tables, ours beside its peers, speed, prices (needs EXCHEQUER_DATA; about an hour)"
+	@echo "make bench  the papers' tables, ours beside its peers, speed, prices (needs EXCHEQUER_DATA; more than an hour)"
 	@echo "make clean  remove the environment and all caches"
 
 $(STAMP): pyproject.toml
@@ -49,6 +49,7 @@ bench:
 	.venv-bench/bin/python -m benchmarks adult
 	.venv-bench/bin/python -m benchmarks boosted-trees
 	.venv-bench/bin/python -m benchmarks peers
+	.venv-bench/bin/python -m benchmarks halfspaces
 	.venv-bench/bin/python -m benchmarks speed
 	.venv-bench/bin/python -m benchmarks ledger
 	.venv-bench/bin/python -m benchmarks durable
