@@ -85,11 +85,10 @@ def run(folder: str | None, quick: bool = False) -> Report:
     sample = encoded(data)
     lines = []
     for setting in (*PURE, *ZCDP):
-        accuracy, auc = measure(data, sample, setting, 3 if quick else 10)
+        accuracy, auc = measure(data, sample, setting, 3 if quick else 20)
         what = f"ε={setting.epsilon}, δ={setting.delta}, T={setting.rounds}, {setting.composition}"
         found = f"accuracy {np.mean(accuracy):.4f} ± {np.std(accuracy):.4f}, AUC {np.mean(auc):.4f}"
         asked = f"accuracy ≥ {setting.accuracy}" + (f", AUC ≥ {setting.auc}" if setting.auc else "")
-        # To three digits, one more than was asked for: ten seeds say no more. (At ε = 0.4 forty have a mean of 0.8307.)
-        met = round(float(np.mean(accuracy)), 3) >= setting.accuracy and round(float(np.mean(auc)), 3) >= setting.auc
+        met = bool(np.mean(accuracy) >= setting.accuracy and np.mean(auc) >= setting.auc)
         lines.append(Line(what, found, asked, met))
     return Report("Boosted private 1-Rules on Adult", tuple(lines))

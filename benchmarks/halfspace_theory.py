@@ -28,7 +28,7 @@ def _enough(tasks: Tasks, error: float, n: int, *routes: Route) -> bool:
 
 
 def _least(enough: Callable[[float], bool]) -> float:
-    """The smallest error that is promised, to 30 %; 1 where none is."""
+    """The smallest error that is promised, to 0.2 %; 1 where none is."""
     low, high = 1e-3, 1.0
     if not enough(high):
         return 1.0

@@ -56,7 +56,7 @@ class AdaBoost:
         return AdaBoosted(sample, np.full(sample.n, 1.0 / sample.n))
 
     def step(self, state: AdaBoosted[S], hypothesis: Hypothesis[S]) -> AdaBoosted[S]:
-        """The distribution after one more hypothesis: its last one is then right on half of the weight."""
+        """The distribution after one more hypothesis; one of ±1 is then right on half of the weight."""
         agreement = state.sample.labels * in_range(hypothesis.predictions(state.sample))
         edge = min(max(float(state.distribution @ agreement), 2.0**-40 - 1.0), 1.0 - 2.0**-40)
         coefficient = math.atanh(edge)

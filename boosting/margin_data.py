@@ -10,6 +10,7 @@ from typing import Final
 
 import attrs
 import numpy as np
+from scipy.special import betainc, betaincinv
 
 from accountant._numbers import count, fraction
 from boosting.measures import FloatArray
@@ -19,7 +20,7 @@ _ROOM: Final = 2.0**-40
 """How far inside the unit sphere points end, relatively: more than the norm of 10^4 numbers is off in any order."""
 
 MINORITY: Final = 0.2
-"""The share of records of "minority" on which the mean of all is wrong."""
+"""The share of records of "minority" that are unlike the others."""
 
 Drawn = tuple[FloatArray, FloatArray]
 """Margins, shape (n,), and y times what is orthogonal to the direction, shape (n, d − 1), in any orthonormal basis."""
@@ -45,9 +46,13 @@ def _on_spheres(radii: FloatArray, dimension: int, generator: np.random.Generato
 
 
 def _sphere(n: int, dimension: int, margin: float, generator: np.random.Generator) -> Drawn:
-    normal = generator.standard_normal((n, dimension))
-    along = np.minimum(np.abs(normal[:, 0]) / np.linalg.norm(normal, axis=1), 1.0)
-    margins = margin + (1.0 - margin) * along
+    if dimension == 1:
+        return np.ones(n), np.zeros((n, 0))
+    # 1 − m² of a uniform point has a Beta law; of its values below 1 − τ² one is drawn by its rank among them.
+    half = 0.5 * (dimension - 1)
+    most = betainc(half, 0.5, (1.0 - margin) * (1.0 + margin))
+    squares = betaincinv(half, 0.5, most * generator.random(n))
+    margins = np.maximum(np.sqrt(np.maximum(1.0 - squares, 0.0)), margin)
     return margins, _on_spheres(_rest(margins), dimension - 1, generator)
 
 
@@ -120,12 +125,12 @@ def margin_data(
     """n independent records of the unit ball with y·(u·x) >= τ, either label with probability 1/2.
 
     shape: which distribution, one of SHAPES.
-      sphere: |x| = 1; τ + (1 − τ)·|first coordinate of a uniform point of the sphere| along u.
+      sphere: uniform on the sphere |x| = 1, given that y·(u·x) >= τ.
       tight: |x| = 1, margin exactly τ, uniform across; in one dimension x = ±τu.
       mixed: margins uniform in [τ, 1], uniform in the ball across.
       plane: ±τu ± √(1 − τ²)·v for one v, the four points that show 003, Theorem 26 to be false.
       minority: |x| = 1, margin exactly τ; y·x is near √(1 − τ²)·v for most records and near −√(1 − τ²)·v for a fifth of
-        them, so that the mean is wrong on these: what boosting is for.
+        them, so that, for τ up to 1/2 and d > 1, the mean is wrong on these: what boosting is for.
     n, dimension: >= 1.  margin: τ in (0, 1].  direction: u, shape (d,), of any length but 0; None draws one.
     Raises ValueError outside, and for an unknown shape.
 

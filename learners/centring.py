@@ -66,7 +66,7 @@ class WeightedPoints:
         if not self.hypotheses:
             return np.full(self.points.n, density), float(np.log(density))
         # Rounding aside no margin is beyond the number of hypotheses, and the certificate rests on that.
-        logs = np.clip(self.points.agreements(self.total), -most, most)
+        logs = np.clip(np.nan_to_num(self.points.agreements(self.total), nan=0.0), -most, most)
         logs *= -self.producer.learning_rate
         return capped_weights(logs, density, self.log_scale)
 

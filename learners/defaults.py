@@ -71,7 +71,7 @@ def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> 
     With μ the Gaussian differential privacy that (epsilon, delta) buys, and d the dimension:
 
         ν = 2√d/(nμ), T = 100, λ = 1/2 where δ > 0, else ν = 2d√T/(nε), T = 10, λ = 1
-        κ = 1.4·√(ν√d), at least 0.35; where that is 1 or more, κ = 1 and T = 1
+        κ = 0.7·√(ν√d), at least 0.35; where that is 1 or more, κ = 1 and T = 1
 
     ν is the length of the noise that all rounds together would leave at κ = 1, however many there are; a sparser
     weighting has ν/κ, which is to be seen beside a signal of about 1/√d. So noise makes the weighting dense, up to the
@@ -88,5 +88,5 @@ def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> 
         rounds, rate, noise = 10, 1.0, 2.0 * dimension * math.sqrt(10.0) / (n * epsilon)
     else:
         rounds, rate, noise = 100, 0.5, 2.0 / (n * signal * gaussian.mu(epsilon, delta))
-    density = max(0.35, 1.4 * math.sqrt(noise / signal))
+    density = max(0.35, 0.7 * math.sqrt(noise / signal))
     return Settings(rounds, rate, density) if density < 1.0 else Settings(1, 1.0, 1.0)

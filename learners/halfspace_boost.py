@@ -1,8 +1,7 @@
 """One private halfspace by boosting centred means, as a scikit-learn classifier that pays through a ledger."""
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 import attrs
 import numpy as np
@@ -17,6 +16,7 @@ from boosting.sample_sizes import HalfspaceTask, SampleSize
 from learners.allowance import Allowance
 from learners.classes import Classes, distinct_classes, public_classes
 from learners.defaults import Settings, halfspace_settings
+from learners.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspace_plan import HalfspacePlan
 from learners.halfspace_promise import promised
 from learners.labels import signs
@@ -26,31 +26,8 @@ from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.point_sample import PointSample
 from learners.tables import Frame, Table, input_names, number_table, refuse_other_names
 from mechanisms import NoiseSource
-
-
-@attrs.frozen(eq=False)
-class HalfspaceModel:
-    """sign(normal·x + intercept). normal: shape (d,); its length, and the intercept over the radius, are 1 together."""
-
-    normal: FloatArray
-    intercept: float = 0.0
-
-    def scores(self, points: FloatArray) -> FloatArray:
-        """normal·x + intercept, shape (n,). points: shape (n, d)."""
-        return np.asarray(points @ self.normal + self.intercept)
-
-    def as_record(self) -> dict[str, object]:
-        """For JSON."""
-        return {"normal": self.normal.tolist(), "intercept": self.intercept}
-
-    @staticmethod
-    def from_record(record: Mapping[str, object]) -> "HalfspaceModel":
-        """The inverse of `as_record`. Raises ValueError, KeyError or TypeError."""
-        normal = np.array([float(each) for each in cast("Sequence[float]", record["normal"])])
-        intercept = float(cast("float", record["intercept"]))
-        if not normal.size or not np.all(np.isfinite(normal)) or not math.isfinite(intercept):
-            raise ValueError("expected at least one coefficient, and finite ones")
-        return HalfspaceModel(normal, intercept)
+from mechanisms.kernels import scale as noise_scale
+from mechanisms.queries import public_radius
 
 
 class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, HalfspaceModel]):  # type: ignore[misc]  # untyped base
@@ -61,15 +38,17 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); at 0 the noise is ℓ2-Laplace, about √d times as
       large, and above 0 Gaussian, whose rounds are priced together, exactly.
-    radius: *public* R > 0, in the unit of X: points outside the ball |x| <= R are scaled onto it, and nobody is told.
+    radius: *public* R in [2^-500, 2^500], in the unit of X: points outside the ball |x| <= R are scaled onto it, and
+      nobody is told. Predictions take points as they are.
     rounds: T.  density: κ in (0, 1].  learning_rate: λ > 0, half of 003's.
       None takes what `learners.defaults.halfspace_settings` says for this n, dimension, epsilon and delta.
     scale: σ of the noise per coordinate, in units of the radius; None takes the least that the budget buys. One that
       the budget does not buy is refused.
-    margin: *public* distance, in the unit of X, that all points keep from the plane to be found, in (0, radius]. It
-      asks for a promise: rounds, density and learning_rate are then those of the corrected theorems, and of new data,
-      from where the n records come from, independently, more than `error` are put on the wrong side with probability
-      `failure` at most. Fewer records than that takes are refused. None promises nothing.
+    margin: *public* distance, in the unit of X, that all points keep from the plane to be found, in (0, radius]; and
+      all of them must lie in the ball. It asks for a promise: rounds, density and learning_rate are then those of the
+      corrected theorems, and of new data, from where the n records come from, independently, more than `error` are put
+      on the wrong side with probability `failure` at most. Fewer records than that takes are refused. None promises
+      nothing.
     error: α in (0, 1], and failure: β in (0, 1), of that promise.  noise_rate: at most this share of labels is flipped,
       see `HalfspaceTask`; None is ατ/32.  All three only matter with margin.
     count_outside: asks for the number of points outside the ball, with noise of that scale, in records: Gaussian, or
@@ -96,17 +75,17 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **PayingEstimator._checks,
-        "radius": positive,
+        "radius": public_radius,
         "rounds": optional(count),
         "density": optional(fraction),
         "learning_rate": optional(positive),
-        "scale": optional(positive),
+        "scale": optional(noise_scale),
         "fit_intercept": bool,
         "margin": optional(positive),
         "error": fraction,
         "failure": open_probability,
         "noise_rate": optional(non_negative),
-        "count_outside": optional(positive),
+        "count_outside": optional(noise_scale),
     }
 
     def __init__(
@@ -195,10 +174,14 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         if not margin <= float(self.radius):
             raise ValueError(f"margin: expected at most the radius, {self.radius!r}, got {margin!r}")
         relative = margin / float(self.radius) / (2.0 if self.fit_intercept else 1.0)
+        if not relative > 0.0:
+            raise ValueError(f"margin: {margin!r} is nothing beside the radius, {self.radius!r}")
+        task = HalfspaceTask(
+            relative, float(self.error), float(self.failure), float(self.epsilon), float(self.delta), dimension, 0.0
+        )
         rate = None if self.noise_rate is None else float(self.noise_rate)
-        task = float(self.error), float(self.failure), float(self.epsilon), float(self.delta)
         try:
-            return HalfspaceTask(relative, *task, dimension, rate)
+            return attrs.evolve(task, noise_rate=rate)
         except ValueError as error:
             raise ValueError(f"noise_rate: {error}") from error
 
@@ -217,12 +200,13 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         if not scale >= least:
             raise ValueError(
                 f"scale: {self.scale!r} is too little noise for {plan.settings.rounds} rounds at epsilon="
-                f"{self.epsilon!r}, delta={self.delta!r}; it takes {least:.6g} or more, or scale=None"
+                f"{self.epsilon!r}, delta={self.delta!r}; it takes {least!r} or more, or scale=None"
             )
         if promise is not None and not scale <= promise.sigma:
             raise ValueError(
-                f"margin: a promise bears noise of {promise.sigma:.6g}, and this takes {scale:.6g}; give more records, "
-                "or leave scale and count_outside at None"
+                f"margin: the promise bears noise of {promise.sigma:.6g} at most, not {scale:.6g} as scale= says or "
+                f"{plan.n} records take, with count_outside, by the rule of the ledger, "
+                f"{type(allowance.ledger.composition).__name__}; more records take less"
             )
         return scale
 
@@ -234,17 +218,16 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         plan = HalfspacePlan(sample.n, settings, sample.radius, pure, noise, self.count_outside, promise is not None)
         scale = self._scale(plan, allowance, promise)
         learner, data = plan.learner(scale), allowance.ledger.protect(sample)
-        announced = learner.announced(plan.certificates[-1][0])
-        with allowance.reserve(plan.whole(scale), self._adjacency(), announced) as charge:
+        with allowance.reserve(plan.whole(scale), self._adjacency(), plan.announced(scale)) as charge:
             outside = None if plan.count is None else float(charge.release(plan.count, data)[0])
             found = boost(data, sample.n, plan.booster, learner, settings.rounds, charge, on_round)
-        self.scale_, self.settings_, self.outside_, self.promise_ = scale, settings, outside, promise
-        return self._model(unit(np.sum([each.normal for each in found], axis=0)))
-
-    def _model(self, normal: FloatArray) -> HalfspaceModel:
+        normal, run = (
+            unit(np.sum([each.normal for each in found], axis=0)),
+            HalfspaceRun(settings, scale, outside, promise),
+        )
         if not self.fit_intercept:
-            return HalfspaceModel(normal)
-        return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius))
+            return HalfspaceModel(normal, 0.0, run)
+        return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius), run)
 
     def _keep(
         self, model: HalfspaceModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
@@ -254,6 +237,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     def _show(self, model: HalfspaceModel) -> None:
         self.coef_, self.intercept_ = model.normal[None, :].copy(), np.array([model.intercept])
+        run = model.run
+        self.settings_, self.scale_, self.outside_, self.promise_ = run.settings, run.scale, run.outside, run.promise
 
     @staticmethod
     def _inputs(model: HalfspaceModel) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from accountant import Plan, ReplaceOne
+from accountant import Description, Plan, ReplaceOne
 from boosting import LazyBregman, boosting_plan, certificates
 from boosting.measures import FloatArray
 from learners.centring import Centring
@@ -27,9 +27,9 @@ from mechanisms import (
 from mechanisms.queries import MEAN_ROUNDING
 
 SHARE: Final = 0.05
-"""Points are kept in single precision while that adds at most so much to the noise.
+"""Points are kept in single precision while that adds at most so much to the sensitivity of late rounds, 2/(κn).
 
-Where it adds as much, κn is 24,000, and noise is far from what errors come from; with fewer records it adds less.
+Where it adds as much, κn is 44,000, and noise is far from what errors come from; with fewer records it adds less.
 """
 
 
@@ -90,6 +90,15 @@ class HalfspacePlan:
             return PlainMechanism(of_one, LaplaceKernel(self.counting), self.noise)
         query = Query(name, _outside, L2Sensitivity(1.0), neighbours)
         return PlainMechanism(query, GaussianKernel(self.counting), self.noise)
+
+    def announced(self, scale: float) -> Description:
+        """What the books say about it before it is released: its last round, and what else there is."""
+        said = self.learner(scale).announced(self.certificates[-1][0])
+        if self.count is None:
+            return said
+        parameters = (*said.parameters, ("points outside, with noise of", self.counting or 0.0))
+        claims = tuple(dict.fromkeys((*said.claims, *self.count.description.claims)))
+        return attrs.evolve(said, parameters=parameters, claims=claims)
 
     def whole(self, scale: float) -> Plan:
         """The costs of everything, in order."""

@@ -51,6 +51,11 @@ class NoisyCentring:
         return Halfspace(unit(spender.release(self._release(slickness.zeta).under(slickness), data)))
 
 
+def centred_halfspace(weighted: WeightedPoints) -> Halfspace:
+    """Servedio's weak learner as it is, x ↦ (z/|z|)·x, z = Σ μ̂(i)·yᵢ·x̃ᵢ: advantage |z|/2. Not private. [003-Thm26]"""
+    return Halfspace(unit(weighted.mean))
+
+
 def unit(vector: FloatArray) -> FloatArray:
     """The vector at length 1, shape (d,); 0 stays 0."""
     largest = float(np.max(np.abs(vector), initial=0.0))

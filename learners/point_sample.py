@@ -18,10 +18,7 @@ import numpy.typing as npt
 
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
-from mechanisms.queries import MEAN_ROUNDING
-
-BLOCK: Final = 1 << 16
-"""Rows that are summed in one go; MEAN_ROUNDING is proved for as many."""
+from mechanisms.queries import BLOCK, MEAN_ROUNDING, public_radius, refuse_sizes, row_lengths
 
 PARTS: Final = 4
 """Of the rows, which threads share, as many as there are cores; a fixed number, so that sums do not depend on it."""
@@ -29,14 +26,14 @@ PARTS: Final = 4
 UNTHREADED: Final = 1 << 18
 """Numbers of a product that BLAS leaves to the thread which asks for it: threads of its own would be in the way."""
 
-GROUP: Final = 32
+GROUP: Final = 16
 """Rows that are summed in single precision; groups are added up in double precision."""
 
-SINGLE_ROUNDING: Final = 70 * 2.0**-24
+SINGLE_ROUNDING: Final = 38 * 2.0**-24
 """How far two means by `SinglePoints` may be apart beyond what exact ones are, in ℓ2.
 
-With u = 2^-24: a weight is rounded, relatively, by u at most, and a sum of GROUP products by γ = 32u/(1 − 32u), in any
-order, fused or not; so a mean is off by (33u + 33·32·u²·…)·Σ μ̂(i)·|x̃ᵢ| < 34u, and two are by 68u. The other 2u
+With u = 2^-24: a weight is rounded, relatively, by u at most, and a sum of GROUP products by γ = 16u/(1 − 16u), in any
+order, fused or not; so a mean is off by (u + γ + uγ)·Σ μ̂(i)·|x̃ᵢ| < 17.001u, and two are by 34.002u. The other 3.9u
 are for sums in double precision and for numbers too small for single precision, 2^-126·n of them together.
 """
 
@@ -75,13 +72,17 @@ class PointSample:
     """Points, each scaled into the ball of the public radius where it lies outside, with labels.
 
     points: shape (n, d), float64, finite, in rows one after another.  labels: shape (n,), each −1 or +1.
-    radius: R > 0, public.  constant: a further coordinate of every point, 0 for none; at most R.
+    radius: R in [2^-500, 2^500], public.  constant: a further coordinate of every point, 0 for none; at most R.
+    Raises ValueError for another radius, and beyond 2^32 records or 2^18 coordinates.
     """
 
     points: FloatArray
     labels: SignArray
-    radius: float
+    radius: float = attrs.field(converter=public_radius)
     constant: float = 0.0
+
+    def __attrs_post_init__(self) -> None:
+        refuse_sizes(self.n, self.dimension)
 
     @property
     def n(self) -> int:
@@ -105,12 +106,8 @@ class PointSample:
 
     @cached_property
     def lengths(self) -> FloatArray:
-        """|xᵢ|, shape (n,); infinite where it overflows."""
-        squares = np.empty(self.n)
-        with np.errstate(over="ignore"):
-            for block in blocks(slice(0, self.n), BLOCK):
-                squares[block] = np.einsum("ij,ij->i", self.points[block], self.points[block])
-        return np.asarray(np.sqrt(squares))
+        """See `row_lengths`."""
+        return row_lengths(self.points)
 
     @property
     def outside(self) -> int:
@@ -127,19 +124,22 @@ class PointSample:
 
     def agreements(self, normal: FloatArray) -> FloatArray:
         """See `Points`."""
-        if not self.constant:
-            return np.asarray(self.signed * (self.points @ normal))
-        inside = self.signed * (self.points @ normal[:-1])
-        return np.asarray(inside + self.labels * (normal[-1] * self.constant / self.reach))
+        width = self.points.shape[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            products = self.points @ normal[:width]
+        # What was scaled to 0 has no margin, also where its product overflowed: 0·∞ would be no number.
+        inside = self.signed * np.where(self.signed == 0.0, 0.0, products)
+        return (
+            np.asarray(inside + self.labels * (normal[-1] * (self.constant / self.reach))) if self.constant else inside
+        )
 
     def pulled(self, weights: FloatArray) -> FloatArray:
         """See `Points`."""
-        total, factors = np.zeros(self.points.shape[1]), weights * self.signed
+        total, factors, ones = np.zeros(self.points.shape[1]), weights * self.signed, 0.0
         for block in blocks(slice(0, self.n), BLOCK):
             total += factors[block] @ self.points[block]
-        if not self.constant:
-            return total
-        return np.append(total, (weights @ self.labels) * self.constant / self.reach)
+            ones += float(weights[block] @ self.labels[block])
+        return np.append(total, ones * (self.constant / self.reach)) if self.constant else total
 
 
 @attrs.frozen(slots=False, eq=False)

@@ -27,7 +27,8 @@ WEIGHT_ROUNDING: Final = 2.0**-38
 """How far floating point may put a producer's weights from the exact ones, summed over records or cells.
 
 In units of the total weight. What `boosting.LazyBregman` gives, summed as integer counts of its distinct weights,
-is below 2^-38.9 (see `learners.one_rule.SCORE_ROUNDING`); summing n weights directly stays inside for n <= 2^14.
+is below 2^-38.9 (see `learners.one_rule.SCORE_ROUNDING`); summing n weights one after another stays inside for
+n <= 2^14. The n distinct weights of real-valued hypotheses are normalised by a pairwise sum, which stays inside.
 """
 
 IMPROVEMENT_ROUNDING: Final = 2.0**-31
@@ -251,20 +252,37 @@ LEAF_GAPS_L2: Final[RobustQuery[WeightedLeaves, FloatArray, L2Sensitivity]] = Ro
 """The same for Gaussian noise."""
 
 
+def public_radius(value: float) -> float:
+    """A radius whose square is an ordinary float, as lengths are compared with it. Raises ValueError."""
+    radius = positive(value)
+    if not 1.0 / LARGEST_RADIUS <= radius <= LARGEST_RADIUS:
+        raise ValueError(f"expected a radius between 2^-500 and 2^500, got {value!r}")
+    return radius
+
+
+def refuse_sizes(n: int, dimension: int) -> None:
+    """Raise ValueError beyond 2^32 rows or 2^18 coordinates, where MEAN_ROUNDING is not proved."""
+    if n > BLOCK * MOST_BLOCKS or dimension > MOST_COORDINATES:
+        raise ValueError(f"expected at most 2^32 rows and 2^18 coordinates, got {n} and {dimension}")
+
+
+def row_lengths(rows: FloatArray) -> FloatArray:
+    """|xᵢ|, shape (n,); infinite where it overflows, so that scaling takes such a row to 0, which is in the ball."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
+
+
 def clipped_mean(edges: FloatArray, distribution: FloatArray, radius: float) -> FloatArray:
     """Σ μ̂(i)·eᵢ over rows scaled into the ball ‖e‖₂ <= radius, shape (d,). Source: 003, section 5.2.
 
     edges: shape (n, d), finite.  distribution: shape (n,).  One BLAS call per 2^16 rows.
     Raises ValueError beyond 2^32 rows or 2^18 coordinates, where MEAN_ROUNDING is not proved.
     """
-    if edges.shape[0] > BLOCK * MOST_BLOCKS or edges.shape[1] > MOST_COORDINATES:
-        raise ValueError(f"expected at most 2^32 rows and 2^18 coordinates, got shape {edges.shape}")
+    refuse_sizes(*edges.shape)
     total = np.zeros(edges.shape[1])
     for start in range(0, edges.shape[0], BLOCK):
         rows = np.asarray(edges[start : start + BLOCK], dtype=np.float64)
-        with np.errstate(over="ignore"):  # a row whose length overflows is scaled to 0, which is in the ball
-            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        total += (distribution[start : start + BLOCK] * (radius / np.maximum(lengths, radius))) @ rows
+        total += (distribution[start : start + BLOCK] * (radius / np.maximum(row_lengths(rows), radius))) @ rows
     return total
 
 
@@ -275,9 +293,7 @@ def centred_mean(radius: float) -> RobustQuery[WeightedEdges, FloatArray, L2Sens
     The change is ∫ y·x dν, at most radius·|ν|. Noise on it is `RobustGaussian` or `GammaNorm`; the halfspace learner
     must divide the noisy mean by its length, or its advantage is τ²/8 only.
     """
-    ball = positive(radius)
-    if not 1.0 / LARGEST_RADIUS <= ball <= LARGEST_RADIUS:
-        raise ValueError(f"expected a radius between 2^-500 and 2^500, got {radius!r}")
+    ball = public_radius(radius)
 
     def mean(data: WeightedEdges) -> FloatArray:
         return clipped_mean(data.edges, data.distribution, ball)

@@ -21,7 +21,7 @@ NEEDS_DATA = pytest.mark.skipif(
 
 @pytest.mark.data
 @NEEDS_DATA
-def test_adult_reaches_its_figures_over_ten_seeds() -> None:
+def test_adult_reaches_its_figures_over_twenty_seeds() -> None:
     report = adult.run(None)
     assert len(report.lines) == len(adult.PURE) + len(adult.ZCDP)
     assert report.met, str(report)

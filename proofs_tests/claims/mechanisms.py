@@ -126,7 +126,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "tightened",
         "Δ₂ = 2Rζ, hence GDP(2Rζ/σ), a quarter of the printed ρ; with what rounding may add",
         "The change is the integral of y·x against a signed measure of mass at most 2ζ; x_j = u, x_i′ = −u attain it. "
-        "Sums in double precision add 2^-33·R, those of halfspaces in single precision 70·2^-24.",
+        "Sums in double precision add 2^-33·R, those of halfspaces in single precision 38·2^-24.",
         "mechanisms/test_queries.py::test_centred_mean_attains_two_radius_zeta",
     ),
     Claim(

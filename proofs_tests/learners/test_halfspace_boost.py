@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -15,13 +16,13 @@ from hypothesis import strategies as st
 from sklearn.utils import estimator_checks
 
 from accountant import ApproxDP, BudgetExceeded, Ledger, PureDP, ReplaceOne, ZCDPComposition, gaussian
-from boosting import LazyBregman
+from boosting import LazyBregman, replay
 from boosting.margin_data import margin_data
 from learners import HalfspaceBoostClassifier
 from learners.centring import Centring, Halfspace
-from learners.defaults import Settings
+from learners.defaults import Settings, halfspace_settings
 from learners.halfspace_plan import HalfspacePlan
-from learners.noisy_centring import unit
+from learners.noisy_centring import centred_halfspace, unit
 from learners.point_sample import SINGLE_ROUNDING, PointSample, SinglePoints
 from mechanisms import SecureNoise
 from mechanisms.queries import MEAN_ROUNDING, unit_ball_mean
@@ -100,14 +101,52 @@ def test_rounding_that_the_sensitivity_leaves_out_is_refused() -> None:
     assert unit_ball_mean(SINGLE_ROUNDING).sensitivity(0.1).value == pytest.approx(0.2 + SINGLE_ROUNDING, rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "single"), [(23_000, True), (26_000, False)])
+@pytest.mark.parametrize(("n", "single"), [(43_000, True), (46_000, False)])
 def test_precision_is_a_function_of_public_numbers(n: int, single: bool) -> None:
     """Single while it adds at most a twentieth; charged as it is computed."""
     plan = HalfspacePlan(n, Settings(3, 1.0, 1.0), 1.0, False, SecureNoise())
     assert (plan.single, plan.booster.single) == (single, single)
     (cost,) = plan.learner(0.5).costs(plan.booster.slickness(n, 3))
     added = SINGLE_ROUNDING if single else MEAN_ROUNDING
+    assert HalfspacePlan(10**5, halfspace_settings(10**5, 100, 1.0, 1e-6), 1.0, False, SecureNoise()).single
+    assert not attrs.evolve(plan, promised=True).single
     assert cost.mu == pytest.approx((2.0 / n + added) / 0.5, rel=1e-9)  # type: ignore[union-attr]  # all are Gaussian
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("huge", [1.7e308, 1e160, 1e-300, 5e-324])
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_the_mean_moves_no_further_for_records_of_any_size(single: bool, huge: float, constant: float) -> None:
+    """A length that overflows once made every weight 1, and the mean move by 10^4 times its sensitivity."""
+    one, booster = sample_of(7, 400, 2, constant), Centring(LazyBregman(0.35, 0.5), single)
+    points = one.points.copy()
+    points[0] = [huge, -huge]
+    states = [booster.start(each) for each in (one, PointSample(points, one.labels, 1.0, constant))]
+    for normal in np.eye(one.dimension)[:2]:
+        states = [booster.step(state, Halfspace(normal)) for state in states]
+    moved = float(np.linalg.norm(states[0].mean - states[1].mean))
+    assert moved <= 2.0 * states[0].slickness.zeta + states[0].rounding
+
+
+def test_the_scale_that_a_refusal_names_is_enough() -> None:
+    sample = sample_of(0, 300, 3)
+    for epsilon in (0.3, 1.0, 2.5):
+        with pytest.raises(ValueError, match="too little noise") as refused:
+            HalfspaceBoostClassifier(epsilon, 1e-6, scale=1e-9).fit(sample.points, sample.labels)
+        named = float(str(refused.value).split("it takes ")[1].split(" or more")[0])
+        HalfspaceBoostClassifier(epsilon, 1e-6, scale=named).fit(sample.points, sample.labels)
+
+
+def test_the_noiseless_weak_learner_has_half_the_length_of_the_mean_as_its_advantage() -> None:
+    sample, booster = sample_of(0, 200, 3), LazyBregman(0.4, 0.5)
+    state = Centring(booster).start(sample)
+    halfspaces = []
+    for _ in range(5):
+        halfspaces.append(centred_halfspace(state))
+        state = Centring(booster).step(state, halfspaces[-1])
+    again = replay(sample, halfspaces, booster)
+    assert again.certificate.holds
+    assert again.advantages[0] == pytest.approx(0.5 * float(np.linalg.norm(Centring(booster).start(sample).mean)))
 
 
 def test_points_are_scaled_into_the_ball_and_no_further() -> None:
@@ -116,6 +155,8 @@ def test_points_are_scaled_into_the_ball_and_no_further() -> None:
     assert sample.pulled(np.eye(4)[0]) == pytest.approx([0.6, 0.8])
     assert sample.pulled(np.eye(4)[1]) == pytest.approx([-0.3, -0.4])
     assert float(np.linalg.norm(sample.pulled(np.eye(4)[3]))) <= 1.0
+    assert sample.agreements(np.array([0.6, -0.8])) == pytest.approx([-0.28, 0.14, 0.0, 0.0])
+    assert sample.outside == 2
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 1.0), st.floats(0.1, 3.0), st.integers(1, 4))
@@ -237,11 +278,14 @@ def test_a_fit_that_is_interrupted_stays_charged() -> None:
 
 def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
     sample = sample_of(0, 500, 3)
-    model = HalfspaceBoostClassifier(1.0, 1e-6, fit_intercept=True, random_state=0).fit(sample.points, sample.labels)
+    model = HalfspaceBoostClassifier(1.0, 1e-6, fit_intercept=True, count_outside=40.0, random_state=0)
+    model.fit(sample.points, sample.labels)
     model.save(tmp_path / "model.json")
     again = HalfspaceBoostClassifier.load(tmp_path / "model.json")
     assert again.coef_.tolist() == model.coef_.tolist()
     assert again.intercept_.tolist() == model.intercept_.tolist()
+    assert (again.settings_, again.scale_, again.outside_) == (model.settings_, model.scale_, model.outside_)
+    assert again.promise_ is None
     assert again.predict(sample.points).tolist() == model.predict(sample.points).tolist()
     record = json.loads((tmp_path / "model.json").read_text())
     (tmp_path / "bad.json").write_text(json.dumps({**record, "model": {"normal": [], "intercept": 0.0}}))
@@ -252,7 +296,7 @@ def test_it_comes_back_from_a_file(tmp_path: Path) -> None:
 # --- promises and counts ---------------------------------------------------------------------------------------
 
 
-def test_a_promise_sets_everything_and_says_what_it_is() -> None:
+def test_a_promise_sets_everything_and_says_what_it_is(tmp_path: Path) -> None:
     """At τ = .9, α = .5, β = .2 it takes 9,778 records, which is all that a test has time for."""
     data = margin_data("tight", 12_000, 2, 0.9, np.random.default_rng(0))
     model = HalfspaceBoostClassifier(5.0, 1e-5, margin=0.9, error=0.5, failure=0.2, random_state=0)
@@ -263,6 +307,8 @@ def test_a_promise_sets_everything_and_says_what_it_is() -> None:
     assert settings.learning_rate == math.sqrt(2.0 * math.log(8.0) / settings.rounds)
     assert model.scale_ <= promise.sigma
     assert model.score(data.points, data.labels) >= 0.5
+    model.save(tmp_path / "promised.json")
+    assert HalfspaceBoostClassifier.load(tmp_path / "promised.json").promise_ == promise
     lifted = HalfspaceBoostClassifier(5.0, 1e-5, margin=0.9, error=0.5, failure=0.2, radius=2.0, fit_intercept=True)
     with pytest.raises(ValueError, match=r"n: 12000 .* margin 0\.225 in 3 dimensions; it takes"):
         lifted.fit(data.points, data.labels)
@@ -281,6 +327,8 @@ def test_points_outside_are_counted_only_if_asked_and_paid_for() -> None:
     counted.fit(points, labels)
     assert counted.outside_ == pytest.approx(outside, abs=100.0)
     assert [entry.kind for entry in counted.ledger_.entries] == ["opened", "charged", "released"]
+    assert "points outside, with noise of" in str(counted.ledger_.entries[1])
+    assert "points outside" not in str(plain.ledger_.entries[1])
     share = (1.0 / 20.0 / gaussian.mu(1.0, 1e-6)) ** 2
     assert plain.scale_ / counted.scale_ == pytest.approx(math.sqrt(1.0 - share), rel=1e-3)
     pure = HalfspaceBoostClassifier(1.0, radius=2.0, rounds=5, count_outside=10.0, random_state=0)
@@ -292,6 +340,11 @@ X, Y = sample_of(0, 50, 3).points, sample_of(0, 50, 3).labels
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "rounds": (lambda: HalfspaceBoostClassifier(rounds=0).fit(X, Y), "rounds: "),
     "radius": (lambda: HalfspaceBoostClassifier(radius=0.0).fit(X, Y), "radius: "),
+    "tiny radius": (lambda: HalfspaceBoostClassifier(radius=1e-200).fit(X, Y), "radius: expected a radius between"),
+    "huge radius": (lambda: HalfspaceBoostClassifier(radius=1e200).fit(X, Y), "radius: expected a radius between"),
+    "tiny margin": (lambda: HalfspaceBoostClassifier(1.0, 1e-6, margin=1e-9).fit(X, Y), "margin: nothing can be"),
+    "huge scale": (lambda: HalfspaceBoostClassifier(1.0, 1e-6, scale=1e306).fit(X, Y), "scale: expected a scale"),
+    "huge count": (lambda: HalfspaceBoostClassifier(count_outside=1e306).fit(X, Y), "count_outside: expected a scale"),
     "density": (lambda: HalfspaceBoostClassifier(density=1.5).fit(X, Y), "density: "),
     "too little noise": (lambda: HalfspaceBoostClassifier(1.0, 1e-6, scale=1e-9).fit(X, Y), "too little noise"),
     "labels": (lambda: HalfspaceBoostClassifier().fit(X, np.arange(50) % 3), "classes"),
