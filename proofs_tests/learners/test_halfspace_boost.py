@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import estimator_checks
 
-from accountant import ApproxDP, BudgetExceeded, Ledger, PureDP, ReplaceOne, ZCDPComposition, gaussian
+from accountant import GDP, ApproxDP, BudgetExceeded, Ledger, PureDP, ReplaceOne, ZCDPComposition, gaussian
 from boosting import LazyBregman, replay
 from boosting.margin_data import margin_data
 from learners import HalfspaceBoostClassifier
@@ -135,6 +135,8 @@ def test_the_scale_that_a_refusal_names_is_enough() -> None:
             HalfspaceBoostClassifier(epsilon, 1e-6, scale=1e-9).fit(sample.points, sample.labels)
         named = float(str(refused.value).split("it takes ")[1].split(" or more")[0])
         HalfspaceBoostClassifier(epsilon, 1e-6, scale=named).fit(sample.points, sample.labels)
+        with pytest.raises(ValueError, match="too little noise"):
+            HalfspaceBoostClassifier(epsilon, 1e-6, scale=0.99 * named).fit(sample.points, sample.labels)
 
 
 def test_the_noiseless_weak_learner_has_half_the_length_of_the_mean_as_its_advantage() -> None:
@@ -150,12 +152,12 @@ def test_the_noiseless_weak_learner_has_half_the_length_of_the_mean_as_its_advan
 
 
 def test_points_are_scaled_into_the_ball_and_no_further() -> None:
-    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [1e200, 1e200]])
+    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [1.7e308, 1.7e308]])
     sample = PointSample(points, np.array([1, -1, 1, 1], dtype=np.int8), 1.0)
     assert sample.pulled(np.eye(4)[0]) == pytest.approx([0.6, 0.8])
     assert sample.pulled(np.eye(4)[1]) == pytest.approx([-0.3, -0.4])
     assert float(np.linalg.norm(sample.pulled(np.eye(4)[3]))) <= 1.0
-    assert sample.agreements(np.array([0.6, -0.8])) == pytest.approx([-0.28, 0.14, 0.0, 0.0])
+    assert sample.agreements(np.array([2.0, 1.0])) == pytest.approx([2.0, -1.0, 0.0, 0.0])  # 2·1.7e308 overflows
     assert sample.outside == 2
 
 
@@ -309,6 +311,11 @@ def test_a_promise_sets_everything_and_says_what_it_is(tmp_path: Path) -> None:
     assert model.score(data.points, data.labels) >= 0.5
     model.save(tmp_path / "promised.json")
     assert HalfspaceBoostClassifier.load(tmp_path / "promised.json").promise_ == promise
+    with pytest.raises(ValueError, match="it takes 9788") as refused:
+        HalfspaceBoostClassifier(5.0, 1e-5, margin=0.9, error=0.5, failure=0.2).fit(
+            data.points[:9787], data.labels[:9787]
+        )
+    assert "mostly for generalisation" in str(refused.value)
     lifted = HalfspaceBoostClassifier(5.0, 1e-5, margin=0.9, error=0.5, failure=0.2, radius=2.0, fit_intercept=True)
     with pytest.raises(ValueError, match=r"n: 12000 .* margin 0\.225 in 3 dimensions; it takes"):
         lifted.fit(data.points, data.labels)
@@ -333,6 +340,15 @@ def test_points_outside_are_counted_only_if_asked_and_paid_for() -> None:
     assert plain.scale_ / counted.scale_ == pytest.approx(math.sqrt(1.0 - share), rel=1e-3)
     pure = HalfspaceBoostClassifier(1.0, radius=2.0, rounds=5, count_outside=10.0, random_state=0)
     assert pure.fit(points, labels).outside_ == pytest.approx(outside, abs=200.0)
+    costs = []
+    for law in (True, False):
+        mechanism = HalfspacePlan(9, Settings(1, 1.0, 1.0), 2.0, law, SecureNoise(), 10.0).count
+        assert mechanism is not None
+        costs.append(mechanism.cost)
+    pure_cost, gaussian_cost = costs
+    assert isinstance(pure_cost, PureDP)
+    assert isinstance(gaussian_cost, GDP)
+    assert (pure_cost.epsilon, gaussian_cost.mu) == pytest.approx((0.1, 0.1), rel=1e-9)
 
 
 X, Y = sample_of(0, 50, 3).points, sample_of(0, 50, 3).labels
