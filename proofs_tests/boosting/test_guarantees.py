@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, target
@@ -24,44 +23,21 @@ from boosting.guarantees import (
     worst_mean_margin,
 )
 from boosting.measures import FloatArray
-from boosting.schema import SignArray
+from proofs_tests.support.agreements import Agreements, Row
 
 BOUND = 0.125
 """The proved regret term over λ, in 003's λ (twice ours)."""
 
 
-@attrs.frozen(eq=False)
-class Game:
-    """A sample on which every hypothesis is a row of a table of agreements y·h(x); all labels are +1."""
-
-    table: SignArray
-
-    @property
-    def n(self) -> int:
-        return int(self.table.shape[1])
-
-    @property
-    def labels(self) -> SignArray:
-        return np.ones(self.n, dtype=np.int8)
+Choice = Callable[[Reweighted[Agreements]], int]
 
 
-@attrs.frozen
-class Row:
-    number: int
-
-    def predictions(self, sample: Game) -> SignArray:
-        return np.asarray(sample.table[self.number])
-
-
-Choice = Callable[[Reweighted[Game]], int]
-
-
-def best_row(state: Reweighted[Game]) -> int:
+def best_row(state: Reweighted[Agreements]) -> int:
     """The non-private weak learner: the hypothesis with the largest advantage."""
     return int(np.argmax(state.sample.table @ state.measure.weights))
 
 
-def run(booster: LazyBregman, game: Game, rounds: int, choose: Choice) -> tuple[Reweighted[Game], Replay]:
+def run(booster: LazyBregman, game: Agreements, rounds: int, choose: Choice) -> tuple[Reweighted[Agreements], Replay]:
     """The end of a run, and the run played again."""
     state, rows = booster.start(game), []
     for _ in range(rounds):
@@ -70,13 +46,13 @@ def run(booster: LazyBregman, game: Game, rounds: int, choose: Choice) -> tuple[
     return state, replay(game, rows, booster)
 
 
-def in_turn(state: Reweighted[Game]) -> int:
+def in_turn(state: Reweighted[Agreements]) -> int:
     return state.hypotheses
 
 
-def coin_game(rounds: int) -> Game:
+def coin_game(rounds: int) -> Agreements:
     """One record for each string of ±1: whatever came before, the next hypothesis is right on half the weight."""
-    return Game(np.array(list(itertools.product((-1, 1), repeat=rounds)), dtype=np.int8).T)
+    return Agreements(np.array(list(itertools.product((-1, 1), repeat=rounds)), dtype=np.int8).T)
 
 
 def lazy_weightings(losses: FloatArray, density: float, rate: float) -> FloatArray:
@@ -168,15 +144,15 @@ def test_the_booster_itself_attains_it() -> None:
 
 
 @st.composite
-def games(draw: st.DrawFn) -> Game:
+def games(draw: st.DrawFn) -> Agreements:
     rows, n = draw(st.integers(1, 6)), draw(st.integers(1, 9))
     signs = draw(st.lists(st.sampled_from([-1, 1]), min_size=rows * n, max_size=rows * n))
-    return Game(np.array(signs, dtype=np.int8).reshape(rows, n))
+    return Agreements(np.array(signs, dtype=np.int8).reshape(rows, n))
 
 
 @given(games(), densities, rates, st.integers(1, 12), st.integers(0, 2**32 - 1), st.booleans())
 def test_every_run_keeps_its_certificate(
-    game: Game, density: float, rate: float, rounds: int, seed: int, greedy: bool
+    game: Agreements, density: float, rate: float, rounds: int, seed: int, greedy: bool
 ) -> None:
     rng = np.random.default_rng(seed)
     choose: Choice = best_row if greedy else lambda state: int(rng.integers(state.sample.table.shape[0]))
@@ -224,13 +200,13 @@ THRESHOLDS = [13, 19, 86, 550, 0.096, 0.093, 0.062, 0.034, 0.18, 0.062, 0.32, 1.
 THRESHOLDS += [0.011, 0.019, 0.0032, 15, 25, 98, 690, 0.13, 0.21, 0.23, 0.1, 0.28, 0.08]
 
 
-def breast_cancer() -> Game:
+def breast_cancer() -> Agreements:
     """569 records and all 62 one-rules on 30 thresholds; what the table holds is y·h(x)."""
     data = load_breast_cancer()
     literals = np.where(np.asarray(data.data) > np.array(THRESHOLDS), 1, -1).astype(np.int8).T
     labels = np.where(np.asarray(data.target) == 1, 1, -1).astype(np.int8)
     rules = np.vstack([literals, np.ones_like(labels)[None, :]])
-    return Game(np.vstack([rules, -rules]) * labels)
+    return Agreements(np.vstack([rules, -rules]) * labels)
 
 
 @pytest.mark.parametrize(("density", "rounds"), [(0.3, 40), (0.2, 200)])
@@ -249,7 +225,7 @@ def test_boosted_one_rules_on_real_data_keep_their_certificate(density: float, r
 def test_so_many_rounds_are_enough(margin: float) -> None:
     """Three records, each wrong under one of three hypotheses: the best advantage is never below 1/6 and any
     margin below 1/3 can be had. With κ < 1/3 no record may be left behind."""
-    game, density, advantage = Game((1 - 2 * np.eye(3)).astype(np.int8)), 0.3, 1.0 / 6.0 - 1e-9
+    game, density, advantage = Agreements((1 - 2 * np.eye(3)).astype(np.int8)), 0.3, 1.0 / 6.0 - 1e-9
     rounds = rounds_for_margin(advantage, density, margin)
     _, again = run(LazyBregman(density, best_learning_rate(density, rounds)), game, rounds, best_row)
     assert again.advantages.min() >= advantage

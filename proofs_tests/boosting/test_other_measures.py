@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,38 +11,15 @@ from hypothesis import strategies as st
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
 from boosting import AdaBoost, ExponentialWeights, LazyBregman, NoCertificate, boost, joint_distance
 from boosting.measures import FloatArray
-from boosting.schema import SignArray
 from learners import PrivateOneRule
 from mechanisms import SeededNoise
+from proofs_tests.support.agreements import Agreements, Row
 from proofs_tests.support.tiny_learners import LAYOUT, encoded
-
-
-@attrs.frozen(eq=False)
-class Said:
-    """A sample of which only y·h(x) matters. agreements: shape (rounds, n), each in [−1, 1]."""
-
-    agreements: FloatArray
-
-    @property
-    def n(self) -> int:
-        return int(self.agreements.shape[1])
-
-    @property
-    def labels(self) -> SignArray:
-        return np.ones(self.n, dtype=np.int8)
-
-
-@attrs.frozen
-class Row:
-    number: int
-
-    def predictions(self, sample: Said) -> FloatArray:
-        return np.asarray(sample.agreements[self.number])
 
 
 def shares(producer: ExponentialWeights | LazyBregman, agreements: FloatArray) -> FloatArray:
     """μ̂ after all rounds."""
-    state = producer.start(Said(agreements))
+    state = producer.start(Agreements(agreements))
     for number in range(agreements.shape[0]):
         state = producer.step(state, Row(number))
     return state.measure.distribution
@@ -122,7 +98,7 @@ def test_one_record_gets_half_of_adaboosts_weight(n: int) -> None:
     """Which is why there is no certificate: after one round, whatever n."""
     agreements = np.ones((1, n))
     agreements[0, 0] = -1.0
-    state = AdaBoost().step(AdaBoost().start(Said(agreements)), Row(0))
+    state = AdaBoost().step(AdaBoost().start(Agreements(agreements)), Row(0))
     assert state.distribution[0] == pytest.approx(0.5)
     assert list(state.coefficients) == pytest.approx([0.5 * math.log(n - 1.0)])
 
@@ -130,10 +106,10 @@ def test_one_record_gets_half_of_adaboosts_weight(n: int) -> None:
 def test_the_last_hypothesis_is_right_on_half_of_the_weight() -> None:
     rng = np.random.default_rng(1)
     agreements = rng.choice([-1.0, 1.0], (7, 60))
-    state = AdaBoost().start(Said(agreements))
+    state = AdaBoost().start(Agreements(agreements))
     for number in range(7):
         state = AdaBoost().step(state, Row(number))
         assert state.distribution @ agreements[number] == pytest.approx(0.0, abs=1e-12)
         assert state.distribution.sum() == pytest.approx(1.0)
-    perfect = AdaBoost().step(AdaBoost().start(Said(np.ones((1, 4)))), Row(0))
+    perfect = AdaBoost().step(AdaBoost().start(Agreements(np.ones((1, 4)))), Row(0))
     assert perfect.distribution == pytest.approx(np.full(4, 0.25))
