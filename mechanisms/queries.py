@@ -332,4 +332,4 @@ def unit_ball_mean(rounding: float) -> RobustQuery[WeightedPoints, FloatArray, L
     def sensitivity(zeta: float) -> L2Sensitivity:
         return L2Sensitivity(up(2.0 * zeta + most))
 
-    return RobustQuery(f"unit-ball-mean(rounding={most!r})", mean, sensitivity, ReplaceOne(), ("003-Thm27",))
+    return RobustQuery(f"unit-ball-mean(rounding={most:.3g})", mean, sensitivity, ReplaceOne(), ("003-Thm27",))
