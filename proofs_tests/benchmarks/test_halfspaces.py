@@ -18,6 +18,12 @@ def test_at_the_flips_that_were_promised_for_the_error_is_what_was_promised(seed
     assert promised_run(PROMISED.promised_noise_rate, seed) <= PROMISED.error
 
 
+def test_flips_where_they_hurt_do_hurt() -> None:
+    """The share that was promised for is borne wherever the flips are; a quarter of all, aimed, is not."""
+    assert promised_run(PROMISED.promised_noise_rate, 0, aim=True) <= PROMISED.error
+    assert promised_run(0.25, 0, aim=True) > promised_run(0.25, 0) + 0.05
+
+
 def test_ten_times_the_flips_are_refused_a_promise() -> None:
     with pytest.raises(ValueError, match="expected a noise rate in"):
         attrs.evolve(PROMISED, noise_rate=10.0 * PROMISED.promised_noise_rate)
