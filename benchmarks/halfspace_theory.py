@@ -46,4 +46,7 @@ def promised_error(tasks: Tasks, n: int) -> float:
 def trained_error(tasks: Tasks, n: int) -> float:
     """κ + 2η on the records themselves, κ = α/4: what needs no theorem on new data."""
     error = _least(lambda error: _enough(tasks, error, n, on_records))
-    return min(1.0, 0.25 * error + 2.0 * tasks(error).planned_noise_rate) if error < 1.0 else 1.0
+    if error == 1.0:
+        return 1.0
+    task = tasks(error)
+    return min(1.0, task.density + 2.0 * task.planned_noise_rate)

@@ -120,6 +120,25 @@ def flips_planned_for(noise_rate: float, failure: float) -> tuple[float, int]:
     return 2.0 * noise_rate, label_noise_sample_size(noise_rate, failure)
 
 
+def density_for(error: float) -> float:
+    """κ = α/4: what a run for an error of α in (0, 1] weights records with. Source: 003, Algorithm 5."""
+    return 0.25 * fraction(error)
+
+
+def tolerated_noise_rate(error: float, margin: float) -> float:
+    """ατ/32: the rate of flips at which the run for error α at density α/4 keeps its promise. [003-Claim2]
+
+    error: α in (0, 1].  margin: τ in (0, 1]. Twice as many flips are a share of κτ/4,
+    `boosting.label_noise.tolerated_corruption`. Raises ValueError outside.
+    """
+    return fraction(error) * fraction(margin) / 32.0
+
+
+def private_sample_size(rounds: int, density: float, sigma: float, mu: float) -> int:
+    """2√T/(κσμ): records at which T rounds of ẑ are μ-Gaussian differentially private. [003-Thm27-gdp]"""
+    return math.ceil(2.0 * math.sqrt(rounds) / (density * sigma * mu))
+
+
 def halfspace_sample_size(
     margin: float,
     error: float,
@@ -141,9 +160,9 @@ def halfspace_sample_size(
     bound leaves κ, flips add 2η < κτ/(1 + τ), together at most α/2; the transfer adds α/2. Privacy: T rounds of ẑ
     are GDP(2√T/(κnσ)). Raises ValueError outside the ranges, and for more noise than the margin bears.
     """
-    density = 0.25 * fraction(error)
+    density = density_for(error)
     budget = transfer_budget(epsilon, delta, error, failure)
-    rate = error * fraction(margin) / 32.0 if noise_rate is None else noise_rate
+    rate = tolerated_noise_rate(error, margin) if noise_rate is None else noise_rate
     corrupted, label_noise = flips_planned_for(rate, 0.25 * failure)
     length = centred_mean_length(margin, density, corrupted)
     rounds, advantage = enough_rounds(length, density, sigma, dimension, 0.5 * failure)
@@ -151,7 +170,7 @@ def halfspace_sample_size(
     return HalfspaceSample(
         rounds=rounds,
         advantage=advantage,
-        privacy=math.ceil(2.0 * math.sqrt(rounds) / (density * sigma * mu)),
+        privacy=private_sample_size(rounds, density, sigma, mu),
         label_noise=label_noise,
         transfer=transfer_sample_size(budget.epsilon, budget.delta),
     )

@@ -41,15 +41,6 @@ def flipped(labels: SignArray, noise_rate: float, generator: np.random.Generator
     return np.where(flips, -signs, signs).astype(np.int8)
 
 
-def tolerated_noise_rate(error: float, margin: float) -> float:
-    """ατ/32: the rate of flips at which the run for error α at density α/4 keeps its promise. [003-Claim2]
-
-    error: α in (0, 1].  margin: τ in (0, 1]. Twice as many flips are a share of κτ/4, `tolerated_corruption`.
-    Raises ValueError outside.
-    """
-    return fraction(error) * fraction(margin) / 32.0
-
-
 def tolerated_corruption(margin: float, density: float) -> float:
     """κτ/4: the share of corrupted records at which the weak learner has an advantage of τ/4. [003-Thm26]
 

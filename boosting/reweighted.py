@@ -55,8 +55,8 @@ class Reweighted(Generic[S]):
     margins: yᵢ·Σⱼ hⱼ(xᵢ), shape (n,); integers of the parity of `hypotheses` while all of these are ±1.
     """
 
-    sample: S
-    margins: IntArray | FloatArray
+    sample: S = attrs.field(repr=False)
+    margins: IntArray | FloatArray = attrs.field(repr=False)
     hypotheses: int
     producer: MarginWeighting
 

@@ -18,12 +18,15 @@ from accountant._numbers import count, fraction, open_probability, positive
 from boosting.generalisation import margin_sample_size
 from boosting.halfspaces import (
     centred_mean_length,
+    density_for,
     enough_rounds,
     fat_shattering_bound,
     flips_planned_for,
     halfspace_sample_size,
+    private_sample_size,
+    tolerated_noise_rate,
 )
-from boosting.label_noise import largest_corruption, tolerated_noise_rate
+from boosting.label_noise import largest_corruption
 
 SHARES: Final = (0.0, 0.5, 1.0, 1.5, 1.75, 1.9)
 """Margins that `by_margins` tries, as multiples of the advantage. 003 takes 1; 0 leaves it to the dimension."""
@@ -56,7 +59,7 @@ class HalfspaceTask:
     @property
     def density(self) -> float:
         """κ = α/4."""
-        return 0.25 * self.error
+        return density_for(self.error)
 
     @property
     def promised_noise_rate(self) -> float:
@@ -145,7 +148,7 @@ def by_margins(task: HalfspaceTask, sigma: float) -> SampleSize:
         rounds, advantage = enough_rounds(length, task.density, sigma, task.dimension, third, share)
         theta = share * advantage
         fat = min(float(task.dimension), fat_shattering_bound(theta / 16.0) if theta else math.inf)
-        privacy = math.ceil(2.0 * math.sqrt(rounds) / (task.density * sigma * mu))
+        privacy = private_sample_size(rounds, task.density, sigma, mu)
         generalisation = margin_sample_size(task.density + corrupted, task.error, fat, third)
         return SampleSize(sigma, rounds, advantage, theta, fat, privacy, generalisation, label_noise)
 

@@ -33,7 +33,7 @@ class WeightedPoints:
     total: the sum of their normals, shape (dimension,).  log_scale: ln c of the round before; it only saves time.
     """
 
-    points: Points
+    points: Points = attrs.field(repr=False)
     total: FloatArray
     hypotheses: int
     producer: LazyBregman

@@ -2,10 +2,11 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from typing import ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import ClassifierMixin
 
 from learners.labels import observed_classes
 
@@ -14,6 +15,29 @@ Classes: TypeAlias = tuple[object, ...] | Literal["observed"] | None
 
 MOST_CLASSES: Final = 127
 """Class numbers are kept in one byte."""
+
+
+class PublicClassifier(ClassifierMixin):  # type: ignore[misc]  # untyped base
+    """A classifier of public classes, of two unless it says otherwise."""
+
+    _multi_class: ClassVar[bool] = False
+    """Whether more than two classes are learnt. `EncodedSample.labels` then holds class numbers where there are."""
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
+        return {"binary_only": not self._multi_class}
+
+    @classmethod
+    def _saved_classes(cls, classes: Sequence[object]) -> tuple[object, ...]:
+        """Classes of a file, checked. Raises ValueError."""
+        found = distinct_classes(classes)
+        if len(found) > 2 and not cls._multi_class:
+            raise ValueError(f"the model is binary and has {len(found)} classes")
+        return found
 
 
 def public_classes(

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 
 from accountant import (
     AdvancedComposition,
@@ -16,9 +15,9 @@ from accountant import (
 )
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
-from learners.classes import MOST_CLASSES, Classes, distinct_classes, public_classes
+from learners.classes import MOST_CLASSES, Classes, PublicClassifier, public_classes
 from learners.encoding import EncodedSample, Layout, check_encoded
-from learners.labels import coded_labels
+from learners.labels import coded_labels, refuse_no_labels
 from learners.paying import Learning, PayingEstimator, Progress
 from learners.schema import Bounds, IntArray, Schema
 from learners.tables import Frame, Table, encode, input_names, refuse_other_names, table_names
@@ -49,7 +48,7 @@ class Model(Protocol):
 M = TypeVar("M", bound=Model)
 
 
-class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # type: ignore[misc]  # untyped base
+class PrivateClassifier(PublicClassifier, PayingEstimator[EncodedSample, M]):
     """Base of the private classifiers of tables with a public domain.
 
     A subclass writes `__init__`, `_learn`, `_restored` and lists its `_checks`.
@@ -64,17 +63,6 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
     schema: Domain
     classes: Classes
 
-    _multi_class: ClassVar[bool] = False
-    """Whether more than two classes are learnt. `EncodedSample.labels` then holds class numbers where there are."""
-
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self._multi_class
-        return tags
-
-    def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
-        return {"binary_only": not self._multi_class}
-
     def _rests_on(self) -> tuple[str, ...]:
         """Claims that a fit's cost rests on, for the entry of a private choice among fits."""
         return ()
@@ -85,10 +73,7 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
 
     @classmethod
     def _domain(cls, model: M, classes: Sequence[object]) -> dict[str, object]:
-        found = distinct_classes(classes)
-        if len(found) > 2 and not cls._multi_class:
-            raise ValueError(f"the model is binary and has {len(found)} classes")
-        return {"schema": model.schema, "classes": found}
+        return {"schema": model.schema, "classes": cls._saved_classes(classes)}
 
     # --- learning ----------------------------------------------------------------------------------------
 
@@ -119,8 +104,7 @@ class PrivateClassifier(ClassifierMixin, PayingEstimator[EncodedSample, M]):  # 
 
     def _checked(self, X: Table, y: npt.ArrayLike) -> tuple[EncodedSample, tuple[object, ...]]:
         """The sample and its classes. All that can be wrong with the data is found here."""
-        if y is None:
-            raise ValueError("y: this estimator requires y to be passed, but the target y is None")
+        refuse_no_labels(y)
         schema = self._resolved_schema(X)
         codes = encode(X, schema, reader=type(self).__name__)
         classes = self._public_classes(schema, y)

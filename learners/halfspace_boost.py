@@ -6,7 +6,6 @@ from typing import ClassVar, Self
 import attrs
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 
 from accountant import Ledger, PureDP
 from accountant._numbers import count, fraction, non_negative, open_probability, positive
@@ -14,12 +13,12 @@ from boosting import boost
 from boosting.measures import FloatArray
 from boosting.sample_sizes import HalfspaceTask, SampleSize
 from learners.allowance import Allowance
-from learners.classes import Classes, distinct_classes, public_classes
+from learners.classes import Classes, PublicClassifier, public_classes
 from learners.defaults import Settings, halfspace_settings
 from learners.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspace_plan import HalfspacePlan
 from learners.halfspace_promise import promised
-from learners.labels import signs
+from learners.labels import refuse_no_labels, signs
 from learners.noisy_centring import unit
 from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
@@ -30,7 +29,7 @@ from mechanisms.kernels import scale as noise_scale
 from mechanisms.queries import public_radius
 
 
-class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, HalfspaceModel]):  # type: ignore[misc]  # untyped base
+class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, HalfspaceModel]):
     """A large-margin halfspace: HS-StL of Bun, Carmosino & Sorrell (2020), corrected. [003-Thm27] [003-Lem25]
 
     Guarantee: under replace-one adjacency (n public) everything that `fit` keeps costs at most
@@ -125,14 +124,6 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         self.ledger = ledger
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> object:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
-        return {"binary_only": True}
-
     def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
@@ -143,8 +134,7 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         anything is charged.
         """
         self._parameters()
-        if y is None:
-            raise ValueError("y: this estimator requires y to be passed, but the target y is None")
+        refuse_no_labels(y)
         points = number_table(X)
         classes = public_classes(self.classes, (-1, 1), y, 2, type(self).__name__)
         labels = signs(y, classes)
@@ -223,10 +213,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         with allowance.reserve(plan.whole(scale), self._adjacency(), plan.announced(scale)) as charge:
             outside = None if plan.count is None else float(charge.release(plan.count, data)[0])
             found = boost(data, sample.n, plan.booster, learner, settings.rounds, charge, on_round)
-        normal, run = (
-            unit(np.sum([each.normal for each in found], axis=0)),
-            HalfspaceRun(settings, scale, outside, promise),
-        )
+        run = HalfspaceRun(settings, scale, outside, promise)
+        normal = unit(np.sum([each.normal for each in found], axis=0))
         if not self.fit_intercept:
             return HalfspaceModel(normal, 0.0, run, sample.names)
         return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius), run, sample.names)
@@ -250,7 +238,7 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     @classmethod
     def _domain(cls, model: HalfspaceModel, classes: Sequence[object]) -> dict[str, object]:
-        return {"classes": distinct_classes(classes)}
+        return {"classes": cls._saved_classes(classes)}
 
     @staticmethod
     def _restored(record: Mapping[str, object]) -> HalfspaceModel:

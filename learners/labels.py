@@ -13,6 +13,12 @@ from learners.schema import Values
 from learners.tables import refuse_masked
 
 
+def refuse_no_labels(y: npt.ArrayLike | None) -> None:
+    """Raise ValueError, as scikit-learn words it, where there are none."""
+    if y is None:
+        raise ValueError("y: this estimator requires y to be passed, but the target y is None")
+
+
 def signs(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
     """−1 for the first of two classes, +1 for the second; shape (n,). Raises ValueError, see `class_numbers`."""
     if len(classes) != 2:

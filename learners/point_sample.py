@@ -29,12 +29,12 @@ UNTHREADED: Final = 1 << 18
 GROUP: Final = 16
 """Rows that are summed in single precision; groups are added up in double precision."""
 
-SINGLE_ROUNDING: Final = 38 * 2.0**-24
-"""How far two means by `SinglePoints` may be apart beyond what exact ones are, in ℓ2.
+SINGLE_ROUNDING: Final = (2 * GROUP + 6) * 2.0**-24
+"""How far two means by `SinglePoints` may be apart beyond what exact ones are, in ℓ2: 38·2^-24. [003-Thm27]
 
-With u = 2^-24: a weight is rounded, relatively, by u at most, and a sum of GROUP products by γ = 16u/(1 − 16u), in any
-order, fused or not; so a mean is off by (u + γ + uγ)·Σ μ̂(i)·|x̃ᵢ| < 17.001u, and two are by 34.002u. The other 3.9u
-are for sums in double precision and for numbers too small for single precision, 2^-126·n of them together.
+With u = 2^-24: a weight is rounded, relatively, by u at most, and a sum of g = GROUP products by γ = gu/(1 − gu), in
+any order, fused or not; so a mean is off by (u + γ + uγ)·Σ μ̂(i)·|x̃ᵢ| < (g + 1.001)u, two are by (2g + 2.002)u. The
+other 3.9u are for sums in double precision and for numbers too small for single precision, 2^-126·n of them together.
 """
 
 ROOM: Final = 1.0 - 2.0**-22
@@ -77,8 +77,8 @@ class PointSample:
     Raises ValueError for another radius, and beyond 2^32 records or 2^18 coordinates.
     """
 
-    points: FloatArray
-    labels: SignArray
+    points: FloatArray = attrs.field(repr=False)
+    labels: SignArray = attrs.field(repr=False)
     radius: float = attrs.field(converter=public_radius)
     constant: float = 0.0
     names: tuple[str, ...] | None = None
@@ -151,7 +151,7 @@ class SinglePoints:
     pool: threads, a part of the rows each.
     """
 
-    edges: Singles
+    edges: Singles = attrs.field(repr=False)
     pool: ThreadPoolExecutor = attrs.field(factory=lambda: ThreadPoolExecutor(min(PARTS, os.cpu_count() or 1)))
 
     @staticmethod

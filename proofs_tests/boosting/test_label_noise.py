@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from boosting import capped_scaling
-from boosting.halfspaces import centred_mean_advantage
+from boosting.halfspaces import centred_mean_advantage, tolerated_noise_rate
 from boosting.label_noise import (
     advantage_left,
     flipped,
     largest_corruption,
     tolerated_corruption,
-    tolerated_noise_rate,
     too_many_flips,
 )
 from boosting.margin_data import margin_data

@@ -152,6 +152,14 @@ def test_the_noiseless_weak_learner_has_half_the_length_of_the_mean_as_its_advan
     assert again.advantages[0] == pytest.approx(0.5 * float(np.linalg.norm(Centring(booster).start(sample).mean)))
 
 
+def test_a_representation_shows_no_record() -> None:
+    sample = PointSample(np.full((2, 2), 0.123), np.array([1, -1], dtype=np.int8), 1.0)
+    for single in (False, True):
+        assert "0.123" not in repr(Centring(LazyBregman(0.5, 1.0), single).start(sample))
+        assert "0.12" not in repr(SinglePoints.of(sample))
+    assert "0.123" not in repr(sample) + repr(LazyBregman(0.5, 1.0).start(sample))
+
+
 def test_points_are_scaled_into_the_ball_and_no_further() -> None:
     points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [1.7e308, 1.7e308]])
     sample = PointSample(points, np.array([1, -1, 1, 1], dtype=np.int8), 1.0)
@@ -310,6 +318,7 @@ DAMAGE: dict[str, tuple[Damage, str]] = {
     "outside": (lambda r: r["model"]["run"].update(outside=math.nan), "finite number"),
     "a promise nobody made": (lambda r: r["model"]["run"].update(promise={"sigma": "x"}), "lacks 'fat_shattering'"),
     "names": (lambda r: r["model"].update(names=["a"]), "3 names"),
+    "three classes": (lambda r: r.update(classes=[0, 1, 2]), "binary and has 3 classes"),
 }
 
 
