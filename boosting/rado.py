@@ -86,8 +86,8 @@ def rado_boost(
     """RadoBoost: weights fall where a coordinate is right, linearly, and are renormalised. 000, Algorithm 1. [000-Lem4]
 
     rados: shape (n, d), finite, n >= 1.  rounds: T >= 1.  shrinkage: κ >= 1, with the factor that makes 000, eq. 17
-    true. [000-eq17]  least: the run ends where every |r| is at most this, in [0, 1). Raises ValueError outside, and where
-    no coordinate of any rado is other than 0.
+    true. [000-eq17]  least: the run ends where every |r| is at most this, in [0, 1).
+    Raises ValueError outside, and where no coordinate of any rado is other than 0.
     """
     return _run(rados, rounds, oracle, shrinkage, least, _linear)
 
