@@ -13,7 +13,10 @@ def _real(value: float, wanted: str) -> float:
         return value
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"expected {wanted}, got {value!r} of type {type(value).__name__}")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError as error:
+        raise ValueError(f"expected {wanted}, got one that no float holds") from error
 
 
 def positive(value: float) -> float:

@@ -24,7 +24,7 @@ from learners.noisy_centring import unit
 from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.point_sample import PointSample
-from learners.tables import Frame, Table, input_names, number_table, refuse_other_names
+from learners.tables import Table, input_names, number_table, refuse_other_names
 from mechanisms import NoiseSource
 from mechanisms.kernels import scale as noise_scale
 from mechanisms.queries import public_radius
@@ -137,7 +137,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
         X: n points, an array (n, d) or a DataFrame of numbers.  y: labels, shape (n,).
-        on_round: called after each round with its number and its halfspace, which is public by then.
+        on_round: called after each round with its number and its halfspace, which is public by then. X is not copied
+          where it is an array of floats: nothing may write to it while the fit runs.
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
@@ -150,12 +151,11 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
         if points.shape[0] != labels.size:
             raise ValueError(f"X has {points.shape[0]} records, y has {labels.size}")
         radius = float(self.radius)
-        sample = PointSample(points, labels, radius, radius if self.fit_intercept else 0.0)
         names = input_names(X)
-        self._fit_sample(sample, classes, on_round)
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        return self
+        sample = PointSample(
+            points, labels, radius, radius if self.fit_intercept else 0.0, None if names is None else tuple(names)
+        )
+        return self._fit_sample(sample, classes, on_round)
 
     def _settings(self, sample: PointSample) -> tuple[Settings, SampleSize | None]:
         """What a promise takes; or what was given, and for the rest the defaults."""
@@ -191,7 +191,9 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
             least = 1.0 / allowance.largest_eta(lambda eta: plan.whole(1.0 / eta))
         except ArithmeticError as error:
             if plan.count is None:
-                raise
+                raise ValueError(
+                    f"epsilon: {self.epsilon!r} at delta={self.delta!r} buys no rounds: {error}"
+                ) from error
             raise ValueError(
                 f"count_outside: noise of {self.count_outside!r} on the count leaves nothing of epsilon="
                 f"{self.epsilon!r}, delta={self.delta!r} for the rounds; give it more noise"
@@ -226,8 +228,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
             HalfspaceRun(settings, scale, outside, promise),
         )
         if not self.fit_intercept:
-            return HalfspaceModel(normal, 0.0, run)
-        return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius), run)
+            return HalfspaceModel(normal, 0.0, run, sample.names)
+        return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius), run, sample.names)
 
     def _keep(
         self, model: HalfspaceModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
@@ -237,6 +239,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
 
     def _show(self, model: HalfspaceModel) -> None:
         self.coef_, self.intercept_ = model.normal[None, :].copy(), np.array([model.intercept])
+        if model.names is not None:
+            self.feature_names_in_ = np.array(model.names, dtype=object)
         run = model.run
         self.settings_, self.scale_, self.outside_, self.promise_ = run.settings, run.scale, run.outside, run.promise
 
@@ -261,8 +265,8 @@ class HalfspaceBoostClassifier(ClassifierMixin, PayingEstimator[PointSample, Hal
     def decision_function(self, X: Table) -> FloatArray:
         """coef·x + intercept, shape (n,); positive for the second class."""
         model = self._fitted()
-        if isinstance(X, Frame) and hasattr(self, "feature_names_in_"):
-            refuse_other_names(list(self.feature_names_in_), X)
+        if model.names is not None and input_names(X) is not None:
+            refuse_other_names(model.names, X)
         points = number_table(X)
         if points.shape[1] != model.normal.size:
             raise ValueError(

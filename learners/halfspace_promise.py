@@ -1,5 +1,6 @@
 """Settings for learning a halfspace with a promise: an error of at most α on new data, but for probability β."""
 
+import math
 from typing import Final
 
 from boosting.guarantees import best_learning_rate
@@ -8,7 +9,7 @@ from boosting.sample_sizes import HalfspaceTask, SampleSize, best_sigma, by_marg
 from learners.defaults import Settings
 
 SLACK: Final = 1.001
-"""Times as many records as a theorem asks for, so that rounding, which is charged too, leaves the noise within it."""
+"""Times as many records as privacy asks for, so that rounding, which is charged too, leaves the noise within it."""
 
 
 def _certified(task: HalfspaceTask, sigma: float) -> SampleSize:
@@ -27,9 +28,9 @@ def promised(task: HalfspaceTask, n: int) -> tuple[Settings, SampleSize]:
     """
     try:
         size = best_sigma(task, _certified)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"margin: nothing can be promised at {task.margin:g} of the radius: {error}") from error
-    needed = int(SLACK * size.records) + 1
+    needed = max(math.ceil(SLACK * size.privacy), size.generalisation, size.label_noise)
     if n < needed:
         raise ValueError(
             f"n: {n} records are too few to promise an error of {task.error:g} but for probability {task.failure:g} at "

@@ -238,7 +238,9 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
             if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
                 raise ValueError("not an exchequer model of version 1")
             return cast("Self", _learner(cls, str(record["learner"]))._from_record(record))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except KeyError as error:
+            raise ValueError(f"{path}: the file lacks {error}") from error
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
             raise ValueError(f"{path}: {error}") from error
 
     @classmethod
@@ -246,6 +248,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         kept, parameters = cls._restored(cast("Mapping[str, object]", record["model"])), record["parameters"]
         classes = cast("Sequence[object]", record["classes"])
         arguments = dict(cast("Mapping[str, object]", parameters))
+        if strange := sorted(set(arguments) - set(cls._checks)):  # a file must not choose the noise or the ledger
+            raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
         model = cls(**arguments, **cls._domain(kept, classes))
         model.model_, model.parameters_ = kept, arguments
         model.classes_ = class_array(classes)

@@ -73,6 +73,7 @@ class PointSample:
 
     points: shape (n, d), float64, finite, in rows one after another.  labels: shape (n,), each −1 or +1.
     radius: R in [2^-500, 2^500], public.  constant: a further coordinate of every point, 0 for none; at most R.
+    names: of the coordinates but for that one, if they have any.
     Raises ValueError for another radius, and beyond 2^32 records or 2^18 coordinates.
     """
 
@@ -80,6 +81,7 @@ class PointSample:
     labels: SignArray
     radius: float = attrs.field(converter=public_radius)
     constant: float = 0.0
+    names: tuple[str, ...] | None = None
 
     def __attrs_post_init__(self) -> None:
         refuse_sizes(self.n, self.dimension)
