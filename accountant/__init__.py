@@ -4,7 +4,7 @@ Imports nothing of ours. No mechanism, no noise and no learner may live here: on
 what something costs, to add it up exactly, and to refuse.
 """
 
-from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, ReplaceOne
+from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
 from accountant.audit import Verification, verify
 from accountant.composition import (
     AdvancedComposition,
@@ -55,6 +55,7 @@ __all__ = [
     "Entry",
     "EntryStore",
     "FeatureValue",
+    "FeatureValues",
     "Ledger",
     "LedgerBroken",
     "LedgerCopyRefused",

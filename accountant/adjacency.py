@@ -1,6 +1,6 @@
 """Which pairs of data sets are neighbours. A guarantee means nothing without one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, TypeAlias
 
 import attrs
@@ -46,12 +46,42 @@ class FeatureValue:
         return f"feature-value (one entry of column {self.column} changed)"
 
 
-Adjacency: TypeAlias = ReplaceOne | AddRemoveOne | FeatureValue
+def _columns(value: Sequence[int]) -> tuple[int, ...]:
+    columns = tuple(sorted({_column(each) for each in value}))
+    if len(columns) < 2 or len(columns) != len(value):
+        raise ValueError(f"expected two different columns or more, got {value!r}; FeatureValue is for one")
+    return columns
 
 
-def adjacency_record(adjacency: Adjacency) -> dict[str, str | int]:
+@attrs.frozen
+class FeatureValues:
+    """The entries of one record in several columns are changed, all at once; all else is public to the adversary.
+
+    columns: the zero-based numbers of the sensitive columns, two or more; kept in rising order.
+    """
+
+    name: ClassVar[str] = "feature-values"
+    columns: tuple[int, ...] = attrs.field(converter=_columns)
+
+    def __str__(self) -> str:
+        return f"feature-values (one record's entries of columns {', '.join(map(str, self.columns))} changed)"
+
+
+Adjacency: TypeAlias = ReplaceOne | AddRemoveOne | FeatureValue | FeatureValues
+
+
+def feature_adjacency(columns: Sequence[int]) -> FeatureValue | FeatureValues:
+    """The relation that protects these columns of a record, all at once. Raises ValueError for none, or one twice."""
+    return FeatureValue(columns[0]) if len(columns) == 1 else FeatureValues(tuple(columns))
+
+
+def adjacency_record(adjacency: Adjacency) -> dict[str, object]:
     """The adjacency as it stands in the books."""
-    return {"name": adjacency.name, **attrs.asdict(adjacency)}
+    return {"name": adjacency.name, **{name: _plain(value) for name, value in attrs.asdict(adjacency).items()}}
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value  # as it comes back from JSON
 
 
 def adjacency_from_record(record: Mapping[str, object]) -> Adjacency:
@@ -63,5 +93,7 @@ def adjacency_from_record(record: Mapping[str, object]) -> Adjacency:
             return AddRemoveOne()
         case {"name": FeatureValue.name, "column": int(column), **rest} if not rest:
             return FeatureValue(column)
+        case {"name": FeatureValues.name, "columns": list(columns), **rest} if not rest:
+            return FeatureValues(columns)
         case _:
             raise ValueError(f"unknown adjacency {dict(record)!r}")

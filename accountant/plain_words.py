@@ -10,7 +10,7 @@ from typing import Final
 
 import attrs
 
-from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, ReplaceOne
+from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
 from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
 from accountant.digits import rounded_up
 from accountant.rounding import exact, float_up, up
@@ -199,6 +199,14 @@ def unit(adjacency: Adjacency) -> Unit:
                 "of the table that was handed to the ledger.",
                 "The promise hides whether any one record is there at all, and so what it says.",
                 "Replacing a record by another is two such steps: read it as two records below.",
+            )
+        case FeatureValues(columns=columns):
+            return Unit(
+                "Two data sets are neighbours if they differ in the entries of a single record in the columns "
+                f"{', '.join(map(str, columns))}, counted from 0.",
+                "The promise hides these entries, all of them together.",
+                "Everything else counts as known to whoever looks: all other columns, of this record too. It is not a "
+                "promise about a whole record, nor about a person.",
             )
         case FeatureValue(column=column):
             return Unit(

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import attrs
 
@@ -13,6 +13,9 @@ from accountant.plans import ROUTE_CLAIMS
 from accountant.trail import Entry
 
 Row = tuple[str, str, str, int, str]
+
+UNBOUNDED: Final = "unbounded"
+"""What is spent where no ledger was asked, and no number would be true."""
 
 
 @attrs.frozen
@@ -43,6 +46,8 @@ class Statement:
     @property
     def heading(self) -> str:
         """The first line."""
+        if self.spent == UNBOUNDED:
+            return "not private"
         return "privacy statement" if self.private else "simulation: not private"
 
     def as_dict(self) -> dict[str, object]:
@@ -82,6 +87,24 @@ class Statement:
 
     def __str__(self) -> str:
         return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])
+
+
+def unprotected(scope: str) -> Statement:
+    """The statement of something that was made of protected data without any books. scope: what is promised."""
+    return Statement(
+        guarantee=f"Nothing is promised. What is protected: {scope}.",
+        adjacency="none",
+        rule="none",
+        budget="none",
+        spent=UNBOUNDED,
+        private=False,
+        opened="never",
+        rows=(),
+        plans=(),
+        claims=(),
+        unreleased=0,
+        head="none",
+    )
 
 
 def _sentence(spent: Budget, adjacency: str, private: bool) -> str:

@@ -31,7 +31,8 @@ def _checked(vectors: FloatArray, theta: FloatArray) -> FloatArray:
     return products
 
 
-def _shrinkage(value: float) -> float:
+def shrinkage_factor(value: float) -> float:
+    """κ, at least 1. Raises ValueError."""
     if not positive(value) >= 1.0:
         raise ValueError(f"expected a shrinkage of at least 1, got {value!r}")
     return float(value)
@@ -90,7 +91,7 @@ def leverage(correlation: float, largest: float, shrinkage: float = 1.0) -> floa
     correlation: r.  largest: π_* = max_j |π_j| of that coordinate, positive.  shrinkage: κ >= 1; 1 is 000, eq. 10.
     000, section 5.2 prints it without the 2, and then the loss need not fall. Raises ValueError outside.
     """
-    return math.atanh(_correlation(correlation)) / (_shrinkage(shrinkage) * positive(largest))
+    return math.atanh(_correlation(correlation)) / (shrinkage_factor(shrinkage) * positive(largest))
 
 
 def log_exponential_bound(correlations: Iterable[float], shrinkage: float = 1.0) -> float:
@@ -100,7 +101,7 @@ def log_exponential_bound(correlations: Iterable[float], shrinkage: float = 1.0)
     Raises ValueError for |r_t| = 1, where a step is infinite.
     """
     total = math.fsum(math.log1p(-(_correlation(r) ** 2)) for r in correlations)
-    return total / (2.0 * _shrinkage(shrinkage)) + 0.0
+    return total / (2.0 * shrinkage_factor(shrinkage)) + 0.0
 
 
 def logistic_bound(correlations: Iterable[float], records: int, shrinkage: float = 1.0) -> float:

@@ -20,6 +20,7 @@ from accountant import (
     Budget,
     Composition,
     FeatureValue,
+    FeatureValues,
     Ledger,
     Plan,
     PureDP,
@@ -79,16 +80,19 @@ def rule_of(name: str | None, delta_prime: float | None) -> Composition | None:
 
 
 def adjacency_of(text: str) -> Adjacency:
-    """The relation of that name, or feature-value:COLUMN. Raises ValueError."""
+    """The relation of that name, feature-value:COLUMN or feature-values:COLUMN,COLUMN. Raises ValueError."""
     name, _, column = text.partition(":")
     if name == FeatureValue.name and column.isascii() and column.isdigit():
         return FeatureValue(int(column))
+    numbers = column.split(",")
+    if name == FeatureValues.name and all(each.isascii() and each.isdigit() for each in numbers):
+        return FeatureValues(tuple(map(int, numbers)))
     for relation in (ReplaceOne(), AddRemoveOne()):
         if text == relation.name:
             return relation
     raise ValueError(
-        f"--adjacency: {text!r} is none of {ReplaceOne.name}, {AddRemoveOne.name} and {FeatureValue.name}:COLUMN, with "
-        "the number of the column, from 0"
+        f"--adjacency: {text!r} is none of {ReplaceOne.name}, {AddRemoveOne.name}, {FeatureValue.name}:COLUMN and "
+        f"{FeatureValues.name}:COLUMN,COLUMN, with the numbers of the columns, from 0"
     )
 
 

@@ -16,6 +16,8 @@ from learners.logistic import DPLogisticRegression, LogisticModel
 from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
 from learners.one_rule import OneRule, PrivateOneRule
 from learners.private_boost import PrivateBoostClassifier
+from learners.rado_boost import RadoBoostClassifier
+from learners.rados import RadoRelease, Rados
 from learners.schema import Boolean, Bounds, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
 from learners.scorecards import Scorecard, Sparsity, scorecard
 from learners.tables import read_csv, schema_from_dtypes
@@ -44,6 +46,9 @@ __all__ = [
     "PrivateBoostClassifier",
     "PrivateClassifier",
     "PrivateOneRule",
+    "RadoBoostClassifier",
+    "RadoRelease",
+    "Rados",
     "Schema",
     "SchemaError",
     "Scorecard",

@@ -6,14 +6,13 @@ import attrs
 
 from accountant import (
     ZCDP,
-    AddRemoveOne,
+    Adjacency,
     ApproxDP,
     BasicComposition,
     Description,
     Ledger,
     Plan,
     PureDP,
-    ReplaceOne,
     Reservation,
 )
 from accountant.calibration import largest_eta
@@ -42,7 +41,7 @@ class Allowance:
         """The largest inverse noise scale whose plan the target pays for, by the ledger's rule."""
         return largest_eta(plan, self.target, self.ledger.composition)
 
-    def reserve(self, plan: Plan, adjacency: ReplaceOne | AddRemoveOne, announced: Description) -> Reservation:
+    def reserve(self, plan: Plan, adjacency: Adjacency, announced: Description) -> Reservation:
         """Charge the whole plan in one entry. announced: what the books say about it. Raises BudgetExceeded."""
         # Only a ledger that adds up (ε, δ) buys a plan at a price; the others add the rounds up themselves.
         delta = self.delta if isinstance(self.ledger.composition, BasicComposition) else 0.0

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant import (
+    AddRemoveOne,
     AdvancedComposition,
     BasicComposition,
     Composition,
+    ReplaceOne,
     ZCDPComposition,
 )
 from boosting.measures import FloatArray
@@ -26,6 +28,15 @@ from mechanisms.noise import NoiseSource
 
 Rule: TypeAlias = Literal["auto", "basic", "advanced", "zcdp"]
 Domain: TypeAlias = Schema | Bounds | str | Path | None
+
+
+def domain_schema(domain: Domain, table: Table) -> Schema:
+    """The public domain of tables like this one, of which only the names are looked at. None: zeros and ones."""
+    if isinstance(domain, Schema):
+        return domain
+    if isinstance(domain, Bounds):
+        return domain.over(table_names(table))
+    return Schema.boolean(table_names(table)) if domain is None else Schema.from_toml(domain)
 
 
 class Model(Protocol):
@@ -48,7 +59,28 @@ class Model(Protocol):
 M = TypeVar("M", bound=Model)
 
 
-class PrivateClassifier(PublicClassifier, PayingEstimator[EncodedSample, M]):
+class NamedColumns:
+    """What learners of tables with a domain remember about the names of a frame's columns."""
+
+    schema: Domain
+    feature_names_in_: npt.NDArray[np.object_]
+    n_features_in_: int
+
+    def _remember_names(self, X: Table) -> None:
+        names = input_names(X)
+        if names is not None:
+            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+
+    def _refuse_other_names(self, X: Table) -> None:
+        """Where the columns were those of the frame in `fit`, the same are asked for. A schema finds them by name."""
+        if not isinstance(X, Frame) or not hasattr(self, "feature_names_in_"):
+            return
+        if self.schema is not None and not isinstance(self.schema, Bounds):
+            return
+        refuse_other_names(list(self.feature_names_in_), X)
+
+
+class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedSample, M]):
     """Base of the private classifiers of tables with a public domain.
 
     A subclass writes `__init__`, `_learn`, `_restored` and lists its `_checks`.
@@ -60,8 +92,11 @@ class PrivateClassifier(PublicClassifier, PayingEstimator[EncodedSample, M]):
       declares that which classes occur in y is public, and takes them in rising order.
     """
 
-    schema: Domain
     classes: Classes
+
+    def _adjacency(self) -> ReplaceOne | AddRemoveOne:
+        """The relation of the guarantee: about whole records."""
+        return ReplaceOne()
 
     def _rests_on(self) -> tuple[str, ...]:
         """Claims that a fit's cost rests on, for the entry of a private choice among fits."""
@@ -92,10 +127,8 @@ class PrivateClassifier(PublicClassifier, PayingEstimator[EncodedSample, M]):
     def _fit_table(
         self, X: Table, sample: EncodedSample, classes: tuple[object, ...], on_round: Progress | None
     ) -> Self:
-        names = input_names(X)
         self._fit_sample(sample, classes, on_round)
-        if names is not None:
-            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        self._remember_names(X)
         return self
 
     def encoded(self, X: Table, y: npt.ArrayLike) -> EncodedSample:
@@ -129,13 +162,7 @@ class PrivateClassifier(PublicClassifier, PayingEstimator[EncodedSample, M]):
         return (lambda allowance: best_setting(self, settings, sample, allowance, noise)) if settings else plain
 
     def _resolved_schema(self, table: Table) -> Schema:
-        if isinstance(self.schema, Schema):
-            return self.schema
-        if isinstance(self.schema, Bounds):
-            return self.schema.over(table_names(table))
-        if self.schema is not None:
-            return Schema.from_toml(self.schema)
-        return Schema.boolean(table_names(table))
+        return domain_schema(self.schema, table)
 
     def _public_classes(self, schema: Schema, y: npt.ArrayLike | None = None) -> tuple[object, ...]:
         """The classes, checked. y: where they are taken from, if the user said so."""
@@ -148,14 +175,6 @@ class PrivateClassifier(PublicClassifier, PayingEstimator[EncodedSample, M]):
         return coded_labels(y, classes)
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
-
-    def _refuse_other_names(self, X: Table) -> None:
-        """Where the columns were those of the frame in `fit`, the same are asked for. A schema finds them by name."""
-        if not isinstance(X, Frame) or not hasattr(self, "feature_names_in_"):
-            return
-        if self.schema is not None and not isinstance(self.schema, Bounds):
-            return
-        refuse_other_names(list(self.feature_names_in_), X)
 
     def decision_function(self, X: Table) -> FloatArray:
         """The model's score, shape (n,); positive for the second class. For three classes or more, shape (n, classes).

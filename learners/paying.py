@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from accountant import (
-    AddRemoveOne,
+    Adjacency,
     ApproxDP,
     BasicComposition,
     BudgetExceeded,
@@ -111,7 +111,7 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         self._refuse(sample, classes)
         return lambda allowance: (self._learn(sample, allowance, noise, on_round), None)
 
-    def _adjacency(self) -> ReplaceOne | AddRemoveOne:
+    def _adjacency(self) -> Adjacency:
         """The relation of the guarantee."""
         return ReplaceOne()
 
@@ -168,9 +168,13 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     ) -> None:
         """Fitted state: releases, public parameters, and nothing else."""
         statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
+        self._remember(model, classes, tuned)
+        self.ledger_, self.statement_ = ledger, statement
+
+    def _remember(self, model: K, classes: tuple[object, ...], tuned: dict[str, object] | None = None) -> None:
+        """Of that, what needs no books."""
         self.model_ = model
         self.classes_ = class_array(classes)
-        self.ledger_, self.statement_ = ledger, statement
         self.n_features_in_ = self._inputs(model)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.pop("tuned_", None)

@@ -195,6 +195,10 @@ class Numeric:
 
     def codes(self, values: Values) -> IntArray:
         """Bin numbers, shape (n,). Raises OutsideSchema."""
+        return np.searchsorted(self.edges[1:-1], self.inside(values), side="right")
+
+    def inside(self, values: Values) -> npt.NDArray[np.float64]:
+        """The values within the bounds, shape (n,): others are refused, or clipped. Raises OutsideSchema."""
         numbers = self.numbers(values)
         self._refuse(
             np.isnan(numbers), numbers, f"is not a number; {_CONTAINS_NAN} Missing values need a public fill-in value"
@@ -207,7 +211,7 @@ class Numeric:
             self._refuse(
                 beyond, numbers, f"is outside [{self.lower}, {self.upper}]; widen the bounds or set outside='clip'"
             )
-        return np.searchsorted(self.edges[1:-1], numbers, side="right")
+        return np.clip(numbers, self.lower, self.upper)
 
     def numbers(self, values: Values) -> npt.NDArray[np.float64]:
         """The values as numbers, shape (n,). Raises OutsideSchema for anything else."""

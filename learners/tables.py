@@ -84,13 +84,19 @@ def encode(table: Table, schema: Schema, *, reader: str = "Schema") -> IntArray:
     Raises ValueError for a missing column, a wrong shape, columns of unequal length or no record at all;
     OutsideSchema for a value the schema does not allow; TypeError for a sparse or a masked array.
     """
+    values = schema_columns(table, schema, reader)
+    return np.stack([column.codes(value) for column, value in zip(schema.columns, values, strict=True)])
+
+
+def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values]:
+    """The schema's columns, in its order, shape (n,) each, n >= 1. reader, and what is raised, as for `encode`."""
     values = _columns(table, schema, reader)
     lengths = {column.shape[0] for column in values}
     if len(lengths) != 1:
         raise ValueError(f"columns have unequal lengths: {sorted(lengths)}")
     if 0 in lengths:
         raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
-    return np.stack([column.codes(value) for column, value in zip(schema.columns, values, strict=True)])
+    return values
 
 
 def _columns(table: Table, schema: Schema, reader: str) -> list[Values]:

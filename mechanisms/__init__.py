@@ -32,12 +32,21 @@ from mechanisms.queries import (
 )
 from mechanisms.rado import NotPrivate, RadoTailTruncation, RandomRados, edge_vectors, noised_edges
 from mechanisms.rado_law import EmptyWindow, RadoColumnLaw
+from mechanisms.rado_release import (
+    column_moments,
+    exact_steps,
+    noised_rados,
+    paired_rados,
+    public_supports,
+)
 from mechanisms.rado_sampling import (
     EdgeVectors,
     NotBoolean,
     sample_fixed_support_rados,
+    sample_paired_rados,
     sample_rados,
     sample_truncated_rados,
+    support_sizes,
 )
 from mechanisms.robust import (
     CertificateMismatch,
@@ -124,12 +133,19 @@ __all__ = [
     "WeightedNoisyMax",
     "at_delta",
     "centred_mean",
+    "column_moments",
     "edge_vectors",
+    "exact_steps",
     "laws",
     "noised_edges",
+    "noised_rados",
+    "paired_rados",
+    "public_supports",
     "sample_fixed_support_rados",
+    "sample_paired_rados",
     "sample_rados",
     "sample_truncated_rados",
     "selection_cost",
+    "support_sizes",
     "utility",
 ]

@@ -8,7 +8,7 @@ and what a ledger may pay for is the column alone. [000-DP-FEAT]
 import abc
 import functools
 from functools import cached_property
-from typing import Never
+from typing import Final, Never
 
 import attrs
 import numpy as np
@@ -20,6 +20,7 @@ from mechanisms.additive import GaussianKernel
 from mechanisms.core import FloatArray, Mechanism
 from mechanisms.noise import NoiseSource, SecureNoise
 from mechanisms.plain import PlainMechanism, Query
+from mechanisms.queries import refuse_sizes
 from mechanisms.rado_law import (
     RadoColumnLaw,
     beta_at,
@@ -32,6 +33,9 @@ from mechanisms.rado_law import (
 )
 from mechanisms.rado_sampling import EdgeVectors, sample_truncated_rados
 from mechanisms.sensitivity import L2Sensitivity
+
+IN_BALL: Final = 1.0 - 2.0**-32
+"""Lengths of up to 2^18 coordinates are computed to within 2^-34; this keeps shortened rows inside the ball."""
 
 
 class NotPrivate(ValueError):
@@ -232,7 +236,11 @@ class RadoTailTruncation(RadoColumn):
 
 
 def clipped(edges: FloatArray, radius: float) -> FloatArray:
-    """Rows shortened to Euclidean length `radius` where they are longer, shape of edges; without overflow."""
+    """Rows shortened to Euclidean length `radius` where they are longer, shape of edges; without overflow.
+
+    Never longer, also in exact arithmetic, up to 2^18 features.
+    """
+    radius *= IN_BALL
     peaks = np.max(np.abs(edges), axis=1, keepdims=True)
     units = edges / np.where(peaks > 0.0, peaks, 1.0)
     lengths = np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1.0)
@@ -248,10 +256,11 @@ def edge_vectors(radius: float) -> Query[EdgeVectors, FloatArray, L2Sensitivity]
     ball = positive(radius)
     return Query(
         f"edge vectors clipped to length {ball!r}",
-        lambda data: clipped(data.edges, ball),
+        lambda data: clipped(np.asarray(data.edges, dtype=np.float64), ball),
         L2Sensitivity(up(2.0 * ball)),
         ReplaceOne(),
         ("000-edges",),
+        lambda data: refuse_sizes(data.records, data.features),
     )
 
 

@@ -1,4 +1,4 @@
-"""Edge vectors, and rados built from them as blocked matrix products over random supports.
+"""Edge vectors, and rados built from them as blocked matrix products over random supports, kept as bits.
 
 A rado ½·Σ(σ_i + y_i)·x_i is the sum of the edge vectors y_i·x_i over its support, the records with σ_i = y_i
 (000, Definition 1); for uniform signs the support is a uniform subset of the records, whatever the labels.
@@ -7,7 +7,7 @@ Nothing here is a privacy guarantee: that is `mechanisms.rado`, or post-processi
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -18,16 +18,33 @@ from mechanisms.core import FloatArray
 from mechanisms.noise import NoiseSource
 from mechanisms.rado_law import RadoColumnLaw, rados_count
 
-BLOCK: Final = 2**21
-"""Entries of the largest block of supports held at once (16 MiB); one row at least."""
+HELD: Final = 2**27
+"""Bits of the supports that are held at once (16 MiB)."""
+
+ROWS: Final = 1024
+"""Of supports, multiplied at once at most."""
+
+STEP: Final = 4096
+"""Records multiplied at once, a multiple of 8: with ROWS of them 32 MiB in double precision."""
+
+DRAWN: Final = 2**22
+"""Bits that are asked for at once, for sources give one in a byte; one row at least."""
+
+PRECISION: Final = 8
+"""Bits of the chance with which a support of a fixed size is first guessed."""
+
+Edges: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+Packed: TypeAlias = npt.NDArray[np.uint8]
+"""Supports, shape (k, ⌈m/8⌉): eight records in a byte, in the order of `numpy.packbits`, zeros at the end."""
 
 
 class NotBoolean(ValueError):
     """The sensitive column has edge values other than −1 and +1."""
 
 
-def _edges(value: npt.ArrayLike) -> FloatArray:
-    edges = np.array(value, dtype=np.float64)
+def _edges(value: npt.ArrayLike) -> Edges:
+    single = getattr(value, "dtype", None) == np.float32
+    edges: Edges = np.array(value, dtype=np.float32) if single else np.array(value, dtype=np.float64)
     if edges.ndim != 2 or 0 in edges.shape:
         raise ValueError(f"expected edges of shape (records, features), at least (1, 1), got {edges.shape}")
     if not np.all(np.isfinite(edges)):
@@ -40,10 +57,11 @@ def _edges(value: npt.ArrayLike) -> FloatArray:
 class EdgeVectors:
     """The protected data of rado mechanisms: y_i·x_i for every record; m and d are public.
 
-    edges: shape (m, d), finite, m and d at least 1; copied and made read-only. Raises ValueError otherwise.
+    edges: shape (m, d), finite, m and d at least 1; copied and made read-only. Kept in single precision where it comes
+      so: rados are then sums in single precision, STEP records at a time. Raises ValueError otherwise.
     """
 
-    edges: FloatArray = attrs.field(converter=_edges, repr=False)
+    edges: Edges = attrs.field(converter=_edges, repr=False)
 
     @staticmethod
     def of(features: npt.ArrayLike, labels: npt.ArrayLike) -> "EdgeVectors":
@@ -65,7 +83,7 @@ class EdgeVectors:
         """d, public."""
         return int(self.edges.shape[1])
 
-    def boolean_column(self, feature: int) -> FloatArray:
+    def boolean_column(self, feature: int) -> Edges:
         """One column, shape (m,), all −1 and +1. Raises IndexError out of range, NotBoolean for other values."""
         if not 0 <= feature < self.features:
             raise IndexError(f"feature {feature} is out of range: these edge vectors have {self.features} columns")
@@ -88,6 +106,15 @@ def sample_rados(edges: EdgeVectors, number: int, noise: NoiseSource) -> FloatAr
     return _summed(edges, _supports(rados_count(number), edges.records, noise))
 
 
+def sample_paired_rados(edges: EdgeVectors, pairs: int, noise: NoiseSource) -> FloatArray:
+    """Random rados, and after them those of the complements in the same order: shape (2·pairs, d). No privacy claim.
+
+    Every record is in exactly one of two, so one record moves `pairs` of them. [000-noised-rados]
+    """
+    first = sample_rados(edges, pairs, noise)
+    return np.concatenate([first, np.sum(edges.edges, axis=0, dtype=np.float64) - first]) + 0.0
+
+
 def sample_truncated_rados(
     edges: EdgeVectors, number: int, feature: int, law: RadoColumnLaw, noise: NoiseSource
 ) -> FloatArray:
@@ -106,52 +133,119 @@ def sample_fixed_support_rados(edges: EdgeVectors, number: int, support: int, no
     """Rados of exactly `support` records each, uniform in Σ_m^{m*}: shape (number, d). 000, eq. 18. [000-edges]
 
     support: m* in 1 … m; the supports do not depend on the data, so from noised edges this is post-processing.
-    Uniform but for ties of 64-bit keys, a distance of at most m²/2^65.
     """
     if count(support) > edges.records:
         raise ValueError(f"a support of {support} records needs that many, the edges have {edges.records}")
     return _summed(edges, _fixed_supports(rados_count(number), edges.records, int(support), noise))
 
 
-def _summed(edges: EdgeVectors, supports: Iterable[FloatArray]) -> FloatArray:
-    return np.concatenate([rados_of(edges, block) for block in supports])
+def support_sizes(number: int, records: int, noise: NoiseSource) -> FloatArray:
+    """Draws of Bin(records, 1/2), shape (number,), whole numbers: how many records random rados sum."""
+    blocks = _supports(rados_count(number), records, noise)
+    return np.concatenate([_sizes(block).astype(np.float64) for block in blocks])
 
 
-def _bits(rows: int, records: int, noise: NoiseSource) -> FloatArray:
-    return noise.bits(rows * records).reshape(rows, records).astype(np.float64)
+def _summed(edges: EdgeVectors, supports: Iterable[Packed]) -> FloatArray:
+    return np.concatenate([_products(edges, block) for block in supports])
 
 
-def _supports(number: int, records: int, noise: NoiseSource) -> Iterator[FloatArray]:
-    """Uniform supports, in blocks of shape (rows, m)."""
-    at_once = max(1, BLOCK // records)
-    for start in range(0, number, at_once):
-        yield _bits(min(at_once, number - start), records, noise)
+def _products(edges: EdgeVectors, supports: Packed) -> FloatArray:
+    """The rados with these supports, shape (k, d): products of STEP records, added up in double precision."""
+    total = np.zeros((supports.shape[0], edges.features))
+    for start in range(0, edges.records, STEP):
+        rows = edges.edges[start : start + STEP]
+        bits = np.unpackbits(supports[:, start // 8 : (start + STEP) // 8], axis=1, count=len(rows))
+        total += np.matmul(bits.astype(rows.dtype), rows)
+    return total + 0.0  # a sum of nothing must not tell the sign of its zero
 
 
-def _supports_in_window(
-    column: FloatArray, number: int, law: RadoColumnLaw, noise: NoiseSource
-) -> Iterator[FloatArray]:
+def _blocks(number: int, records: int) -> Iterator[int]:
+    """Sizes of blocks of supports."""
+    at_once = _at_once(records)
+    yield from (min(at_once, number - start) for start in range(0, number, at_once))
+
+
+def _at_once(records: int) -> int:
+    return max(1, min(ROWS, HELD // records))
+
+
+def _fair(rows: int, records: int, noise: NoiseSource) -> Packed:
+    """Every record by a fair coin."""
+    at_once = max(1, DRAWN // records)
+    sizes = (min(at_once, rows - start) for start in range(0, rows, at_once))
+    return np.concatenate([np.packbits(noise.bits(size * records).reshape(size, records), axis=1) for size in sizes])
+
+
+def _sizes(supports: Packed) -> npt.NDArray[np.intp]:
+    """The number of records in each, shape (k,)."""
+    return np.asarray(np.sum(_ONES[supports], axis=1, dtype=np.intp))
+
+
+_ONES: Final = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
+
+
+def _supports(number: int, records: int, noise: NoiseSource) -> Iterator[Packed]:
+    """Uniform supports."""
+    yield from (_fair(rows, records, noise) for rows in _blocks(number, records))
+
+
+def _supports_in_window(column: Edges, number: int, law: RadoColumnLaw, noise: NoiseSource) -> Iterator[Packed]:
     """Uniform supports with K in the window, by rejection, a block at a time.
 
     The number of blocks tells nothing about the data: K has the same law for every column.
     """
-    at_once, expected = max(1, BLOCK // law.records), 1.0 / law.acceptance
-    negatives = float(np.sum(column < 0.0))
+    at_once, expected = _at_once(law.records), 1.0 / law.acceptance
+    negatives = np.packbits(column < 0.0)
     while number > 0:
-        block = _bits(min(at_once, math.ceil(number * expected)), law.records, noise)
-        counts = block @ column + negatives
+        block = _fair(min(at_once, math.ceil(number * expected)), law.records, noise)
+        counts = _sizes(block ^ negatives)  # K: edges of +1 inside, and of -1 outside
         kept = block[(counts >= law.low) & (counts <= law.records - law.low)][:number]
         number -= len(kept)
         yield kept
 
 
-def _fixed_supports(number: int, records: int, support: int, noise: NoiseSource) -> Iterator[FloatArray]:
-    """Supports of equal size: the records with the smallest of m random keys."""
-    at_once = max(1, BLOCK // (16 * records))  # a key takes 64 entries of one byte
-    for start in range(0, number, at_once):
-        rows = min(at_once, number - start)
-        keys = np.packbits(noise.bits(64 * rows * records)).view(np.uint64).reshape(rows, records)
-        chosen = np.argpartition(keys, support - 1, axis=1)[:, :support]
-        block = np.zeros((rows, records))
-        np.put_along_axis(block, chosen, 1.0, axis=1)
-        yield block
+def _fixed_supports(number: int, records: int, support: int, noise: NoiseSource) -> Iterator[Packed]:
+    """Supports of equal size: every record by a coin of about that chance, then the excess back, at random.
+
+    Given its size the first guess is uniform, and so is what is left after a uniform choice among its records.
+    """
+    smaller = min(support, records - support)
+    everything = np.packbits(np.ones(records, dtype=np.uint8))
+    for rows in _blocks(number, records):
+        block = _likely(rows, records, round(2**PRECISION * smaller / records), noise)
+        for row, size in zip(block, _sizes(block).tolist(), strict=True):
+            if size != smaller:
+                row[:] = _resized(np.unpackbits(row, count=records), size, smaller, noise)
+        yield block if smaller == support else block ^ everything
+
+
+def _likely(rows: int, records: int, chance: int, noise: NoiseSource) -> Packed:
+    """Every record with probability chance/2^PRECISION, in 0 … 1/2: one fair coin for each bit from the last 1 on."""
+    block = np.zeros((rows, -(-records // 8)), dtype=np.uint8)
+    for place in range(PRECISION):
+        if chance % 2 ** (place + 1):  # before the last 1 there is nothing to take away from
+            fair = _fair(rows, records, noise)
+            block = block | fair if chance >> place & 1 else block & fair
+    return block
+
+
+def _resized(bits: Packed, size: int, wanted: int, noise: NoiseSource) -> Packed:
+    """A support of the wanted size: uniform records of one kind turned into the other. bits: shape (m,), changed."""
+    surplus, left = int(size > wanted), abs(size - wanted)
+    of_kind = size if surplus else bits.size - size
+    while left:
+        drawn = _indices(math.ceil(left * bits.size / of_kind) + PRECISION, bits.size, noise)
+        _, first = np.unique(drawn, return_index=True)
+        fresh = drawn[np.sort(first)]  # in the order in which they were drawn
+        chosen = fresh[bits[fresh] == surplus][:left]
+        bits[chosen] = 1 - surplus
+        left, of_kind = left - chosen.size, of_kind - chosen.size
+    return np.packbits(bits)
+
+
+def _indices(number: int, below: int, noise: NoiseSource) -> npt.NDArray[np.intp]:
+    """Uniform whole numbers from 0 to below - 1, shape (at most number,)."""
+    width = (below - 1).bit_length()
+    places: npt.NDArray[np.intp] = 1 << np.arange(width, dtype=np.intp)
+    found = np.asarray(noise.bits(number * width).reshape(number, width) @ places)
+    return found[found < below]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue
+from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues
 from accountant.composition import Amount, Composition
 from accountant.costs import ZCDP, Budget, PureDP
 from accountant.digits import as_property, in_symbols, left_text, spent_text
@@ -84,6 +84,9 @@ def _for_whom(adjacency: Adjacency) -> str:
             return "for adding or removing any one record (add-remove-one)"
         case FeatureValue(column=column):
             return f"for changing any one entry of column {column} (feature-value), and for nothing else"
+        case FeatureValues(columns=several):
+            listed = ", ".join(map(str, several))
+            return f"for changing one record's entries of columns {listed} (feature-values), and for nothing else"
         case _:
             return "for replacing any one record by another (replace-one)"
 

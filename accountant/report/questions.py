@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from accountant.adjacency import AddRemoveOne, FeatureValue
+from accountant.adjacency import AddRemoveOne, FeatureValue, FeatureValues
 from accountant.composition import Composition
 from accountant.costs import ZCDP, ApproxDP, Budget
 from accountant.digits import in_symbols
@@ -132,6 +132,8 @@ def _bounded(opened: Opened) -> str:
     match opened.adjacency:
         case FeatureValue():
             return "No: only one value of one column is hidden."
+        case FeatureValues():
+            return "No: only the values of one record in some columns are hidden."
         case AddRemoveOne():
             return "Yes: the promise is of the unbounded kind, a record may be there or not."
         case _:

@@ -96,15 +96,6 @@ MORE_BOOSTING: tuple[Claim, ...] = (
         "claims_shown/test_boosting_claims.py::test_settings_chosen_on_private_data_are_a_release",
     ),
     Claim(
-        "000-Thm3",
-        "000, Theorem 3, inequality (7)",
-        "The structural penalty Q is at most r(|∇F| + π̄).",
-        "holds",
-        "not used",
-        "Convexity of log-sum-exp at θ for all rados, Jensen for the chosen ones. One edge reaches 98 %.",
-        "claims_shown/test_rado_claims.py::test_the_structural_penalty_is_bounded_as_in_7",
-    ),
-    Claim(
         "000-eq21",
         "000, eq. 20 and 21",
         "Π = E·G_m·U, and with all rados the penalty is 0.",
@@ -132,24 +123,5 @@ MORE_BOOSTING: tuple[Claim, ...] = (
         "At κ = 1 and ±1-valued rados F_exp = 1 whatever r > 0 is, so no λ_p helps; small r fail for all κ < 8/7. "
         "With the factor it held in 60 of 60 simulations.",
         "claims_shown/test_rado_claims.py::test_theorem_8_is_false_for_kappa_below_eight_sevenths",
-    ),
-    Claim(
-        "000-Lem9",
-        "000, Lemma 9",
-        "Edges are ΠUᵀGᵀ(GUUᵀGᵀ)⁻¹ where recoverable; with n < m there are many solutions.",
-        "holds",
-        "not used",
-        "G_m·U of rank m has that right inverse; rank <= n < m leaves a null space.",
-        "claims_shown/test_rado_claims.py::test_lemma_9_recovers_edges_and_fewer_rados_than_edges_do_not",
-    ),
-    Claim(
-        "000-Lem10-twins",
-        "000, Lemma 10; the constructions are ours",
-        "Another sample of m + 1 edges has the same rados.",
-        "holds",
-        "no privacy guarantee",
-        "An unused edge at the farthest point, beyond R/2 for m < 2^d by volume; or (E∖F) ∪ (−F) ∪ {ΣF}, for all "
-        "rados at once.",
-        "claims_shown/test_rado_claims.py::test_flipping_a_subset_makes_another_sample_with_all_the_same_rados",
     ),
 )

@@ -45,4 +45,102 @@ RADOS: tuple[Claim, ...] = (
         "without looking at the data, so rados are post-processing.",
         "mechanisms/test_rado.py::test_rows_are_clipped_to_the_ball_and_else_untouched",
     ),
+    Claim(
+        "000-Thm3",
+        "000, Theorem 3, inequalities (5) to (7)",
+        "F_log(θ) <= F^r_log(θ, U) + Q − ln(1 − q/√n)/m with q = Ω(ρ√(r·max|π| + d·ln(2en/d) + ln(1/η))), and "
+        "Q <= r(|∇F| + π̄).",
+        "tightened",
+        "q = (B/G)·((s/P)(1 − 1/B) + (1 − B⁻²)√(ln(1/η)/2)), B = exp(rP), for all |θ| <= r at once; P, s: largest and "
+        "quadratic mean |π − c| over Σ_r, c their mean; G: mean of exp(−θ(π − c)). Q <= θ·(∇F + c/m)",
+        "exp is a series of tensors: a mean of n is off by s·P^(k−1)/√n in the k-th, sum (s/P)(B − 1)/√n; McDiarmid "
+        "with (B − 1/B)/n for the rest. No d, and no r·max|π| beside B. As r → 0 each part of q is attained (n = 1; "
+        "the far tail), so 10 % less fails. (7): convexity at θ, Jensen for Σ_r; one edge comes as near as one likes.",
+        "boosting/test_rado_bounds.py::test_the_penalty_holds_for_all_of_the_ball_exactly",
+    ),
+    Claim(
+        "000-Lem9",
+        "000, Lemma 9",
+        "Edges are ΠUᵀGᵀ(GUUᵀGᵀ)⁻¹ where recoverable; with n < m there are many solutions.",
+        "holds",
+        "least squares where the supports have rank m, refused below",
+        "G_m·U of rank m has that right inverse; rank <= n < m leaves a null space.",
+        "boosting/test_rado_attacks.py::test_lemma_9_edges_come_back_where_they_can",
+    ),
+    Claim(
+        "000-Lem10",
+        "000, Lemma 10",
+        "Some sample of m + 1 edges of the ball has the same rados at D_H = Ω(R/√d), for m >= 2^d "
+        "Ω(R·log d/(√d·log m)).",
+        "narrowed",
+        "D_H >= R·m^(−1/d), so R/2 for m <= 2^d; no privacy guarantee",
+        "An edge that no rado sums, where the ball is farthest from the others: m balls that cover it have its volume. "
+        "Attained by ±R/2 on a line. At least the claim up to m = d^d; beyond some power of that it is weaker, and the "
+        "claim was neither proved nor refuted there.",
+        "boosting/test_rado_attacks.py::test_lemma_10_an_unused_edge_makes_another_sample_far_away",
+    ),
+    Claim(
+        "000-Lem10-twins",
+        "000, Lemma 10; the constructions are ours",
+        "Another sample of m + 1 edges has the same rados.",
+        "holds",
+        "no privacy guarantee",
+        "An unused edge; or (E∖F) ∪ (−F) ∪ {ΣF}, for all rados of E at once, in the ball where ΣF is. Either has more "
+        "rados than E unless the new edge is 0.",
+        "boosting/test_rado_attacks.py::test_lemma_10_flipped_edges_make_another_sample_with_every_rado",
+    ),
+    Claim(
+        "000-Lem12",
+        "000, Lemma 12",
+        "Whether rados can be built from m records of a database is NP-hard to decide.",
+        "holds",
+        "exact search for at most 40 candidates; no privacy guarantee",
+        "Subset sum is the case d = n = 1, m all candidates, radius below 1/2. Worst case only: for edges in general "
+        "position each rado's support is read in time 2^(s/2), and their union is the answer.",
+        "boosting/test_rado_attacks.py::test_subset_sum_is_a_case_of_subsumption",
+    ),
+    Claim(
+        "000-noised-rados",
+        "ours",
+        "n rados of which half are over the complements of the others' supports, with Gaussian noise on them.",
+        "holds",
+        "rows clipped to a public radius R: ℓ2 sensitivity 2R·√(n/2), whatever the supports; GDP(2R·√(n/2)/σ)",
+        "A record is in exactly one rado of each pair, so replacing it moves n/2 rados by one and the same vector of "
+        "length at most 2R. Attained by opposite edges. Noise on the edges instead is √(m/n) times as large in a rado.",
+        "mechanisms/test_rado_release.py::test_the_declared_sensitivity_of_pairs_is_attained_whatever_the_supports",
+    ),
+    Claim(
+        "000-moments",
+        "ours",
+        "Σz and Σz² of d columns within [−1, 1] together move by at most 2√d in ℓ2 when one record is replaced.",
+        "holds",
+        "2√d; as much as Σz alone",
+        "From a to b a column moves both by (a−b)² + (a²−b²)² = (a−b)²(1 + (a+b)²), and |a−b| + |a+b| <= 2, so that "
+        "with t = |a−b| it is at most t²(1 + (2−t)²) <= 4, with equality at t = 2 only. Where labels are public, sums "
+        "of each label cost no more: a record is in one of them.",
+        "mechanisms/test_rado_release.py::test_the_sensitivity_of_moments_is_attained_and_by_opposite_ends_only",
+    ),
+    Claim(
+        "000-decoupled",
+        "ours",
+        "Whole rados can be released where sensitive columns are summed over supports of their own, at the cost of "
+        "these columns; over common supports they cannot, nor can two sensitive columns alone, or a real one.",
+        "holds",
+        "cost of the sensitive columns alone; common supports: δ >= 1/2 at every ε",
+        "Under FeatureValue the other columns are public and do not depend on the sensitive one, so given them it is "
+        "as if it was released alone. Two columns: all records (+,+) but one (+,−), and π₁ − π₂ tells in every second "
+        "rado; one real column: all others 0. Over supports of their own the expected exponential loss is a product.",
+        "learners/test_rado_features.py::test_common_supports_tell_two_columns_apart_in_every_second_rado",
+    ),
+    Claim(
+        "000-smoothing",
+        "ours",
+        "ln 2 + (1/m)·ln of the mean over all rados of exp(−θ·(π − s·π̄)) is the logistic loss with labels flipped with "
+        "probability s/2.",
+        "holds",
+        "(1 − s/2)·F_log(θ) + (s/2)·F_log(−θ), exactly",
+        "As Lemma 2: the mean over supports is Π (1 + e^{−z})/2 = Π e^{−z/2}·cosh(z/2), z = θ·e; adding s·θ·π̄ = "
+        "s·Σ z/2 leaves Σ ln cosh(z/2) − (1 − s)z/2, and ln(1 + e^{−z}) − ln 2 = ln cosh(z/2) − z/2.",
+        "boosting/test_rado_smoothing.py::test_smoothed_rados_stand_for_flipped_labels_exactly",
+    ),
 )

@@ -2,14 +2,14 @@
 
 UNCHECKED: tuple[tuple[str, str, str], ...] = (
     (
-        "000-eq5-6-8",
-        "000, Theorem 3, inequalities (5), (6) and (8)",
-        "The constants inside Ω and O are not given, so no number can contradict them.",
+        "000-eq8",
+        "000, Theorem 3, inequality (8)",
+        "Neither O nor how large m must be is quantified; 000-Thm3 has (5) and (6) with constants.",
     ),
     (
         "000-eq13",
         "000, eq. 13",
-        "Blends Lemma 4 with (5) or (8), and inherits their unnamed constants.",
+        "Blends Lemma 4 with (5) or (8), for a θ that must be in a ball fixed beforehand; (8) has unnamed constants.",
     ),
     (
         "000-eq17-many-rounds",
@@ -17,18 +17,8 @@ UNCHECKED: tuple[tuple[str, str, str], ...] = (
         "Holds for one round; no proof and no counterexample for many.",
     ),
     (
-        "000-Lem10",
-        "000, Lemma 10",
-        "Existence with unnamed constants; 000-Lem10-twins tests what can be built.",
-    ),
-    (
         "000-Lem11",
         "000, Lemma 11",
-        "NP-hardness: nothing numeric to check, and no privacy guarantee.",
-    ),
-    (
-        "000-Lem12",
-        "000, Lemma 12",
         "NP-hardness: nothing numeric to check, and no privacy guarantee.",
     ),
     (

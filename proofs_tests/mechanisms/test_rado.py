@@ -42,8 +42,10 @@ from mechanisms.rado_sampling import (
     NotBoolean,
     rados_of,
     sample_fixed_support_rados,
+    sample_paired_rados,
     sample_rados,
     sample_truncated_rados,
+    support_sizes,
 )
 from proofs_tests.harness import ScriptedNoise, approx_delta, output_law
 from proofs_tests.support.settled import settled
@@ -322,10 +324,13 @@ def test_rados_are_definition_1(records: int, features: int, seed: int) -> None:
     assert rados_of(EdgeVectors.of(x, y), (signs == y).astype(np.float64)) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("step", [8, 4096])
 @pytest.mark.parametrize("block", [1, 64, 2**21])
-def test_no_more_than_a_block_of_supports_is_held(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows of ten records each: blocks of 1, 6 and all rows give rados of the right number and kind."""
-    monkeypatch.setattr(rado_sampling, "BLOCK", block)
+def test_no_more_than_a_block_of_supports_is_held(block: int, step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of ten records each: blocks of 1, 6 and all rows, in one piece and two, give rados of the right kind."""
+    for name in ("HELD", "DRAWN"):
+        monkeypatch.setattr(rado_sampling, name, block)
+    monkeypatch.setattr(rado_sampling, "STEP", step)
     asked: list[int] = []
 
     class Counting(SeededNoise):
@@ -346,14 +351,58 @@ def test_no_more_than_a_block_of_supports_is_held(block: int, monkeypatch: pytes
     assert np.all(supports.sum(axis=1) == 3)
 
 
-def test_fixed_supports_are_uniform() -> None:
-    """Statistical: 20,000 supports, 2 of 5 records: each of the ten. 10 % too often for one gives p < 1e-3."""
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_fixed_supports_are_uniform(size: int) -> None:
+    """Statistical: 20,000 supports of 5 records: each of those of that size. 10 % too often for one gives p < 1e-3."""
     edges = EdgeVectors(2.0 ** np.arange(5)[:, None])
-    values = sample_fixed_support_rados(edges, DRAWS, 2, SeededNoise(0))[:, 0].astype(int)
+    values = sample_fixed_support_rados(edges, DRAWS, size, SeededNoise(0))[:, 0].astype(int)
     seen = np.bincount(values, minlength=32)
-    pairs = [(1 << i) | (1 << j) for i, j in itertools.combinations(range(5), 2)]
-    assert seen[pairs].sum() == DRAWS
-    assert stats.chisquare(seen[pairs]).pvalue > 1e-3
+    sets = [sum(1 << place for place in places) for places in itertools.combinations(range(5), size)]
+    assert seen[sets].sum() == DRAWS
+    assert stats.chisquare(seen[sets]).pvalue > 1e-3
+
+
+def test_large_fixed_supports_are_uniform_over_records_and_pairs() -> None:
+    """Statistical: 4,000 supports of 3,000 of 10,000 records; what is put right after the guess must not be biased.
+
+    Counts of the first and the last fifty records, and of the pairs that they make, at p > 1e-6 each.
+    """
+    records, size, number = 10_000, 3_000, 4_000
+    looked = np.zeros((records, 100))
+    looked[np.r_[:50, records - 50 : records], np.arange(100)] = 1.0
+    inside = sample_fixed_support_rados(EdgeVectors(looked), number, size, SeededNoise(3))
+    share = size / records
+    each = (inside.sum(axis=0) - number * share) / math.sqrt(number * share * (1 - share))
+    assert np.sum(each**2) < stats.chi2.ppf(1 - 1e-6, 100)
+    both = share * (size - 1) / (records - 1)
+    pairs = (inside.T @ inside)[np.triu_indices(100, 1)]
+    assert np.max(np.abs(pairs - number * both)) < 6.5 * math.sqrt(number * both * (1 - both))
+
+
+def test_sums_of_single_precision_edges_are_good_to_six_digits() -> None:
+    rng = np.random.default_rng(0)
+    edges = rng.normal(size=(20_000, 3))
+    exact = sample_rados(EdgeVectors(edges), 20, SeededNoise(1))
+    single = sample_rados(EdgeVectors(edges.astype(np.float32)), 20, SeededNoise(1))
+    assert single.dtype == np.float64
+    assert np.max(np.abs(single - exact)) < 1e-6 * np.sum(np.abs(edges))
+
+
+def test_pairs_share_out_every_record() -> None:
+    edges = EdgeVectors(2.0 ** np.arange(20)[:, None])
+    rados = sample_paired_rados(edges, 30, SeededNoise(0))[:, 0].astype(int)
+    assert np.all(rados[:30] ^ rados[30:] == 2**20 - 1)
+    assert len(set(rados.tolist())) == 60
+
+
+def test_support_sizes_are_binomial() -> None:
+    """Statistical: 20,000 sizes of 12 records; a coin of 0.51 would give p < 1e-9 (its χ² is above 90)."""
+    seen = np.bincount(support_sizes(DRAWS, 12, SeededNoise(0)).astype(int), minlength=13)
+    assert stats.chisquare(seen, DRAWS * stats.binom.pmf(np.arange(13), 12, 0.5)).pvalue > 1e-6
+
+
+def test_a_whole_support_is_the_sum_of_all() -> None:
+    edges = EdgeVectors(2.0 ** np.arange(5)[:, None])
     whole = sample_fixed_support_rados(edges, 3, 5, SeededNoise(0))
     assert np.array_equal(whole, np.full((3, 1), 31.0))
     with pytest.raises(ValueError, match="needs that many"):

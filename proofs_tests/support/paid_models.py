@@ -15,6 +15,8 @@ from learners import (
     HalfspaceBoostClassifier,
     LazyBoostClassifier,
     PrivateBoostClassifier,
+    RadoBoostClassifier,
+    RadoRelease,
 )
 from learners.paying import PayingEstimator
 
@@ -33,6 +35,8 @@ LEARNERS: Final[dict[str, Callable[..., Learner]]] = {
     "halfspace": lambda **given: HalfspaceBoostClassifier(
         radius=3.0**0.5, rounds=3, density=0.5, classes=(0, 1), count_outside=500.0, **given
     ),
+    "rado boost": lambda **given: RadoBoostClassifier(number=20, rounds=5, schema=DOMAIN, **given),
+    "rado release": lambda **given: RadoRelease(number=20, route="edges", schema=DOMAIN, **given),
     "private boost": lambda **given: PrivateBoostClassifier(sweeps=1, schema=DOMAIN, **given),
     "private boost, tuned": lambda **given: PrivateBoostClassifier(
         schema=DOMAIN, tune=[{"sweeps": 1}, {"sweeps": 2}], **given

@@ -1,0 +1,276 @@
+"""Rados that protect some columns and nothing else: all else in the table, labels included, is public to the adversary.
+
+As published, rados are drawn over common supports, and show which records they sum; then no ε hides a value of any
+column. [000-DP-FEAT] Here sensitive columns are drawn apart from the others, and from each other. What that loses: over
+all supports of their own, the exponential loss is a product, so what is learnt for such a column is logistic regression
+on this column alone, beside what is learnt for the others together. [000-decoupled]
+"""
+
+import math
+from collections.abc import Callable
+from typing import ClassVar, Protocol
+
+import attrs
+import numpy as np
+
+from accountant import Adjacency, ApproxDP, Description, Plan, Protected, PureDP, Reservation
+from accountant.adjacency import feature_adjacency
+from accountant.rounding import up
+from boosting.measures import FloatArray
+from learners.allowance import Allowance
+from learners.rado_coding import RadoSample, Scaling
+from learners.rado_designs import Part, Released, bought, noisy_spread, plan_of, spread
+from mechanisms import (
+    EdgeVectors,
+    L2Sensitivity,
+    Mechanism,
+    NoiseSource,
+    Query,
+    RadoTailTruncation,
+    RandomRados,
+    exact_steps,
+    sample_rados,
+    support_sizes,
+)
+
+
+@attrs.frozen(eq=False)
+class PublicPart:
+    """What there is beside the sensitive columns.
+
+    places: of these features.  rados: shape (n, places).  scaling: of them, in order.  labels: Σ yᵢ.
+    """
+
+    places: list[int]
+    rados: FloatArray
+    scaling: Scaling
+    labels: float
+
+
+@attrs.frozen(slots=False)
+class PublicColumns(Mechanism[RadoSample, PublicPart]):
+    """Rados of all features but the sensitive ones, over supports of their own. [000-decoupled]
+
+    The relation changes nothing that this reads, so it costs ε = 0, in pure differential privacy.
+    """
+
+    sensitive: tuple[int, ...]
+    relation: Adjacency
+    number: int
+    standardise: bool
+    noise: NoiseSource
+    cost: ClassVar[PureDP] = PureDP(0.0)
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The relation, of which this is no part."""
+        return self.relation
+
+    @property
+    def description(self) -> Description:
+        """What the books say about it."""
+        return Description(
+            mechanism="PublicColumns",
+            query="rados of the columns that are not protected, their scaling, and the sum of the labels",
+            parameters=(("number", self.number), ("left out", ", ".join(map(str, self.sensitive)))),
+            norm="none",
+            sensitivity=0.0,
+            zeta=None,
+            noise=self.noise.name,
+            private=self.noise.private,
+            claims=("000-decoupled",),
+        )
+
+    def sample(self, data: RadoSample) -> PublicPart:
+        """See `PublicPart`."""
+        places = [place for place in range(data.coding.features) if place not in self.sensitive]
+        columns = [place for place in data.coding.variable if place in places]
+        values, scaling = data.features[:, places], Scaling.none(len(places))
+        if self.standardise and columns:
+            scaling = spread(values[:, : len(columns)]).within(len(places), range(len(columns)))
+        # The sensitive columns are not even multiplied: nothing of them can be in what is public.
+        edges = EdgeVectors(data.labels[:, None] * scaling.apply(values)) if places else None
+        rados = np.empty((self.number, 0)) if edges is None else sample_rados(edges, self.number, self.noise)
+        return PublicPart(places, rados, scaling, float(np.sum(data.labels, dtype=np.intp)))
+
+
+class Source(Protocol):
+    """Where the sensitive columns of rados come from."""
+
+    @property
+    def mechanism(self) -> RandomRados | RadoTailTruncation | Mechanism[RadoSample, FloatArray]:
+        """What is paid for."""
+
+    def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
+        """Take the one round of the charge."""
+
+    def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
+        """The columns, shape (number, sensitive features), and what they were scaled by."""
+
+
+@attrs.frozen
+class FeatureDesign:
+    """See the module. number: n.  columns: of the table, that are sensitive.
+
+    own_supports: None draws them from noisy sums. True is for one column of two values, whose rados over supports of
+      its own are released as they are, and a number ε for those of DP-FEAT, truncated as it says at ε. [000-DP-FEAT]
+    standardise: the public columns, by their own moments. Those from noisy sums always are, by theirs.
+    """
+
+    number: int
+    columns: tuple[int, ...]
+    own_supports: bool
+    truncation: float | None
+    standardise: bool
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The entries of one record in these columns."""
+        return feature_adjacency(self.columns)
+
+    @property
+    def scope(self) -> str:
+        """These columns."""
+        listed = ", ".join(map(str, self.columns))
+        return f"columns {listed} of the table only; all other columns and the labels are not protected"
+
+    def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
+        """See `learners.rado_designs.Design`."""
+        sensitive = tuple(feature for column in self.columns for feature in sample.coding.groups[column])
+        make = self._own_supports if self.own_supports else self._noisy_sums
+        source = make(sensitive, sample, allowance, noise)
+        unprotected = PublicColumns(sensitive, self.adjacency, self.number, self.standardise, noise)
+        data = allowance.ledger.protect(sample)
+        with allowance.reserve(Plan.of(source.mechanism.cost), self.adjacency, source.mechanism.description) as charge:
+            found = source.release(charge, data)
+            public = allowance.ledger.release(unprotected, data, account=allowance.account)
+        values, own = source.rados(found, public, self.number)
+        width, places = sample.coding.features, [*public.places, *sensitive]
+        rados, scaling = np.empty((self.number, width)), Scaling.none(width)
+        rados[:, places] = np.hstack([public.rados, values])
+        scaling.centre[places] = np.append(public.scaling.centre, own.centre)
+        scaling.scale[places] = np.append(public.scaling.scale, own.scale)
+        return rados, scaling
+
+    def _noisy_sums(
+        self, sensitive: tuple[int, ...], sample: RadoSample, allowance: Allowance, noise: NoiseSource
+    ) -> Source:
+        query = class_moments(sensitive, sample.records, self.adjacency)
+
+        def at(mu: float) -> NoisySums:
+            return NoisySums(Part(query, query.sensitivity.value / mu, noise), sample.records)
+
+        return at(bought(allowance, lambda mu: plan_of([at(mu).part])))
+
+    def _own_supports(
+        self, sensitive: tuple[int, ...], sample: RadoSample, allowance: Allowance, noise: NoiseSource
+    ) -> Source:
+        if len(sensitive) > 1:
+            raise ValueError(
+                "route: 'own-supports' is for one sensitive column of two values, as published; rados of several "
+                "columns over the same supports are private at no epsilon. Use route='sums'"
+            )
+        if not isinstance(target := allowance.target, ApproxDP):
+            raise ValueError("delta: rados need delta > 0; 1e-6 is usual")
+
+        def at(number: int) -> OwnSupports:
+            delta, records = target.delta, sample.records
+            if self.truncation is None:
+                return OwnSupports(RandomRados(number, sensitive[0], records, delta, noise))
+            made = RadoTailTruncation.at_epsilon(
+                self.truncation, number=number, feature=sensitive[0], records=records, delta=delta, noise=noise
+            )
+            return OwnSupports(made)
+
+        source = at(self.number)
+        source.mechanism.check(sample.edges(Scaling.none(sample.coding.features)))
+        if not source.mechanism.cost <= target:
+            fewer = most_rados(lambda number: at(number).mechanism.cost <= target, self.number)
+            raise ValueError(
+                f"number: {self.number} rados of {sample.records} records cost epsilon = "
+                f"{source.mechanism.cost.epsilon:.6g} at delta = {target.delta:g}, more than {target.epsilon:g}; "
+                + (f"at most {fewer} do not" if fewer else "even one does")
+                + ". Or use route='sums', which has any number"
+            )
+        return source
+
+
+def class_moments(
+    features: tuple[int, ...], records: int, relation: Adjacency
+) -> Query[RadoSample, FloatArray, L2Sensitivity]:
+    """Of features within [−1, 1]: Σz of each label, −1 first, and Σz² of both, shape (3, k). [000-moments]
+
+    Sensitivity: 2√k in ℓ2, where labels are public and all k values of one record change: each moves the sum of one
+    label, and the squares with it, as in `mechanisms.column_moments`.
+    """
+
+    def moments(sample: RadoSample) -> FloatArray:
+        values = exact_steps(np.clip(sample.features[:, features], -1.0, 1.0), 1.0, records)
+        squares = exact_steps(values * values, 1.0, records)
+        positive = sample.labels > 0
+        return np.stack([values[~positive].sum(axis=0), values[positive].sum(axis=0), squares.sum(axis=0)])
+
+    return Query(
+        f"sums by label, and sums of squares, of features {', '.join(map(str, features))} within [-1, 1]",
+        moments,
+        L2Sensitivity(up(2.0 * up(math.sqrt(len(features))))),
+        relation,
+        ("000-moments", "000-decoupled"),
+    )
+
+
+@attrs.frozen
+class NoisySums:
+    """Sensitive columns drawn from noisy sums: ½·Σ yᵢzᵢ + Bin(m, 1/2) − m/2, z standardised. [000-decoupled]
+
+    For a column of two values and no noise that is the law of a random rado; and any number of rados cost what the sums
+    cost. The mean of n rados that are released as they are says as much as such a sum at σ = √(m/n), at the same cost.
+    """
+
+    part: Part[RadoSample]
+    records: int
+
+    @property
+    def mechanism(self) -> Mechanism[RadoSample, FloatArray]:
+        """See `Source`."""
+        return self.part.mechanism
+
+    def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
+        """See `Source`."""
+        return charge.release(self.mechanism, data)
+
+    def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
+        """See `Source`."""
+        negative, positive, squares = found
+        # The noise of a sum of two is √2 times as large.
+        own = noisy_spread(np.stack([negative + positive, squares]), self.records, math.sqrt(2.0) * self.part.sigma)
+        means = 0.5 * (positive - negative - own.centre * public.labels) / own.scale
+        sizes = support_sizes(number * means.size, self.records, self.part.noise).reshape(number, means.size)
+        return means + sizes - 0.5 * self.records, own
+
+
+@attrs.frozen
+class OwnSupports:
+    """One sensitive column of two values, released as n rados of it over supports of its own. [000-rado-column]"""
+
+    mechanism: RandomRados | RadoTailTruncation
+
+    def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
+        """See `Source`."""
+        return charge.release(self.mechanism, data.map(lambda each: each.edges(Scaling.none(each.coding.features))))
+
+    def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
+        """See `Source`."""
+        return found[:, None], Scaling.none(1)
+
+
+def most_rados(fits: Callable[[int], bool], above: int) -> int:
+    """The largest number below `above` that fits, 0 for none; what fits, fits with fewer."""
+    below = 0
+    while above - below > 1:
+        middle = (below + above) // 2
+        try:
+            below, above = (middle, above) if fits(middle) else (below, middle)
+        except ValueError:  # no ε at all
+            above = middle
+    return below

@@ -1,0 +1,320 @@
+"""Rados as a data holder releases them, to a file or to a learner that never sees a record."""
+
+import abc
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Final, Literal, Protocol, Self, TypeAlias, TypeVar, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from accountant import Adjacency, Ledger, ReplaceOne
+from accountant._numbers import count, positive
+from accountant.statement import unprotected
+from boosting.measures import FloatArray
+from learners.allowance import Allowance
+from learners.classes import Classes, distinct_classes, public_classes
+from learners.estimator import Domain, NamedColumns, domain_schema
+from learners.labels import refuse_no_labels, signs
+from learners.parameters import one_of, optional
+from learners.paying import Check, Kept, PayingEstimator, Progress, RandomState
+from learners.rado_coding import Coding, RadoSample, Scaling
+from learners.rado_designs import ExamplesDesign, NoProtection, Released
+from learners.rado_features import FeatureDesign
+from learners.tables import Table
+from mechanisms import NoiseSource
+from mechanisms.noise import noise_source
+from mechanisms.queries import public_radius
+from mechanisms.rado_law import rados_count
+
+Protection: TypeAlias = Literal["examples", "feature"] | None
+Route: TypeAlias = Literal["rados", "edges", "sums", "own-supports"] | None
+"""How, of each protection the first by default: noise on rados or on edge vectors; on the sums of sensitive columns, or
+supports of their own and nothing else."""
+
+ROUTES: Final[Mapping[str | None, tuple[str, ...]]] = {
+    None: (),
+    "examples": ("rados", "edges"),
+    "feature": ("sums", "own-supports"),
+}
+MOST: Final = 1000
+"""Rados that are released unless a number is asked for, and not more than half of the records. 000, section 4."""
+
+
+@attrs.frozen(eq=False)
+class Rados:
+    """n rados of m records, with all that a learner needs to know. Everything in it is released or public.
+
+    vectors: shape (n, d).  records: m.  coding: of tables.  scaling: of its features, before they were summed.
+    protection, scope: what is protected, and what that covers, in words.
+    """
+
+    vectors: FloatArray = attrs.field(repr=False)
+    records: int
+    coding: Coding
+    scaling: Scaling = attrs.field(repr=False)
+    protection: Protection
+    scope: str
+
+    def __attrs_post_init__(self) -> None:
+        width = self.coding.features
+        if self.vectors.ndim != 2 or not len(self.vectors) or self.vectors.shape[1] != width:
+            raise ValueError(f"expected rados of {width} features, got shape {self.vectors.shape}")
+        if not np.all(np.isfinite(self.vectors)) or self.scaling.centre.size != width:
+            raise ValueError("expected finite rados, and a centre and a scale for each feature")
+
+    def as_record(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "vectors": self.vectors.tolist(),
+            "records": self.records,
+            "coding": self.coding.as_record(),
+            "centre": self.scaling.centre.tolist(),
+            "scale": self.scaling.scale.tolist(),
+            "protection": self.protection,
+            "scope": self.scope,
+        }
+
+    @staticmethod
+    def from_record(record: Mapping[str, object]) -> "Rados":
+        """The inverse. Raises ValueError, KeyError or TypeError for anything else."""
+        centre, scale = cast("Sequence[float]", record["centre"]), cast("Sequence[float]", record["scale"])
+        return Rados(
+            np.array(record["vectors"], dtype=np.float64),
+            count(cast("int", record["records"])),
+            Coding.from_record(cast("Mapping[str, object]", record["coding"])),
+            Scaling(centre, scale),
+            protection_name(cast("Protection", record["protection"])),
+            str(record["scope"]),
+        )
+
+
+def protection_name(value: Protection) -> Protection:
+    """One of None, "examples" and "feature". Raises ValueError."""
+    if value is not None and value not in ROUTES:
+        raise ValueError(f"expected one of None, 'examples' and 'feature', got {value!r}")
+    return value
+
+
+def _listed(value: Sequence[int | str] | int | str) -> list[int | str]:
+    return [value] if isinstance(value, int | str) else list(value)
+
+
+class Coded(Kept, Protocol):
+    """What is kept of rados."""
+
+    @property
+    def coding(self) -> Coding:
+        """Of tables."""
+
+
+K = TypeVar("K", bound=Coded)
+
+
+class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
+    """What whoever holds the records decides: see `RadoRelease`, whose parameters these are."""
+
+    protection: Protection
+    number: int | None
+    sensitive: Sequence[int | str] | int | str
+    route: Route
+    truncation: float | None
+    support: int | None
+    radius: float | None
+    standardise: bool
+    fit_intercept: bool
+    classes: Classes
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **PayingEstimator._checks,
+        "protection": protection_name,
+        "number": optional(rados_count),
+        "sensitive": _listed,
+        "route": optional(one_of("rados", "edges", "sums", "own-supports")),
+        "truncation": optional(positive),
+        "support": optional(count),
+        "radius": optional(public_radius),
+        "standardise": bool,
+        "fit_intercept": bool,
+    }
+
+    def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
+        """Release rados at a cost of at most (epsilon, delta), charged before, and learn from them alone.
+
+        X: m records, a DataFrame, a mapping of columns or an array.  y: labels, shape (m,).
+        on_round: never called: all is released at once, and what is learnt from it is no release.
+        Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
+        anything is charged.
+        """
+        self._parameters()
+        refuse_no_labels(y)
+        anything = self.protection is None and self.schema is None
+        schema = None if anything else domain_schema(self.schema, X)
+        coding = Coding.of(schema, X, bool(self.fit_intercept))
+        features = coding.encode(X, type(self).__name__)
+        label = None if schema is None else schema.label
+        classes = public_classes(self.classes, label.classes if label else (0, 1), y, 2, type(self).__name__)
+        labels = signs(y, classes)
+        if len(features) != labels.size:
+            raise ValueError(f"X has {len(features)} records, y has {labels.size}")
+        self._fit_sample(RadoSample(features, labels, coding), classes, on_round)
+        self._remember_names(X)
+        return self
+
+    def _fit_sample(self, sample: RadoSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
+        self._design = self._designed(sample)
+        if isinstance(self._design, NoProtection):
+            return self._fit_unprotected(self._design, sample, classes)
+        return super()._fit_sample(sample, classes, on_round)
+
+    def _fit_unprotected(self, design: NoProtection, sample: RadoSample, classes: tuple[object, ...]) -> Self:
+        if self.ledger is not None:
+            raise ValueError(
+                "ledger: protection=None protects nothing, so there is nothing that a ledger could pay for"
+            )
+        rados = self._rados(design.drawn(sample, noise_source(self.random_state)), sample, design.scope)
+        self._remember(self._learnt(rados, sample), classes)
+        self.parameters_, self.receipts_ = self._parameters(), ()
+        self.statement_ = unprotected(design.scope)
+        self.__dict__.pop("ledger_", None)
+        return self
+
+    def _learn(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
+        design = cast("ExamplesDesign | FeatureDesign", self._design)
+        rados = self._rados(design.released(sample, allowance, noise), sample, design.scope)
+        return self._learnt(rados, None)
+
+    @abc.abstractmethod
+    def _learnt(self, rados: Rados, sample: RadoSample | None) -> K:
+        """What is kept of them. sample: only where nothing is protected."""
+
+    def _rados(self, released: Released, sample: RadoSample, scope: str) -> Rados:
+        return Rados(released[0], sample.records, sample.coding, released[1], self.protection, scope)
+
+    def _adjacency(self) -> Adjacency:
+        return ReplaceOne() if isinstance(self._design, NoProtection) else self._design.adjacency
+
+    def _designed(self, sample: RadoSample) -> NoProtection | ExamplesDesign | FeatureDesign:
+        """Raises ValueError for parameters that do not go together."""
+        route = self._route()
+        number, standardise = self._number(sample.records, route), bool(self.standardise)
+        columns = sample.coding.columns(_listed(self.sensitive))
+        if bool(columns) != (self.protection == "feature"):
+            raise ValueError("sensitive: the columns that protection='feature' is for; give both, or neither")
+        if self.truncation is not None and route != "own-supports":
+            raise ValueError("truncation: only for route='own-supports', where it costs more than it gives")
+        if self.support is not None:
+            if not (self.protection is None or route == "edges"):
+                raise ValueError("support: only where nothing is protected, or with route='edges'")
+            if self.support > sample.records:
+                raise ValueError(f"support: {self.support} records are more than the {sample.records} there are")
+        if self.radius is not None and self.protection != "examples":
+            raise ValueError("radius: only for protection='examples'")
+        if self.protection is None:
+            return NoProtection(number, self.support, standardise)
+        if self.protection == "feature":
+            return FeatureDesign(number, columns, route == "own-supports", self.truncation, standardise)
+        radius = sample.coding.features**0.5 if self.radius is None else float(self.radius)
+        return ExamplesDesign(number, radius, route == "edges", self.support, standardise)
+
+    def _route(self) -> str | None:
+        routes = ROUTES[self.protection]
+        if self.route is None:
+            return routes[0] if routes else None
+        if self.route not in routes:
+            raise ValueError(f"route: {self.route!r} does not go with protection={self.protection!r}; try {routes}")
+        return self.route
+
+    def _number(self, records: int, route: str | None) -> int:
+        if self.number is None:
+            return max(2, 2 * (min(MOST, records // 2) // 2))
+        if route == "rados" and self.number % 2:
+            raise ValueError(f"number: with noise on rados they come in pairs, so an even number, not {self.number}")
+        return int(self.number)
+
+    @staticmethod
+    def _inputs(model: K) -> int:
+        return len(model.coding.names)
+
+    @classmethod
+    def _domain(cls, model: K, classes: Sequence[object]) -> dict[str, object]:
+        return {"schema": model.coding.schema, "classes": distinct_classes(classes)}
+
+
+class RadoRelease(RadoHolder[Rados]):
+    """Rados of a table, released once and paid for; whoever gets them learns from them without a record in sight.
+
+    Guarantee: by `protection`, for what `rados_.scope` says, everything that `fit` keeps costs at most
+    (epsilon, delta), charged to the ledger before it is released. `save` writes a file with the statement inside,
+    which `RadoBoostClassifier.fit_rados` and `exchequer rados fit` learn from.
+
+    protection: "examples" hides whole records (replace-one adjacency, n public). "feature" hides the `sensitive`
+      columns of one record and nothing else; all other columns and the labels count as known (feature-value adjacency).
+      None hides nothing: then epsilon and delta are not looked at, and no ledger is taken.
+    epsilon: what one release may cost, in nats, > 0.  delta: in (0, 1), far below 1/m.
+    number: n, of rados; even with noise on rados. None takes 1000, or half of the records where these are fewer.
+    sensitive: numbers or names of the columns that protection="feature" is for.
+    route: with "examples", Gaussian noise on the "rados" (default; they come in complementary pairs) or, as published,
+      on the "edges" that they are summed of. [000-noised-rados] [000-edges]  With "feature", sensitive columns from
+      their noisy "sums" (default), or the one sensitive column of two values from "own-supports", as published but for
+      these; then the number of rados decides what it costs. [000-decoupled] [000-rado-column]
+    truncation: the ε of DP-FEAT, 000, Algorithm 2, with "own-supports". It costs more, and buys nothing. [000-DP-FEAT]
+    support: m*, records in each rado, where nothing is protected or noise is on the edges. None takes any.
+    radius: *public* R: with "examples" records are shortened to that length, after scaling. None takes √d, which no
+      column within its bounds exceeds.
+    standardise: centre and scale columns by their means and deviations: of the data where these are not protected,
+      of noisy moments that a tenth of the budget buys with "examples". Else by the schema's bounds alone.
+    fit_intercept: a further feature that is 1 for all records.
+    schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
+      public bounds; None takes columns of zeros and ones or, with protection None, of any numbers.
+    classes, ledger, random_state: as for the other estimators.
+
+    Fitted: `rados_`, a `Rados`; `statement_`; `receipts_`.
+    """
+
+    def __init__(
+        self,
+        protection: Protection = "examples",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        number: int | None = None,
+        sensitive: Sequence[int | str] | int | str = (),
+        route: Route = None,
+        truncation: float | None = None,
+        support: int | None = None,
+        radius: float | None = None,
+        standardise: bool = True,
+        fit_intercept: bool = True,
+        schema: Domain = None,
+        classes: Classes = None,
+        ledger: Ledger | str | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.protection = protection
+        self.epsilon = epsilon
+        self.delta = delta
+        self.number = number
+        self.sensitive = sensitive
+        self.route = route
+        self.truncation = truncation
+        self.support = support
+        self.radius = radius
+        self.standardise = standardise
+        self.fit_intercept = fit_intercept
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _learnt(self, rados: Rados, sample: RadoSample | None) -> Rados:
+        return rados
+
+    @property
+    def rados_(self) -> Rados:
+        """What was released. Raises NotFittedError before a fit."""
+        return self._fitted()
+
+    @staticmethod
+    def _restored(record: Mapping[str, object]) -> Rados:
+        return Rados.from_record(record)

@@ -1,0 +1,123 @@
+"""Rados that may be released whole, with Gaussian noise on them; and moments of columns, to scale them by.
+
+What the paper releases instead, and why that is refused, is in `mechanisms.rado`. Here, too, m and d are public.
+Sums are exact: edges are first brought to multiples of a power of two, so fine that m of them add up without rounding,
+in whatever order. So a sensitivity needs no share for floating point.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+
+from accountant import ReplaceOne
+from accountant._numbers import count
+from accountant.rounding import up
+from mechanisms.additive import GaussianKernel
+from mechanisms.core import FloatArray
+from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
+from mechanisms.plain import PlainMechanism, Query
+from mechanisms.queries import public_radius, refuse_sizes
+from mechanisms.rado import clipped
+from mechanisms.rado_law import rados_count, records_count, whole_number
+from mechanisms.rado_sampling import EdgeVectors, sample_paired_rados
+from mechanisms.sensitivity import L2Sensitivity
+
+SUPPORTS: Final = 0x0E5C_4AD0
+"""Sets the public stream of supports apart from all others of the same seed."""
+
+
+def even_count(value: int) -> int:
+    """A number of rados that come in pairs: even, 2 … MAX_RADOS. Raises ValueError."""
+    if rados_count(value) % 2:
+        raise ValueError(f"expected an even number of rados, as they come in pairs, got {value!r}")
+    return int(value)
+
+
+def exact_steps(values: FloatArray, bound: float, records: int) -> FloatArray:
+    """Values cut, towards 0, to multiples of the finest power of two of which `records` add up exactly.
+
+    bound: largest size of a value, in [2^-500, 2^500].  Returns the shape of values; every size falls by less than
+    bound·records·2^-51.
+    """
+    step = 2.0 ** (math.ceil(math.log2(bound)) + math.ceil(math.log2(records)) - 53)
+    return np.asarray(np.trunc(values / step) * step)
+
+
+def _other_records(wanted: int, data: EdgeVectors) -> None:
+    if data.records != wanted:
+        raise ValueError(f"records: this was built for {wanted} records, the data has {data.records}")
+    refuse_sizes(data.records, data.features)
+
+
+def paired_rados(number: int, radius: float, records: int, seed: int) -> Query[EdgeVectors, FloatArray, L2Sensitivity]:
+    """n random rados of edges clipped to length `radius`, half of them on the complements of the others' supports.
+
+    number: n, even.  radius: R, in the features' unit, public.  records: m, public.  seed: of the supports, public,
+      drawn without looking at the data.
+    Evaluates to shape (n, d). Sensitivity: 2R·√(n/2) in ℓ2 when one record is replaced, its label included: it is in
+    exactly one rado of each pair, whatever the supports. Were all n drawn at random, it would be 2R·√n in the worst
+    case. With noise on the edges instead (`noised_edges`) a rado's noise is √(m/n) times as large. [000-noised-rados]
+    """
+    rados, ball, size = even_count(number), public_radius(radius), records_count(records)
+
+    def summed(data: EdgeVectors) -> FloatArray:
+        kept = exact_steps(clipped(np.asarray(data.edges, dtype=np.float64), ball), ball, size)
+        return sample_paired_rados(EdgeVectors(kept), rados // 2, public_supports(seed))
+
+    return Query(
+        f"{rados} rados in complementary pairs, edges clipped to length {ball!r}, supports of seed {seed}",
+        summed,
+        L2Sensitivity(up(2.0 * ball * up(math.sqrt(rados / 2)))),
+        ReplaceOne(),
+        ("000-noised-rados",),
+        lambda data: _other_records(size, data),
+    )
+
+
+def public_supports(seed: int) -> SeededNoise:
+    """Where public supports come from; the seed says everything about them."""
+    sequence = np.random.SeedSequence(whole_number(seed), spawn_key=(SUPPORTS,))
+    return SeededNoise(np.random.Generator(np.random.PCG64(sequence)))
+
+
+def noised_rados(
+    number: int, radius: float, records: int, seed: int, sigma: float, noise: NoiseSource | None = None
+) -> PlainMechanism[EdgeVectors, FloatArray, L2Sensitivity, FloatArray]:
+    """`paired_rados` + N(0, sigma²): GDP(2R·√(n/2)/sigma), under replace-one. [000-noised-rados]
+
+    | edge | what happens |
+    | --- | --- |
+    | an odd number, or 0 | ValueError |
+    | an edge longer than radius | shortened to it |
+    | data with another m | ValueError before the charge |
+    | more than 2^18 features | ValueError before the charge |
+    | radius outside [2^-500, 2^500] | ValueError |
+    """
+    query = paired_rados(number, radius, records, seed)
+    return PlainMechanism(query, GaussianKernel(sigma), SecureNoise() if noise is None else noise)
+
+
+def column_moments(features: int, records: int) -> Query[EdgeVectors, FloatArray, L2Sensitivity]:
+    """Σ zᵢ and Σ zᵢ² of every column, shape (2, features): what standardising columns takes. [000-moments]
+
+    features: d.  records: m. Values are clipped to [−1, 1]; the data are features here, not edges.
+    Sensitivity: 2√d in ℓ2: from a to b a column moves both by (a−b)²·(1+(a+b)²) <= 4 together, attained at −1 and 1,
+    as |a−b| + |a+b| <= 2.
+    """
+    width, size = count(features), records_count(records)
+
+    def moments(data: EdgeVectors) -> FloatArray:
+        values = exact_steps(np.clip(np.asarray(data.edges, dtype=np.float64), -1.0, 1.0), 1.0, size)
+        squares = exact_steps(values * values, 1.0, size)
+        return np.stack([values.sum(axis=0), squares.sum(axis=0)])
+
+    return Query(
+        f"sums and sums of squares of {width} columns within [-1, 1]",
+        moments,
+        # Squares are cut too: that can add a step, 2^-52·m of 4, and only where the values do not attain the 4.
+        L2Sensitivity(up(2.0 * up(math.sqrt(width)))),
+        ReplaceOne(),
+        ("000-moments",),
+        lambda data: _other_records(size, data),
+    )
