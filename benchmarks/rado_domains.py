@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
-from exchequer.datasets import SEARCHED, DataNotFound, _found, data_folder
+from exchequer.datasets import SEARCHED, DataNotFound, data_folder, found_file
 
 Texts: TypeAlias = npt.NDArray[np.str_]
 
@@ -67,7 +67,7 @@ class Source:
     def cells(self, data: Path) -> Texts:
         """Everything that is read, shape (records, columns). Raises DataNotFound."""
         read = np.loadtxt(
-            _found(data, self.folder, self.file),
+            found_file(data, self.folder, self.file),
             dtype=np.str_,
             delimiter=self.separator,
             comments=None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from exchequer import ledger_commands
+from exchequer import ledger_commands, rado_commands
 from exchequer.bad_input import Commands
 from exchequer.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, learner_options
@@ -49,6 +49,7 @@ def main(ctx: click.Context) -> None:
       exchequer predict new.csv --model model.json --out predictions.csv
       exchequer explain model.json
       exchequer ledger --help
+      exchequer rados --help
 
     Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what. Commands that
     answer a question with yes or no end with 0 or 1: audit, verify-model, ledger verify, report and price.
@@ -59,6 +60,7 @@ def main(ctx: click.Context) -> None:
 
 main.add_command(ledger_commands.ledger)
 main.add_command(ledger_commands.verify_model)
+main.add_command(rado_commands.rados)
 
 SEED = click.option(
     "--seed",

@@ -63,13 +63,13 @@ def adult(folder: str | Path) -> Dataset:
 
 
 def _adult_part(folder: Path, name: str, columns: list[str]) -> dict[str, Values]:
-    table: dict[str, Values] = dict(read_csv(_found(folder, "adult", name), names=columns, comment="|"))
+    table: dict[str, Values] = dict(read_csv(found_file(folder, "adult", name), names=columns, comment="|"))
     # The canonical test file ends its labels in a dot.
     table["income"] = np.char.rstrip(np.asarray(table["income"], dtype=np.str_), ".")
     return table
 
 
-def _found(folder: Path, home: str, name: str) -> Path:
+def found_file(folder: Path, home: str, name: str) -> Path:
     """The file, compressed or not, in `folder` or in `folder/home`. Raises DataNotFound."""
     tried = [place / (name + end) for place in (folder, folder / home) for end in ("", ".gz")]
     path = next((path for path in tried if path.is_file()), None)
@@ -90,7 +90,7 @@ def cod_rna(folder: str | Path) -> Dataset:
 
 
 def _cod_rna_part(folder: Path, name: str, schema: Schema) -> tuple[dict[str, Values], Values]:
-    features, target = load_svmlight_file(str(_found(folder, "cod-rna", name)), n_features=len(schema.names))
+    features, target = load_svmlight_file(str(found_file(folder, "cod-rna", name)), n_features=len(schema.names))
     values: npt.NDArray[np.float64] = features.toarray()
     labels: Values = np.where(target > 0.0, "1", "-1")
     return {column: values[:, number] for number, column in enumerate(schema.names)}, labels
@@ -100,7 +100,7 @@ def mushroom(folder: str | Path, seed: int = 0) -> Dataset:
     """Mushroom from `folder` or `folder/mushroom`, a fifth held out at random by `seed`. Raises DataNotFound."""
     schema = packaged_schema("mushroom")
     assert schema.label is not None
-    path = _found(Path(folder), "mushroom", "agaricus-lepiota.data")
+    path = found_file(Path(folder), "mushroom", "agaricus-lepiota.data")
     table: dict[str, Values] = dict(read_csv(path, names=[schema.label.name, *schema.names]))
     labels = table.pop(schema.label.name)
     return _divided("mushroom", schema, table, labels, *_shuffled(labels.size, 0.2, seed))

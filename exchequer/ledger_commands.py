@@ -72,7 +72,7 @@ def ledger() -> None:
     "--adjacency",
     metavar="RELATION",
     help="What the promise hides: add-remove-one that a record is there; replace-one what it says, while the number of "
-    "records is public; feature-value:COLUMN one entry of that column, counted from 0, and feature-values:COLUMN,COLUMN "
+    "records is public; feature-value:COLUMN one entry of that column, counted from 0, feature-values:COLUMN,COLUMN "
     "a record's entries of several. Default: add-remove-one.",
 )
 def open_(

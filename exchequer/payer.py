@@ -12,7 +12,7 @@ from accountant.ledger import labelled
 from accountant.receipts import SigningKey
 from exchequer import show
 from exchequer.books import discreet, url_of, without_password
-from learners.estimator import PrivateClassifier
+from learners.paying import PayingEstimator
 
 
 class Labelled(Ledger):
@@ -22,6 +22,16 @@ class Labelled(Ledger):
 
     def _label(self, account: str) -> str:
         return labelled(self.label, account) if self.label else super()._label(account)
+
+
+@contextmanager
+def paying(payer: "Payer | None") -> Iterator[Ledger | None]:
+    """Its ledger, open for as long as the block lasts; None for nobody, and then a fit opens one of its own."""
+    if payer is None:
+        yield None
+        return
+    with payer.ledger() as ledger:
+        yield ledger
 
 
 @attrs.frozen
@@ -62,7 +72,7 @@ class Payer:
         except ImportError as error:
             raise ValueError(f"--signing-key: {error}") from error
 
-    def receipted(self, model: PrivateClassifier[Any]) -> None:
+    def receipted(self, model: PayingEstimator[Any, Any]) -> None:
         """Say where the model was charged."""
         show.heading(f"Charged to {without_password(self.location)}")
         show.facts([("receipt", str(each)) for each in model.receipts_])

@@ -1,23 +1,23 @@
 """`exchequer train` and `exchequer predict`: CSV file in, model or predictions out."""
 
-import contextlib
 import csv
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 import click
 import numpy as np
 
-from accountant import AddRemoveOne, AdjacencyMismatch, Ledger, Statement
+from accountant import AddRemoveOne, AdjacencyMismatch, Statement
 from exchequer import show
 from exchequer.bad_input import about, refuse_overwriting
-from exchequer.payer import Payer
+from exchequer.payer import Payer, paying
 from exchequer.trainable import Learner, Setting
-from learners import EncodedSample, Label, Schema, read_csv
+from learners import EncodedSample, Label, RadoRelease, Schema, read_csv
 from learners.estimator import PrivateClassifier
+from learners.paying import PayingEstimator
 from learners.schema import Values
 from learners.tables import Strings
 
@@ -68,8 +68,8 @@ def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: boo
     label = label_of(schema, schema_path)
     table = read(data, None if header else [*schema.names, label.name])
     y = take_label(table, label, data)
-    refuse_loose_delta(order, y.size)
-    with _paying(order) as ledger:
+    refuse_loose_delta(order.delta, y.size)
+    with paying(order.payer) as ledger:
         model = order.learner.build(
             epsilon=order.epsilon,
             delta=order.delta,
@@ -81,7 +81,7 @@ def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: boo
         with about(data):
             sample = model.encoded(table, y)
         _fit(model, sample, order)
-    _save(model, out)
+    save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
     if model.statement_.adjacency == AddRemoveOne.name:
         show.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
@@ -94,16 +94,8 @@ def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: boo
     show.paragraph(f"\nSaved to {out}, statement included.")
 
 
-@contextlib.contextmanager
-def _paying(order: Order) -> Iterator[Ledger | None]:
-    if order.payer is None:
-        yield None
-        return
-    with order.payer.ledger() as ledger:
-        yield ledger
-
-
-def _save(model: Classifier, out: Path) -> None:
+def save(model: PayingEstimator[Any, Any], out: Path) -> None:
+    """Save it. Raises OSError, which says what was charged all the same."""
     try:
         model.save(out)
     except OSError as error:
@@ -111,12 +103,10 @@ def _save(model: Classifier, out: Path) -> None:
         raise OSError(f"--out: the model could not be saved: {error}{spent}") from error
 
 
-def refuse_loose_delta(order: Order, n: int) -> None:
+def refuse_loose_delta(delta: float, n: int) -> None:
     """At delta >= 1/n, publishing one whole record at random would count as private. Errors are for the curator."""
-    if n and not order.delta < 1.0 / n:
-        raise ValueError(
-            f"delta: {order.delta!r} is not below 1/n = {1.0 / n:.3g}, so it promises nothing; use far less"
-        )
+    if n and not delta < 1.0 / n:
+        raise ValueError(f"delta: {delta!r} is not below 1/n = {1.0 / n:.3g}, so it promises nothing; use far less")
 
 
 def _fit(model: Classifier, sample: EncodedSample, order: Order) -> None:
@@ -144,7 +134,7 @@ def predict(
     if out is not None:
         refuse_overwriting(out, force)
     with about(model_path):
-        model: Classifier = PrivateClassifier.load(model_path)
+        model = predictor(model_path)
     if proba and not hasattr(model, "predict_proba"):
         raise ValueError(f"--proba: {model_path} is of a {type(model).__name__}, which gives scores only")
     schema = model.model_.schema
@@ -163,6 +153,16 @@ def predict(
             f"accuracy {np.mean(said == truth):.4f} on {truth.size} records of {data}. These should not be the "
             "training records: their accuracy would be a release that nobody paid for."
         )
+
+
+def predictor(path: Path) -> Classifier:
+    """Whatever learner saved the model, if it reads tables by a schema. Raises ValueError."""
+    model: PayingEstimator[Any, Any] = PayingEstimator.load(path)
+    if isinstance(model, RadoRelease):
+        raise ValueError("these are rados, and no model; learn one from them with `exchequer rados fit`")
+    if getattr(model.model_, "schema", None) is None:
+        raise ValueError(f"a {type(model).__name__} without a schema reads no files; load it in Python")
+    return cast("Classifier", model)  # or what predicts in the same way
 
 
 def _scored(model: Classifier, table: dict[str, Strings]) -> dict[str, list[str]]:

@@ -40,6 +40,14 @@ ALONE: Final = (
     "fitted with books of its own, which ended with that fit, or its receipts were taken out"
 )
 
+LEARNT: Final = (
+    "its claim stands alone: it was learnt from rados, which were paid for, and costs nothing itself. Verify the file "
+    "of the rados instead, and learn from it again: `exchequer rados fit` gives the same model, of the release {}"
+)
+
+DIGITS: Final = 64
+"""Of a digest; files may say anything."""
+
 NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading entries that do not hold together may raise."""
 
@@ -50,6 +58,7 @@ class Claim:
 
     target: what its fit was to cost at most.  statement: as it stands in the file.
     content: the digest of the model, target included, which its receipts should be for.
+    rados: the digest of the release that it was learnt from, None where there was none.
     """
 
     learner: str
@@ -57,6 +66,7 @@ class Claim:
     content: str
     statement: Mapping[str, object]
     receipts: tuple[Receipt, ...]
+    rados: str | None = None
 
     @property
     def head(self) -> str:
@@ -124,7 +134,10 @@ def _claim(record: object) -> Claim:
     epsilon, delta = positive(parameters["epsilon"]), probability_below_one(parameters["delta"])
     target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
     content = content_digest(cast("Mapping[str, object]", record))
-    return Claim(learner, target, content, statement, tuple(Receipt.from_dict(each) for each in receipts))
+    model = record["model"]
+    rados = model.get("rados") if isinstance(model, dict) else None
+    bought = tuple(Receipt.from_dict(each) for each in receipts)
+    return Claim(learner, target, content, statement, bought, None if rados is None else str(rados))
 
 
 def compare(
@@ -147,7 +160,7 @@ def compare(
     if claim.statement.get("private") is not True:
         notes.insert(0, "some noise in these books was simulated, and the statement says so: it promises nothing")
     notes += [f"the books: {each}" for each in verified.notes]
-    errors = [] if claim.receipts else [ALONE]
+    errors = [] if claim.receipts else [ALONE if claim.rados is None else LEARNT.format(claim.rados[:DIGITS])]
     errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
     return Comparison(
         errors=tuple(errors),

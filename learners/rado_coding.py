@@ -171,11 +171,12 @@ class Scaling:
 
 @attrs.frozen(eq=False)
 class RadoSample:
-    """Records to build rados from. features: shape (m, d), finite.  labels: shape (m,), −1 and +1."""
+    """Records to build rados from. features: shape (m, d), finite.  labels: shape (m,), −1 and +1, of these classes."""
 
     features: FloatArray = attrs.field(repr=False)
     labels: SignArray = attrs.field(repr=False)
     coding: Coding
+    classes: tuple[object, ...] = (0, 1)
 
     @property
     def records(self) -> int:

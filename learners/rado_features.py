@@ -110,15 +110,16 @@ class Source(Protocol):
 
 @attrs.frozen
 class FeatureDesign:
-    """See the module. number: n.  columns: of the table, that are sensitive.
+    """See the module. number: n.  columns, names: of the table, that are sensitive.
 
-    own_supports: None draws them from noisy sums. True is for one column of two values, whose rados over supports of
-      its own are released as they are, and a number ε for those of DP-FEAT, truncated as it says at ε. [000-DP-FEAT]
+    own_supports: for one column of two values, whose rados over supports of its own are released as they are; else they
+      are drawn from noisy sums.  truncation: with own supports, the ε at which DP-FEAT truncates. [000-DP-FEAT]
     standardise: the public columns, by their own moments. Those from noisy sums always are, by theirs.
     """
 
     number: int
     columns: tuple[int, ...]
+    names: tuple[str, ...]
     own_supports: bool
     truncation: float | None
     standardise: bool
@@ -131,8 +132,8 @@ class FeatureDesign:
     @property
     def scope(self) -> str:
         """These columns."""
-        listed = ", ".join(map(str, self.columns))
-        return f"columns {listed} of the table only; all other columns and the labels are not protected"
+        listed = " and ".join(f"{name} (number {place})" for place, name in zip(self.columns, self.names, strict=True))
+        return f"of a record its {listed} only; all other columns and the labels are not protected"
 
     def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
         """See `learners.rado_designs.Design`."""

@@ -146,6 +146,12 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
+        self.fit_encoded(self.encoded(X, y))
+        self._remember_names(X)
+        return self
+
+    def encoded(self, X: Table, y: npt.ArrayLike) -> RadoSample:
+        """The sample that `fit(X, y)` would build rados from, checked; as private as the table. Raises as `fit`."""
         self._parameters()
         refuse_no_labels(y)
         anything = self.protection is None and self.schema is None
@@ -157,9 +163,11 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         labels = signs(y, classes)
         if len(features) != labels.size:
             raise ValueError(f"X has {len(features)} records, y has {labels.size}")
-        self._fit_sample(RadoSample(features, labels, coding), classes, on_round)
-        self._remember_names(X)
-        return self
+        return RadoSample(features, labels, coding, classes)
+
+    def fit_encoded(self, sample: RadoSample) -> Self:
+        """`fit` on a sample that `encoded` made, with the same parameters."""
+        return self._fit_sample(sample, sample.classes, None)
 
     def _fit_sample(self, sample: RadoSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
         self._design = self._designed(sample)
@@ -213,7 +221,8 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         if self.protection is None:
             return NoProtection(number, self.support, standardise)
         if self.protection == "feature":
-            return FeatureDesign(number, columns, route == "own-supports", self.truncation, standardise)
+            names = tuple(sample.coding.names[column] for column in columns)
+            return FeatureDesign(number, columns, names, route == "own-supports", self.truncation, standardise)
         radius = sample.coding.features**0.5 if self.radius is None else float(self.radius)
         return ExamplesDesign(number, radius, route == "edges", self.support, standardise)
 

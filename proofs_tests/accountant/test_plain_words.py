@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import ZCDP, AddRemoveOne, ApproxDP, FeatureValue, PureDP, ReplaceOne
+from accountant import ZCDP, AddRemoveOne, ApproxDP, FeatureValue, FeatureValues, PureDP, ReplaceOne
 from accountant.digits import rounded_down, rounded_up
 from accountant.plain_words import (
     READ_AT,
@@ -179,6 +179,8 @@ def test_units_say_what_is_hidden_and_what_is_not() -> None:
     assert "whether any one record is there" in unit(AddRemoveOne()).hides
     assert "number 3 counted from 0" in unit(FeatureValue(3)).neighbours
     assert "not a promise about a whole record" in unit(FeatureValue(3)).leaves
+    assert "in the columns 1, 3, counted from 0" in unit(FeatureValues((3, 1))).neighbours
+    assert "not a promise about a whole record" in unit(FeatureValues((1, 3))).leaves
 
 
 @given(st.floats(1e-300, 1e300), st.integers(3, 8))

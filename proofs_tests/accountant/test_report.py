@@ -15,6 +15,7 @@ from accountant import (
     Budget,
     Composition,
     FeatureValue,
+    FeatureValues,
     Ledger,
     Plan,
     PureDP,
@@ -44,6 +45,7 @@ from proofs_tests.support.reports import (
 PROMISES: list[tuple[Composition, Budget, Adjacency]] = [
     (BasicComposition(), PureDP(1.0), AddRemoveOne()),
     (BasicComposition(), ApproxDP(1.0, 1e-6), FeatureValue(2)),
+    (BasicComposition(), ApproxDP(1.0, 1e-6), FeatureValues((0, 2))),
     (AdvancedComposition(1e-6), ApproxDP(1.0, 1e-5), ReplaceOne()),
     (ZCDPComposition(), ApproxDP(1.0, 1e-5), ReplaceOne()),
     (ZCDPComposition(), ZCDP(0.1), ReplaceOne()),
@@ -84,6 +86,7 @@ def test_no_number_of_the_guarantee_is_below_what_was_spent() -> None:
         (ReplaceOne(), "replacing a single record"),
         (AddRemoveOne(), "adding or removing a single record"),
         (FeatureValue(2), "one entry of one column, number 2 counted from 0"),
+        (FeatureValues((0, 2)), "the entries of a single record in the columns 0, 2"),
     ],
 )
 def test_the_unit_of_privacy_is_told_in_plain_words(adjacency: Adjacency, words: str) -> None:

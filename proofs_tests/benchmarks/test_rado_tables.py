@@ -30,13 +30,15 @@ from benchmarks.rado_table import (
     CONTENDERS,
     PRINTED,
     RADO,
+    SMOOTH,
     Measured,
+    error,
     errors_by_round,
+    learnt,
     measured,
     other_forms,
     p_text,
     p_value,
-    plain_rados,
     prepared,
     rados_number,
     split,
@@ -44,7 +46,8 @@ from benchmarks.rado_table import (
     tables,
     trial,
 )
-from boosting.rado import ada_boost
+from boosting.rado import ada_boost, rado_boost
+from boosting.rado_smoothing import SIGNAL
 from exchequer.datasets import DataNotFound
 from mechanisms.rado_law import RadoColumnLaw, beta_at, theorem6_printed
 
@@ -111,11 +114,19 @@ def test_the_classifier_that_is_tested_errs_least_on_the_training_records(made_u
     assert errors[ADA] == np.mean(fold.test @ run.theta(best) <= 0.0)
 
 
-def test_rados_sum_subsets_of_half_the_records() -> None:
-    supports = plain_rados(np.eye(50), 400, np.random.default_rng(0))
-    assert supports.shape == (400, 50)
-    assert set(np.unique(supports)) == {0.0, 1.0}
-    assert abs(float(np.mean(supports)) - 0.5) < 5.0 * 0.5 / math.sqrt(supports.size)
+def test_smoothed_rados_are_learnt_as_the_learner_learns_them(made_up: Domain) -> None:
+    rng = np.random.default_rng(4)
+    rados = rng.integers(0, 2, size=(30, 60)) @ (made_up.labels[:, None] * made_up.points[:, :2])
+    means, deviations = np.abs(np.mean(rados, axis=0)), np.std(rados, axis=0)
+    share = 1.0 - SIGNAL / float(np.max(means / deviations))
+    assert share > 0.5
+    run = rado_boost(rados - share * np.mean(rados, axis=0), 40)
+    assert np.allclose(learnt(rados, 40, smooth=True), run.theta(int(np.argmin(run.log_losses))))
+    assert not np.allclose(learnt(rados, 40, smooth=True), learnt(rados, 40, smooth=False))
+
+
+def test_products_of_zero_are_errors() -> None:
+    assert error(np.array([[1.0], [0.0], [-1.0], [2.0]]), np.array([1.0])) == 0.5
     assert [rados_number(m) for m in (90, 673, 3_759)] == [45, 336, 1_000]
 
 
@@ -127,6 +138,9 @@ def test_p_values_are_those_of_the_paired_test(found: Measured) -> None:
     for name in (ADA, ADA_N):
         expected = stats.ttest_rel(found.errors[name], found.errors[RADO]).pvalue
         assert found.p_value(name) == pytest.approx(expected, nan_ok=True)
+    ours = stats.ttest_rel(found.errors[ADA], found.errors[SMOOTH]).pvalue
+    assert found.p_value(ADA, SMOOTH) == pytest.approx(ours, nan_ok=True)
+    assert found.ours == (found.text(SMOOTH), p_text(found.p_value(ADA, SMOOTH)))
     assert [p_text(value) for value in (0.0099, 0.0101, p_value(first, first))] == ["ε", "0.01", "equal"]
 
 
@@ -142,9 +156,10 @@ def test_the_printed_figures_stand_beside_ours(found: Measured) -> None:
     errors = [100.0 * error for error in found.errors[ADA]]
     assert grid.rows[1][5] == f"{statistics.fmean(errors):.2f} ± {statistics.stdev(errors):.2f}"
     others = other_forms({"raw": [found, eeg], "with a constant": [found, eeg]})
-    assert [len(row) for row in others.rows] == [9, 9]
+    assert {len(row) for row in others.rows} == {len(others.head)} == {13}
     assert others.rows[1][0] == "eeg"
-    assert others.head[5] == "AdaBoost, with a constant"
+    assert others.head[5:8] == (f"{SMOOTH}, raw", "p of AdaBoost against it, raw", "AdaBoost, with a constant")
+    assert others.rows[1][5:7] == grid.rows[1][-2:] == found.ours
 
 
 def test_words_missing_values_and_remarks_become_numbers(tmp_path: Path) -> None:

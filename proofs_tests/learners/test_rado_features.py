@@ -157,7 +157,7 @@ def test_noisy_sums_cost_what_they_declare_and_the_rest_nothing() -> None:
     assert spent(ledger) == pytest.approx(1.0, rel=1e-6)
     assert [receipt.number for receipt in found.receipts_] == [1, 2]
     assert "column 1" in str(found.statement_)
-    assert found.rados_.scope.startswith("columns 1 of the table only")
+    assert found.rados_.scope.startswith("of a record its x1 (number 1) only")
     assert found.rados_.vectors.shape == (200, 4)
     steps = ledger.entries[1].record["steps"]
     sigma = 2.0 / steps[0]["cost"]["mu"]  # type: ignore[index]  # as the books have it

@@ -1,0 +1,123 @@
+"""`exchequer rados`: CSV file to rados, rados to model."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import attrs
+import numpy as np
+
+from accountant import AdjacencyMismatch
+from exchequer import show
+from exchequer.bad_input import about, refuse_overwriting
+from exchequer.payer import Payer, paying
+from exchequer.train import label_of, read, refuse_loose_delta, save, take_label
+from learners import RadoBoostClassifier, RadoRelease, Schema
+from learners.rado_boost import OracleName
+from learners.rados import Protection
+
+MOST_FEATURES = 12
+"""Features of a model that are printed; the file holds them all."""
+
+
+@attrs.frozen
+class Order:
+    """What `release` was asked for. options: of `RadoRelease`, which checks them.  seed: None draws secure noise.
+
+    payer: the durable ledger that pays; None opens one in memory.
+    """
+
+    protection: str | None
+    epsilon: float
+    delta: float
+    options: Mapping[str, object]
+    seed: int | None
+    payer: Payer | None = None
+
+
+def release(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
+    """Release rados of a CSV file, save them with their statement, and print that."""
+    refuse_overwriting(out, force)
+    with about(schema_path):
+        schema = Schema.from_toml(schema_path)
+    label = label_of(schema, schema_path)
+    table = read(data, None if header else [*schema.names, label.name])
+    y = take_label(table, label, data)
+    if order.protection is not None:
+        refuse_loose_delta(order.delta, y.size)
+    with paying(order.payer) as ledger:
+        holder = RadoRelease(
+            cast("Protection", order.protection),
+            order.epsilon,
+            order.delta,
+            schema=schema,
+            ledger=ledger,
+            random_state=order.seed,
+            **cast("dict[str, Any]", dict(order.options)),
+        )
+        with about(data):
+            sample = holder.encoded(table, y)
+        try:
+            holder.fit_encoded(sample)
+        except AdjacencyMismatch as error:
+            raise ValueError(
+                f"--ledger: {error}; nothing was charged. Open another one with `exchequer ledger open LEDGER "
+                f"--adjacency {_relation(holder)}`"
+            ) from error
+    save(holder, out)
+    _told(holder)
+    if order.payer is not None:
+        order.payer.receipted(holder)
+    show.paragraph(f"\nSaved to {out}, statement included.")
+
+
+def _relation(holder: RadoRelease) -> str:
+    """As `exchequer ledger open` takes it."""
+    relation = holder._adjacency()
+    columns = getattr(relation, "columns", None) or getattr(relation, "column", None)
+    if columns is None:
+        return relation.name
+    return f"{relation.name}:{','.join(map(str, columns)) if isinstance(columns, tuple) else columns}"
+
+
+def show_release(file: Path) -> None:
+    """What a file of rados says of itself."""
+    with about(file):
+        _told(RadoRelease.load(file))
+
+
+def _told(holder: RadoRelease) -> None:
+    rados = holder.rados_
+    number, features = rados.vectors.shape
+    show.title(f"{number} rados of {rados.records} records, {features} features")
+    show.facts([("protected", rados.scope), ("features", ", ".join(rados.coding.feature_names))])
+    show.statement(holder.statement_)
+
+
+def oracle(text: str) -> OracleName:
+    """ "strong", "median" or a number. Raises ValueError."""
+    if text in ("strong", "median"):
+        return cast("OracleName", text)
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"--oracle: {text!r} is none of strong, median and a number up to 1") from None
+
+
+def fit(file: Path, out: Path, options: Mapping[str, object], *, force: bool) -> None:
+    """Learn from a file of rados, save the model and print it."""
+    refuse_overwriting(out, force)
+    with about(file):
+        holder = RadoRelease.load(file)
+    model = RadoBoostClassifier(**cast("dict[str, Any]", dict(options))).fit_rados(holder)
+    save(model, out)
+    negative, positive = (str(name) for name in model.classes_)
+    show.title(f"A linear classifier from {len(holder.rados_.vectors)} rados, after {model.rounds_} rounds")
+    order = np.argsort(-np.abs(model.model_.theta[: model.features_.size]), kind="stable")[:MOST_FEATURES]
+    largest = float(np.max(np.abs(model.model_.theta))) or 1.0
+    weights = model.model_.theta / largest
+    rows = [(f"{weights[each]:+.3f}", str(model.features_[each])) for each in order.tolist() if weights[each]]
+    show.table(["weight", "feature, standardised"], rows, numbers=["weight"])
+    show.paragraph(f"Positive weights speak for {positive}, negative ones for {negative}.")
+    show.statement(model.statement_)
+    show.paragraph(f"\nSaved to {out}. It was learnt from the release with the digest {model.model_.rados}.")
