@@ -39,5 +39,5 @@ def test_columns_that_are_none_are_refused(columns: tuple[int, ...]) -> None:
     ids=str,
 )
 def test_unknown_relations_are_refused(record: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="expected|unknown"):
+    with pytest.raises(ValueError, match=r"expected|unknown"):
         adjacency_from_record(record)

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from accountant import AddRemoveOne, Adjacency, FeatureValue, ReplaceOne
+from accountant import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
 
 R = TypeVar("R")
 D = TypeVar("D")
@@ -35,17 +35,23 @@ def replace_one_neighbours(sample: tuple[R, ...], records: Sequence[R]) -> Itera
                 yield (*sample[:place], new, *sample[place + 1 :])
 
 
-def _changed(record: R, other: R, column: int) -> bool:
-    """Whether two records, as sequences, differ in that column and nowhere else."""
+def _changed(record: R, other: R, columns: tuple[int, ...]) -> bool:
+    """Whether two records, as sequences, differ in these columns and nowhere else."""
     assert isinstance(record, tuple)
     assert isinstance(other, tuple)
-    return [place for place, (a, b) in enumerate(zip(record, other, strict=True)) if a != b] == [column]
+    found = {place for place, (a, b) in enumerate(zip(record, other, strict=True)) if a != b}
+    return bool(found) and found <= set(columns)
+
+
+def sensitive_columns(adjacency: FeatureValue | FeatureValues) -> tuple[int, ...]:
+    """The columns that it lets change."""
+    return (adjacency.column,) if isinstance(adjacency, FeatureValue) else adjacency.columns
 
 
 def neighbours(adjacency: Adjacency, records: Sequence[R], n: int) -> Iterator[Pair[tuple[R, ...]]]:
     """All pairs of a sorted sample of n records and a neighbour of it; under add-remove-one both ways, n and n + 1.
 
-    records: the finite domain; tuples of column values for `FeatureValue(column)`.
+    records: the finite domain; tuples of column values for `FeatureValue` and `FeatureValues`.
     """
     match adjacency:
         case ReplaceOne():
@@ -56,9 +62,10 @@ def neighbours(adjacency: Adjacency, records: Sequence[R], n: int) -> Iterator[P
                 for record in records:
                     yield Pair(sample, (*sample, record))
                     yield Pair((*sample, record), sample)
-        case FeatureValue(column=column):
+        case FeatureValue() | FeatureValues():
+            columns = sensitive_columns(adjacency)
             for sample in samples(records, n):
                 for place, old in enumerate(sample):
                     for new in records:
-                        if _changed(old, new, column):
+                        if _changed(old, new, columns):
                             yield Pair(sample, (*sample[:place], new, *sample[place + 1 :]))

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from accountant import AddRemoveOne, Adjacency, FeatureValue
+from accountant import AddRemoveOne, Adjacency, FeatureValue, FeatureValues
 from mechanisms.core import FloatArray
-from proofs_tests.harness.neighbours import Pair
+from proofs_tests.harness.neighbours import Pair, sensitive_columns
 
 R = TypeVar("R")
 
@@ -17,7 +17,7 @@ R = TypeVar("R")
 def neighbouring(
     draw: st.DrawFn, adjacency: Adjacency, records: st.SearchStrategy[R], n: st.SearchStrategy[int]
 ) -> Pair[tuple[R, ...]]:
-    """A strategy of neighbouring samples. records: of single records; under FeatureValue, of tuples."""
+    """A strategy of neighbouring samples. records: of single records; under FeatureValue and FeatureValues, of tuples."""
     size = draw(n)
     sample = tuple(draw(st.lists(records, min_size=size, max_size=size)))
     place, new = draw(st.integers(0, size - 1)), draw(records)
@@ -25,11 +25,12 @@ def neighbouring(
         case AddRemoveOne():
             pair = Pair(sample, (*sample, new))
             return pair if draw(st.booleans()) else Pair(pair.after, pair.before)
-        case FeatureValue(column=column):
-            old = sample[place]
+        case FeatureValue() | FeatureValues():
+            old, columns = sample[place], sensitive_columns(adjacency)
             assert isinstance(old, tuple)
             assert isinstance(new, tuple)
-            new = (*old[:column], new[column], *old[column + 1 :])  # type: ignore[assignment]  # a record is a tuple here
+            kept = (new[at] if at in columns else value for at, value in enumerate(old))
+            new = tuple(kept)  # type: ignore[assignment]  # a record is a tuple here
     return Pair(sample, (*sample[:place], new, *sample[place + 1 :]))
 
 

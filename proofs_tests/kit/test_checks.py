@@ -21,6 +21,7 @@ from accountant import (
     Cost,
     Description,
     FeatureValue,
+    FeatureValues,
     PureDP,
     ReplaceOne,
 )
@@ -193,9 +194,13 @@ def test_neighbours_follow_the_adjacency() -> None:
         changed = [(a, b) for a, b in zip(pair.before, pair.after, strict=True) if a != b]
         assert len(changed) == 1
         assert changed[0][0][0] == changed[0][1][0]
+    triples = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    pairs = list(neighbours(FeatureValues((0, 2)), triples, 1))
+    assert len(pairs) == 8 * 3  # one of the two columns, the other, and both
+    assert all(pair.before[0][1] == pair.after[0][1] for pair in pairs)
 
 
-@given(st.data(), st.sampled_from([ReplaceOne(), AddRemoveOne(), FeatureValue(1)]))
+@given(st.data(), st.sampled_from([ReplaceOne(), AddRemoveOne(), FeatureValue(1), FeatureValues((0, 1))]))
 def test_strategies_give_neighbours_too(data: st.DataObject, adjacency: ReplaceOne) -> None:
     records = st.tuples(st.integers(0, 2), st.integers(0, 2))
     pair = data.draw(neighbouring(adjacency, records, st.integers(1, 4)))
