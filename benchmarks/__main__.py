@@ -11,6 +11,7 @@ NAMES = {
     "peers": "ours beside diffprivlib and interpret (about 20 minutes, can be resumed; extra `bench`)",
     "recommended": "PrivateBoostClassifier on the three sets, both adjacencies, beside PrivateGBDT (about 5 minutes)",
     "halfspaces": "halfspaces beside logistic regression and theory, with a figure (about 20 minutes; extra `bench`)",
+    "rados": "rados: the tables of 000, honest costs, noise, hardness and speed (about 15 minutes)",
     "adult": "accuracy and AUC on Adult, twenty seeds, against the figures of the issue (about 1 minute)",
     "speed": "100 rounds on Adult against interpret's DP-EBM, same machine, same run (about 1 minute; extra `bench`)",
     "composition": "price of k rounds against the exact value, and the time it takes (about 20 seconds)",

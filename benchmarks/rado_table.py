@@ -26,7 +26,7 @@ from sklearn.model_selection import StratifiedKFold
 from benchmarks.rado_domains import SOURCES, Domain, domain
 from benchmarks.report import Grid
 from boosting.measures import FloatArray
-from boosting.rado import CoordinateRun, ada_boost, rado_boost
+from boosting.rado import CoordinateRun, Oracle, ada_boost, rado_boost, strong
 from boosting.rado_smoothing import enough_smoothing, smoothed
 from mechanisms import EdgeVectors, SeededNoise, sample_rados
 
@@ -50,9 +50,9 @@ def rados_number(records: int) -> int:
     return min(MOST_RADOS, records // 2)
 
 
-def learnt(rados: FloatArray, rounds: int, smooth: bool) -> FloatArray:
+def learnt(rados: FloatArray, rounds: int, smooth: bool, oracle: Oracle = strong) -> FloatArray:
     """θ of least exponential loss on the rados, shape (d,); smooth: with part of their mean taken away before."""
-    run = rado_boost(smoothed(rados, enough_smoothing(rados)) if smooth else rados, rounds)
+    run = rado_boost(smoothed(rados, enough_smoothing(rados)) if smooth else rados, rounds, oracle)
     return run.theta(run.best_round)
 
 
@@ -181,7 +181,8 @@ OURS: Final = (SMOOTH, "p of AdaBoost against it")
 def table1(found: Sequence[Measured]) -> Grid:
     """Ours beside the printed figures."""
     heads = (ADA, ADA_N, RADO, "p", "p'")
-    head = ("domain", "m", "d", "n", "commoner class", *(text for each in heads for text in (each, "printed")), BLIND, *OURS)
+    pairs = (text for each in heads for text in (each, "printed"))
+    head = ("domain", "m", "d", "n", "commoner class", *pairs, BLIND, *OURS)
     return Grid(
         "Table 1 of 000: test error in %, mean ± deviation over folds, features standardised; p: AdaBoost, p': "
         "AdaBoost(n) against RadoBoost, last: AdaBoost against smoothed, ε: below 0.01",

@@ -17,7 +17,7 @@ R = TypeVar("R")
 def neighbouring(
     draw: st.DrawFn, adjacency: Adjacency, records: st.SearchStrategy[R], n: st.SearchStrategy[int]
 ) -> Pair[tuple[R, ...]]:
-    """A strategy of neighbouring samples. records: of single records; under FeatureValue and FeatureValues, of tuples."""
+    """A strategy of neighbouring samples. records: of single records; for those of a feature, tuples."""
     size = draw(n)
     sample = tuple(draw(st.lists(records, min_size=size, max_size=size)))
     place, new = draw(st.integers(0, size - 1)), draw(records)

@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_python_blocks_run_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     namespace: dict[str, object] = {"__name__": "readme"}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), namespace)
@@ -53,7 +53,7 @@ def test_commands_in_the_readme_exist() -> None:
     assert not re.search(r"[A-Z]+_ROW", README)
     named = set(re.findall(r"^exchequer ([\w-]+)", README, re.MULTILINE))
     assert isinstance(main, Group)
-    expected = {"audit", "demo", "explain", "ledger", "train", "predict", "price", "verify-model"}
+    expected = {"audit", "demo", "explain", "ledger", "train", "predict", "price", "rados", "verify-model"}
     assert named == expected <= set(main.list_commands(click.Context(main)))
     ledger = main.get_command(click.Context(main), "ledger")
     assert isinstance(ledger, Group)

@@ -1,0 +1,348 @@
+"""Table 2 of 000, left: rados that protect one Boolean column, over ε, beside what that protection really costs.
+
+Per domain one of its Boolean columns, chosen at random as in the paper, and after it the one that tells most about the
+label, as a column at random is hardly missed. Stratified cross-validation, 1000 rounds, n = min(1000, half of the
+training records) rados, δ = 1e-6. All other columns and the labels are public in this notion, so they cost nothing, and
+so does any classifier that leaves the column out: that is the least a release must beat.
+
+Features lie in [−1, 1] by the schema; there is a constant, and all but it are standardised by the training records.
+In published rados the protected column stays at −1 and +1, which its law needs. Where the window has one value, as at
+small ε, that column is the same in all rados, and boosting follows it alone. Bounds of columns are taken from the file;
+those of the protected column are its two values. RadoBoost keeps the best on smoothed rados, this library's default.
+"The paper's choice": unsmoothed, the fewest errors on the training records, which needs them. Over own supports what
+the ε buys is how many rados there are, also of the public columns.
+"""
+
+import functools
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+from benchmarks.rado_costs import DELTA, affordable, number_text, windowed
+from benchmarks.rado_domains import domain
+from benchmarks.rado_table import error, errors_by_round, learnt, rados_number
+from benchmarks.report import Grid
+from boosting.measures import FloatArray
+from boosting.rado import ada_boost, rado_boost
+from boosting.schema import SignArray
+from exchequer.datasets import SEARCHED, DataNotFound, adult, data_folder, found_file, mushroom
+from learners import RadoBoostClassifier
+from learners.rado_coding import Coding
+from learners.rado_designs import spread
+from learners.schema import Categorical, Numeric, Schema, Values
+from learners.tables import read_csv
+from mechanisms import EdgeVectors, RadoColumnLaw, SeededNoise, sample_rados, sample_truncated_rados
+
+ROUNDS: Final = 1000
+FOLDS: Final = 10
+ADULT_FOLDS: Final = 3
+EPSILONS: Final = (0.01, 0.1, 0.3, 1.0, 3.0)
+
+Table: TypeAlias = Mapping[str, Values]
+
+ADA: Final = "AdaBoost"
+RADO: Final = "RadoBoost, plain rados"
+ADA_WITHOUT: Final = "AdaBoost without the column"
+RADO_WITHOUT: Final = "RadoBoost without the column"
+PUBLISHED: Final = "published, whole vectors: not private"
+PAPERS: Final = "the same, the paper's choice"
+SUMS: Final = "ours, sums"
+OWN: Final = "ours, own supports"
+
+
+@attrs.frozen(eq=False)
+class Study:
+    """A table, shape (records,) each column, labels −1 or +1, its schema, and the column to protect.
+
+    folds: of cross-validation.
+    """
+
+    name: str
+    table: Table
+    labels: SignArray
+    schema: Schema
+    column: int = 0
+    folds: int = FOLDS
+
+    @property
+    def features(self) -> FloatArray:
+        """In [−1, 1], and a constant at the end, shape (records, d)."""
+        return Coding.of(self.schema, self.table, True).encode(self.table, "this benchmark")
+
+    @property
+    def boolean(self) -> list[int]:
+        """Columns of two values, both of which occur; a column's number is that of its feature."""
+        values = self.features[:, : len(self.schema.columns)]
+        several = [isinstance(each, Categorical) and len(each.categories) > 2 for each in self.schema.columns]
+        two = np.all(np.abs(values) == 1.0, axis=0) & (np.ptp(values, axis=0) > 0.0)
+        return np.flatnonzero(two & ~np.array(several)).tolist()
+
+    def at_random(self, seed: int = 0) -> "Study":
+        """With one of its Boolean columns."""
+        return attrs.evolve(self, column=int(np.random.default_rng(seed).choice(self.boolean)))
+
+    @property
+    def telling(self) -> "Study":
+        """With the Boolean column that correlates most with the label."""
+        values = self.features
+        sizes = [abs(float(np.corrcoef(values[:, each], self.labels)[0, 1])) for each in self.boolean]
+        return attrs.evolve(self, column=self.boolean[int(np.argmax(sizes))])
+
+    @property
+    def title(self) -> str:
+        """The domain and its column."""
+        return f"{self.name}: {self.schema.names[self.column]}"
+
+    @property
+    def training(self) -> int:
+        """Records of a training fold; one more in some."""
+        return self.labels.size - -(-self.labels.size // self.folds)
+
+
+# --- Domains ----------------------------------------------------------------------------------------------------------
+
+
+def of_numbers(
+    name: str, points: FloatArray, labels: SignArray, bounds: Sequence[tuple[float, float]] | None = None
+) -> Study:
+    """Columns of numbers within these bounds, moved to them beyond. points: shape (m, d).
+
+    bounds: one pair for each column; None takes its least and largest value.
+    """
+    if bounds is None:
+        ends = zip(np.min(points, axis=0).tolist(), np.max(points, axis=0).tolist(), strict=True)
+        bounds = [(low, high if high > low else low + 1.0) for low, high in ends]
+    columns = tuple(Numeric(f"column {n}", low, high, outside="clip") for n, (low, high) in enumerate(bounds))
+    table = {column.name: points[:, number] for number, column in enumerate(columns)}
+    return Study(name, table, labels, Schema(columns))
+
+
+def of_votes(folder: Path) -> Study:
+    """House votes of 1984, party to be told; a vote that is not known counts as no. Raises DataNotFound."""
+    names = ["party", *(f"vote {number}" for number in range(1, 17))]
+    table = dict(read_csv(found_file(folder, "house-votes-84", "house-votes-84.data"), names=names))
+    labels = np.where(table.pop("party") == "democrat", 1, -1).astype(np.int8)
+    return Study(
+        "house-votes-84", table, labels, Schema(tuple(Categorical(n, ("n", "y"), other="n") for n in names[1:]))
+    )
+
+
+def of_mushrooms(folder: Path) -> Study:
+    """All records, poisonous +1. Raises DataNotFound."""
+    data = mushroom(folder)
+    table = {name: np.concatenate([data.train[name], data.test[name]]) for name in data.train}
+    poisonous = np.concatenate([data.y_train, data.y_test]) == "p"
+    return Study("mushroom", table, np.where(poisonous, 1, -1).astype(np.int8), data.schema)
+
+
+def of_incomes(folder: Path) -> Study:
+    """Adult's training file. Raises DataNotFound."""
+    data = adult(folder)
+    labels = np.where(data.y_train == ">50K", 1, -1).astype(np.int8)
+    return Study("adult", data.train, labels, data.schema, folds=ADULT_FOLDS)
+
+
+def of_domain(name: str, folder: Path) -> Study:
+    """One of `benchmarks.rado_domains`. Raises DataNotFound."""
+    data = domain(name, folder)
+    return of_numbers(name, data.points, data.labels)
+
+
+def studies(folder: str | Path | None = None, quick: bool = False) -> list[Study]:
+    """By records, with no column chosen yet; quick: the three smallest. Raises DataNotFound."""
+    place = data_folder(folder)
+    if place is None:
+        raise DataNotFound(f"this benchmark needs UCI domains: pass --data DIR or set {SEARCHED}")
+    small = [of_domain("fertility", place), of_domain("ionosphere", place), of_votes(place)]
+    return small if quick else [*small, of_mushrooms(place), of_domain("firm-teacher", place), of_incomes(place)]
+
+
+# --- One fold ---------------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen(eq=False)
+class Part:
+    """A fold. train, test: tables.  y, y_test: labels.  edges, test_edges: coded, standardised but for the constant.
+
+    raw, raw_test: edge vectors whose protected column is −1 or +1.
+    """
+
+    study: Study
+    train: Table
+    y: SignArray
+    test: Table
+    y_test: SignArray
+    edges: FloatArray
+    test_edges: FloatArray
+    raw: FloatArray
+    raw_test: FloatArray
+
+    @staticmethod
+    def of(study: Study, features: FloatArray, kept: Sequence[int], held: Sequence[int]) -> "Part":
+        """From the numbers of records to train on and to test on."""
+        scaling = spread(features[kept, :-1]).within(features.shape[1], range(features.shape[1] - 1))
+        scaled = scaling.apply(features)
+        whole = scaled.copy()
+        whole[:, study.column] = features[:, study.column]
+        y = study.labels
+        edges = [y[rows, None] * values[rows] for values in (scaled, whole) for rows in (kept, held)]
+        tables = [{name: values[rows] for name, values in study.table.items()} for rows in (kept, held)]
+        return Part(study, tables[0], y[kept], tables[1], y[held], *edges)
+
+
+def fewest_errors(train: FloatArray, test: FloatArray, rados: FloatArray | None, rounds: int) -> float:
+    """The test error of the classifier that errs least on the training records: of AdaBoost where rados is None."""
+    run = ada_boost(train, rounds) if rados is None else rado_boost(rados, rounds)
+    return float(errors_by_round(run, test)[int(np.argmin(errors_by_round(run, train)))])
+
+
+def without_privacy(part: Part, rounds: int, noise: SeededNoise) -> dict[str, float]:
+    """Errors of what does not depend on ε."""
+    found, number = {}, rados_number(part.y.size)
+    everything = (part.edges, part.test_edges)
+    fewer = tuple(np.delete(edges, part.study.column, axis=1) for edges in everything)
+    for ada, rado, (train, test) in ((ADA, RADO, everything), (ADA_WITHOUT, RADO_WITHOUT, fewer)):
+        found[ada] = fewest_errors(train, test, None, rounds)
+        found[rado] = error(test, learnt(sample_rados(EdgeVectors(train), number, noise), rounds, smooth=True))
+    return found
+
+
+def published(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> dict[str, float]:
+    """Whole rados of DP-FEAT at ε; nothing where its window is empty."""
+    law = windowed(part.y.size, epsilon)
+    if law is None:
+        return {}
+    number = rados_number(part.y.size)
+    rados = sample_truncated_rados(EdgeVectors(part.raw), number, part.study.column, law, noise)
+    ours = error(part.raw_test, learnt(rados, rounds, smooth=True))
+    return {PUBLISHED: ours, PAPERS: fewest_errors(part.raw, part.raw_test, rados, rounds)}
+
+
+@functools.cache
+def most_rados(records: int, epsilon: float) -> int:
+    """What (ε, DELTA) buys over own supports, at most the usual number; 0 for none."""
+    number = min(affordable(records, epsilon), rados_number(records))
+    # `affordable` compares δ, and the ledger ε: at the edge rounding may make them differ by one rado.
+    return number - (number > 0 and RadoColumnLaw(records).epsilon(DELTA, number) > epsilon)
+
+
+def ours(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> dict[str, float]:
+    """What costs (ε, DELTA): from noisy sums, and over own supports where that buys a rado."""
+    numbers = {"sums": rados_number(part.y.size), "own-supports": most_rados(part.y.size, epsilon)}
+    found = {}
+    for name, route in ((SUMS, "sums"), (OWN, "own-supports")):
+        if not numbers[route]:
+            continue
+        model = RadoBoostClassifier(
+            "feature",
+            epsilon,
+            DELTA,
+            number=numbers[route],
+            sensitive=part.study.column,
+            route="sums" if route == "sums" else "own-supports",
+            rounds=rounds,
+            schema=part.study.schema,
+            classes=(-1, 1),
+            random_state=noise.generator,
+        ).fit(part.train, part.y)
+        found[name] = float(np.mean(model.predict(part.test) != part.y_test))
+    return found
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+
+Errors: TypeAlias = Mapping[str, Sequence[float]]
+
+
+@attrs.frozen(eq=False)
+class Measured:
+    """Test errors in [0, 1] by contender, one per fold: for all ε, and for each."""
+
+    study: Study
+    fixed: Errors
+    at: Mapping[float, Errors]
+
+
+def parts(study: Study, seed: int = 0) -> Iterator[Part]:
+    """The folds, each class spread evenly."""
+    features = study.features
+    for kept, held in StratifiedKFold(study.folds, shuffle=True, random_state=seed).split(features, study.labels):
+        yield Part.of(study, features, kept, held)
+
+
+def measured(study: Study, epsilons: Sequence[float] = EPSILONS, rounds: int = ROUNDS, seed: int = 0) -> Measured:
+    """All contenders on all folds."""
+    fixed: dict[str, list[float]] = {}
+    at: dict[float, dict[str, list[float]]] = {epsilon: {} for epsilon in epsilons}
+    for number, part in enumerate(parts(study, seed)):
+        noise = SeededNoise(np.random.default_rng([seed, number]))
+        _add(fixed, without_privacy(part, rounds, noise))
+        for epsilon, found in at.items():
+            _add(found, published(part, epsilon, rounds, noise))
+            _add(found, ours(part, epsilon, rounds, noise))
+    return Measured(study, fixed, at)
+
+
+def _add(found: dict[str, list[float]], errors: Mapping[str, float]) -> None:
+    for name, each in errors.items():
+        found.setdefault(name, []).append(each)
+
+
+def text(errors: Sequence[float]) -> str:
+    """Mean and sample standard deviation, in per cent; "-" for none."""
+    if not errors:
+        return "-"
+    return f"{100.0 * statistics.fmean(errors):.2f} ± {100.0 * statistics.stdev(errors):.2f}"
+
+
+HEAD: Final = (
+    "domain: column",
+    "m",
+    "ε",
+    *(ADA, ADA_WITHOUT, RADO, RADO_WITHOUT),
+    *(PUBLISHED, PAPERS, "its real cost, whole", f"its column alone, ε at δ = {DELTA:g}"),
+    *(SUMS, OWN, "rados over own supports"),
+)
+
+
+def grid(title: str, found: Sequence[Measured]) -> Grid:
+    """A row for each domain and ε. What ours costs is the ε of the row, at DELTA."""
+    return Grid(title, HEAD, tuple(_row(each, epsilon) for each in found for epsilon in each.at))
+
+
+def _row(each: Measured, epsilon: float) -> tuple[str, ...]:
+    study, found = each.study, each.at[epsilon]
+    records, law = study.training, windowed(study.training, epsilon)
+    whole, alone = "no rado exists", "-"
+    if law is not None:
+        whole, alone = "δ ≥ 1/2 at every ε", number_text(law.epsilon(DELTA, rados_number(records)))
+    return (
+        *(study.title, f"{study.labels.size:,}", f"{epsilon:g}"),
+        *(text(each.fixed[name]) for name in (ADA, ADA_WITHOUT, RADO, RADO_WITHOUT)),
+        *(text(found.get(PUBLISHED, ())), text(found.get(PAPERS, ())), whole, alone),
+        *(text(found[SUMS]), text(found.get(OWN, ())), str(most_rados(records, epsilon) or "-")),
+    )
+
+
+TITLE: Final = "Table 2 of 000, left: test error in %, one Boolean column protected; ours costs (ε, 1e-6); "
+
+
+def tables(folder: str | Path | None = None, quick: bool = False) -> list[Grid]:
+    """A column at random of each, and the most telling one where that is another. Raises DataNotFound.
+
+    quick: the three smallest domains, two ε, a tenth of the rounds.
+    """
+    epsilons, rounds = ((0.1, 1.0), ROUNDS // 10) if quick else (EPSILONS, ROUNDS)
+    found = studies(folder, quick)
+    chosen = [each.at_random() for each in found]
+    telling = [
+        two for one, two in zip(chosen, (each.telling for each in found), strict=True) if one.column != two.column
+    ]
+    grids = {"a column at random": chosen, "the most telling column, where that is another": telling}
+    return [grid(TITLE + which, [measured(each, epsilons, rounds) for each in some]) for which, some in grids.items()]
