@@ -107,8 +107,8 @@ RADOS: tuple[Claim, ...] = (
         "narrowed",
         "nothing is promised of it in code; κ >= 1 with the factor 2 of eq. 17",
         "As an existence statement λ_p = 1 would do, which is no prudence at all. Simulated at σ = 10, m = 5,000, "
-        "m* = 4,500: the strong oracle meets (19) in ten runs of ten, λ_p = 0.2 in a few, because it leaves the features "
-        "that noise has not hidden. The constants are not stated.",
+        "m* = 4,500: the strong oracle meets (19) in ten runs of ten, λ_p = 0.2 in a few, because it leaves the "
+        "features that noise has not hidden. The constants are not stated.",
         "boosting/test_rado_boost.py::test_with_large_supports_the_loss_on_clean_rados_falls_without_any_prudence",
     ),
     Claim(

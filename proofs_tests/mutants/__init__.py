@@ -5,7 +5,7 @@
 
 from typing import Final
 
-from proofs_tests.mutants import accounting, additive, edges, learners, queries, selections, sparse_vector, sums
+from proofs_tests.mutants import accounting, additive, edges, learners, queries, rados, selections, sparse_vector, sums
 from proofs_tests.mutants.mutant import Mutant, Verdict, verdict
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
@@ -17,6 +17,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *learners.MUTANTS,
     *accounting.MUTANTS,
     *edges.MUTANTS,
+    *rados.MUTANTS,
 )
 
 __all__ = ["MUTANTS", "Mutant", "Verdict", "verdict"]
