@@ -326,7 +326,7 @@ def _row(each: Measured, epsilon: float) -> tuple[str, ...]:
         *(study.title, f"{study.labels.size:,}", f"{epsilon:g}"),
         *(text(each.fixed[name]) for name in (ADA, ADA_WITHOUT, RADO, RADO_WITHOUT)),
         *(text(found.get(PUBLISHED, ())), text(found.get(PAPERS, ())), whole, alone),
-        *(text(found[SUMS]), text(found.get(OWN, ())), str(most_rados(records, epsilon) or "-")),
+        *(text(found[SUMS]), text(found.get(OWN, ())), f"{most_rados(records, epsilon):,}" if found.get(OWN) else "-"),
     )
 
 
