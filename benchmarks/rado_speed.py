@@ -38,7 +38,7 @@ def _product(edges: EdgeVectors, number: int, repeats: int) -> float:
     wide = (number, edges.records // PIECES)
     supports = np.random.default_rng(1).integers(0, 2, wide, dtype=np.uint8).astype(np.float32)
     parts = np.split(edges.edges, PIECES)
-    return _seconds(lambda: [supports @ part for part in parts], repeats)
+    return _seconds(lambda: [np.matmul(supports, part) for part in parts], repeats)
 
 
 def tables(folder: str | None, quick: bool) -> list[Report]:

@@ -1,12 +1,12 @@
 """Rados: the tables of 000 beside ours, the honest cost beside the printed one, noise, hardness, and speed."""
 
 from benchmarks import rado_costs, rado_features, rado_hardness, rado_noise, rado_speed, rado_table
-from benchmarks.report import Reports
+from benchmarks.report import Grid, Report, Reports
 
 
 def run(folder: str | None, quick: bool) -> Reports:
     """All tables; speed first, for the memory that it reads off is that of the whole process."""
-    parts = [
+    parts: list[Report | Grid] = [
         *rado_speed.tables(folder, quick),
         *rado_table.tables(folder, quick),
         *rado_costs.tables(),

@@ -266,7 +266,7 @@ class RadoRelease(RadoHolder[Rados]):
     route: with "examples", Gaussian noise on the "rados" (default; they come in complementary pairs) or, as published,
       on the "edges" that they are summed of. [000-noised-rados] [000-edges]  With "feature", sensitive columns from
       their noisy "sums" (default), or the one sensitive column of two values from "own-supports", as published but for
-      these; then the number of rados decides what it costs. [000-decoupled] [000-rado-column]
+      these; then the number of rados, of all columns, decides what it costs. [000-decoupled] [000-rado-column]
     truncation: the ε of DP-FEAT, 000, Algorithm 2, with "own-supports". It costs more, and buys nothing. [000-DP-FEAT]
     support: m*, records in each rado, where nothing is protected or noise is on the edges. None takes any.
     radius: *public* R: with "examples" records are shortened to that length, after scaling. None takes √d, which no
