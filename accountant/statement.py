@@ -46,9 +46,14 @@ class Statement:
     @property
     def heading(self) -> str:
         """The first line."""
-        if self.spent == UNBOUNDED:
+        if not self.promises:
             return "not private"
         return "privacy statement" if self.private else "simulation: not private"
+
+    @property
+    def promises(self) -> bool:
+        """Whether it promises anything at all: False where no books were kept."""
+        return self.spent != UNBOUNDED
 
     def as_dict(self) -> dict[str, object]:
         """For JSON, beside a saved model."""
@@ -75,7 +80,8 @@ class Statement:
         if len(self.sources) > 1:
             yield "noise", f"of different sources: {' and '.join(self.sources)}"
         yield from (("plan", plan) for plan in self.plans)
-        yield "rests on", ", ".join(self.claims)
+        if self.claims:
+            yield "rests on", ", ".join(self.claims)
         if self.unreleased:
             yield "unreleased", f"{self.unreleased} charges without a release; they count as spent"
         yield "head", self.head

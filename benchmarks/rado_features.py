@@ -243,7 +243,7 @@ def ours(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> dict[st
             epsilon,
             DELTA,
             number=numbers[route],
-            sensitive=part.study.column,
+            sensitive=part.study.schema.names[part.study.column],
             route="sums" if route == "sums" else "own-supports",
             rounds=rounds,
             schema=part.study.schema,

@@ -20,6 +20,9 @@ from boosting.rado_loss import leverage
 MOST_CORRELATED: Final = 1.0 - 2.0**-40
 """A coordinate that agrees with every vector would move θ by infinity; it is taken to correlate this much."""
 
+LEAST_SIZE: Final = 2.0**-900
+"""A coordinate no larger anywhere counts as 0: θ would move by more than a float can say."""
+
 Oracle: TypeAlias = Callable[[FloatArray], int]
 """From the correlations r in [−1, 1] of the usable coordinates, shape (k,), to the number of one of them."""
 
@@ -128,7 +131,7 @@ def _run(
     if not 0.0 <= least < 1.0:
         raise ValueError(f"least: expected a number in [0, 1), got {least!r}")
     largest = np.max(np.abs(matrix), axis=0)
-    usable = np.flatnonzero(largest > 0.0)
+    usable = np.flatnonzero(largest >= LEAST_SIZE)
     if not usable.size:
         raise ValueError("expected a coordinate that is not 0 everywhere: there is nothing to learn from")
     # Row by row one coordinate of all vectors: a round reads all of it once, and one row again.

@@ -20,7 +20,7 @@ from learners.parameters import one_of, optional
 from learners.paying import Check, Progress, RandomState
 from learners.rado_coding import Coding, RadoSample, Scaling
 from learners.rados import Protection, RadoHolder, RadoRelease, Rados, Route, protection_name
-from learners.tables import Table
+from learners.tables import Table, input_names, refuse_other_names
 
 OracleName: TypeAlias = Literal["strong", "median"] | float
 
@@ -239,6 +239,10 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         return super()._fit_sample(sample, classes, on_round)
 
     def _learnt(self, rados: Rados, sample: RadoSample | None) -> RadoModel:
+        if not rados.vectors.any():  # nothing to learn from, and what was paid for must not be lost
+            return RadoModel(
+                np.zeros(rados.coding.features), rados.coding, rados.scaling, 0.0, 0, 0.0, rados.protection, rados.scope
+            )
         share = enough_smoothing(rados.vectors) if self.smoothing is None else float(self.smoothing)
         settings = (self.rounds, oracle_of(self.oracle), float(self.shrinkage), float(self.least))
         run = rado_boost(smoothed(rados.vectors, share), *settings)
@@ -284,6 +288,8 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         """θ·x of the coded, scaled features, shape (n,); positive for the second class. X: as in `fit`."""
         model = self._fitted()
         self._refuse_other_names(X)
+        if model.coding.schema is None and input_names(X) is not None:
+            refuse_other_names(model.coding.names, X)  # also where it comes from a file
         return model.scores(model.coding.encode(X, type(self).__name__))
 
     def predict(self, X: Table) -> npt.NDArray[np.generic]:

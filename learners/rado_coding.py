@@ -66,14 +66,20 @@ class Coding:
                 names[feature] = f"{self.names[number]}={value}" if value else self.names[number]
         return (*names, CONSTANT) if self.constant else tuple(names)
 
-    def columns(self, wanted: Sequence[int | str]) -> tuple[int, ...]:
-        """Numbers of columns given by number or name, in rising order. Raises ValueError for one that is not there."""
+    def columns(self, wanted: Sequence[int | str], named: bool) -> tuple[int, ...]:
+        """Numbers of columns given by name or, where the table has none (`named` is False), by number, in rising order.
+
+        Raises ValueError for one that is not there, and for a number where there are names: it may mean a label, or a
+        place in the table or in the schema, and then another column would be protected than was meant.
+        """
         found = set()
         for each in wanted:
+            if named and not isinstance(each, str):
+                raise ValueError(f"the table names its columns, so name {each!r} too; they are {list(self.names)}")
             number = self.names.index(each) if isinstance(each, str) and each in self.names else each
-            if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self.names):
+            if isinstance(number, str | bool) or not 0 <= number < len(self.names):
                 raise ValueError(f"there is no column {each!r}; the columns are {list(self.names)}")
-            found.add(number)
+            found.add(int(number))
         if len(found) != len(wanted):
             raise ValueError(f"a column is named twice in {list(wanted)}")
         return tuple(sorted(found))
@@ -171,12 +177,26 @@ class Scaling:
 
 @attrs.frozen(eq=False)
 class RadoSample:
-    """Records to build rados from. features: shape (m, d), finite.  labels: shape (m,), −1 and +1, of these classes."""
+    """Records to build rados from.
+
+    features: shape (m, d), finite.  labels: shape (m,), −1 and +1, of these classes.
+    named: whether the table that they come from named its columns. Raises ValueError for anything else.
+    """
 
     features: FloatArray = attrs.field(repr=False)
     labels: SignArray = attrs.field(repr=False)
     coding: Coding
     classes: tuple[object, ...] = (0, 1)
+    named: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        if self.features.shape != (self.labels.size, self.coding.features) or self.labels.ndim != 1:
+            raise ValueError(
+                f"expected {self.coding.features} features of each record, got shape {self.features.shape} for "
+                f"{self.labels.size} labels"
+            )
+        if not np.all(np.isfinite(self.features)) or not np.all(np.abs(self.labels) == 1):
+            raise ValueError("expected finite features and labels of -1 and +1")
 
     @property
     def records(self) -> int:

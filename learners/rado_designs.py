@@ -28,6 +28,7 @@ from mechanisms import (
     sample_fixed_support_rados,
     sample_rados,
 )
+from mechanisms.queries import refuse_sizes
 
 MOMENTS_SHARE: Final = 0.1
 """Of the squared μ of Gaussian differential privacy, what standardising the columns may take."""
@@ -132,6 +133,7 @@ class ExamplesDesign:
 
     def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
         """See `Design`."""
+        refuse_sizes(sample.records, sample.coding.features)  # which mechanisms would do after the charge
         columns, scaling = sample.coding.variable, Scaling.none(sample.coding.features)
         parts, data = self._parts(sample, noise), allowance.ledger.protect(sample)
         *moments, rados = parts(bought(allowance, lambda mu: plan_of(parts(mu))))

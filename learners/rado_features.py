@@ -8,20 +8,33 @@ on this column alone, beside what is learnt for the others together. [000-decoup
 
 import math
 from collections.abc import Callable
-from typing import ClassVar, Protocol
+from typing import ClassVar, Final, Protocol
 
 import attrs
 import numpy as np
 
-from accountant import Adjacency, ApproxDP, Description, Plan, Protected, PureDP, Reservation
+from accountant import (
+    Adjacency,
+    ApproxDP,
+    Description,
+    FeatureValue,
+    FeatureValues,
+    Ledger,
+    Plan,
+    Protected,
+    PureDP,
+    Reservation,
+)
 from accountant.adjacency import feature_adjacency
 from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
-from learners.rado_coding import RadoSample, Scaling
+from learners.rado_coding import Coding, RadoSample, Scaling
 from learners.rado_designs import Part, Released, bought, noisy_spread, plan_of, spread
+from learners.schema import Numeric
 from mechanisms import (
     EdgeVectors,
+    EmptyWindow,
     L2Sensitivity,
     Mechanism,
     NoiseSource,
@@ -32,6 +45,9 @@ from mechanisms import (
     sample_rados,
     support_sizes,
 )
+
+LEFT_OUT: Final = "left out"
+"""The parameter of an entry that says which columns it does not publish."""
 
 
 @attrs.frozen(eq=False)
@@ -49,13 +65,14 @@ class PublicPart:
 
 @attrs.frozen(slots=False)
 class PublicColumns(Mechanism[RadoSample, PublicPart]):
-    """Rados of all features but the sensitive ones, over supports of their own. [000-decoupled]
+    """Rados of all features but those of the relation's columns, over supports of their own. [000-decoupled]
 
-    The relation changes nothing that this reads, so it costs ε = 0, in pure differential privacy.
+    relation: what it changes is not read, so this costs ε = 0, in pure differential privacy.
+    names: of these columns, for the books: numbers alone would let the next table mean another one.
     """
 
-    sensitive: tuple[int, ...]
-    relation: Adjacency
+    relation: FeatureValue | FeatureValues
+    names: tuple[str, ...]
     number: int
     standardise: bool
     noise: NoiseSource
@@ -70,9 +87,9 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
     def description(self) -> Description:
         """What the books say about it."""
         return Description(
-            mechanism="PublicColumns",
+            mechanism=type(self).__name__,
             query="rados of the columns that are not protected, their scaling, and the sum of the labels",
-            parameters=(("number", self.number), ("left out", ", ".join(map(str, self.sensitive)))),
+            parameters=(("number", self.number), (LEFT_OUT, ", ".join(self.names))),
             norm="none",
             sensitivity=0.0,
             zeta=None,
@@ -81,9 +98,25 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
             claims=("000-decoupled",),
         )
 
+    def refuse_other_columns(self, ledger: Ledger) -> None:
+        """Raise ValueError where these books published all columns but others, of the same number.
+
+        Both together would publish what either protects, and the relation says numbers only.
+        """
+        for entry in ledger.entries if ledger.adjacency == self.relation else ():
+            mechanism = entry.record.get("mechanism")
+            if not isinstance(mechanism, dict) or mechanism["mechanism"] != type(self).__name__:
+                continue
+            if (before := mechanism["parameters"][LEFT_OUT]) != ", ".join(self.names):
+                raise ValueError(
+                    f"sensitive: these books protect {before!r}, and published everything else, so they cannot protect "
+                    f"{', '.join(self.names)!r}; nothing was charged"
+                )
+
     def sample(self, data: RadoSample) -> PublicPart:
         """See `PublicPart`."""
-        places = [place for place in range(data.coding.features) if place not in self.sensitive]
+        sensitive = sensitive_features(data.coding, self.relation)
+        places = [place for place in range(data.coding.features) if place not in sensitive]
         columns = [place for place in data.coding.variable if place in places]
         values, scaling = data.features[:, places], Scaling.none(len(places))
         if self.standardise and columns:
@@ -94,12 +127,24 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
         return PublicPart(places, rados, scaling, float(np.sum(data.labels, dtype=np.intp)))
 
 
+def sensitive_features(coding: Coding, relation: FeatureValue | FeatureValues) -> tuple[int, ...]:
+    """The features that change where the relation's columns do. Raises ValueError for columns that are not there."""
+    columns = (relation.column,) if isinstance(relation, FeatureValue) else relation.columns
+    if columns[-1] >= len(coding.names):
+        raise ValueError(f"the relation is about columns {columns}, the table has {len(coding.names)}")
+    return tuple(feature for column in columns for feature in coding.groups[column])
+
+
 class Source(Protocol):
     """Where the sensitive columns of rados come from."""
 
     @property
     def mechanism(self) -> RandomRados | RadoTailTruncation | Mechanism[RadoSample, FloatArray]:
         """What is paid for."""
+
+    @property
+    def number(self) -> int | None:
+        """Of rados, where it decides that."""
 
     def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
         """Take the one round of the charge."""
@@ -115,6 +160,7 @@ class FeatureDesign:
     own_supports: for one column of two values, whose rados over supports of its own are released as they are; else they
       are drawn from noisy sums.  truncation: with own supports, the ε at which DP-FEAT truncates. [000-DP-FEAT]
     standardise: the public columns, by their own moments. Those from noisy sums always are, by theirs.
+    fewer: whether fewer rados will do, where over own supports n are too dear.
     """
 
     number: int
@@ -123,9 +169,10 @@ class FeatureDesign:
     own_supports: bool
     truncation: float | None
     standardise: bool
+    fewer: bool = False
 
     @property
-    def adjacency(self) -> Adjacency:
+    def adjacency(self) -> FeatureValue | FeatureValues:
         """The entries of one record in these columns."""
         return feature_adjacency(self.columns)
 
@@ -137,73 +184,84 @@ class FeatureDesign:
 
     def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
         """See `learners.rado_designs.Design`."""
-        sensitive = tuple(feature for column in self.columns for feature in sample.coding.groups[column])
         make = self._own_supports if self.own_supports else self._noisy_sums
-        source = make(sensitive, sample, allowance, noise)
-        unprotected = PublicColumns(sensitive, self.adjacency, self.number, self.standardise, noise)
+        source = make(sample, allowance, noise)
+        number = source.number or self.number
+        unprotected = PublicColumns(self.adjacency, self.names, number, self.standardise, noise)
+        unprotected.refuse_other_columns(allowance.ledger)
         data = allowance.ledger.protect(sample)
         with allowance.reserve(Plan.of(source.mechanism.cost), self.adjacency, source.mechanism.description) as charge:
             found = source.release(charge, data)
             public = allowance.ledger.release(unprotected, data, account=allowance.account)
-        values, own = source.rados(found, public, self.number)
-        width, places = sample.coding.features, [*public.places, *sensitive]
-        rados, scaling = np.empty((self.number, width)), Scaling.none(width)
+        values, own = source.rados(found, public, number)
+        width = sample.coding.features
+        places = [*public.places, *sensitive_features(sample.coding, self.adjacency)]
+        rados, scaling = np.empty((number, width)), Scaling.none(width)
         rados[:, places] = np.hstack([public.rados, values])
         scaling.centre[places] = np.append(public.scaling.centre, own.centre)
         scaling.scale[places] = np.append(public.scaling.scale, own.scale)
         return rados, scaling
 
-    def _noisy_sums(
-        self, sensitive: tuple[int, ...], sample: RadoSample, allowance: Allowance, noise: NoiseSource
-    ) -> Source:
-        query = class_moments(sensitive, sample.records, self.adjacency)
+    def _noisy_sums(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Source:
+        query = class_moments(sample.coding, sample.records, self.adjacency)
 
         def at(mu: float) -> NoisySums:
             return NoisySums(Part(query, query.sensitivity.value / mu, noise), sample.records)
 
         return at(bought(allowance, lambda mu: plan_of([at(mu).part])))
 
-    def _own_supports(
-        self, sensitive: tuple[int, ...], sample: RadoSample, allowance: Allowance, noise: NoiseSource
-    ) -> Source:
-        if len(sensitive) > 1:
+    def _own_supports(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Source:
+        # By the schema: whether the values happen to be two says something about each of them.
+        schema = sample.coding.schema
+        columns = [schema.columns[number] for number in self.columns] if schema is not None else []
+        if len(columns) != 1 or isinstance(columns[0], Numeric) or columns[0].cells != 2:
             raise ValueError(
-                "route: 'own-supports' is for one sensitive column of two values, as published; rados of several "
-                "columns over the same supports are private at no epsilon. Use route='sums'"
+                "route: 'own-supports' is for one sensitive column that has two values by its schema, as published; "
+                "over common supports several columns, or a real one, are private at no epsilon. Use route='sums'"
             )
         if not isinstance(target := allowance.target, ApproxDP):
             raise ValueError("delta: rados need delta > 0; 1e-6 is usual")
+        feature, records, delta = self.columns[0], sample.records, target.delta
 
         def at(number: int) -> OwnSupports:
-            delta, records = target.delta, sample.records
             if self.truncation is None:
-                return OwnSupports(RandomRados(number, sensitive[0], records, delta, noise))
+                return OwnSupports(RandomRados(number, feature, records, delta, noise))
             made = RadoTailTruncation.at_epsilon(
-                self.truncation, number=number, feature=sensitive[0], records=records, delta=delta, noise=noise
+                self.truncation, number=number, feature=feature, records=records, delta=delta, noise=noise
             )
             return OwnSupports(made)
 
-        source = at(self.number)
-        source.mechanism.check(sample.edges(Scaling.none(sample.coding.features)))
-        if not source.mechanism.cost <= target:
-            fewer = most_rados(lambda number: at(number).mechanism.cost <= target, self.number)
-            raise ValueError(
-                f"number: {self.number} rados of {sample.records} records cost epsilon = "
-                f"{source.mechanism.cost.epsilon:.6g} at delta = {target.delta:g}, more than {target.epsilon:g}; "
-                + (f"at most {fewer} do not" if fewer else "even one does")
-                + ". Or use route='sums', which has any number"
-            )
-        return source
+        return self._affordable(at, target, records)
+
+    def _affordable(self, at: "Callable[[int], OwnSupports]", target: ApproxDP, records: int) -> "OwnSupports":
+        """Raises ValueError, which says how many are."""
+        try:
+            if (source := at(self.number)).mechanism.cost <= target:
+                return source
+            said = f"cost epsilon = {source.mechanism.cost.epsilon:.6g} at delta = {target.delta:g}"
+        except EmptyWindow:
+            raise
+        except ValueError as error:
+            said = f"cannot be had: {error}"
+        fewer = most_rados(lambda number: at(number).mechanism.cost <= target, self.number)
+        if self.fewer and fewer:
+            return at(fewer)
+        raise ValueError(
+            f"number: {self.number} rados of {records} records {said}, more than {target.epsilon:g}; "
+            + (f"at most {fewer} do not" if fewer else "even one does")
+            + ". Or use route='sums', which has any number"
+        )
 
 
 def class_moments(
-    features: tuple[int, ...], records: int, relation: Adjacency
+    coding: Coding, records: int, relation: FeatureValue | FeatureValues
 ) -> Query[RadoSample, FloatArray, L2Sensitivity]:
-    """Of features within [−1, 1]: Σz of each label, −1 first, and Σz² of both, shape (3, k). [000-moments]
+    """Of the k features of the relation's columns, within [−1, 1]: Σz of each label, −1 first, and Σz² of both.
 
-    Sensitivity: 2√k in ℓ2, where labels are public and all k values of one record change: each moves the sum of one
-    label, and the squares with it, as in `mechanisms.column_moments`.
+    Evaluates to shape (3, k). Sensitivity: 2√k in ℓ2, where labels are public and all k values of one record change:
+    each moves the sum of one label, and the squares with it, as in `mechanisms.column_moments`. [000-moments]
     """
+    features = sensitive_features(coding, relation)
 
     def moments(sample: RadoSample) -> FloatArray:
         values = exact_steps(np.clip(sample.features[:, features], -1.0, 1.0), 1.0, records)
@@ -211,12 +269,18 @@ def class_moments(
         positive = sample.labels > 0
         return np.stack([values[~positive].sum(axis=0), values[positive].sum(axis=0), squares.sum(axis=0)])
 
+    def check(sample: RadoSample) -> None:
+        if (sample.records, sample.coding) != (records, coding):
+            raise ValueError(f"this was built for {records} records of {coding.names}, and for no other table")
+
+    names = [coding.feature_names[feature] for feature in features]
     return Query(
-        f"sums by label, and sums of squares, of features {', '.join(map(str, features))} within [-1, 1]",
+        f"sums by label, and sums of squares, of {', '.join(names)} within [-1, 1]",
         moments,
         L2Sensitivity(up(2.0 * up(math.sqrt(len(features))))),
         relation,
         ("000-moments", "000-decoupled"),
+        check,
     )
 
 
@@ -225,8 +289,11 @@ class NoisySums:
     """Sensitive columns drawn from noisy sums: ½·Σ yᵢzᵢ + Bin(m, 1/2) − m/2, z standardised. [000-decoupled]
 
     For a column of two values and no noise that is the law of a random rado; and any number of rados cost what the sums
-    cost. The mean of n rados that are released as they are says as much as such a sum at σ = √(m/n), at the same cost.
+    cost. n rados that are released as they are cost as much as sums with σ = √(m/n), and their mean errs as one with
+    σ/√2 would: the other half pays for the mean of the column, by which it is standardised.
     """
+
+    number: ClassVar[None] = None
 
     part: Part[RadoSample]
     records: int
@@ -255,6 +322,11 @@ class OwnSupports:
     """One sensitive column of two values, released as n rados of it over supports of its own. [000-rado-column]"""
 
     mechanism: RandomRados | RadoTailTruncation
+
+    @property
+    def number(self) -> int:
+        """See `Source`."""
+        return self.mechanism.number
 
     def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
         """See `Source`."""

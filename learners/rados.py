@@ -2,6 +2,7 @@
 
 import abc
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import ClassVar, Final, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
 import attrs
@@ -21,7 +22,7 @@ from learners.paying import Check, Kept, PayingEstimator, Progress, RandomState
 from learners.rado_coding import Coding, RadoSample, Scaling
 from learners.rado_designs import ExamplesDesign, NoProtection, Released
 from learners.rado_features import FeatureDesign
-from learners.tables import Table
+from learners.tables import Table, input_names
 from mechanisms import NoiseSource
 from mechanisms.noise import noise_source
 from mechanisms.queries import public_radius
@@ -97,7 +98,9 @@ def protection_name(value: Protection) -> Protection:
 
 
 def _listed(value: Sequence[int | str] | int | str) -> list[int | str]:
-    return [value] if isinstance(value, int | str) else list(value)
+    given = [value] if isinstance(value, Integral | str) else list(cast("Sequence[int | str]", value))
+    # Plain numbers: files hold them, and numpy's are none of Python's.
+    return [int(each) if isinstance(each, Integral) and not isinstance(each, bool) else each for each in given]
 
 
 class Coded(Kept, Protocol):
@@ -163,10 +166,11 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         labels = signs(y, classes)
         if len(features) != labels.size:
             raise ValueError(f"X has {len(features)} records, y has {labels.size}")
-        return RadoSample(features, labels, coding, classes)
+        return RadoSample(features, labels, coding, classes, input_names(X) is not None)
 
     def fit_encoded(self, sample: RadoSample) -> Self:
         """`fit` on a sample that `encoded` made, with the same parameters."""
+        self._parameters()
         return self._fit_sample(sample, sample.classes, None)
 
     def _fit_sample(self, sample: RadoSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
@@ -206,7 +210,7 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         """Raises ValueError for parameters that do not go together."""
         route = self._route()
         number, standardise = self._number(sample.records, route), bool(self.standardise)
-        columns = sample.coding.columns(_listed(self.sensitive))
+        columns = sample.coding.columns(_listed(self.sensitive), sample.named)
         if bool(columns) != (self.protection == "feature"):
             raise ValueError("sensitive: the columns that protection='feature' is for; give both, or neither")
         if self.truncation is not None and route != "own-supports":
@@ -222,7 +226,8 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
             return NoProtection(number, self.support, standardise)
         if self.protection == "feature":
             names = tuple(sample.coding.names[column] for column in columns)
-            return FeatureDesign(number, columns, names, route == "own-supports", self.truncation, standardise)
+            own = route == "own-supports"
+            return FeatureDesign(number, columns, names, own, self.truncation, standardise, self.number is None)
         radius = sample.coding.features**0.5 if self.radius is None else float(self.radius)
         return ExamplesDesign(number, radius, route == "edges", self.support, standardise)
 
@@ -259,18 +264,20 @@ class RadoRelease(RadoHolder[Rados]):
 
     protection: "examples" hides whole records (replace-one adjacency, n public). "feature" hides the `sensitive`
       columns of one record and nothing else; all other columns and the labels count as known (feature-value adjacency).
-      None hides nothing: then epsilon and delta are not looked at, and no ledger is taken.
+      None hides nothing: then epsilon and delta mean nothing, and no ledger is taken.
     epsilon: what one release may cost, in nats, > 0.  delta: in (0, 1), far below 1/m.
-    number: n, of rados; even with noise on rados. None takes 1000, or half of the records where these are fewer.
-    sensitive: numbers or names of the columns that protection="feature" is for.
+    number: n, of rados; even with noise on rados. None takes 1000, or half of the records where these are fewer; with
+      "own-supports" as many of them as epsilon pays for.
+    sensitive: names of the columns that protection="feature" is for; numbers, from 0, where the table has no names.
     route: with "examples", Gaussian noise on the "rados" (default; they come in complementary pairs) or, as published,
-      on the "edges" that they are summed of. [000-noised-rados] [000-edges]  With "feature", sensitive columns from
+      on the "edges" that they are summed of, which takes minutes from a million numbers on, as secure noise is drawn
+      for each. [000-noised-rados] [000-edges]  With "feature", sensitive columns from
       their noisy "sums" (default), or the one sensitive column of two values from "own-supports", as published but for
       these; then the number of rados, of all columns, decides what it costs. [000-decoupled] [000-rado-column]
     truncation: the ε of DP-FEAT, 000, Algorithm 2, with "own-supports". It costs more, and buys nothing. [000-DP-FEAT]
     support: m*, records in each rado, where nothing is protected or noise is on the edges. None takes any.
-    radius: *public* R: with "examples" records are shortened to that length, after scaling. None takes √d, which no
-      column within its bounds exceeds.
+    radius: *public* R: with "examples" records longer than R are shortened to that, after scaling. None takes √d, about
+      the root mean square of their length once they are standardised, and all of it where they are not.
     standardise: centre and scale columns by their means and deviations: of the data where these are not protected,
       of noisy moments that a tenth of the budget buys with "examples". Else by the schema's bounds alone.
     fit_intercept: a further feature that is 1 for all records.
@@ -327,3 +334,10 @@ class RadoRelease(RadoHolder[Rados]):
     @staticmethod
     def _restored(record: Mapping[str, object]) -> Rados:
         return Rados.from_record(record)
+
+    @classmethod
+    def _from_record(cls, record: Mapping[str, object]) -> Self:
+        found = super()._from_record(record)
+        if found.protection != found.rados_.protection or found.statement_.promises != (found.protection is not None):
+            raise ValueError("what the file says of its protection contradicts itself")
+        return found

@@ -236,9 +236,9 @@ class RadoTailTruncation(RadoColumn):
 
 
 def clipped(edges: FloatArray, radius: float) -> FloatArray:
-    """Rows shortened to Euclidean length `radius` where they are longer, shape of edges; without overflow.
+    """Rows shortened to Euclidean length `radius`, less 2^-32 of it, where they are longer; without overflow.
 
-    Never longer, also in exact arithmetic, up to 2^18 features.
+    Never longer than `radius`, also in exact arithmetic, up to 2^18 features. Returns the shape of edges.
     """
     radius *= IN_BALL
     peaks = np.max(np.abs(edges), axis=1, keepdims=True)

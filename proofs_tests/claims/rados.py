@@ -100,18 +100,6 @@ RADOS: tuple[Claim, ...] = (
         "boosting/test_rado_attacks.py::test_subset_sum_is_a_case_of_subsumption",
     ),
     Claim(
-        "000-Thm8",
-        "000, Theorem 8",
-        "From noised edges and rados of large fixed support, a λ_p-prudential learner keeps half of the convergence "
-        "rate on the clean rados, for some λ_p and with high probability.",
-        "narrowed",
-        "nothing is promised of it in code; κ >= 1 with the factor 2 of eq. 17",
-        "As an existence statement λ_p = 1 would do, which is no prudence at all. Simulated at σ = 10, m = 5,000, "
-        "m* = 4,500: the strong oracle meets (19) in ten runs of ten, λ_p = 0.2 in a few, because it leaves the "
-        "features that noise has not hidden. The constants are not stated.",
-        "boosting/test_rado_boost.py::test_with_large_supports_the_loss_on_clean_rados_falls_without_any_prudence",
-    ),
-    Claim(
         "000-noised-rados",
         "ours",
         "n rados of which half are over the complements of the others' supports, with Gaussian noise on them.",

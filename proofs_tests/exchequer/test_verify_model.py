@@ -359,7 +359,8 @@ def test_any_changed_character_of_statement_or_receipts_is_found(study: Study, d
     new = data.draw(st.characters(max_codepoint=126, min_codepoint=32))
     try:
         parts = json.loads(text[:place] + new + text[place + 1 :])
-        sound = verdict({**record, **parts}, entries, folder).sound
+        others = {name: part for name, part in record.items() if name not in ("statement", "receipts")}
+        sound = verdict({**others, **parts}, entries, folder).sound
     except ValueError:
         sound = False
     assert sound == (new == text[place])

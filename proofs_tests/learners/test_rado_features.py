@@ -7,27 +7,30 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
+import attrs
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
 from accountant import GDP, ApproxDP, BasicComposition, FeatureValue, FeatureValues, Ledger, ZCDPComposition
-from boosting.measures import FloatArray
+from boosting.measures import FloatArray, IntArray
 from boosting.rado_loss import logistic_loss
 from learners import Bounds, Categorical, Numeric, RadoRelease, Schema
 from learners.rado_coding import Coding, RadoSample, Scaling
 from learners.rado_designs import Part
-from learners.rado_features import NoisySums, PublicPart, class_moments, most_rados
-from mechanisms import EmptyWindow, NotBoolean, SeededNoise
+from learners.rado_features import NoisySums, PublicColumns, PublicPart, class_moments, most_rados
+from mechanisms import EmptyWindow, SeededNoise, exact_steps
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 
 Law = dict[tuple[float, ...], float]
 X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(400, 3))
 Y = np.where(X[:, 0] + X[:, 1] > 0.0, 1, 0)
-SIGNS = np.where(X > 0.0, 1.0, -1.0)
+BITS = np.where(X > 0.0, 1, 0)
 BOX = Bounds(-1.0, 1.0)
 
 
@@ -113,7 +116,7 @@ def test_one_record_moves_sums_by_label_by_no_more_than_declared(
 ) -> None:
     """[000-moments] Both sensitive values of a record changed, its label kept."""
     features, labels = np.array(values).reshape(5, 2), np.array([label, 1.0, -1.0, 1.0, -1.0])
-    query = class_moments((0, 1), 5, FeatureValues((0, 1)))
+    query = class_moments(sample_of(np.array(values).reshape(5, 2), np.ones(5)).coding, 5, FeatureValues((0, 1)))
     other = features.copy()
     other[0] = first, second
     moved = query.evaluate(sample_of(other, labels)) - query.evaluate(sample_of(features, labels))
@@ -129,7 +132,7 @@ def test_without_noise_a_column_of_two_values_has_the_law_of_random_rados() -> N
     """Means and deviations of 40,000 draws, to five standard errors."""
     labels = np.where(np.arange(60) < 35, 1.0, -1.0)
     features = np.where(np.arange(60) % 3 == 0, 1.0, -1.0)[:, None]
-    query = class_moments((0,), 60, FeatureValue(0))
+    query = class_moments(sample_of(features, labels).coding, 60, FeatureValue(0))
     source = NoisySums(Part(query, 1e-9, SeededNoise(0)), 60)
     nothing = PublicPart([], np.empty((40_000, 0)), Scaling.none(0), float(labels.sum()))
     drawn, scaling = source.rados(query.evaluate(sample_of(features, labels)), nothing, 40_000)
@@ -143,7 +146,8 @@ def test_without_noise_a_column_of_two_values_has_the_law_of_random_rados() -> N
 
 
 def release(**given: Any) -> RadoRelease:
-    return RadoRelease("feature", **{"epsilon": 1.0, "delta": 1e-6, "schema": BOX, "random_state": 0, **given})
+    schema = None if given.get("route") == "own-supports" else BOX
+    return RadoRelease("feature", **{"epsilon": 1.0, "delta": 1e-6, "schema": schema, "random_state": 0, **given})
 
 
 def spent(ledger: Ledger) -> float:
@@ -168,17 +172,17 @@ def test_noisy_sums_cost_what_they_declare_and_the_rest_nothing() -> None:
 @pytest.mark.parametrize("standardise", [True, False])
 def test_nothing_that_was_not_paid_for_shows(route: str, standardise: bool) -> None:
     """One entry of the sensitive column changed; releases pinned, so all that is kept must be the same."""
-    other = SIGNS.copy()
-    other[7, 1] *= -1.0
+    other = BITS.copy()
+    other[7, 1] = 1 - other[7, 1]
 
-    def fitted(points: FloatArray, noise: PinnedNoise) -> RadoRelease:
-        made = release(sensitive=1, route=route, standardise=standardise, number=10, epsilon=50.0, random_state=noise)
-        return made.fit(points, Y)
+    def fitted(points: IntArray, noise: PinnedNoise) -> RadoRelease:
+        given = {"route": route, "standardise": standardise, "random_state": noise, "schema": None}
+        return release(sensitive=1, number=10, epsilon=50.0, **given).fit(points, Y)
 
     if route == "sums":
-        check_fitted_surface(fitted, [Pair(SIGNS, other)])
+        check_fitted_surface(fitted, [Pair(BITS, other)])
         return
-    one, changed = (fitted(points, PinnedNoise()).rados_.vectors for points in (SIGNS, other))
+    one, changed = (fitted(points, PinnedNoise()).rados_.vectors for points in (BITS, other))
     assert np.array_equal(np.delete(one, 1, axis=1), np.delete(changed, 1, axis=1))
 
 
@@ -197,7 +201,7 @@ def test_several_columns_and_categories_of_one() -> None:
     assert rados.coding.groups == ((0,), (1, 3, 4), (2,))
     assert found.ledger_.adjacency == FeatureValues((1, 2))
     assert "feature-values" in found.statement_.adjacency
-    with pytest.raises(ValueError, match="for one sensitive column of two values"):
+    with pytest.raises(ValueError, match="has two values by its schema"):
         release(sensitive=["sort"], route="own-supports", schema=schema).fit(table, y)
 
 
@@ -207,35 +211,40 @@ def test_supports_of_their_own_cost_what_their_number_costs() -> None:
     with pytest.raises(
         ValueError, match=r"number: 50 rados of 400 records cost epsilon .* at most (\d+) do not"
     ) as refused:
-        release(sensitive=0, route="own-supports", number=50, ledger=ledger).fit(SIGNS, Y)
+        release(sensitive=0, route="own-supports", number=50, ledger=ledger).fit(BITS, Y)
     assert len(ledger.entries) == 1
     most = int(str(refused.value).split("at most ")[1].split()[0])
-    kept = release(sensitive=0, route="own-supports", number=most, ledger=ledger).fit(SIGNS, Y)
+    kept = release(sensitive=0, route="own-supports", number=most, ledger=ledger).fit(BITS, Y)
     assert spent(ledger) <= 1.0
     assert kept.rados_.vectors.shape == (most, 4)
     with pytest.raises(ValueError, match="at most"):
-        release(sensitive=0, route="own-supports", number=most + 1).fit(SIGNS, Y)
+        release(sensitive=0, route="own-supports", number=most + 1).fit(BITS, Y)
+    unasked = release(sensitive=0, route="own-supports").fit(BITS, Y)
+    assert unasked.rados_.vectors.shape == (most, 4)
+    with pytest.raises(ValueError, match="even one does"):
+        release(sensitive=0, route="own-supports", epsilon=1e-3).fit(BITS, Y)
 
 
 def test_dp_feat_is_released_at_its_exact_cost_and_refused_where_it_has_none() -> None:
-    found = release(sensitive=0, route="own-supports", number=4, truncation=2.0, delta=1e-3).fit(SIGNS, Y)
+    found = release(sensitive=0, route="own-supports", number=4, truncation=2.0, delta=1e-3).fit(BITS, Y)
     assert "RadoTailTruncation" in str(found.statement_)
     column = found.rados_.vectors[:, 0]
     assert np.all(column == np.round(column))
     with pytest.raises(EmptyWindow):
-        release(sensitive=0, route="own-supports", number=4, truncation=1e-3).fit(SIGNS, Y)
-    with pytest.raises(NotBoolean):
-        release(sensitive=0, route="own-supports", number=4).fit(X, Y)
+        release(sensitive=0, route="own-supports", number=4, truncation=1e-3).fit(BITS, Y)
+    for spread_out in (X, np.where(X > 0.0, 1.0, -1.0)):  # the schema says what may occur, not what does
+        with pytest.raises(ValueError, match="has two values by its schema"):
+            release(sensitive=0, route="own-supports", number=4, schema=BOX).fit(spread_out, Y)
     with pytest.raises(ValueError, match="truncation: only for"):
         release(sensitive=0, truncation=1.0).fit(X, Y)
 
 
 def test_a_zcdp_ledger_takes_sums_and_refuses_columns_before_any_charge() -> None:
     ledger = Ledger(ApproxDP(3.0, 1e-6), composition=ZCDPComposition(), adjacency=FeatureValue(0))
-    release(sensitive=0, ledger=ledger).fit(SIGNS, Y)
+    release(sensitive=0, ledger=ledger).fit(BITS, Y)
     entries = len(ledger.entries)
     with pytest.raises(Exception, match="implies no"):
-        release(sensitive=0, route="own-supports", number=2, epsilon=3.0, ledger=ledger).fit(SIGNS, Y)
+        release(sensitive=0, route="own-supports", number=2, epsilon=3.0, ledger=ledger).fit(BITS, Y)
     assert len(ledger.entries) == entries
 
 
@@ -247,3 +256,65 @@ def test_most_rados_is_a_search(limit: int, above: int) -> None:
         return number <= limit
 
     assert most_rados(fits, above) == min(limit, above - 1)
+
+
+# --- which column it is -----------------------------------------------------------------------------------------------
+
+
+def test_a_number_is_refused_where_the_table_names_its_columns() -> None:
+    """A label, a place in the table and a place in the schema may be three columns, and two would be published."""
+    frame = pd.DataFrame(BITS).drop(columns=[0])
+    ledger = Ledger(ApproxDP(1.0, 1e-6), composition=BasicComposition(), adjacency=FeatureValue(0))
+    with pytest.raises(ValueError, match="so name 1 too"):
+        release(sensitive=1, schema=None, ledger=ledger).fit(frame, Y)
+    assert len(ledger.entries) == 1
+    found = release(sensitive="1", schema=None, ledger=ledger).fit(frame, Y)
+    assert "1 (number 0)" in found.rados_.scope
+    for number in (np.int64(0), np.array([0])):
+        assert release(sensitive=number).fit(X, Y).rados_.scope.startswith("of a record its x0")
+
+
+def test_books_that_published_a_column_do_not_protect_it_afterwards() -> None:
+    """[000-decoupled] Both columns are number 2 of their tables; together the releases would publish either."""
+    frame = pd.DataFrame(BITS, columns=["a", "b", "secret"])
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2))
+    release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
+    entries = len(ledger.entries)
+    with pytest.raises(ValueError, match="these books protect 'secret', and published everything else"):
+        release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
+    assert len(ledger.entries) == entries
+    release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
+    assert "secret" in str(ledger.entries[2].record)
+
+
+def test_what_costs_nothing_leaves_out_what_its_relation_changes() -> None:
+    """Whoever builds it cannot say otherwise: the columns are those of the relation."""
+    sample = release(sensitive=1).encoded(X, Y)
+    other = attrs.evolve(sample, features=sample.features * np.array([1.0, -0.5, 1.0, 1.0]))
+    for standardise in (True, False):
+        first, second = (
+            PublicColumns(FeatureValue(1), ("x1",), 3, standardise, SeededNoise(0)).sample(each)
+            for each in (sample, other)
+        )
+        assert np.array_equal(first.rados, second.rados)
+        assert np.array_equal(first.scaling.centre, second.scaling.centre)
+        assert first.places == [0, 2, 3]
+    with pytest.raises(ValueError, match="the relation is about columns"):
+        PublicColumns(FeatureValue(3), ("x3",), 3, True, SeededNoise(0)).sample(sample)
+    with pytest.raises(ValueError, match="for no other table"):
+        class_moments(sample.coding, 7, FeatureValue(1)).check(sample)
+
+
+def test_sums_by_label_are_exact_in_any_order() -> None:
+    """Against fractions of what was kept, so that no order of records moves them."""
+    rng = np.random.default_rng(0)
+    sample = release(sensitive=1).encoded(rng.uniform(-1.0, 1.0, size=(300, 3)), rng.integers(0, 2, 300))
+    query = class_moments(sample.coding, 300, FeatureValue(1))
+    found = query.evaluate(sample)
+    kept = exact_steps(sample.features[:, 1], 1.0, 300)
+    for row, sign in enumerate((-1, 1)):
+        exact = sum(Fraction(value) for value, label in zip(kept.tolist(), sample.labels, strict=True) if label == sign)
+        assert Fraction(float(found[row, 0])) == exact
+    order = rng.permutation(300)
+    again = attrs.evolve(sample, features=sample.features[order], labels=sample.labels[order])
+    assert np.array_equal(query.evaluate(again), found)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -235,11 +236,14 @@ def test_columns_become_features_within_their_bounds() -> None:
     assert coding.feature_names == ("sort=a", "age", "sort=b", "sort=c", CONSTANT)
     assert found.tolist() == [[1, 1, -1, -1, 1], [-1, -0.5, 1, -1, 1], [-1, 1, -1, 1, 1]]
     assert Coding.from_record(coding.as_record()) == coding
-    assert coding.columns(["age", 0]) == (0, 1)
+    assert coding.columns(["age", 0], False) == (0, 1)
     faults: list[list[int | str]] = [["nobody"], [2], [True], ["age", 1]]
     for wanted in faults:
         with pytest.raises(ValueError, match=r"there is no column|named twice"):
-            coding.columns(wanted)
+            coding.columns(wanted, False)
+    assert coding.columns(["age"], True) == (1,)
+    with pytest.raises(ValueError, match="so name 1 too"):
+        coding.columns([1], True)
 
 
 def test_scaling_by_moments_is_scaling_by_the_data_where_there_is_no_noise() -> None:
@@ -333,6 +337,71 @@ def test_a_clone_keeps_the_ledger_and_learns_the_same() -> None:
     assert np.array_equal(first.coef_, second.coef_)
     assert isinstance(ledger.spent, ApproxDP)
     assert ledger.spent.epsilon == pytest.approx(2.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("how", ["fitted", "loaded", "fit_rados"])
+def test_columns_without_a_schema_keep_their_order_wherever_the_model_comes_from(how: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    model = boosted(protection=None, schema=None).fit(frame, Y)
+    if how == "loaded":
+        model.save(tmp_path / "model.json")
+        model = RadoBoostClassifier.load(tmp_path / "model.json")
+    if how == "fit_rados":
+        model = boosted().fit_rados(released(protection=None, schema=None).fit(frame, Y))
+    assert model.score(frame, Y) > 0.95
+    for other in (frame[["c", "a", "b"]], frame.rename(columns={"a": "z"})):
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(other)
+
+
+def test_what_could_fail_fails_before_the_charge() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-6), composition=BasicComposition(), adjacency=BOOKS)
+    wide = np.zeros((2, 2**18 + 1))
+    for route in ("rados", "edges"):
+        with pytest.raises(ValueError, match=r"2\^18 coordinates"):
+            boosted(route=route, schema=BOX, ledger=ledger).fit(wide, [0, 1])
+    sample = released().encoded(X, Y)
+    for spoilt in (
+        {"features": sample.features * math.nan},
+        {"labels": sample.labels[:-1]},
+        {"labels": sample.labels * 0},
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            boosted(ledger=ledger).fit_encoded(attrs.evolve(sample, **spoilt))
+    assert len(ledger.entries) == 1
+
+
+def test_rados_that_say_nothing_make_a_classifier_that_says_nothing() -> None:
+    """What was paid for is not lost in an error."""
+    model = boosted(protection="feature", sensitive=0, schema=None, fit_intercept=False, number=2, standardise=False)
+    found = model.fit(np.array([[0], [1]]), [0, 1])
+    assert np.all(np.isfinite(found.coef_))
+    holder = released(protection=None, number=2, fit_intercept=False, standardise=False).fit(
+        np.zeros((4, 2)), [0, 1, 0, 1]
+    )
+    nothing = boosted().fit_rados(holder)
+    assert not nothing.coef_.any()
+    assert set(nothing.predict(X[:5, :2])) == {0}
+
+
+def test_a_file_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rados.json"
+    released(protection=None, number=4).fit(X, Y).save(path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    for change in (
+        {"model": {**record["model"], "protection": "examples"}},
+        {"parameters": {"protection": "examples"}},
+    ):
+        path.write_text(json.dumps({**record, **change}), encoding="utf-8")
+        with pytest.raises(ValueError, match="contradicts itself"):
+            RadoRelease.load(path)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1e200])
+def test_numbers_of_any_size_are_learnt_from_or_left_aside(size: float) -> None:
+    rados = np.array([[1.0, size], [2.0, size], [0.5, -size]])
+    run = rado_boost(rados, 20)
+    assert np.all(np.isfinite(run.theta()))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,6 +1,8 @@
 """Noise on whole rados: how far one record moves them, exactly; and moments of columns."""
 
 import math
+import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from mechanisms import (
     paired_rados,
 )
 from mechanisms.core import FloatArray
+from mechanisms.rado import clipped
 from mechanisms.rado_release import even_count
 
 FINITE = st.floats(-1e200, 1e200)
@@ -68,6 +71,26 @@ def test_steps_add_up_exactly_in_any_order(values: FloatArray, records: int, bou
         assert float(np.sum(column)) == exact
         assert float(np.sum(column[::-1])) == exact
         assert float(np.ones(len(column)) @ column) == exact
+
+
+@given(table(st.floats(-5.0, 5.0), 30, 2), st.integers(0, 9), st.randoms(use_true_random=False))
+def test_queries_are_exact_sums_whatever_the_order_of_records(
+    values: FloatArray, seed: int, shuffling: random.Random
+) -> None:
+    """No share for rounding is in their sensitivities, so there must be none in what they evaluate to."""
+    inside = np.clip(values, -1.0, 1.0)
+    query = column_moments(2, 30)
+    order = shuffling.sample(range(30), 30)
+    found = query.evaluate(EdgeVectors(inside))
+    assert np.array_equal(query.evaluate(EdgeVectors(inside[order])), found)
+    kept = exact_steps(inside, 1.0, 30)
+    for column in range(2):
+        assert Fraction(float(found[0, column])) == sum(map(Fraction, kept[:, column].tolist()))
+    pairs = paired_rados(6, 4.0, 30, seed).evaluate(EdgeVectors(values))
+    cut = exact_steps(clipped(values, 4.0), 4.0, 30)
+    total = [sum(map(Fraction, column)) for column in cut.T.tolist()]
+    for first, second in zip(pairs[:3].tolist(), pairs[3:].tolist(), strict=True):
+        assert [Fraction(a) + Fraction(b) for a, b in zip(first, second, strict=True)] == total
 
 
 def test_a_release_of_noised_rados_is_paid_for_and_noisy() -> None:

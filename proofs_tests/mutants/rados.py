@@ -39,11 +39,12 @@ def unpaired(factor: float) -> Report:
 
 
 def two_features_at(factor: float) -> Report:
-    query = class_moments((0, 1), 3, FeatureValues((0, 1)))
+    coding = Coding(None, ("a", "b"), False)
+    query = class_moments(coding, 3, FeatureValues((0, 1)))
 
     def sample(value: float) -> RadoSample:
         features = np.array([[value, value], [0.0, 0.0], [0.0, 0.0]])
-        return RadoSample(features, np.array([1, -1, 1], dtype=np.int8), Coding(None, ("a", "b"), False))
+        return RadoSample(features, np.array([1, -1, 1], dtype=np.int8), coding)
 
     claimed = L2Sensitivity(query.sensitivity.value / factor)
     return check_sensitivity(attrs.evolve(query, sensitivity=claimed), [Pair(sample(-1.0), sample(1.0))])
