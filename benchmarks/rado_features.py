@@ -34,7 +34,7 @@ from exchequer.datasets import SEARCHED, DataNotFound, adult, data_folder, found
 from learners import RadoBoostClassifier
 from learners.rado_coding import Coding
 from learners.rado_designs import spread
-from learners.schema import Categorical, Numeric, Schema, Values
+from learners.schema import Boolean, Categorical, Numeric, Schema, Values
 from learners.tables import read_csv
 from mechanisms import EdgeVectors, RadoColumnLaw, SeededNoise, sample_rados, sample_truncated_rados
 
@@ -110,15 +110,23 @@ class Study:
 def of_numbers(
     name: str, points: FloatArray, labels: SignArray, bounds: Sequence[tuple[float, float]] | None = None
 ) -> Study:
-    """Columns of numbers within these bounds, moved to them beyond. points: shape (m, d).
+    """Columns of numbers within these bounds, moved to them beyond; those of two values are Boolean, the larger being 1.
 
-    bounds: one pair for each column; None takes its least and largest value.
+    points: shape (m, d).  bounds: one pair for each column; None takes its least and largest value. That, and which
+    columns have two values, is read off public data.
     """
     if bounds is None:
         ends = zip(np.min(points, axis=0).tolist(), np.max(points, axis=0).tolist(), strict=True)
         bounds = [(low, high if high > low else low + 1.0) for low, high in ends]
-    columns = tuple(Numeric(f"column {n}", low, high, outside="clip") for n, (low, high) in enumerate(bounds))
-    table = {column.name: points[:, number] for number, column in enumerate(columns)}
+    two = [np.unique(column).size == 2 for column in points.T]
+    columns = tuple(
+        Boolean(f"column {n}") if two[n] else Numeric(f"column {n}", low, high, outside="clip")
+        for n, (low, high) in enumerate(bounds)
+    )
+    table = {
+        column.name: np.where(points[:, n] == np.max(points[:, n]), 1.0, 0.0) if two[n] else points[:, n]
+        for n, column in enumerate(columns)
+    }
     return Study(name, table, labels, Schema(columns))
 
 
