@@ -110,7 +110,7 @@ class Study:
 def of_numbers(
     name: str, points: FloatArray, labels: SignArray, bounds: Sequence[tuple[float, float]] | None = None
 ) -> Study:
-    """Columns of numbers within these bounds, moved to them beyond; those of two values are Boolean, the larger being 1.
+    """Columns of numbers within these bounds, moved to them beyond; those of two values are Boolean, the larger is 1.
 
     points: shape (m, d).  bounds: one pair for each column; None takes its least and largest value. That, and which
     columns have two values, is read off public data.
