@@ -87,14 +87,13 @@ class Coding:
     def encode(self, table: Table, reader: str) -> FloatArray:
         """Features, shape (n, d). reader: who asks, for messages. Raises as `learners.tables.encode` does."""
         if self.schema is None:
-            parts = self._numbers(table, reader)
-        else:
-            parts = np.empty((0, self.features - self.constant))
-            for number, values in enumerate(schema_columns(table, self.schema, reader)):
-                if not parts.size:
-                    parts = np.empty((values.shape[0], self.features - self.constant))
-                parts[:, list(self.groups[number])] = _coded(self.schema.columns[number], values)
-        return np.column_stack([parts, np.ones(parts.shape[0])]) if self.constant else parts
+            points = self._numbers(table, reader)
+            return np.column_stack([points, np.ones(len(points))]) if self.constant else points
+        columns = schema_columns(table, self.schema, reader)
+        features = np.ones((len(columns[0]), self.features))
+        for column, group, values in zip(self.schema.columns, self.groups, columns, strict=True):
+            features[:, group] = _coded(column, values)
+        return features
 
     def _numbers(self, table: Table, reader: str) -> FloatArray:
         points = number_table(table)
@@ -172,7 +171,9 @@ class Scaling:
 
     def apply(self, values: FloatArray) -> FloatArray:
         """values: shape (n, d)."""
-        return np.asarray((values - self.centre) / self.scale)
+        scaled = values - self.centre
+        scaled /= self.scale
+        return scaled
 
 
 @attrs.frozen(eq=False)
@@ -203,6 +204,15 @@ class RadoSample:
         """m, public."""
         return int(self.labels.size)
 
+    def columns(self, places: list[int]) -> EdgeVectors:
+        """Some features as they are, without labels."""
+        values = np.ascontiguousarray(self.features[:, places])
+        values.setflags(write=False)
+        return EdgeVectors(values)
+
     def edges(self, scaling: Scaling) -> EdgeVectors:
         """yᵢ·xᵢ, x after scaling."""
-        return EdgeVectors(self.labels[:, None] * scaling.apply(self.features))
+        edges = scaling.apply(self.features)
+        edges *= self.labels[:, None]
+        edges.setflags(write=False)
+        return EdgeVectors(edges)

@@ -139,7 +139,7 @@ class ExamplesDesign:
         *moments, rados = parts(bought(allowance, lambda mu: plan_of(parts(mu))))
         with allowance.reserve(plan_of([*moments, rados]), self.adjacency, rados.mechanism.description) as charge:
             for part in moments:
-                values = data.map(lambda each: EdgeVectors(each.features[:, columns]))
+                values = data.map(lambda each: each.columns(columns))
                 found = charge.release(part.mechanism, values)
                 scaling = noisy_spread(found, sample.records, part.sigma).within(sample.coding.features, columns)
             vectors = charge.release(rados.mechanism, data.map(lambda each: each.edges(scaling)))

@@ -41,7 +41,7 @@ from mechanisms import (
     Query,
     RadoTailTruncation,
     RandomRados,
-    exact_steps,
+    exact_moments,
     sample_rados,
     support_sizes,
 )
@@ -264,10 +264,9 @@ def class_moments(
     features = sensitive_features(coding, relation)
 
     def moments(sample: RadoSample) -> FloatArray:
-        values = exact_steps(np.clip(sample.features[:, features], -1.0, 1.0), 1.0, records)
-        squares = exact_steps(values * values, 1.0, records)
-        positive = sample.labels > 0
-        return np.stack([values[~positive].sum(axis=0), values[positive].sum(axis=0), squares.sum(axis=0)])
+        values, positive = sample.features[:, features], sample.labels > 0
+        first, second = (exact_moments(values[each], records) for each in (~positive, positive))
+        return np.stack([first[0], second[0], first[1] + second[1]])
 
     def check(sample: RadoSample) -> None:
         if (sample.records, sample.coding) != (records, coding):

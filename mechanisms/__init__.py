@@ -34,6 +34,7 @@ from mechanisms.rado import NotPrivate, RadoTailTruncation, RandomRados, edge_ve
 from mechanisms.rado_law import EmptyWindow, RadoColumnLaw
 from mechanisms.rado_release import (
     column_moments,
+    exact_moments,
     exact_steps,
     noised_rados,
     paired_rados,
@@ -135,6 +136,7 @@ __all__ = [
     "centred_mean",
     "column_moments",
     "edge_vectors",
+    "exact_moments",
     "exact_steps",
     "laws",
     "noised_edges",

@@ -9,6 +9,7 @@ import math
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from accountant import ReplaceOne
 from accountant._numbers import count
@@ -20,7 +21,7 @@ from mechanisms.plain import PlainMechanism, Query
 from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rado import clipped
 from mechanisms.rado_law import rados_count, records_count, whole_number
-from mechanisms.rado_sampling import EdgeVectors, sample_paired_rados
+from mechanisms.rado_sampling import STEP, EdgeVectors, sample_paired_rados
 from mechanisms.sensitivity import L2Sensitivity
 
 SUPPORTS: Final = 0x0E5C_4AD0
@@ -62,7 +63,11 @@ def paired_rados(number: int, radius: float, records: int, seed: int) -> Query[E
     rados, ball, size = even_count(number), public_radius(radius), records_count(records)
 
     def summed(data: EdgeVectors) -> FloatArray:
-        kept = exact_steps(clipped(np.asarray(data.edges, dtype=np.float64), ball), ball, size)
+        kept = np.empty(data.edges.shape)
+        for start in range(0, size, STEP):  # a block at a time, as shortening takes several copies
+            rows = np.asarray(data.edges[start : start + STEP], dtype=np.float64)
+            kept[start : start + STEP] = exact_steps(clipped(rows, ball), ball, size)
+        kept.setflags(write=False)
         return sample_paired_rados(EdgeVectors(kept), rados // 2, public_supports(seed))
 
     return Query(
@@ -98,6 +103,18 @@ def noised_rados(
     return PlainMechanism(query, GaussianKernel(sigma), SecureNoise() if noise is None else noise)
 
 
+def exact_moments(values: FloatArray | npt.NDArray[np.float32], records: int) -> FloatArray:
+    """Σ zᵢ and Σ zᵢ² of columns clipped to [−1, 1], shape (2, d); exact but for what `exact_steps` cuts.
+
+    values: shape (k, d), of k <= records. A block at a time.
+    """
+    total = np.zeros((2, values.shape[1]))
+    for start in range(0, len(values), STEP):
+        rows = exact_steps(np.clip(values[start : start + STEP].astype(np.float64), -1.0, 1.0), 1.0, records)
+        total += [rows.sum(axis=0), exact_steps(rows * rows, 1.0, records).sum(axis=0)]
+    return total
+
+
 def column_moments(features: int, records: int) -> Query[EdgeVectors, FloatArray, L2Sensitivity]:
     """Σ zᵢ and Σ zᵢ² of every column, shape (2, features): what standardising columns takes. [000-moments]
 
@@ -108,9 +125,7 @@ def column_moments(features: int, records: int) -> Query[EdgeVectors, FloatArray
     width, size = count(features), records_count(records)
 
     def moments(data: EdgeVectors) -> FloatArray:
-        values = exact_steps(np.clip(np.asarray(data.edges, dtype=np.float64), -1.0, 1.0), 1.0, size)
-        squares = exact_steps(values * values, 1.0, size)
-        return np.stack([values.sum(axis=0), squares.sum(axis=0)])
+        return exact_moments(data.edges, size)
 
     return Query(
         f"sums and sums of squares of {width} columns within [-1, 1]",

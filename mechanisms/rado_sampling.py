@@ -43,11 +43,18 @@ class NotBoolean(ValueError):
 
 
 def _edges(value: npt.ArrayLike) -> Edges:
-    single = getattr(value, "dtype", None) == np.float32
-    edges: Edges = np.array(value, dtype=np.float32) if single else np.array(value, dtype=np.float64)
+    if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.base is None and not value.flags.writeable:
+        edges: Edges = value  # given away for good, and copies of large tables are what memory goes into
+    elif getattr(value, "dtype", None) == np.float32:
+        edges = np.array(value, dtype=np.float32)
+    else:
+        edges = np.array(value, dtype=np.float64)
     if edges.ndim != 2 or 0 in edges.shape:
         raise ValueError(f"expected edges of shape (records, features), at least (1, 1), got {edges.shape}")
-    if not np.all(np.isfinite(edges)):
+    # A sum that is finite has finite terms; only where it is not does it take another pass to tell why.
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.isfinite(np.sum(edges, dtype=np.float64)) or np.all(np.isfinite(edges))
+    if not finite:
         raise ValueError("edges must be finite: a sum with NaN or ±inf is no rado")
     edges.setflags(write=False)
     return edges
@@ -57,8 +64,9 @@ def _edges(value: npt.ArrayLike) -> Edges:
 class EdgeVectors:
     """The protected data of rado mechanisms: y_i·x_i for every record; m and d are public.
 
-    edges: shape (m, d), finite, m and d at least 1; copied and made read-only. Kept in single precision where it comes
-      so: rados are then sums in single precision, STEP records at a time. Raises ValueError otherwise.
+    edges: shape (m, d), finite, m and d at least 1; copied and made read-only, unless it is, and owns its data already.
+      Kept in single precision where it comes so: rados are then sums in single precision, STEP records at a time.
+    Raises ValueError otherwise.
     """
 
     edges: Edges = attrs.field(converter=_edges, repr=False)
