@@ -123,15 +123,7 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     is_flag=True,
     help="The file has no line with column names: its columns are the schema's in order, then the label.",
 )
-@click.option(
-    "--ledger",
-    envvar=ledger_commands.ENVIRONMENT,
-    show_envvar=True,
-    help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without it, a "
-    "ledger of its own is opened for this run.",
-)
-@click.option("--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label.")
-@click.option("--signing-key", type=FILE, help="With --ledger: key to sign the receipts; see `exchequer ledger key`.")
+@ledger_commands.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def train(
@@ -180,8 +172,7 @@ def train(
     """
     given = {name: value for name, value in options.items() if value is not None}
     LEARNERS[learner].refuse_others(learner, given)
-    if ledger is None and (account is not None or signing_key is not None):
-        raise click.UsageError("--account and --signing-key go with --ledger")
+    ledger_commands.refuse_unpaid(ledger, account, signing_key)
     from exchequer import train as work
     from exchequer.payer import Payer
 

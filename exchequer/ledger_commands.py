@@ -3,9 +3,13 @@
 Like `exchequer.cli`, this imports what a command does when it runs, and not before.
 """
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., object])
 
 ENVIRONMENT = "EXCHEQUER_LEDGER"
 """The environment variable that stands in for LEDGER where it is the only argument."""
@@ -22,6 +26,33 @@ SECOND_OPINION = click.option(
     help="Have an independent accountant add up the same entries: Google's dp-accounting, from "
     "pip install 'exchequer[pld]'.",
 )
+
+
+def payer_options(command: F) -> F:
+    """Decorate a command with the ledger that pays, an account of it, and the key that signs."""
+    for option in (
+        click.option(
+            "--signing-key", type=FILE, help="With --ledger: key to sign the receipts; see `exchequer ledger key`."
+        ),
+        click.option("--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label."),
+        click.option(
+            "--ledger",
+            envvar=ENVIRONMENT,
+            show_envvar=True,
+            help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without "
+            "it, a ledger of its own is opened for this run.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | None) -> None:
+    """Raise UsageError for options of a ledger without one."""
+    if ledger is None and (account is not None or signing_key is not None):
+        raise click.UsageError("--account and --signing-key go with --ledger")
+
+
 ACCOUNT = "Path of a sub-budget, as team-a or team-a/first."
 
 

@@ -72,15 +72,7 @@ def rados() -> None:
     help="Simulate with this seed: repeatable, but NOT private, and the statement says so.",
 )
 @click.option("--no-header", is_flag=True, help="The file has no line with column names; see `exchequer train --help`.")
-@click.option(
-    "--ledger",
-    envvar=ledger_commands.ENVIRONMENT,
-    show_envvar=True,
-    help="Durable ledger that pays. For feature it must be opened with --adjacency feature-value:COLUMN, or "
-    "feature-values:COLUMN,COLUMN for several, counted from 0 in the order of the schema.",
-)
-@click.option("--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label.")
-@click.option("--signing-key", type=FILE, help="With --ledger: key to sign the receipts; see `exchequer ledger key`.")
+@ledger_commands.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the rados go, as JSON with their statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def release(
@@ -107,7 +99,9 @@ def release(
     """Release rados of the CSV file DATA, charged before anything is drawn.
 
     The file holds the rados, what they were scaled by, the schema, and the privacy statement; it is safe to publish at
-    the price and within the scope that the statement names. `exchequer verify-model` compares it with the ledger.
+    the price and within the scope that the statement names. `exchequer verify-model` compares it with the ledger, which
+    for feature must be opened with --adjacency feature-value:COLUMN, or feature-values:COLUMN,COLUMN for several,
+    counted from 0 in the order of the schema.
 
     \b
     Examples:
@@ -115,8 +109,7 @@ def release(
       exchequer rados release people.csv --schema people.toml --protection feature --sensitive sex \\
         --epsilon 0.1 --out rados.json
     """
-    if ledger is None and (account is not None or signing_key is not None):
-        raise click.UsageError("--account and --signing-key go with --ledger")
+    ledger_commands.refuse_unpaid(ledger, account, signing_key)
     if protection == NOTHING:
         if (epsilon, delta, ledger) != (None, None, None):
             raise click.UsageError("--epsilon, --delta and --ledger: nothing is paid for with --protection none")

@@ -11,8 +11,8 @@ from accountant import AdjacencyMismatch
 from exchequer import show
 from exchequer.bad_input import about, refuse_overwriting
 from exchequer.payer import Payer, paying
-from exchequer.train import label_of, read, refuse_loose_delta, save, take_label
-from learners import RadoBoostClassifier, RadoRelease, Schema
+from exchequer.train import labelled_table, refuse_loose_delta, save
+from learners import RadoBoostClassifier, RadoRelease
 from learners.rado_boost import OracleName
 from learners.rados import Protection
 
@@ -38,11 +38,7 @@ class Order:
 def release(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
     """Release rados of a CSV file, save them with their statement, and print that."""
     refuse_overwriting(out, force)
-    with about(schema_path):
-        schema = Schema.from_toml(schema_path)
-    label = label_of(schema, schema_path)
-    table = read(data, None if header else [*schema.names, label.name])
-    y = take_label(table, label, data)
+    schema, table, y = labelled_table(data, schema_path, header=header)
     if order.protection is not None:
         refuse_loose_delta(order.delta, y.size)
     with paying(order.payer) as ledger:

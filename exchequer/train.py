@@ -60,14 +60,19 @@ def take_label(table: dict[str, Strings], label: Label, path: Path) -> Strings:
     return table.pop(label.name)
 
 
-def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
-    """Fit on a CSV file, save the model with its statement, and print both."""
-    refuse_overwriting(out, force)
+def labelled_table(data: Path, schema_path: Path, *, header: bool) -> tuple[Schema, dict[str, Strings], Strings]:
+    """A schema, the file's columns without the label, and the label. Raises ValueError where one is missing."""
     with about(schema_path):
         schema = Schema.from_toml(schema_path)
     label = label_of(schema, schema_path)
     table = read(data, None if header else [*schema.names, label.name])
-    y = take_label(table, label, data)
+    return schema, table, take_label(table, label, data)
+
+
+def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
+    """Fit on a CSV file, save the model with its statement, and print both."""
+    refuse_overwriting(out, force)
+    schema, table, y = labelled_table(data, schema_path, header=header)
     refuse_loose_delta(order.delta, y.size)
     with paying(order.payer) as ledger:
         model = order.learner.build(

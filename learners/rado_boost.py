@@ -191,27 +191,29 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
     ) -> None:
-        self.protection = protection
-        self.epsilon = epsilon
-        self.delta = delta
-        self.number = number
-        self.sensitive = sensitive
-        self.route = route
-        self.truncation = truncation
-        self.support = support
-        self.radius = radius
-        self.standardise = standardise
-        self.fit_intercept = fit_intercept
+        super().__init__(
+            protection,
+            epsilon,
+            delta,
+            number=number,
+            sensitive=sensitive,
+            route=route,
+            truncation=truncation,
+            support=support,
+            radius=radius,
+            standardise=standardise,
+            fit_intercept=fit_intercept,
+            schema=schema,
+            classes=classes,
+            ledger=ledger,
+            random_state=random_state,
+        )
         self.rounds = rounds
         self.oracle = oracle
         self.shrinkage = shrinkage
         self.least = least
         self.smoothing = smoothing
         self.keep = keep
-        self.schema = schema
-        self.classes = classes
-        self.ledger = ledger
-        self.random_state = random_state
 
     def fit_rados(self, release: RadoRelease) -> Self:
         """Learn from rados that somebody released; costs nothing, and looks at nothing else.

@@ -117,17 +117,6 @@ K = TypeVar("K", bound=Coded)
 class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
     """What whoever holds the records decides: see `RadoRelease`, whose parameters these are."""
 
-    protection: Protection
-    number: int | None
-    sensitive: Sequence[int | str] | int | str
-    route: Route
-    truncation: float | None
-    support: int | None
-    radius: float | None
-    standardise: bool
-    fit_intercept: bool
-    classes: Classes
-
     _checks: ClassVar[Mapping[str, Check]] = {
         **PayingEstimator._checks,
         "protection": protection_name,
@@ -140,6 +129,41 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         "standardise": bool,
         "fit_intercept": bool,
     }
+
+    def __init__(
+        self,
+        protection: Protection = "examples",
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        number: int | None = None,
+        sensitive: Sequence[int | str] | int | str = (),
+        route: Route = None,
+        truncation: float | None = None,
+        support: int | None = None,
+        radius: float | None = None,
+        standardise: bool = True,
+        fit_intercept: bool = True,
+        schema: Domain = None,
+        classes: Classes = None,
+        ledger: Ledger | str | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.protection = protection
+        self.epsilon = epsilon
+        self.delta = delta
+        self.number = number
+        self.sensitive = sensitive
+        self.route = route
+        self.truncation = truncation
+        self.support = support
+        self.radius = radius
+        self.standardise = standardise
+        self.fit_intercept = fit_intercept
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.random_state = random_state
 
     def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
         """Release rados at a cost of at most (epsilon, delta), charged before, and learn from them alone.
@@ -287,41 +311,6 @@ class RadoRelease(RadoHolder[Rados]):
 
     Fitted: `rados_`, a `Rados`; `statement_`; `receipts_`.
     """
-
-    def __init__(
-        self,
-        protection: Protection = "examples",
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        number: int | None = None,
-        sensitive: Sequence[int | str] | int | str = (),
-        route: Route = None,
-        truncation: float | None = None,
-        support: int | None = None,
-        radius: float | None = None,
-        standardise: bool = True,
-        fit_intercept: bool = True,
-        schema: Domain = None,
-        classes: Classes = None,
-        ledger: Ledger | str | None = None,
-        random_state: RandomState = None,
-    ) -> None:
-        self.protection = protection
-        self.epsilon = epsilon
-        self.delta = delta
-        self.number = number
-        self.sensitive = sensitive
-        self.route = route
-        self.truncation = truncation
-        self.support = support
-        self.radius = radius
-        self.standardise = standardise
-        self.fit_intercept = fit_intercept
-        self.schema = schema
-        self.classes = classes
-        self.ledger = ledger
-        self.random_state = random_state
 
     def _learnt(self, rados: Rados, sample: RadoSample | None) -> Rados:
         return rados
