@@ -30,21 +30,18 @@ SECOND_OPINION = click.option(
 
 def payer_options(command: F) -> F:
     """Decorate a command with the ledger that pays, an account of it, and the key that signs."""
-    for option in (
-        click.option(
-            "--signing-key", type=FILE, help="With --ledger: key to sign the receipts; see `exchequer ledger key`."
-        ),
-        click.option("--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label."),
-        click.option(
-            "--ledger",
-            envvar=ENVIRONMENT,
-            show_envvar=True,
-            help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without "
-            "it, a ledger of its own is opened for this run.",
-        ),
-    ):
-        command = option(command)
-    return command
+    payer = click.option(
+        "--ledger",
+        envvar=ENVIRONMENT,
+        show_envvar=True,
+        help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without it, "
+        "a ledger of its own is opened for this run.",
+    )
+    account = click.option(
+        "--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label."
+    )
+    said = "With --ledger: key to sign the receipts; see `exchequer ledger key`."
+    return payer(account(click.option("--signing-key", type=FILE, help=said)(command)))
 
 
 def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | None) -> None:
