@@ -34,8 +34,8 @@ def payer_options(command: F) -> F:
         "--ledger",
         envvar=ENVIRONMENT,
         show_envvar=True,
-        help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without it, "
-        "a ledger of its own is opened for this run.",
+        help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without "
+        "it, a ledger of its own is opened for this run.",
     )
     account = click.option(
         "--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label."
