@@ -186,7 +186,9 @@ def read_support(rado: FloatArray, edges: FloatArray, tolerance: float) -> Float
     Raises ValueError for more edges, and where more than MAX_FITS halves would have to be compared.
     """
     vectors = _matrix("edges", edges)
-    target = _matrix("rado", np.atleast_2d(rado), vectors.shape[1])[:1]
+    if np.ndim(rado) != 1:
+        raise ValueError(f"rado: expected one, of shape (d,), got shape {np.shape(rado)}")
+    target = _matrix("rado", np.atleast_2d(rado), vectors.shape[1])
     return _bits(_fitting(target[0], vectors, non_negative(tolerance)), vectors.shape[0])
 
 
@@ -208,6 +210,13 @@ def _fitting(rado: FloatArray, edges: FloatArray, tolerance: float) -> _Masks:
     m, d = edges.shape
     if m > MAX_MET:
         raise ValueError(f"expected at most {MAX_MET} edges to read supports among, got {m}")
+    # Sizes are those of ordinary floats from here on.
+    largest = max(float(np.max(np.abs(edges), initial=0.0)), float(np.max(np.abs(rado), initial=0.0)))
+    if largest > 0.0:
+        exponent = -int(np.frexp(largest)[1])  # a power of two, which rounds nothing
+        edges, rado = np.ldexp(edges, exponent), np.ldexp(rado, exponent)
+        with np.errstate(over="ignore"):
+            tolerance = min(float(np.ldexp(tolerance, exponent)), 2.0 * (m + 1) * d)  # which everything is within
     # Few orthonormal directions only shorten distances, so nothing that fits is missed, and trees are fast there.
     few = np.linalg.qr(np.random.default_rng(0).standard_normal((d, min(d, 3))))[0]
     low, high = np.split(edges @ few, [m // 2])

@@ -73,6 +73,13 @@ def refuse_overwriting(out: Path, force: bool) -> None:
         raise FileNotFoundError(f"--out: there is no folder {out.absolute().parent}")
 
 
+def refuse_replacing(out: Path, *sources: Path) -> None:
+    """Raise where `out` is what is read from; no --force allows that."""
+    for source in sources:
+        if out.exists() and out.samefile(source):
+            raise FileExistsError(f"--out: {out} is what this reads, and would be lost; give another name")
+
+
 class Commands(click.Group):
     """A group whose commands report bad input in one line."""
 

@@ -6,6 +6,7 @@ Like `exchequer.cli`, this imports what a command does when it runs, and not bef
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from exchequer import ledger_commands
 
@@ -111,6 +112,8 @@ def release(
     """
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
     if protection == NOTHING:
+        source = click.get_current_context().get_parameter_source("ledger")
+        ledger = ledger if source is ParameterSource.COMMANDLINE else None  # EXCHEQUER_LEDGER is for what is paid for
         if (epsilon, delta, ledger) != (None, None, None):
             raise click.UsageError("--epsilon, --delta and --ledger: nothing is paid for with --protection none")
     elif epsilon is None:

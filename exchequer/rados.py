@@ -9,7 +9,7 @@ import numpy as np
 
 from accountant import AdjacencyMismatch
 from exchequer import show
-from exchequer.bad_input import about, refuse_overwriting
+from exchequer.bad_input import about, refuse_overwriting, refuse_replacing
 from exchequer.payer import Payer, paying
 from exchequer.train import labelled_table, refuse_loose_delta, save
 from learners import RadoBoostClassifier, RadoRelease
@@ -38,6 +38,7 @@ class Order:
 def release(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
     """Release rados of a CSV file, save them with their statement, and print that."""
     refuse_overwriting(out, force)
+    refuse_replacing(out, data, schema_path)
     schema, table, y = labelled_table(data, schema_path, header=header)
     if order.protection is not None:
         refuse_loose_delta(order.delta, y.size)
@@ -51,6 +52,7 @@ def release(data: Path, schema_path: Path, out: Path, order: Order, *, header: b
             random_state=order.seed,
             **cast("dict[str, Any]", dict(order.options)),
         )
+        holder._parameters()  # what is wrong with these is not wrong with the file
         with about(data):
             sample = holder.encoded(table, y)
         try:
@@ -103,17 +105,18 @@ def oracle(text: str) -> OracleName:
 def fit(file: Path, out: Path, options: Mapping[str, object], *, force: bool) -> None:
     """Learn from a file of rados, save the model and print it."""
     refuse_overwriting(out, force)
+    refuse_replacing(out, file)
     with about(file):
         holder = RadoRelease.load(file)
     model = RadoBoostClassifier(**cast("dict[str, Any]", dict(options))).fit_rados(holder)
     save(model, out)
     negative, positive = (str(name) for name in model.classes_)
     show.title(f"A linear classifier from {len(holder.rados_.vectors)} rados, after {model.rounds_} rounds")
-    order = np.argsort(-np.abs(model.model_.theta[: model.features_.size]), kind="stable")[:MOST_FEATURES]
-    largest = float(np.max(np.abs(model.model_.theta))) or 1.0
-    weights = model.model_.theta / largest
+    weights = model.model_.theta[: model.features_.size]
+    weights = weights / (float(np.max(np.abs(weights))) or 1.0)
+    order = np.argsort(-np.abs(weights), kind="stable")[:MOST_FEATURES]
     rows = [(f"{weights[each]:+.3f}", str(model.features_[each])) for each in order.tolist() if weights[each]]
-    show.table(["weight", "feature, standardised"], rows, numbers=["weight"])
+    show.table(["weight", "feature, as it was scaled"], rows, numbers=["weight"])
     show.paragraph(f"Positive weights speak for {positive}, negative ones for {negative}.")
     show.statement(model.statement_)
     show.paragraph(f"\nSaved to {out}. It was learnt from the release with the digest {model.model_.rados}.")

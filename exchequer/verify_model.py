@@ -29,6 +29,7 @@ from accountant.books import State
 from accountant.composition import NOTHING, Amount
 from accountant.receipts import BadReceipt, PublicKey, Receipt
 from accountant.records import Charged, Opened, Record, Released, Returned, read
+from accountant.statement import UNBOUNDED
 from accountant.statement import state as statement_of
 from learners.contents import content_digest
 
@@ -44,6 +45,8 @@ LEARNT: Final = (
     "its claim stands alone: it was learnt from rados, which were paid for, and costs nothing itself. Verify the file "
     "of the rados instead, and learn from it again: `exchequer rados fit` gives the same model, of the release {}"
 )
+
+NOTHING_PROMISED: Final = "it promises nothing, and says so: it was made without protection, and without any books"
 
 DIGITS: Final = 64
 """Of a digest; files may say anything."""
@@ -72,6 +75,18 @@ class Claim:
     def head(self) -> str:
         """The newest entry of the books when the statement was made."""
         return str(self.statement.get("head"))
+
+    @property
+    def promises(self) -> bool:
+        """Whether it promises anything."""
+        return self.statement.get("spent") != UNBOUNDED
+
+    @property
+    def alone(self) -> str:
+        """Why there is nothing to compare."""
+        if not self.promises:
+            return NOTHING_PROMISED
+        return ALONE if self.rados is None else LEARNT.format(self.rados[:DIGITS])
 
     @property
     def path(self) -> str:
@@ -157,10 +172,10 @@ def compare(
     notes, wrong = _signatures(claim.receipts, public_key)
     books = _Books(claim)
     verified = verify(books.seen(entries), progress=progress)
-    if claim.statement.get("private") is not True:
+    if claim.statement.get("private") is not True and claim.promises:
         notes.insert(0, "some noise in these books was simulated, and the statement says so: it promises nothing")
     notes += [f"the books: {each}" for each in verified.notes]
-    errors = [] if claim.receipts else [ALONE if claim.rados is None else LEARNT.format(claim.rados[:DIGITS])]
+    errors = [] if claim.receipts else [claim.alone]
     errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
     return Comparison(
         errors=tuple(errors),

@@ -14,7 +14,6 @@ from boosting.rado import CoordinateRun, Oracle, Prudential, median, rado_boost,
 from boosting.rado_loss import shrinkage_factor
 from boosting.rado_smoothing import enough_smoothing, smoothed, smoothing
 from learners.classes import Classes, PublicClassifier
-from learners.contents import content_digest
 from learners.estimator import Domain
 from learners.parameters import one_of, optional
 from learners.paying import Check, Progress, RandomState
@@ -225,7 +224,7 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         if self.keep != "rados":
             raise ValueError("keep: only the rados are here, so only the best on rados can be kept; keep='rados'")
         rados, classes = release.rados_, tuple(release.classes_.tolist())
-        digest = content_digest(release._content(rados, classes, release.parameters_, None))
+        digest = release._bought(rados, classes, release.parameters_, None)
         self._remember(attrs.evolve(self._learnt(rados, None), rados=digest), classes)
         self.parameters_ = {**release.parameters_, **learning}
         self.statement_, self.receipts_ = release.statement_, ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import cast
+from typing import Final, cast
 
 import attrs
 import numpy as np
@@ -15,6 +15,9 @@ from learners.tables import Table, number_table, schema_columns, table_names
 from mechanisms import EdgeVectors
 
 CONSTANT = "(constant)"
+
+LEAST_SCALE: Final = 2.0**-500
+"""Scales stay where their reciprocals are ordinary floats."""
 
 
 @attrs.frozen(slots=False)
@@ -88,7 +91,7 @@ class Coding:
         """Features, shape (n, d). reader: who asks, for messages. Raises as `learners.tables.encode` does."""
         if self.schema is None:
             points = self._numbers(table, reader)
-            return np.column_stack([points, np.ones(len(points))]) if self.constant else points
+            return np.column_stack([points, np.ones(len(points))]) if self.constant else points.copy()  # the user's
         columns = schema_columns(table, self.schema, reader)
         features = np.ones((len(columns[0]), self.features))
         for column, group, values in zip(self.schema.columns, self.groups, columns, strict=True):
@@ -155,8 +158,8 @@ class Scaling:
     scale: FloatArray = attrs.field(converter=_vector)
 
     def __attrs_post_init__(self) -> None:
-        if self.centre.shape != self.scale.shape or not np.all(self.scale > 0.0):
-            raise ValueError("expected as many centres as scales, and scales above 0")
+        if self.centre.shape != self.scale.shape or not np.all(self.scale >= LEAST_SCALE):
+            raise ValueError("expected as many centres as scales, and scales above 0, from 2^-500 on")
 
     @staticmethod
     def none(features: int) -> "Scaling":
@@ -206,13 +209,10 @@ class RadoSample:
 
     def columns(self, places: list[int]) -> EdgeVectors:
         """Some features as they are, without labels."""
-        values = np.ascontiguousarray(self.features[:, places])
-        values.setflags(write=False)
-        return EdgeVectors(values)
+        return EdgeVectors.given(self.features[:, places])
 
     def edges(self, scaling: Scaling) -> EdgeVectors:
         """yᵢ·xᵢ, x after scaling."""
         edges = scaling.apply(self.features)
         edges *= self.labels[:, None]
-        edges.setflags(write=False)
-        return EdgeVectors(edges)
+        return EdgeVectors.given(edges)

@@ -6,8 +6,9 @@ all supports of their own, the exponential loss is a product, so what is learnt 
 on this column alone, beside what is learnt for the others together. [000-decoupled]
 """
 
+import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import ClassVar, Final, Protocol
 
 import attrs
@@ -89,7 +90,7 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
         return Description(
             mechanism=type(self).__name__,
             query="rados of the columns that are not protected, their scaling, and the sum of the labels",
-            parameters=(("number", self.number), (LEFT_OUT, ", ".join(self.names))),
+            parameters=(("number", self.number), (LEFT_OUT, self._left_out)),
             norm="none",
             sensitivity=0.0,
             zeta=None,
@@ -103,15 +104,18 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
 
         Both together would publish what either protects, and the relation says numbers only.
         """
+        ours = self._left_out
         for entry in ledger.entries if ledger.adjacency == self.relation else ():
-            mechanism = entry.record.get("mechanism")
-            if not isinstance(mechanism, dict) or mechanism["mechanism"] != type(self).__name__:
-                continue
-            if (before := mechanism["parameters"][LEFT_OUT]) != ", ".join(self.names):
-                raise ValueError(
-                    f"sensitive: these books protect {before!r}, and published everything else, so they cannot protect "
-                    f"{', '.join(self.names)!r}; nothing was charged"
-                )
+            for before in _left_out(entry.record):
+                if before != ours:
+                    raise ValueError(
+                        f"sensitive: these books protect {before}, and publish everything else, so they cannot protect "
+                        f"{ours}; nothing was charged"
+                    )
+
+    @property
+    def _left_out(self) -> str:
+        return json.dumps(sorted(self.names), ensure_ascii=False)
 
     def sample(self, data: RadoSample) -> PublicPart:
         """See `PublicPart`."""
@@ -125,6 +129,15 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
         edges = EdgeVectors(data.labels[:, None] * scaling.apply(values)) if places else None
         rados = np.empty((self.number, 0)) if edges is None else sample_rados(edges, self.number, self.noise)
         return PublicPart(places, rados, scaling, float(np.sum(data.labels, dtype=np.intp)))
+
+
+def _left_out(record: Mapping[str, object]) -> Iterator[str]:
+    """What an entry says that `PublicColumns` left out, announced or released."""
+    used = record.get("used")
+    each = [record, *used] if isinstance(used, list) else [record]
+    for mechanism in (part.get("mechanism") for part in each if isinstance(part, dict)):
+        if isinstance(mechanism, dict) and mechanism.get("mechanism") == PublicColumns.__name__:
+            yield str(mechanism["parameters"].get(LEFT_OUT))
 
 
 def sensitive_features(coding: Coding, relation: FeatureValue | FeatureValues) -> tuple[int, ...]:
@@ -190,9 +203,24 @@ class FeatureDesign:
         unprotected = PublicColumns(self.adjacency, self.names, number, self.standardise, noise)
         unprotected.refuse_other_columns(allowance.ledger)
         data = allowance.ledger.protect(sample)
-        with allowance.reserve(Plan.of(source.mechanism.cost), self.adjacency, source.mechanism.description) as charge:
+        ledger, paid = allowance.ledger, source.mechanism
+        with (
+            allowance.reserve(Plan.of(paid.cost), self.adjacency, paid.description) as charge,
+            ledger.reserve(
+                Plan.of(unprotected.cost),
+                adjacency=self.adjacency,
+                account=allowance.account,
+                mechanism=unprotected.description,
+            ) as free,
+        ):
+            try:
+                unprotected.refuse_other_columns(ledger)  # again: by now whoever came at the same time sees this entry
+            except ValueError:
+                charge.give_back()
+                free.give_back()
+                raise
             found = source.release(charge, data)
-            public = allowance.ledger.release(unprotected, data, account=allowance.account)
+            public = free.release(unprotected, data)
         values, own = source.rados(found, public, number)
         width = sample.coding.features
         places = [*public.places, *sensitive_features(sample.coding, self.adjacency)]

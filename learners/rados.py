@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant import Adjacency, Ledger, ReplaceOne
+from accountant import Adjacency, FeatureValue, Ledger, ReplaceOne
 from accountant._numbers import count, positive
 from accountant.statement import unprotected
 from boosting.measures import FloatArray
@@ -99,8 +99,10 @@ def protection_name(value: Protection) -> Protection:
 
 def _listed(value: Sequence[int | str] | int | str) -> list[int | str]:
     given = [value] if isinstance(value, Integral | str) else list(cast("Sequence[int | str]", value))
-    # Plain numbers: files hold them, and numpy's are none of Python's.
-    return [int(each) if isinstance(each, Integral) and not isinstance(each, bool) else each for each in given]
+    for each in given:
+        if isinstance(each, bool) or not isinstance(each, Integral | str):
+            raise TypeError(f"expected names or whole numbers of columns, got {each!r}")
+    return [each if isinstance(each, str) else int(each) for each in given]  # numpy's numbers are none of Python's
 
 
 class Coded(Kept, Protocol):
@@ -109,6 +111,10 @@ class Coded(Kept, Protocol):
     @property
     def coding(self) -> Coding:
         """Of tables."""
+
+    @property
+    def protection(self) -> Protection:
+        """What they hide."""
 
 
 K = TypeVar("K", bound=Coded)
@@ -192,6 +198,14 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
             raise ValueError(f"X has {len(features)} records, y has {labels.size}")
         return RadoSample(features, labels, coding, classes, input_names(X) is not None)
 
+    @classmethod
+    def _from_record(cls, record: Mapping[str, object]) -> Self:
+        found = super()._from_record(record)
+        relation = {"examples": ReplaceOne.name, "feature": FeatureValue.name, None: "none"}[found.protection]
+        if found.protection != found.model_.protection or not found.statement_.adjacency.startswith(relation):
+            raise ValueError("what the file says of its protection contradicts itself")
+        return found
+
     def fit_encoded(self, sample: RadoSample) -> Self:
         """`fit` on a sample that `encoded` made, with the same parameters."""
         self._parameters()
@@ -260,7 +274,8 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         if self.route is None:
             return routes[0] if routes else None
         if self.route not in routes:
-            raise ValueError(f"route: {self.route!r} does not go with protection={self.protection!r}; try {routes}")
+            others = f"; try {' or '.join(map(repr, routes))}" if routes else ", which has none"
+            raise ValueError(f"route: {self.route!r} does not go with protection={self.protection!r}{others}")
         return self.route
 
     def _number(self, records: int, route: str | None) -> int:
@@ -323,10 +338,3 @@ class RadoRelease(RadoHolder[Rados]):
     @staticmethod
     def _restored(record: Mapping[str, object]) -> Rados:
         return Rados.from_record(record)
-
-    @classmethod
-    def _from_record(cls, record: Mapping[str, object]) -> Self:
-        found = super()._from_record(record)
-        if found.protection != found.rados_.protection or found.statement_.promises != (found.protection is not None):
-            raise ValueError("what the file says of its protection contradicts itself")
-        return found

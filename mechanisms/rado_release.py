@@ -67,8 +67,7 @@ def paired_rados(number: int, radius: float, records: int, seed: int) -> Query[E
         for start in range(0, size, STEP):  # a block at a time, as shortening takes several copies
             rows = np.asarray(data.edges[start : start + STEP], dtype=np.float64)
             kept[start : start + STEP] = exact_steps(clipped(rows, ball), ball, size)
-        kept.setflags(write=False)
-        return sample_paired_rados(EdgeVectors(kept), rados // 2, public_supports(seed))
+        return sample_paired_rados(EdgeVectors.given(kept), rados // 2, public_supports(seed))
 
     return Query(
         f"{rados} rados in complementary pairs, edges clipped to length {ball!r}, supports of seed {seed}",

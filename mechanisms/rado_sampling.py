@@ -42,9 +42,16 @@ class NotBoolean(ValueError):
     """The sensitive column has edge values other than −1 and +1."""
 
 
-def _edges(value: npt.ArrayLike) -> Edges:
-    if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.base is None and not value.flags.writeable:
-        edges: Edges = value  # given away for good, and copies of large tables are what memory goes into
+@attrs.frozen(eq=False)
+class _Given:
+    """An array that nobody else holds: copies of large tables are what memory goes into."""
+
+    values: FloatArray
+
+
+def _edges(value: "npt.ArrayLike | _Given") -> Edges:
+    if isinstance(value, _Given):
+        edges: Edges = value.values
     elif getattr(value, "dtype", None) == np.float32:
         edges = np.array(value, dtype=np.float32)
     else:
@@ -64,12 +71,16 @@ def _edges(value: npt.ArrayLike) -> Edges:
 class EdgeVectors:
     """The protected data of rado mechanisms: y_i·x_i for every record; m and d are public.
 
-    edges: shape (m, d), finite, m and d at least 1; copied and made read-only, unless it is, and owns its data already.
-      Kept in single precision where it comes so: rados are then sums in single precision, STEP records at a time.
-    Raises ValueError otherwise.
+    edges: shape (m, d), finite, m and d at least 1; copied and made read-only. Kept in single precision where it comes
+      so: rados are then sums in single precision, STEP records at a time. Raises ValueError otherwise.
     """
 
     edges: Edges = attrs.field(converter=_edges, repr=False)
+
+    @staticmethod
+    def given(edges: FloatArray) -> "EdgeVectors":
+        """Without a copy, of an array that nobody else holds or will write to."""
+        return EdgeVectors(_Given(edges))
 
     @staticmethod
     def of(features: npt.ArrayLike, labels: npt.ArrayLike) -> "EdgeVectors":

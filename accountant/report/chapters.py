@@ -177,7 +177,7 @@ def _standing(found: Findings) -> Iterator[Text]:
 
 def _several(found: Findings) -> Table:
     promise = as_approx(found.spent)
-    changes = "entries" if isinstance(found.opened.adjacency, FeatureValue) else "records"
+    changes = "entries" if isinstance(found.opened.adjacency, FeatureValue | FeatureValues) else "records"
     how, plus = ("kε, and δ(e^kε − 1)/(e^ε − 1)", ", and δ") if promise.delta else ("kε", "")
     rows: list[Row] = []
     for records in SEVERAL:

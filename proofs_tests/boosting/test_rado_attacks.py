@@ -264,3 +264,15 @@ REFUSED: Sequence[tuple[Callable[[], object], str]] = [
 def test_arguments_outside_the_range_are_refused(call: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1.0, 1e200, 1e300])
+def test_supports_are_read_off_numbers_of_any_size(size: float) -> None:
+    """Six equal edges, and a rado of three of them: twenty supports, whatever the unit."""
+    assert len(read_support(np.array([3.0 * size]), np.full((6, 1), size), 0.0)) == 20
+    assert len(read_support(np.array([3.0 * size]), np.full((6, 1), size), 1e308)) == 64
+
+
+def test_one_rado_is_read_at_a_time() -> None:
+    with pytest.raises(ValueError, match=r"expected one, of shape \(d,\)"):
+        read_support(np.ones((2, 3)), np.eye(3), 0.0)

@@ -157,3 +157,28 @@ def test_bad_files_are_refused_by_name() -> None:
     text = Path("people.csv").read_text(encoding="utf-8").replace("female", "unknown", 1)
     Path("people.csv").write_text(text, encoding="utf-8")
     assert "column 'sex', row" in said(*release("--epsilon", "1", out="x.json"), code=2)
+
+
+def test_what_is_read_is_never_replaced() -> None:
+    said(*release("--epsilon", "1", "--number", "4"))
+    before = Path("rados.json").read_bytes()
+    assert "is what this reads" in said("rados", "fit", "rados.json", "--out", "rados.json", "--force", code=2)
+    assert Path("rados.json").read_bytes() == before
+    for source in ("people.csv", "people.toml"):
+        assert "is what this reads" in said(*release("--epsilon", "1", "--force", out=source), code=2)
+
+
+def test_a_ledger_in_the_environment_is_for_what_is_paid_for() -> None:
+    said("ledger", "open", "sqlite:///s.db", "--epsilon", "1", "--delta", "1e-5", "--adjacency", "replace-one")
+    command = release("--protection", "none", "--number", "4")
+    result = CliRunner().invoke(main, command, env={"EXCHEQUER_LEDGER": "s.db"})
+    assert result.exit_code == 0, result.output
+    with Ledger.open("sqlite:///s.db") as ledger:
+        assert len(ledger.entries) == 1
+    assert "nothing is paid for" in said(*command, "--ledger", "s.db", code=2)
+    said("rados", "fit", "rados.json", "--out", "model.json")
+    for file in ("rados.json", "model.json"):
+        told = said("verify-model", file, "--ledger", "s.db", code=1)
+        assert "it promises nothing" in told
+        assert "paid for" not in told
+        assert "simulated" not in told

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-from accountant import GDP, ApproxDP, BasicComposition, FeatureValue, FeatureValues, Ledger, ZCDPComposition
+from accountant import GDP, ApproxDP, BasicComposition, FeatureValue, FeatureValues, Ledger, Plan, ZCDPComposition
 from boosting.measures import FloatArray, IntArray
 from boosting.rado_loss import logistic_loss
 from learners import Bounds, Categorical, Numeric, RadoRelease, Schema
@@ -280,7 +281,7 @@ def test_books_that_published_a_column_do_not_protect_it_afterwards() -> None:
     ledger = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2))
     release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
     entries = len(ledger.entries)
-    with pytest.raises(ValueError, match="these books protect 'secret', and published everything else"):
+    with pytest.raises(ValueError, match=r'these books protect \["secret"\], and publish everything else'):
         release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
     assert len(ledger.entries) == entries
     release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
@@ -318,3 +319,55 @@ def test_sums_by_label_are_exact_in_any_order() -> None:
     order = rng.permutation(300)
     again = attrs.evolve(sample, features=sample.features[order], labels=sample.labels[order])
     assert np.array_equal(query.evaluate(again), found)
+
+
+def test_two_that_come_at_the_same_time_do_not_publish_each_others_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One process checks, the other charges and releases, then the first one charges: it sees that, and gives back."""
+    url = f"sqlite:///{tmp_path / 'books.db'}"
+    frame = pd.DataFrame(BITS, columns=["a", "b", "secret"])
+    with (
+        Ledger.open(
+            url, budget=ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2)
+        ) as ledger,
+        Ledger.open(url) as other,
+    ):
+        reserve = ledger.reserve
+        came: list[RadoRelease] = []
+
+        def late(*arguments: Any, **named: Any) -> Any:
+            if not came:
+                came.append(release(sensitive="secret", schema=None, epsilon=0.1, ledger=other).fit(frame, Y))
+            return reserve(*arguments, **named)
+
+        monkeypatch.setattr(ledger, "reserve", late)
+        with pytest.raises(ValueError, match="these books protect"):
+            release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
+        assert isinstance(ledger.spent, ApproxDP)
+        assert ledger.spent.epsilon == pytest.approx(0.1, rel=1e-6)
+
+
+def test_what_was_released_counts_also_where_it_was_not_announced() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2))
+    frame = pd.DataFrame(BITS, columns=["a", "b", "secret"])
+    sample = release(sensitive="secret", schema=None).encoded(frame, Y)
+    hidden = PublicColumns(FeatureValue(2), ("secret",), 3, True, SeededNoise(0))
+    with ledger.reserve(Plan.of(hidden.cost), adjacency=FeatureValue(2)) as charge:
+        charge.release(hidden, ledger.protect(sample))
+    with pytest.raises(ValueError, match="these books protect"):
+        release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
+
+
+def test_columns_are_the_same_in_any_order_and_never_for_the_commas_in_their_names() -> None:
+    one, two, three = (
+        PublicColumns(FeatureValues((0, 1)), names, 3, True, SeededNoise(0)).description.canonical
+        for names in (("a", "b, c"), ("b, c", "a"), ("a, b", "c"))
+    )
+    assert one == two != three
+
+
+@pytest.mark.parametrize("wrong", [[1.5], [None], [np.True_], [True], np.array([1.0, 2.0])], ids=str)
+def test_sensitive_columns_are_named_or_numbered(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="sensitive: expected names or whole numbers"):
+        release(sensitive=wrong).fit(X, Y)

@@ -1,6 +1,7 @@
 """RadoRelease and RadoBoostClassifier: what they cost, what they keep, two parties and a file, and what is refused."""
 
 import inspect
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -395,6 +396,31 @@ def test_a_file_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps({**record, **change}), encoding="utf-8")
         with pytest.raises(ValueError, match="contradicts itself"):
             RadoRelease.load(path)
+
+
+def test_a_model_does_not_borrow_another_statement(tmp_path: Path) -> None:
+    paths = {}
+    cases: dict[str, dict[str, Any]] = {
+        "none": {"protection": None},
+        "examples": {},
+        "feature": {"protection": "feature", "sensitive": [0]},
+    }
+    for name, given in cases.items():
+        paths[name] = tmp_path / f"{name}.json"
+        boosted(number=4, rounds=3, **given).fit(X, Y).save(paths[name])
+    records = {name: json.loads(path.read_text(encoding="utf-8")) for name, path in paths.items()}
+    for mine, theirs in itertools.permutations(records, 2):
+        forged = tmp_path / "forged.json"
+        forged.write_text(json.dumps({**records[mine], "statement": records[theirs]["statement"]}), encoding="utf-8")
+        with pytest.raises(ValueError, match="contradicts itself"):
+            RadoBoostClassifier.load(forged)
+
+
+def test_rados_with_classes_that_no_file_holds_can_be_learnt_from() -> None:
+    holder = released(number=20, classes=(b"no", b"yes")).fit(X, np.where(Y > 0, b"yes", b"no"))
+    model = boosted().fit_rados(holder)
+    assert model.model_.rados is None
+    assert set(model.predict(X[:50])) <= {b"no", b"yes"}
 
 
 @pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-200, 1e200])
