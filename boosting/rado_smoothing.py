@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from accountant._numbers import non_negative
+from accountant._numbers import probability_below_one
 from boosting.measures import FloatArray
 from boosting.rado_loss import logistic_loss
 
@@ -22,16 +22,9 @@ SIGNAL: Final = 0.25
 and four ε the first three hardly differed, and the last was worse."""
 
 
-def smoothing(value: float) -> float:
-    """A share s of the mean, in [0, 1). Raises ValueError."""
-    if not non_negative(value) < 1.0:
-        raise ValueError(f"expected a share in [0, 1), got {value!r}")
-    return float(value)
-
-
 def smoothed(rados: FloatArray, share: float) -> FloatArray:
     """π − s·π̄, shape (n, d). rados: shape (n, d).  share: s in [0, 1); 0 leaves them as they are. [000-smoothing]"""
-    return np.asarray(rados - smoothing(share) * np.mean(rados, axis=0))
+    return np.asarray(rados - probability_below_one(share) * np.mean(rados, axis=0))
 
 
 def enough_smoothing(rados: FloatArray, signal: float = SIGNAL) -> float:
@@ -50,5 +43,5 @@ def smoothed_logistic_loss(edges: FloatArray, theta: FloatArray, share: float) -
 
     edges: yᵢ·xᵢ, shape (m, d).  theta: shape (d,). Raises ValueError for other shapes.
     """
-    flipped = 0.5 * smoothing(share)
+    flipped = 0.5 * probability_below_one(share)
     return (1.0 - flipped) * logistic_loss(edges, theta) + flipped * logistic_loss(edges, -theta)

@@ -62,13 +62,6 @@ main.add_command(ledger_commands.ledger)
 main.add_command(ledger_commands.verify_model)
 main.add_command(rado_commands.rados)
 
-SEED = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Simulate with this seed, a whole number from 0: repeatable, but NOT private, and the statement says so. "
-    "Without it the noise is secure and differs in every run.",
-)
-
 
 @main.command()
 @click.option(
@@ -82,7 +75,7 @@ SEED = click.option(
 @click.option(
     "--rounds", type=int, help="How many simple rules vote in the model, from 1. Default: by the number of records."
 )
-@SEED
+@ledger_commands.SEED
 def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: int | None, seed: int | None) -> None:
     """Train a private model on real, public data and compare it with a model without privacy.
 
@@ -117,12 +110,8 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     "which needs one, else 0, the strictest; more buys accuracy with many rounds.",
 )
 @learner_options
-@SEED
-@click.option(
-    "--no-header",
-    is_flag=True,
-    help="The file has no line with column names: its columns are the schema's in order, then the label.",
-)
+@ledger_commands.SEED
+@ledger_commands.NO_HEADER
 @ledger_commands.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")

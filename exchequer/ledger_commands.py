@@ -50,6 +50,17 @@ def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | N
         raise click.UsageError("--account and --signing-key go with --ledger")
 
 
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Simulate with this seed, a whole number from 0: repeatable, but NOT private, and the statement says so. "
+    "Without it the noise is secure and differs in every run.",
+)
+NO_HEADER = click.option(
+    "--no-header",
+    is_flag=True,
+    help="The file has no line with column names: its columns are the schema's in order, then the label.",
+)
 ACCOUNT = "Path of a sub-budget, as team-a or team-a/first."
 
 

@@ -67,12 +67,8 @@ def rados() -> None:
     "of the number of features.",
 )
 @click.option("--raw", is_flag=True, help="Do not standardise columns; scale them by the schema's bounds alone.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Simulate with this seed: repeatable, but NOT private, and the statement says so.",
-)
-@click.option("--no-header", is_flag=True, help="The file has no line with column names; see `exchequer train --help`.")
+@ledger_commands.SEED
+@ledger_commands.NO_HEADER
 @ledger_commands.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the rados go, as JSON with their statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")

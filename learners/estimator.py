@@ -185,12 +185,6 @@ class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedS
         self._refuse_other_names(X)
         return model.scores(encode(X, model.schema, reader=type(self).__name__))
 
-    def predict(self, X: Table) -> npt.NDArray[np.generic]:
-        """Classes, shape (n,); a score of 0, or the same score for several classes, goes to the first of them."""
-        scores = self.decision_function(X)
-        best = scores > 0.0 if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best.astype(np.intp)]
-
 
 def named_rule(name: Rule, delta: float) -> Composition:
     """A rule of composition for a ledger opened for one fit. Raises ValueError."""

@@ -219,12 +219,6 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, Ha
             return HalfspaceModel(normal, 0.0, run, sample.names)
         return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius), run, sample.names)
 
-    def _keep(
-        self, model: HalfspaceModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
-    ) -> None:
-        super()._keep(model, classes, ledger, tuned)
-        self._show(model)
-
     def _show(self, model: HalfspaceModel) -> None:
         self.coef_, self.intercept_ = model.normal[None, :].copy(), np.array([model.intercept])
         if model.names is not None:
@@ -244,12 +238,6 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, Ha
     def _restored(record: Mapping[str, object]) -> HalfspaceModel:
         return HalfspaceModel.from_record(record)
 
-    @classmethod
-    def _from_record(cls, record: Mapping[str, object]) -> Self:
-        model = super()._from_record(record)
-        model._show(model.model_)
-        return model
-
     def decision_function(self, X: Table) -> FloatArray:
         """coef·x + intercept, shape (n,); positive for the second class."""
         model = self._fitted()
@@ -262,8 +250,3 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, Ha
                 f"{model.normal.size} features as input"
             )
         return model.scores(points)
-
-    def predict(self, X: Table) -> npt.NDArray[np.generic]:
-        """Classes, shape (n,); a score of 0 goes to the first."""
-        second = self.decision_function(X) > 0.0
-        return self.classes_[second.astype(np.intp)]

@@ -181,6 +181,10 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         if tuned is not None:
             self.tuned_ = tuned
             self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
+        self._show(model)
+
+    def _show(self, model: K) -> None:
+        """Set the public attributes of a model that scikit-learn's users look for, fitted or loaded."""
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
 
@@ -263,6 +267,7 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
         model.receipts_ = tuple(Receipt.from_dict(each) for each in receipts)
+        model._show(kept)
         return model
 
     def __getstate__(self) -> dict[str, object]:

@@ -5,14 +5,13 @@ from typing import ClassVar, Final, Literal, Self, TypeAlias, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant import Ledger
-from accountant._numbers import count, fraction, non_negative
+from accountant._numbers import count, fraction, probability_below_one
 from boosting.measures import FloatArray
 from boosting.rado import CoordinateRun, Oracle, Prudential, median, rado_boost, strong
 from boosting.rado_loss import shrinkage_factor
-from boosting.rado_smoothing import enough_smoothing, smoothed, smoothing
+from boosting.rado_smoothing import enough_smoothing, smoothed
 from learners.classes import Classes, PublicClassifier
 from learners.estimator import Domain
 from learners.parameters import one_of, optional
@@ -34,12 +33,6 @@ def oracle_of(name: OracleName) -> Oracle:
     if isinstance(name, str):
         return strong if name == "strong" else median
     return Prudential(name)
-
-
-def _least(value: float) -> float:
-    if not non_negative(value) < 1.0:
-        raise ValueError(f"expected a number in [0, 1), got {value!r}")
-    return float(value)
 
 
 @attrs.frozen(eq=False)
@@ -102,7 +95,7 @@ class RadoModel:
             Scaling(centre, scale),
             float(cast("float", record["log_loss"])),
             int(cast("int", record["rounds"])),
-            smoothing(cast("float", record["smoothing"])),
+            probability_below_one(cast("float", record["smoothing"])),
             protection_name(cast("Protection", record["protection"])),
             str(record["scope"]),
             None if rados is None else str(rados),
@@ -160,8 +153,8 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         "rounds": count,
         "oracle": oracle_name,
         "shrinkage": shrinkage_factor,
-        "least": _least,
-        "smoothing": optional(smoothing),
+        "least": probability_below_one,
+        "smoothing": optional(probability_below_one),
         "keep": one_of("rados", "examples"),
     }
 
@@ -261,10 +254,6 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
             rados.scope,
         )
 
-    def _remember(self, model: RadoModel, classes: tuple[object, ...], tuned: dict[str, object] | None = None) -> None:
-        super()._remember(model, classes, tuned)
-        self._show(model)
-
     def _show(self, model: RadoModel) -> None:
         weights = model.theta / model.scaling.scale
         offset = -float(weights @ model.scaling.centre)
@@ -279,12 +268,6 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
     def _restored(record: Mapping[str, object]) -> RadoModel:
         return RadoModel.from_record(record)
 
-    @classmethod
-    def _from_record(cls, record: Mapping[str, object]) -> Self:
-        model = super()._from_record(record)
-        model._show(model.model_)
-        return model
-
     def decision_function(self, X: Table) -> FloatArray:
         """θ·x of the coded, scaled features, shape (n,); positive for the second class. X: as in `fit`."""
         model = self._fitted()
@@ -292,8 +275,3 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         if model.coding.schema is None and input_names(X) is not None:
             refuse_other_names(model.coding.names, X)  # also where it comes from a file
         return model.scores(model.coding.encode(X, type(self).__name__))
-
-    def predict(self, X: Table) -> npt.NDArray[np.generic]:
-        """Classes, shape (n,); a score of 0 goes to the first."""
-        second = self.decision_function(X) > 0.0
-        return self.classes_[second.astype(np.intp)]

@@ -20,7 +20,7 @@ from learners.labels import refuse_no_labels, signs
 from learners.parameters import one_of, optional
 from learners.paying import Check, Kept, PayingEstimator, Progress, RandomState
 from learners.rado_coding import Coding, RadoSample, Scaling
-from learners.rado_designs import ExamplesDesign, NoProtection, Released
+from learners.rado_designs import Design, ExamplesDesign, NoProtection, Released
 from learners.rado_features import FeatureDesign
 from learners.tables import Table, input_names
 from mechanisms import NoiseSource
@@ -122,6 +122,9 @@ K = TypeVar("K", bound=Coded)
 
 class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
     """What whoever holds the records decides: see `RadoRelease`, whose parameters these are."""
+
+    _design: NoProtection | Design
+    """Of the fit that goes on: public numbers."""
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **PayingEstimator._checks,
@@ -230,7 +233,8 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         return self
 
     def _learn(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
-        design = cast("ExamplesDesign | FeatureDesign", self._design)
+        design = self._design
+        assert not isinstance(design, NoProtection)  # which needs no allowance
         rados = self._rados(design.released(sample, allowance, noise), sample, design.scope)
         return self._learnt(rados, None)
 
@@ -244,7 +248,7 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
     def _adjacency(self) -> Adjacency:
         return ReplaceOne() if isinstance(self._design, NoProtection) else self._design.adjacency
 
-    def _designed(self, sample: RadoSample) -> NoProtection | ExamplesDesign | FeatureDesign:
+    def _designed(self, sample: RadoSample) -> NoProtection | Design:
         """Raises ValueError for parameters that do not go together."""
         route = self._route()
         number, standardise = self._number(sample.records, route), bool(self.standardise)

@@ -46,7 +46,7 @@ class NotBoolean(ValueError):
 class _Given:
     """An array that nobody else holds: copies of large tables are what memory goes into."""
 
-    values: FloatArray
+    values: FloatArray = attrs.field(repr=False)
 
 
 def _edges(value: "npt.ArrayLike | _Given") -> Edges:

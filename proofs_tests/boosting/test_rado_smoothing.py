@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from boosting.measures import FloatArray
 from boosting.rado import rado_boost
 from boosting.rado_loss import all_rados, logistic_loss, logistic_rado_loss
-from boosting.rado_smoothing import SIGNAL, enough_smoothing, smoothed, smoothed_logistic_loss, smoothing
+from boosting.rado_smoothing import SIGNAL, enough_smoothing, smoothed, smoothed_logistic_loss
 
 SHARES = st.floats(0.0, 0.999)
 
@@ -55,7 +55,7 @@ def test_coordinates_that_never_vary_are_left_aside() -> None:
     assert enough_smoothing(np.ones((3, 2))) == 0.0
     for bad in (-0.1, 1.0, math.nan, math.inf):
         with pytest.raises(ValueError, match="expected"):
-            smoothing(bad)
+            smoothed(rados, bad)
 
 
 def errors(theta: FloatArray, edges: FloatArray) -> float:

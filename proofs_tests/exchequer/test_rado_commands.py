@@ -10,20 +10,9 @@ from click.testing import CliRunner
 from accountant import Ledger
 from exchequer.cli import main
 from learners import RadoBoostClassifier, RadoRelease
+from proofs_tests.support.people import SCHEMA
 
-SCHEMA = """
-[label]
-name = "income"
-classes = ["low", "high"]
-[[columns]]
-name = "age"
-kind = "numeric"
-lower = 0
-upper = 100
-[[columns]]
-name = "sex"
-kind = "categorical"
-categories = ["female", "male"]
+HOURS = """
 [[columns]]
 name = "hours"
 kind = "numeric"
@@ -52,7 +41,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for a, m, h, y in zip(age, male, hours, high, strict=True)
     ]
     Path("people.csv").write_text("\n".join(["age,sex,hours,income", *rows]) + "\n", encoding="utf-8")
-    Path("people.toml").write_text(SCHEMA, encoding="utf-8")
+    Path("people.toml").write_text(SCHEMA + HOURS, encoding="utf-8")
 
 
 def release(*options: str, out: str = "rados.json") -> tuple[str, ...]:
