@@ -11,12 +11,13 @@ from accountant.composition import (
     Amount,
     BasicComposition,
     Composition,
+    NoBound,
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
     parallel,
 )
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP, Unbounded
 from accountant.ledger import Ledger
 from accountant.plans import Plan, Price, Step
 from accountant.protected import Protected, Sealed
@@ -62,6 +63,7 @@ __all__ = [
     "LedgerMismatch",
     "LedgerUnavailable",
     "MemoryStore",
+    "NoBound",
     "NoConversion",
     "NotSpendable",
     "Plan",
@@ -76,6 +78,7 @@ __all__ = [
     "Statement",
     "Step",
     "SubBudgetRefused",
+    "Unbounded",
     "UnsupportedBudget",
     "UnsupportedCost",
     "Verification",

@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 
+from accountant.costs import Unbounded
 from accountant.fast_reader import FastReader
 from accountant.lines import kind_of, line_of
 from accountant.records import LATEST, LONGEST_LINE, DamagedEntry, Record, read
@@ -187,6 +188,8 @@ class Audit:
         if 0 <= self._seen < self.entries:
             yield f"{self.entries - self._seen} entries were written since the expected head"
         replay = self._replay
+        if replay.state.opened is not None and isinstance(replay.state.budget, Unbounded):
+            yield "not private: these books promise nothing, as their budget is unbounded"
         if replay.simulated:
             yield f"{replay.simulated} of {replay.charges} charges drew simulated noise: their releases are not private"
         waiting = replay.state.open

@@ -10,7 +10,7 @@ import attrs
 
 from accountant.adjacency import Adjacency
 from accountant.composition import NOTHING, Amount, Composition, amount_from_record, amount_record
-from accountant.costs import Budget
+from accountant.costs import Budget, Unbounded
 from accountant.records import (
     Allocated,
     Charged,
@@ -179,6 +179,8 @@ class State:
         """What speaks against this sub-budget; None if nothing does."""
         if not path or path == "main" or any(not part or part != part.strip() for part in path.split("/")):
             return f"{path!r} is no name for a sub-budget"
+        if isinstance(self.budget, Unbounded):
+            return "the whole has no limit, so no part of it can be set aside"
         if path in self.accounts:
             return f"there is, or was, a sub-budget {path!r}"
         parent = self.payer(path)

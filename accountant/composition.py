@@ -1,11 +1,12 @@
 """How costs add up: three rules, each a privacy filter that is valid when every cost may depend on
-everything released before.
+everything released before; and one that promises nothing, and counts.
 
 Each rule turns a cost into an `Amount` (two exact sums), adds amounts, and compares the sum with a
 ceiling that is fixed when the ledger is opened. So a charge costs O(1), and reading never changes anything.
 """
 
 import abc
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Final, NamedTuple
@@ -14,7 +15,7 @@ import attrs
 
 from accountant import curves
 from accountant._numbers import open_probability
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP
+from accountant.costs import GDP, KINDS, ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP, Unbounded
 from accountant.rounding import float_down, float_up, up
 
 
@@ -34,6 +35,9 @@ def _units(value: float) -> int:
     numerator, denominator = value.as_integer_ratio()
     return numerator << (_UNIT_BITS - denominator.bit_length() + 1)
 
+
+_BEYOND_FLOATS: Final = _UNIT_BITS + 1025
+"""No float has as many bits, in units."""
 
 _PAIR: Final = tuple.__new__
 """Makes an Amount of a pair, without the checks of a call: every charge adds several."""
@@ -63,8 +67,14 @@ class Amount(NamedTuple):
         """The second part."""
         return Fraction(self.delta_units, 1 << _UNIT_BITS)
 
+    @property
+    def endless(self) -> bool:
+        """Whether it is beyond any float: what a ledger without a limit may still charge."""
+        return self.loss_units >> _BEYOND_FLOATS > 0
+
     def __repr__(self) -> str:
-        return f"Amount(loss={float_down(self.loss)!r}, delta={float_down(self.delta)!r})"
+        loss = math.inf if self.endless else float_down(self.loss)
+        return f"Amount(loss={loss!r}, delta={float_down(self.delta)!r})"
 
     def plus(self, other: "Amount") -> "Amount":
         """The exact sum."""
@@ -88,6 +98,9 @@ class Amount(NamedTuple):
 
 
 NOTHING: Final = Amount(0)
+
+ENDLESS: Final = Amount(2 << _BEYOND_FLOATS)
+"""The ceiling of a rule without one: no number of releases takes it below what is `endless`."""
 
 
 class Composition(abc.ABC):
@@ -117,9 +130,13 @@ class Composition(abc.ABC):
         """The rule as it stands in the books."""
 
     def _cannot_take(self, cost: object, advice: str) -> UnsupportedCost:
+        if isinstance(cost, Unbounded):
+            advice = "no finite budget pays for it; Ledger(Unbounded(), composition=NoBound()) books it"
         return UnsupportedCost(f"{self.name} composition cannot take {cost!r}: {advice}")
 
     def _cannot_keep(self, budget: object, advice: str) -> UnsupportedBudget:
+        if isinstance(budget, Unbounded):
+            advice = "it promises nothing, and only NoBound() keeps that"
         return UnsupportedBudget(f"{self.name} composition cannot keep {budget!r}: {advice}")
 
 
@@ -177,6 +194,8 @@ class AdvancedComposition(Composition):
                 return Amount.of(2.0 * cost.to_zcdp().rho)
             case ZCDP(rho=rho):
                 return Amount.of(2.0 * rho)
+            case _:
+                raise self._cannot_take(cost, "it has no proven ρ")
 
     def ceiling(self, budget: Budget) -> Amount:
         if not isinstance(budget, ApproxDP):
@@ -239,6 +258,35 @@ class ZCDPComposition(Composition):
         return {"name": self.name}
 
 
+@attrs.frozen
+class NoBound(Composition):
+    """Counts releases of any cost, and promises nothing: for what no finite budget pays for.
+
+    A plan that was priced as one thing counts as one release.
+    """
+
+    name, unit, claims = "no-bound", "releases", ()
+
+    def amount(self, cost: Cost) -> Amount:
+        if type(cost) not in KINDS.values():
+            raise self._cannot_take(cost, "it is no plain cost")
+        return _ONE_RELEASE
+
+    def ceiling(self, budget: Budget) -> Amount:
+        if not isinstance(budget, Unbounded):
+            raise self._cannot_keep(budget, "it promises nothing: ask for Unbounded(), or use another rule")
+        return ENDLESS
+
+    def guarantee(self, amount: Amount, budget: Budget) -> Budget:
+        return Unbounded()
+
+    def describe(self) -> dict[str, str | float]:
+        return {"name": self.name}
+
+
+_ONE_RELEASE: Final = Amount.of(1.0)
+
+
 def parallel(epsilons: list[float], *, replace_one: bool, public_membership: bool = False) -> PureDP:
     """Pure releases on the cells of a declared partition, as one cost. [001-Thm2]
 
@@ -273,7 +321,7 @@ def amount_record(amount: Amount) -> dict[str, str]:
 
 
 _LARGEST_BITS: Final = 2 * _UNIT_BITS
-"""More than the largest float has, in units; ceilings are floats, so no amount in the books is larger."""
+"""More than `ENDLESS` has, in units; other ceilings are floats, so no amount in the books is larger."""
 
 
 def _units_from_text(text: str) -> int:
@@ -297,6 +345,8 @@ def amount_from_record(record: Mapping[str, str]) -> Amount:
 def composition_from_record(record: Mapping[str, str | float]) -> Composition:
     """The rule that `describe` wrote down. Raises ValueError for an unknown name."""
     match record:
+        case {"name": "no-bound"}:
+            return NoBound()
         case {"name": "basic"}:
             return BasicComposition()
         case {"name": "zcdp"}:

@@ -172,14 +172,28 @@ class GDP(_Kind):
         return ZCDP(up(0.5 * self.mu * self.mu) if self.mu else 0.0)
 
 
-Cost: TypeAlias = PureDP | ApproxDP | ZCDP | BoundedRange | GDP
+@attrs.frozen
+class Unbounded(_Kind):
+    """Nothing is promised: what is released may tell two neighbours apart for sure.
+
+    The true cost of a release whose sensitivity has no bound, say. No finite budget pays for it, and it converts to
+    nothing; as a budget it promises nothing, and `NoBound` is the rule that keeps it.
+    """
+
+    kind: ClassVar[str] = "unbounded"
+
+    def __le__(self, other: Self) -> bool:
+        return True if type(other) is type(self) else NotImplemented
+
+
+Cost: TypeAlias = PureDP | ApproxDP | ZCDP | BoundedRange | GDP | Unbounded
 """Any kind of plain cost."""
 
-Budget: TypeAlias = PureDP | ApproxDP | ZCDP
+Budget: TypeAlias = PureDP | ApproxDP | ZCDP | Unbounded
 """What a ledger can be opened with."""
 
-KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[BoundedRange] | type[GDP]] = {
-    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, BoundedRange, GDP)
+KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[BoundedRange] | type[GDP] | type[Unbounded]] = {
+    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, BoundedRange, GDP, Unbounded)
 }
 
 

@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
+from accountant.costs import ZCDP, ApproxDP, Budget, PureDP, Unbounded
 from accountant.rounding import float_down, float_up
 
 
@@ -34,6 +34,8 @@ def spent_text(amount: Amount, rule: Composition) -> str:
 
 def left_text(amount: Amount, rule: Composition) -> str:
     """An amount that may be spent, in the rule's own unit, rounded down."""
+    if amount.endless:
+        return "no limit"
     return _amount(amount, rule, lambda part: rounded_down(float_down(part)))
 
 
@@ -51,6 +53,8 @@ def in_symbols(cost: Budget) -> str:
             return f"ε = {rounded_up(epsilon)} at δ = {rounded_up(delta)}"
         case ZCDP(rho=rho):
             return f"ρ = {rounded_up(rho)}"
+        case Unbounded():
+            return "unbounded (not private)"
 
 
 def as_property(cost: Budget) -> str:
@@ -62,3 +66,5 @@ def as_property(cost: Budget) -> str:
             return f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
         case ZCDP(rho=rho):
             return f"{rounded_up(rho)}-zCDP"
+        case Unbounded():
+            return "not private"

@@ -12,7 +12,7 @@ from accountant.audit import Verification, verify
 from accountant.bookkeeper import Bookkeeper
 from accountant.books import ROOT, Account
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, ApproxDP, Budget, Cost, PureDP
+from accountant.costs import ZCDP, ApproxDP, Budget, Cost, PureDP, Unbounded
 from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
 from accountant.refusals import AdjacencyMismatch, LedgerCopyRefused, LedgerMismatch, NotSpendable, SubBudgetRefused
@@ -32,7 +32,8 @@ R = TypeVar("R")
 class Ledger:
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
-    budget: PureDP, ApproxDP or ZCDP.  composition: a rule that can keep it.  adjacency: the promise.
+    budget: PureDP, ApproxDP or ZCDP; Unbounded for books that promise nothing, with NoBound.
+    composition: a rule that can keep it.  adjacency: the promise.
     store: where entries go, which must be empty; in memory unless given.  See `Ledger.open` for durable ledgers.
     Raises UnsupportedBudget where the rule cannot keep the budget.
 
@@ -243,7 +244,7 @@ class Ledger:
         return self._books.close_account(f"{self._path}/{name}" if self._path else name)
 
     def _share(self, share: Fraction | float | Budget) -> Amount:
-        if isinstance(share, PureDP | ApproxDP | ZCDP):
+        if isinstance(share, PureDP | ApproxDP | ZCDP | Unbounded):
             return self._rule.ceiling(share)
         if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
             raise SubBudgetRefused(f"share: expected a part of this budget in (0, 1], or a budget, got {share!r}")

@@ -18,6 +18,7 @@ from accountant.composition import (
     Amount,
     BasicComposition,
     Composition,
+    NoBound,
     UnsupportedCost,
     ZCDPComposition,
 )
@@ -95,7 +96,7 @@ class Odometer:
 
     @property
     def least_delta(self) -> float:
-        """The smallest δ at which the rule guarantees anything; a zCDP rule does at every δ above 0."""
+        """The smallest δ at which the rule guarantees anything: 0 for zCDP, which does at every δ above 0."""
         return least_delta(self.rule, self.total)
 
     # --- read-outs that are no guarantee ----------------------------------------------------------------------
@@ -182,12 +183,17 @@ def from_spending(spending: Spending) -> Odometer:
 
 
 def least_delta(rule: Composition, total: Amount) -> float:
-    """The smallest δ at which a rule guarantees anything for this total; 0 for zCDP, where every δ > 0 does."""
+    """The smallest δ at which a rule guarantees anything for this total; 0 for zCDP, where every δ > 0 does.
+
+    1 where it promises nothing: (ε, 1) holds for whatever is released.
+    """
     match rule:
         case BasicComposition():
             return float_up(total.delta)
         case AdvancedComposition(delta_prime=delta_prime):
             return float_up(total.delta + exact(delta_prime))
+        case NoBound():
+            return 1.0
         case _:
             return 0.0
 

@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
-from accountant.costs import ZCDP, ApproxDP, Budget, PureDP
+from accountant.costs import ZCDP, ApproxDP, Budget, NoConversion, PureDP, Unbounded
 from accountant.digits import rounded_up
 from accountant.rounding import exact, float_up, up
 
@@ -38,12 +38,14 @@ class Reading:
 
 
 def as_approx(cost: Budget, delta: float = READ_AT) -> ApproxDP:
-    """The cost as (ε, δ): as it is where it has a δ or is pure, else at `delta`."""
+    """The cost as (ε, δ): as it is where it has a δ or is pure, else at `delta`. Raises NoConversion for no bound."""
     match cost:
         case PureDP(epsilon=epsilon):
             return ApproxDP(epsilon, 0.0)
         case ZCDP():
             return cost.to_approx(delta=delta)
+        case Unbounded():
+            raise NoConversion("an unbounded cost promises nothing: there is no (ε, δ) to read")
         case _:
             return cost
 

@@ -14,7 +14,7 @@ import numpy as np
 from accountant import adaptive_range, curves, dominating, fixed_plans, gaussian
 from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
 from accountant.loss_distribution import TooFine
 from accountant.rounding import down, exact, float_up, up
 
@@ -110,9 +110,11 @@ class Plan:
 
         delta: in [0, 1). At δ = 0 only basic composition applies.
         routes: the theorems to try, by their names in `ROUTES`; all of them unless given.
-        Raises UnsupportedCost where no theorem applies, as for a ρ-zCDP step at δ = 0.
+        Raises UnsupportedCost where no theorem applies, as for a ρ-zCDP step at δ = 0, or an unbounded one at any.
         """
         delta = probability_below_one(delta)
+        if any(isinstance(step.cost, Unbounded) for step in self.steps):
+            raise UnsupportedCost("this plan has no finite price: one of its steps costs Unbounded()")
         found: dict[str, float] = {}
         for name in ROUTES if routes is None else routes:
             epsilon = self.route(name, delta, enough=min(found.values(), default=None))
@@ -151,7 +153,7 @@ class Plan:
     def _basic(self, delta: float) -> float | None:
         total, spent = exact(0.0), exact(0.0)
         for step in self.steps:
-            if isinstance(step.cost, ZCDP | GDP):
+            if isinstance(step.cost, ZCDP | GDP | Unbounded):
                 return None
             if isinstance(step.cost, ApproxDP):
                 spent += exact(step.cost.delta) * step.rounds

@@ -7,15 +7,15 @@ from typing import Any, Final, cast
 import attrs
 
 from accountant.composition import composition_from_record
-from accountant.costs import Budget
+from accountant.costs import Budget, Unbounded
 from accountant.digits import as_property, in_symbols, rounded_up
 from accountant.plans import ROUTE_CLAIMS
 from accountant.trail import Entry
 
 Row = tuple[str, str, str, int, str]
 
-UNBOUNDED: Final = "unbounded"
-"""What is spent where no ledger was asked, and no number would be true."""
+UNBOUNDED: Final = Unbounded.kind
+"""What is spent where no ledger was asked, or one that promises nothing: no number would be true."""
 
 
 @attrs.frozen
@@ -23,7 +23,7 @@ class Statement:
     """A snapshot of the books.
 
     guarantee: one sentence.  account: the path of the sub-budget it is about, "" for the whole.
-    private: False where any release used a simulated noise source, or may have:
+    private: False where nothing is promised, and where any release used a simulated noise source, or may have:
       an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
     plans: how plans that were charged as one thing were priced, and what was released of those that mix queries.
@@ -52,7 +52,7 @@ class Statement:
 
     @property
     def promises(self) -> bool:
-        """Whether it promises anything at all: False where no books were kept."""
+        """Whether it promises anything at all: False where no books were kept, or such as bound nothing."""
         return self.spent != UNBOUNDED
 
     def as_dict(self) -> dict[str, object]:
@@ -115,6 +115,11 @@ def unprotected(scope: str) -> Statement:
 
 def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
     what = as_property(spent)
+    if isinstance(spent, Unbounded):
+        return (
+            "Nothing is promised: these books list what was released and bound nothing. All of it together may tell "
+            "everything about anybody, whatever the cost of a single release."
+        )
     if private:
         return f"Everything released so far is together {what} under {adjacency}."
     return f"With secure noise, everything released so far would together be {what} under {adjacency}."
@@ -140,7 +145,7 @@ def _cost_text(record: Mapping[str, object]) -> str:
         for name in ("epsilon", "delta", "rho", "mu")
         if name in record
     )
-    return f"{record['kind']} {numbers}"
+    return f"{record['kind']} {numbers}".rstrip()
 
 
 def _named(record: Mapping[str, object]) -> str:
@@ -155,7 +160,7 @@ def state(entries: Sequence[Entry], spent: Budget, budget: Budget, account: str 
     account: the sub-budget's path, "" for everything.
     """
     details = gather(entries, account)
-    private = details.private and not details.unknown
+    private = details.private and not details.unknown and not isinstance(spent, Unbounded)
     opened = entries[0]
     rule = composition_from_record(cast("Mapping[str, str | float]", _record(opened, "composition")))
     adjacency = str(_record(opened, "adjacency")["name"])

@@ -32,7 +32,7 @@ from boosting.rado import ada_boost, rado_boost
 from boosting.schema import SignArray
 from exchequer.datasets import SEARCHED, DataNotFound, adult, data_folder, found_file, mushroom
 from learners import RadoBoostClassifier
-from learners.rado_coding import Coding
+from learners.coding import Coding
 from learners.rado_designs import spread
 from learners.schema import Boolean, Categorical, Numeric, Schema, Values
 from learners.tables import read_csv

@@ -12,12 +12,13 @@ from typing import IO, TYPE_CHECKING, Final
 import attrs
 import click
 
-from accountant import Entry
+from accountant import Entry, Unbounded
 from accountant.audit import Verification, verify
 from accountant.digits import in_symbols
 from accountant.export import write_export
 from accountant.files import whole_file
 from accountant.receipts import PublicKey
+from accountant.records import Opened, read
 from accountant.report import ClaimText, report
 from exchequer import show
 from exchequer.bad_input import refuse_overwriting
@@ -33,6 +34,7 @@ SOUND, NOT_SOUND = 0, 1
 
 NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is installed (entry points of {GROUP})"
 NO_OPINION: Final = "no second opinion: it would add up entries that are not sound"
+NOTHING_TO_ADD: Final = "no second opinion: these books promise nothing, so there is no total to compare"
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -79,10 +81,17 @@ def audited(books: Books, claims: dict[str, ClaimText] | None, expect_head: str 
     with show.entries_bar("verifying", len(books)) as progress:
         found = verify(told(books, failures), expect_head=expect_head, claims=claims, progress=progress)
     notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
-    if second and (found.errors or failures):
-        notes.append(NO_OPINION)
+    why_not = NO_OPINION if found.errors or failures else NOTHING_TO_ADD if _promise_nothing(books) else ""
+    if second and why_not:
+        notes.append(why_not)
     found = attrs.evolve(found, errors=(*failures, *found.errors), notes=tuple(notes))
-    return Audited(found, _second_opinion(books) if second and found.sound else None)
+    return Audited(found, _second_opinion(books) if second and not why_not else None)
+
+
+def _promise_nothing(books: Books) -> bool:
+    """Whether sound books have no budget that could be kept."""
+    opened = read(books[0])
+    return isinstance(opened, Opened) and isinstance(opened.budget, Unbounded)
 
 
 def _second_opinion(books: Books) -> "SecondOpinion":

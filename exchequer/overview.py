@@ -140,10 +140,13 @@ def account_record(account: Account) -> dict[str, object]:
     }
 
 
-def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float]:
-    """Both parts of an amount as floats. up: never below it, as for what was spent; else never above."""
+def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float | None]:
+    """Both parts of an amount as floats; a loss of None has no limit.
+
+    up: never below it, as for what was spent; else never above.
+    """
     rounded = float_up if up else float_down
-    return {"loss": rounded(amount.loss), "delta": rounded(amount.delta)}
+    return {"loss": None if amount.endless else rounded(amount.loss), "delta": rounded(amount.delta)}
 
 
 # --- for people ------------------------------------------------------------------------------------------------
@@ -172,6 +175,8 @@ def _accounts(found: Overview) -> None:
 
 def _number(amount: Amount, deltas: bool, *, up: bool = False) -> str:
     """One part, or two of them."""
+    if amount.endless:
+        return "no limit"
     exact, rounded = (float_up, rounded_up) if up else (float_down, rounded_down)
     parts = (amount.loss, amount.delta) if deltas else (amount.loss,)
     return ", ".join(rounded(exact(part)) for part in parts)
@@ -217,4 +222,4 @@ def _cost(record: Charged) -> str:
 
 def cost_text(cost: Cost) -> str:
     """Its kind and its numbers, rounded up."""
-    return f"{cost.kind} {', '.join(rounded_up(number) for number in attrs.astuple(cost))}"
+    return f"{cost.kind} {', '.join(rounded_up(number) for number in attrs.astuple(cost))}".rstrip()

@@ -17,6 +17,7 @@ from accountant import (
     Plan,
     PureDP,
     Step,
+    Unbounded,
     ZCDPComposition,
 )
 from accountant._numbers import count, fraction, positive, probability_below_one
@@ -114,6 +115,8 @@ def parse_step(text: str, rounds: int) -> Step:
     kind, _, rest = text.partition(":")
     numbers, at, repeated = rest.partition("@")
     try:
+        if kind.partition("@")[0] == Unbounded.kind:
+            raise ValueError("an unbounded cost has no finite price, and no budget pays for it")
         if kind not in KINDS:
             raise ValueError(f"unknown kind {kind!r}")
         values = [float(number) for number in numbers.split(",")]

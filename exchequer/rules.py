@@ -15,6 +15,7 @@ from accountant import (
     Composition,
     Cost,
     Plan,
+    Unbounded,
     UnsupportedCost,
     ZCDPComposition,
     fixed_plans,
@@ -72,7 +73,7 @@ def _zcdp(plan: Plan, delta: float) -> float:
 
 
 def _epsilon(cost: Cost) -> float:
-    if isinstance(cost, ZCDP | GDP):
+    if isinstance(cost, ZCDP | GDP | Unbounded):
         raise UnsupportedCost(f"{cost!r} has no ε")
     return cost.epsilon
 
@@ -123,6 +124,8 @@ class Rule:
 
     def epsilon(self, plan: Plan, delta: float) -> float:
         """The ε of the plan at that δ in total. Raises DoesNotApply."""
+        if any(isinstance(step.cost, Unbounded) for step in plan.steps):
+            raise DoesNotApply("an unbounded round has no finite price")
         try:
             return self.price(plan, delta)
         except UnsupportedCost:

@@ -20,6 +20,7 @@ from accountant import (
     Entry,
     PureDP,
     Statement,
+    Unbounded,
     UnsupportedBudget,
     UnsupportedCost,
 )
@@ -348,7 +349,9 @@ class _Books:
     def _target(self) -> Iterator[str]:
         """What the file says that the fit was to cost must be no less than what it was charged."""
         target, charges = self._claim.target, self._charges()
-        if not _keeps(target, charges, self._rule):
+        if self.opened is not None and isinstance(self.opened.budget, Unbounded):
+            yield f"it says that its fit costs at most {target}, but these books promise nothing, and confirm no cost"
+        elif not _keeps(target, charges, self._rule):
             yield f"it says that its fit costs at most {target}, but was charged {self.fit()} for it"
 
 

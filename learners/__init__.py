@@ -18,12 +18,19 @@ from learners.one_rule import OneRule, PrivateOneRule
 from learners.private_boost import PrivateBoostClassifier
 from learners.rado_boost import RadoBoostClassifier
 from learners.rados import RadoRelease, Rados
+from learners.random_feature_baselines import SGD, Objective, Ridge
+from learners.random_feature_descent import AdaSSP, Descent
+from learners.random_feature_maps import RandomFeatureMap
+from learners.random_feature_solvers import MinNorm, Published
+from learners.random_features import RandomFeatureClassifier, RandomFeatureRegressor
 from learners.schema import Boolean, Bounds, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
 from learners.scorecards import Scorecard, Sparsity, scorecard
 from learners.tables import read_csv, schema_from_dtypes
 from learners.votes import Vote, VoteModel
 
 __all__ = [
+    "SGD",
+    "AdaSSP",
     "AdditiveModel",
     "Boolean",
     "Bounds",
@@ -33,6 +40,7 @@ __all__ = [
     "DPGradientBoostingClassifier",
     "DPLogisticRegression",
     "DPRandomForestClassifier",
+    "Descent",
     "EncodedSample",
     "HalfspaceBoostClassifier",
     "Label",
@@ -40,15 +48,22 @@ __all__ = [
     "LazyBoostClassifier",
     "LogisticModel",
     "MarginHistogram",
+    "MinNorm",
     "Numeric",
+    "Objective",
     "OneRule",
     "OutsideSchema",
     "PrivateBoostClassifier",
     "PrivateClassifier",
     "PrivateOneRule",
+    "Published",
     "RadoBoostClassifier",
     "RadoRelease",
     "Rados",
+    "RandomFeatureClassifier",
+    "RandomFeatureMap",
+    "RandomFeatureRegressor",
+    "Ridge",
     "Schema",
     "SchemaError",
     "Scorecard",

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 
+from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.schema import Values
 from learners.tables import refuse_masked
@@ -44,6 +45,22 @@ def class_numbers(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
     if np.unique(numbers).size == 1:
         raise ValueError(f"y holds one class only, {values[:1].tolist()[0]!r}: there is nothing to learn")
     return numbers
+
+
+def bounded_labels(y: npt.ArrayLike, bounds: tuple[float, float]) -> FloatArray:
+    """Numbers, moved into their public bounds where they are outside, as −1 … 1; shape (n,).
+
+    Raises ValueError where y is not one-dimensional, not of numbers, or holds NaN or an infinity.
+    """
+    values = label_values(y)
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"y: expected numbers, got {values.dtype}; Unknown label type for a regression") from None
+    if not np.all(np.isfinite(numbers)):
+        raise ValueError("y: Input y contains NaN or infinity. Leave such records out before the fit")
+    lower, upper = bounds
+    return np.clip((np.clip(numbers, lower, upper) - lower) / (upper - lower) * 2.0 - 1.0, -1.0, 1.0)
 
 
 def observed_classes(y: npt.ArrayLike) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray, Schema
 from learners.tables import Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
-from mechanisms.logistic_loss import BLOCK, UNIT, Reach
+from mechanisms.logistic_loss import BLOCK, UNIT, LogisticLosses, Reach
 from mechanisms.noise import NoiseSource
 from mechanisms.objective import ObjectivePerturbation, TooLittleRegularization, calibrated
 
@@ -87,9 +87,9 @@ class Design:
         return self.linear.reach
 
     @cached_property
-    def signed(self) -> FloatArray:
-        """Labels, shape (n,)."""
-        return self.sample.labels.astype(np.float64)
+    def losses(self) -> LogisticLosses:
+        """Of the labels."""
+        return LogisticLosses(self.sample.labels.astype(np.float64))
 
     @property
     def score_rounding(self) -> float:

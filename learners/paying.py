@@ -174,7 +174,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     def _remember(self, model: K, classes: tuple[object, ...], tuned: dict[str, object] | None = None) -> None:
         """Of that, what needs no books."""
         self.model_ = model
-        self.classes_ = class_array(classes)
+        if classes:  # a regression has none
+            self.classes_ = class_array(classes)
         self.n_features_in_ = self._inputs(model)
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.pop("tuned_", None)
@@ -202,7 +203,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         or classes that are objects.
         """
         tuned = getattr(self, "tuned_", None)
-        content = self._content(self._fitted(), self.classes_.tolist(), self.parameters_, tuned)
+        classes = self.classes_.tolist() if hasattr(self, "classes_") else []
+        content = self._content(self._fitted(), classes, self.parameters_, tuned)
         record: dict[str, object] = {
             "format": "exchequer-model",
             "version": 1,
@@ -260,7 +262,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
             raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
         model = cls(**arguments, **cls._domain(kept, classes))
         model.model_, model.parameters_ = kept, arguments
-        model.classes_ = class_array(classes)
+        if classes:
+            model.classes_ = class_array(classes)
         if (tuned := record.get("tuned")) is not None:
             model.tuned_ = dict(cast("Mapping[str, object]", tuned))
         model.n_features_in_ = cls._inputs(kept)

@@ -13,10 +13,11 @@ from boosting.rado import CoordinateRun, Oracle, Prudential, median, rado_boost,
 from boosting.rado_loss import shrinkage_factor
 from boosting.rado_smoothing import enough_smoothing, smoothed
 from learners.classes import Classes, PublicClassifier
+from learners.coding import Coding, Scaling
 from learners.estimator import Domain
 from learners.parameters import one_of, optional
 from learners.paying import Check, Progress, RandomState
-from learners.rado_coding import Coding, RadoSample, Scaling
+from learners.rado_coding import RadoSample
 from learners.rados import Protection, RadoHolder, RadoRelease, Rados, Route, protection_name
 from learners.tables import Table, input_names, refuse_other_names
 

@@ -5,23 +5,21 @@ rados or, as published, on the edge vectors. Rados that protect some columns are
 """
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
 
 import attrs
 import numpy as np
 
-from accountant import Adjacency, Plan, PureDP, ReplaceOne
+from accountant import Adjacency, ReplaceOne
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
-from learners.rado_coding import RadoSample, Scaling
+from learners.coding import Scaling
+from learners.gaussian_parts import LEAST_VARIANCE, MOMENTS_SHARE, Part, bought, noisy_spread, plan_of
+from learners.rado_coding import RadoSample
 from mechanisms import (
     EdgeVectors,
-    GaussianKernel,
-    L2Sensitivity,
     NoiseSource,
-    PlainMechanism,
-    Query,
     column_moments,
     edge_vectors,
     paired_rados,
@@ -30,13 +28,6 @@ from mechanisms import (
 )
 from mechanisms.queries import refuse_sizes
 
-MOMENTS_SHARE: Final = 0.1
-"""Of the squared μ of Gaussian differential privacy, what standardising the columns may take."""
-
-LEAST_VARIANCE: Final = 1e-12
-"""Columns that vary less are taken to be constant, and are only centred."""
-
-D = TypeVar("D")
 Released: TypeAlias = tuple[FloatArray, Scaling]
 """Rados, shape (n, d), and what their features were scaled by."""
 
@@ -56,16 +47,6 @@ class Design(Protocol):
         """Charge, then release. Raises ValueError where the allowance does not buy it, before anything is charged."""
 
 
-def bought(allowance: Allowance, plan: Callable[[float], Plan]) -> float:
-    """The largest μ whose plan the allowance pays for. Raises ValueError."""
-    if isinstance(allowance.target, PureDP):
-        raise ValueError("delta: rados take Gaussian noise, which needs delta > 0; 1e-6 is usual")
-    try:
-        return allowance.largest_eta(plan)
-    except ArithmeticError as error:
-        raise ValueError(f"epsilon: no noise goes with {allowance.target}: {error}") from error
-
-
 def _summed(edges: EdgeVectors, number: int, support: int | None, noise: NoiseSource) -> FloatArray:
     """n random rados, of `support` records each if that is given. No privacy claim."""
     if support is None:
@@ -77,13 +58,6 @@ def spread(values: FloatArray) -> Scaling:
     """By the means and deviations that these values have; constant columns keep their scale. values: shape (m, d)."""
     deviations = np.std(values, axis=0)
     return Scaling(np.mean(values, axis=0), np.where(deviations**2 > LEAST_VARIANCE, deviations, 1.0))
-
-
-def noisy_spread(moments: FloatArray, records: int, sigma: float) -> Scaling:
-    """From Σz and Σz² of columns within [−1, 1], with noise of `sigma` on both. moments: shape (2, d)."""
-    means = np.clip(moments[0] / records, -1.0, 1.0)
-    least = max(LEAST_VARIANCE, 4.0 * sigma / records)  # what noise alone would make of a constant column
-    return Scaling(means, np.sqrt(np.maximum(moments[1] / records - means**2, least)))
 
 
 @attrs.frozen
@@ -159,22 +133,3 @@ class ExamplesDesign:
             return [Part(query, query.sensitivity.value / part, noise) for query, part in each if part]
 
         return parts
-
-
-@attrs.frozen
-class Part(Generic[D]):
-    """A query with Gaussian noise of `sigma`."""
-
-    query: Query[D, FloatArray, L2Sensitivity]
-    sigma: float
-    noise: NoiseSource
-
-    @property
-    def mechanism(self) -> PlainMechanism[D, FloatArray, L2Sensitivity, FloatArray]:
-        """The two together."""
-        return PlainMechanism(self.query, GaussianKernel(self.sigma), self.noise)
-
-
-def plan_of(parts: Sequence["Part[D]"]) -> Plan:
-    """Their costs, in order."""
-    return Plan(tuple(step for part in parts for step in Plan.of(part.mechanism.cost).steps))

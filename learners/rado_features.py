@@ -30,8 +30,10 @@ from accountant.adjacency import feature_adjacency
 from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
-from learners.rado_coding import Coding, RadoSample, Scaling
-from learners.rado_designs import Part, Released, bought, noisy_spread, plan_of, spread
+from learners.coding import Coding, Scaling
+from learners.gaussian_parts import Part, bought, noisy_spread, plan_of
+from learners.rado_coding import RadoSample
+from learners.rado_designs import Released, spread
 from learners.schema import Numeric
 from mechanisms import (
     EdgeVectors,

@@ -15,11 +15,12 @@ from accountant.statement import unprotected
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.classes import Classes, distinct_classes, public_classes
+from learners.coding import Coding, Scaling
 from learners.estimator import Domain, NamedColumns, domain_schema
 from learners.labels import refuse_no_labels, signs
 from learners.parameters import one_of, optional
 from learners.paying import Check, Kept, PayingEstimator, Progress, RandomState
-from learners.rado_coding import Coding, RadoSample, Scaling
+from learners.rado_coding import RadoSample
 from learners.rado_designs import Design, ExamplesDesign, NoProtection, Released
 from learners.rado_features import FeatureDesign
 from learners.tables import Table, input_names

@@ -16,6 +16,7 @@ from mechanisms.additive import (
 from mechanisms.core import FiniteMechanism, Mechanism
 from mechanisms.kernels import FiniteKernel, Kernel
 from mechanisms.leaf_labels import LeafLabelKernel, LeafLabels
+from mechanisms.logistic_loss import Reach, ResidualRecords
 from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
 from mechanisms.objective import ObjectivePerturbation, TooLittleRegularization
 from mechanisms.plain import PlainMechanism, PlainSelection, Query, at_delta
@@ -119,6 +120,8 @@ __all__ = [
     "RadoTailTruncation",
     "RandomRados",
     "RangeSensitivity",
+    "Reach",
+    "ResidualRecords",
     "RobustCost",
     "RobustGaussian",
     "RobustLaplace",

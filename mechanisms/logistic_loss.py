@@ -1,10 +1,12 @@
-"""Regularised logistic loss on labelled vectors, and its minimiser to a certified gradient.
+"""Regularised losses of linear scores, logistic and its kin for regression, and their certified minimiser.
 
-The objective is Σᵢ ln(1 + exp(−yᵢ w·xᵢ)) + (λ/2)‖w‖² + b·w, sums and not means; CMS11's Λ is λ/n, its b is ours.
+The objective is Σᵢ φᵢ(w·xᵢ) + (λ/2)‖w‖² + b·w, sums and not means; CMS11's Λ is λ/n, its b is ours. φᵢ(z) is
+ln(1 + exp(−yᵢz)), or the log-cosh loss ln(2 cosh((z − oᵢ)/2)): Huber's, but smooth, and of slope ½ at most.
 """
 
 import math
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import ClassVar, Final, Literal, Protocol, TypeAlias
 
 import attrs
 import numpy as np
@@ -21,6 +23,9 @@ SAFETY: Final = 1.01
 
 BLOCK: Final = 1024
 """Records summed one after another; blocks are then added up, so that rounding grows with n/BLOCK, not with n."""
+
+COLUMNS: Final = 32
+"""Products of a score summed one after another where features are many, as with BLOCK."""
 
 MOST_STEPS: Final = 500
 """Newton steps; a dozen is usual."""
@@ -42,8 +47,62 @@ class Reach:
         return self.l1 <= other.l1 and self.l2 <= other.l2
 
 
+LossName: TypeAlias = Literal["logistic", "log-cosh"]
+
+SLOPES: Final[Mapping[LossName, float]] = {"logistic": 1.0, "log-cosh": 0.5}
+"""The largest |φ′| of each loss."""
+
+
+class Losses(Protocol):
+    """One convex loss φᵢ of the score per record, with |φᵢ‴| <= φᵢ″ <= 1/4 and |φᵢ′| <= SLOPES[name]."""
+
+    @property
+    def name(self) -> LossName:
+        """Which loss all of them are."""
+
+    def pulls(self, scores: FloatArray) -> FloatArray:
+        """−φᵢ′ at the scores, to a few units in the last place of 1, shape (n,)."""
+
+    def bends(self, scores: FloatArray) -> FloatArray:
+        """φᵢ″ at the scores, likewise."""
+
+
+@attrs.frozen(eq=False)
+class LogisticLosses:
+    """ln(1 + exp(−yz)).  signed: labels −1 and +1 as floats, shape (n,)."""
+
+    name: ClassVar[LossName] = "logistic"
+    signed: FloatArray
+
+    def pulls(self, scores: FloatArray) -> FloatArray:
+        """See `Losses`: sy, s = 1/(1 + exp(yz))."""
+        return np.asarray(self.signed * expit(-self.signed * scores), dtype=np.float64)
+
+    def bends(self, scores: FloatArray) -> FloatArray:
+        """See `Losses`: s(1 − s)."""
+        s = expit(-self.signed * scores)
+        return np.asarray(s * (1.0 - s), dtype=np.float64)
+
+
+@attrs.frozen(eq=False)
+class LogCoshLosses:
+    """ln(2 cosh((z − o)/2)): ln(1 + exp(z − o)) − (z − o)/2.  offsets: o, shape (n,), finite, of any size."""
+
+    name: ClassVar[LossName] = "log-cosh"
+    offsets: FloatArray
+
+    def pulls(self, scores: FloatArray) -> FloatArray:
+        """See `Losses`: ½ − s, s = 1/(1 + exp(o − z))."""
+        return np.asarray(-0.5 * np.tanh(0.5 * (scores - self.offsets)), dtype=np.float64)
+
+    def bends(self, scores: FloatArray) -> FloatArray:
+        """See `Losses`: s(1 − s)."""
+        z = scores - self.offsets
+        return np.asarray(expit(z) * expit(-z), dtype=np.float64)
+
+
 class LinearSample(Protocol):
-    """n labelled vectors of dimension d, as the loss needs them; `signed` are the labels −1 and +1 as floats."""
+    """n vectors of dimension d, each with its loss, as the objective needs them."""
 
     @property
     def n(self) -> int:
@@ -58,8 +117,8 @@ class LinearSample(Protocol):
         """Bounds that hold for whatever the records are."""
 
     @property
-    def signed(self) -> FloatArray:
-        """Labels, shape (n,)."""
+    def losses(self) -> Losses:
+        """The records' losses."""
 
     @property
     def score_rounding(self) -> float:
@@ -80,27 +139,10 @@ class LinearSample(Protocol):
 
 
 @attrs.frozen(slots=False, eq=False)
-class LinearRecords:
-    """Vectors as a dense matrix.
-
-    features: shape (n, d).  signed: labels −1 and +1, shape (n,).  reach: public bounds, checked here.
-    Raises ValueError for a record outside them, a label that is neither, or shapes that do not fit.
-    """
+class _Dense:
+    """Vectors as a dense matrix, shape (n, d)."""
 
     features: FloatArray
-    signed: FloatArray
-    reach: Reach
-
-    def __attrs_post_init__(self) -> None:
-        if self.features.ndim != 2 or self.signed.shape != self.features.shape[:1]:
-            raise ValueError(f"expected (n, d) and (n,), got {self.features.shape} and {self.signed.shape}")
-        if not np.all(np.abs(self.signed) == 1.0):
-            raise ValueError("labels must be -1 or +1")
-        # Unit vectors in floating point are seldom of length 1; what is forgiven is less than costs are rounded up by.
-        one, two = np.abs(self.features).sum(axis=1), np.sqrt((self.features**2).sum(axis=1))
-        slack = 1.0 + 2.0**-42
-        if not (np.all(one <= self.reach.l1 * slack) and np.all(two <= self.reach.l2 * slack)):
-            raise ValueError(f"a record lies outside {self.reach}; scale or clip every record on its own first")
 
     @property
     def n(self) -> int:
@@ -138,21 +180,83 @@ class LinearRecords:
         """See `LinearSample`."""
         return np.asarray((self.features * curvatures[:, None]).T @ self.features, dtype=np.float64)
 
+    def _within(self, values: FloatArray, reach: Reach) -> None:
+        """Raise ValueError for values that are not one per record, or a record outside the bounds."""
+        if self.features.ndim != 2 or values.shape != self.features.shape[:1]:
+            raise ValueError(f"expected (n, d) and (n,), got {self.features.shape} and {values.shape}")
+        # Unit vectors in floating point are seldom of length 1; what is forgiven is less than costs are rounded up by.
+        one, two = np.abs(self.features).sum(axis=1), np.sqrt((self.features**2).sum(axis=1))
+        slack = 1.0 + 2.0**-42
+        if not (np.all(one <= reach.l1 * slack) and np.all(two <= reach.l2 * slack)):
+            raise ValueError(f"a record lies outside {reach}; scale or clip every record on its own first")
 
-def missed(sample: LinearSample, weights: FloatArray) -> FloatArray:
-    """s = 1/(1 + exp(y w·x)), shape (n,): the size of each record's gradient; its curvature is s(1 − s)."""
-    return np.asarray(expit(-sample.signed * sample.scores(weights)), dtype=np.float64)
+
+@attrs.frozen(slots=False, eq=False)
+class LinearRecords(_Dense):
+    """Labelled vectors as a dense matrix, for the logistic loss.
+
+    features: shape (n, d).  signed: labels −1 and +1, shape (n,).  reach: public bounds, checked here.
+    Raises ValueError for a record outside them, a label that is neither, or shapes that do not fit.
+    """
+
+    signed: FloatArray
+    reach: Reach
+
+    def __attrs_post_init__(self) -> None:
+        self._within(self.signed, self.reach)
+        if not np.all(np.abs(self.signed) == 1.0):
+            raise ValueError("labels must be -1 or +1")
+
+    @property
+    def losses(self) -> LogisticLosses:
+        """See `LinearSample`."""
+        return LogisticLosses(self.signed)
+
+
+@attrs.frozen(slots=False, eq=False)
+class ResidualRecords(_Dense):
+    """Vectors and what their scores should be, as a dense matrix, for the log-cosh loss of the difference.
+
+    features: shape (n, d).  offsets: labels in units of the residual where the loss turns from a square to a line,
+    shape (n,), finite; nothing needs a bound on them, as no slope exceeds ½.  reach: public bounds, checked here.
+    Raises ValueError for a record outside them, an offset of NaN or ±inf, or shapes that do not fit.
+    """
+
+    offsets: FloatArray
+    reach: Reach
+
+    def __attrs_post_init__(self) -> None:
+        self._within(self.offsets, self.reach)
+        if not np.all(np.isfinite(self.offsets)):
+            raise ValueError("offsets must be finite; set or drop labels of NaN or ±inf, record by record")
+
+    @property
+    def losses(self) -> LogCoshLosses:
+        """See `LinearSample`."""
+        return LogCoshLosses(self.offsets)
+
+    @property
+    def score_rounding(self) -> float:
+        """Sums of products over some columns in any order, then over these: random features are many."""
+        return 2.0 * (min(self.d, COLUMNS) + self.d / COLUMNS + 4) * UNIT
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """See `LinearSample`."""
+        total = np.zeros(self.n)
+        for start in range(0, self.d, COLUMNS):
+            columns = slice(start, start + COLUMNS)
+            total += self.features[:, columns] @ weights[columns]
+        return total
 
 
 def noise_that_gives(sample: LinearSample, regularization: float, weights: FloatArray) -> FloatArray:
-    """The b of which `weights` is the exact minimiser: Σ sᵢyᵢxᵢ − λw."""
-    return sample.pulled(sample.signed * missed(sample, weights)) - regularization * weights
+    """The b of which `weights` is the exact minimiser: −Σ φᵢ′xᵢ − λw."""
+    return sample.pulled(sample.losses.pulls(sample.scores(weights))) - regularization * weights
 
 
 def curvature(sample: LinearSample, regularization: float, weights: FloatArray) -> FloatArray:
     """The Hessian of the objective, shape (d, d); it does not depend on b."""
-    s = missed(sample, weights)
-    return sample.gram(s * (1.0 - s)) + regularization * np.eye(sample.d)
+    return sample.gram(sample.losses.bends(sample.scores(weights))) + regularization * np.eye(sample.d)
 
 
 def gradient_error(
@@ -160,14 +264,15 @@ def gradient_error(
 ) -> float:
     """An upper bound on what rounding may have done to a computed gradient of the objective, in ℓ2.
 
-    bent: Σ s(1 − s), as computed. An error of e in a score moves s by at most e·exp(e)·s(1 − s), as |φ‴| <= φ″.
+    bent: Σ φ″, as computed. An error of e in a score moves φ′ by at most e·exp(e)·φ″, as |φ‴| <= φ″. Subtracting an
+    offset, whatever its size, moves it by at most UNIT/4 more, as that moves z by UNIT·|z| and |z|φ″(z) < 0.23.
     """
     reach, largest = sample.reach, float(np.max(np.abs(weights), initial=0.0))
     score_error = sample.score_rounding * reach.l1 * largest
     slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (bent + 16.0 * UNIT * sample.n))
-    # Beyond 1 the bound on slopes is the trivial one; `expit` itself is good to a few units.
-    missed_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * UNIT * sample.n
-    sums = reach.l2 * (missed_error + sample.n * sample.sum_rounding)
+    # Beyond 1 the bound on slopes is the trivial one; `expit` and `tanh` themselves are good to a few units.
+    pulls_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * UNIT * sample.n
+    sums = reach.l2 * (pulls_error + sample.n * sample.sum_rounding)
     parts = sample.n * reach.l2 + regularization * np.linalg.norm(weights) + np.linalg.norm(noise)
     return SAFETY * (sums + 4.0 * UNIT * float(parts))
 
@@ -186,9 +291,9 @@ def minimiser(sample: LinearSample, regularization: float, noise: FloatArray, to
 
     weights = np.zeros(sample.d)
     for _ in range(MOST_STEPS):
-        s = missed(sample, weights)
-        gradient = regularization * weights + noise - sample.pulled(sample.signed * s)
-        bent = s * (1.0 - s)
+        scores = sample.scores(weights)
+        gradient = regularization * weights + noise - sample.pulled(sample.losses.pulls(scores))
+        bent = sample.losses.bends(scores)
         error = gradient_error(sample, regularization, weights, noise, float(np.sum(bent)))
         if certified_norm(gradient, error) <= tolerance:
             return weights

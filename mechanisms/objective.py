@@ -1,4 +1,4 @@
-"""Objective perturbation: the minimiser of the regularised logistic loss plus a random linear term.
+"""Objective perturbation: the minimiser of a regularised loss of linear scores plus a random linear term.
 
 What is released is an approximate minimiser with a little noise of its own, so that nothing rests on exact
 minimisation, nor on the random term's having a density: the sampler's grid counts as one more inexactness.
@@ -17,7 +17,7 @@ from accountant._numbers import count, positive, probability_below_one
 from accountant.rounding import down, largest, up
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
 from mechanisms.core import FloatArray, Mechanism
-from mechanisms.logistic_loss import LinearSample, Reach, curvature, minimiser, noise_that_gives
+from mechanisms.logistic_loss import SLOPES, LinearSample, LossName, Reach, curvature, minimiser, noise_that_gives
 from mechanisms.noise import GRID, NoiseSource, SecureNoise, grid_exponent
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
 
@@ -38,15 +38,21 @@ class TooLittleRegularization(ValueError):
     """λ is too small for this noise to cost anything that has been proved."""
 
 
-def pure_epsilon(each: float, bend: float, relation: ReplaceOne | AddRemoveOne) -> float:
-    """ε of the exact minimiser, where a record's gradient s·yx shifts the noise at a cost of s·each. Rounded up.
+def pure_epsilon(each: float, bend: float, relation: ReplaceOne | AddRemoveOne, loss: LossName = "logistic") -> float:
+    """ε of the exact minimiser, where a record's gradient −φ′x shifts the noise at a cost of |φ′|·each. Rounded up.
 
     each: A, the reach over the noise scale.  bend: B = ‖x‖₂²/λ.
-    sup over s in [0, 1] of A(1 + s) + ln(1 + Bs(1 − s)), or of As + ln(…) where a record is added or removed.
-    At λ·ε >= 2‖x‖₂² that is 2A: the determinant costs nothing. [objective-perturbation]
+    Logistic: |φ′| = s, so the sup over s in [0, 1] of A(1 + s) + ln(1 + Bs(1 − s)), or of As + ln(…) where a record is
+    added or removed. At λ·ε >= 2‖x‖₂² that is 2A: the determinant costs nothing. [objective-perturbation]
+
+    Log-cosh: |φ′| = t in [0, ½), φ″ = ¼ − t². At one w, b moves by at most A(t + t′), and the determinants are
+    those of G + φ″xxᵀ and G + φ″′x′x′ᵀ, G >= λ: their ratio is at most (1 + B(¼ − t²))/(1 + 0), in either direction.
+    t′ appears in A·t′ alone, so it is ½: A(½ + t) + ln(1 + B(¼ − t²)), which with s = ½ + t is As + ln(1 + Bs(1 − s)).
+    A/2 less where a record is added or removed. [objective-perturbation-regression]
     """
-    # The grid's share is part of `each`, but must count in full where s < 1 scales it down.
-    other = each if isinstance(relation, ReplaceOne) else GRID
+    slopes = SLOPES[loss] * (2.0 if isinstance(relation, ReplaceOne) else 1.0)
+    # The grid's share is part of `each`, but must count in full where less than all of `each` does.
+    other = each * (slopes - 1.0) + (GRID if slopes < 2.0 else 0.0)
     if each >= bend:
         return up(each + other)
     # The stationary point, which lies in (1/2, 1); the value is flat there, so its rounding does not matter.
@@ -90,21 +96,25 @@ def gaussian_mu(mu: float, bend: float, relation: ReplaceOne | AddRemoveOne) -> 
 
 @attrs.frozen(slots=False)
 class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
-    """Weights of a logistic regression: the minimiser of Σ ln(1 + exp(−y w·x)) + (λ/2)‖w‖² + b·w, plus little noise.
+    """Weights of a regression: the minimiser of Σ φ(w·x) + (λ/2)‖w‖² + b·w, plus little noise.
 
+    φ is the logistic loss of a label ±1, or the log-cosh loss of a real one; see `mechanisms.logistic_loss`.
     kernel: the law of b.  regularization: λ > 0, of the *sum* of losses; CMS11's Λ is λ/n.
     reach: public bounds on ‖x‖₁ and ‖x‖₂.  d: the number of weights.
     tolerance: the ℓ2 norm that the gradient is certified to fall below.
     delta: for Gaussian noise only. Above 0 the cost is ApproxDP at that δ; 0 declares GDP, for other ledgers.
     relation: replace-one, or add-remove-one; λ and the tolerance must then not come from n.
-    Cost: that of the exact minimiser ([objective-perturbation], [objective-perturbation-gaussian]) and that of the
-    noise on the output, at most SHARE of it, composed ([approximate-minimum]).
+    loss: which loss is priced; "log-cosh" takes pure noise only, as nothing is proved for Gaussian noise there.
+    Cost: that of the exact minimiser ([objective-perturbation], [objective-perturbation-gaussian],
+    [objective-perturbation-regression]) and that of the noise on the output, at most SHARE of it, composed
+    ([approximate-minimum]).
 
     | edge | what happens |
     | --- | --- |
-    | λ·ε < 2‖x‖₂² | pure noise costs up to ln(1 + ‖x‖₂²/4λ) more |
+    | λ·ε < 2‖x‖₂², log-cosh: λ·ε < ‖x‖₂² | pure noise costs up to ln(1 + ‖x‖₂²/4λ) more |
     | λ so small that nothing is proved for GDP | TooLittleRegularization, when the cost is asked for |
-    | data of another d, or of a larger reach | ValueError before the charge |
+    | data of another d, of a larger reach, or with the other loss | ValueError before the charge |
+    | Gaussian noise for the log-cosh loss | TypeError |
     | the gradient does not come below the tolerance | NotMinimised after the charge; see LIMITS.md |
     """
 
@@ -116,8 +126,14 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     delta: float = attrs.field(default=0.0, converter=probability_below_one)
     relation: ReplaceOne | AddRemoveOne = attrs.field(factory=ReplaceOne)
     noise: NoiseSource = attrs.field(factory=SecureNoise)
+    loss: LossName = attrs.field(default="logistic", kw_only=True)
 
     def __attrs_post_init__(self) -> None:
+        if self.loss not in SLOPES:
+            raise ValueError(f"loss: expected one of {', '.join(SLOPES)}, got {self.loss!r}")
+        if isinstance(self.kernel, GaussianKernel) and self.loss != "logistic":
+            # The Gaussian proof needs a record's gradient to keep its direction; this one changes its sign.
+            raise TypeError(f"kernel: no cost is proved for Gaussian noise with the {self.loss} loss; take pure noise")
         if self.delta and not isinstance(self.kernel, GaussianKernel):
             raise ValueError(f"delta: {self.kernel.name} noise is pure differential privacy; leave delta=0")
 
@@ -133,10 +149,10 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
         match self.kernel:
             case LaplaceKernel() as laplace:
                 each = laplace.cost(L1Sensitivity(self.reach.l1)).epsilon
-                return PureDP(pure_epsilon(each, bend, self.relation))
+                return PureDP(pure_epsilon(each, bend, self.relation, self.loss))
             case GammaNormKernel() as gamma:
                 each = gamma.cost(L2Sensitivity(self.reach.l2)).epsilon
-                return PureDP(pure_epsilon(each, bend, self.relation))
+                return PureDP(pure_epsilon(each, bend, self.relation, self.loss))
             case GaussianKernel() as normal:
                 mu = normal.cost(L2Sensitivity(self.reach.l2)).mu
                 if self.delta:
@@ -183,11 +199,10 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     @cached_property
     def description(self) -> Description:
         norm = "l1" if isinstance(self.kernel, LaplaceKernel) else "l2"
-        bound = self.reach.l1 if norm == "l1" else self.reach.l2
-        gaussian_noise = isinstance(self.kernel, GaussianKernel)
+        bound = SLOPES[self.loss] * (self.reach.l1 if norm == "l1" else self.reach.l2)
         return Description(
             mechanism="ObjectivePerturbation",
-            query="regularised logistic loss",
+            query=f"regularised {self.loss} loss",
             parameters=(
                 ("noise", self.kernel.name),
                 *self.kernel.parameters,
@@ -202,14 +217,22 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
             noise=self.noise.name,
             private=self.noise.private,
             claims=(
-                "objective-perturbation-gaussian" if gaussian_noise else "objective-perturbation",
+                self._claim,
                 "approximate-minimum",
                 *self.kernel.claims,
             ),
         )
 
+    @property
+    def _claim(self) -> str:
+        if self.loss == "log-cosh":
+            return "objective-perturbation-regression"
+        return f"objective-perturbation{'-gaussian' if isinstance(self.kernel, GaussianKernel) else ''}"
+
     def check(self, data: LinearSample) -> None:
-        """Raise ValueError where the sample has another dimension or a larger reach than declared."""
+        """Raise ValueError where the sample has another loss or dimension, or a larger reach, than declared."""
+        if data.losses.name != self.loss:
+            raise ValueError(f"loss: this prices the {self.loss} loss, the sample has the {data.losses.name} loss")
         if data.d != self.d or not data.reach.within(self.reach):
             raise ValueError(
                 f"expected {self.d} weights and {self.reach}, got {data.d} and {data.reach}; both must be public"
@@ -252,8 +275,8 @@ def default_regularization(kernel: ObjectiveNoise, reach: Reach, d: int, delta: 
     """λ: twice the noise's deviation, or what makes the determinant cheap, whichever is more. Public.
 
     At twice the deviation the noise alone moves a weight by at most 1/2 (one standard deviation), in the log-odds
-    of one unit of its feature. The determinant is free from ‖x‖₂²·scale/reach on, for Gaussian noise at δ from
-    2‖x‖₂²/ε on; as GDP it costs 7 % at 1.5·‖x‖₂·σ.
+    of one unit of its feature, or in units of the offset. The determinant is free from ‖x‖₂²·scale/reach on, for
+    Gaussian noise at δ from 2‖x‖₂²/ε on; as GDP it costs 7 % at 1.5·‖x‖₂·σ.
     """
     match kernel:
         case LaplaceKernel(scale=scale):
@@ -282,12 +305,14 @@ def calibrated(
     regularization: float | None = None,
     delta: float = 0.0,
     noise: NoiseSource | None = None,
+    loss: LossName = "logistic",
 ) -> ObjectivePerturbation:
     """The mechanism with the least noise of a kind whose cost `fits`, under replace-one.
 
     kernel: from a noise scale, such as `LaplaceKernel`.  fits: whether a cost can be paid.
     n: of the records, public.  regularization: λ; None takes `default_regularization`.  delta: for Gaussian noise.
-    Raises TooLittleRegularization where no amount of noise fits.
+    loss: "log-cosh" for `ResidualRecords`.
+    Raises TooLittleRegularization where no amount of noise fits, TypeError for Gaussian noise with the log-cosh loss.
     """
     source = SecureNoise() if noise is None else noise
 
@@ -295,7 +320,7 @@ def calibrated(
         law = kernel(1.0 / eta)
         strength = default_regularization(law, reach, d, delta) if regularization is None else regularization
         tolerance = default_tolerance(law, reach, d, n)
-        return ObjectivePerturbation(law, strength, reach, d, tolerance, delta, ReplaceOne(), source)
+        return ObjectivePerturbation(law, strength, reach, d, tolerance, delta, ReplaceOne(), source, loss=loss)
 
     def affordable(eta: float) -> bool:
         try:

@@ -22,6 +22,7 @@ from accountant import (
     Cost,
     Description,
     PureDP,
+    Unbounded,
     UnsupportedCost,
     curves,
 )
@@ -69,6 +70,8 @@ def _common(costs: Sequence[Cost]) -> PureDP | BoundedRange | ZCDP | GDP:
 
 
 def _without_delta(cost: Cost) -> PureDP | BoundedRange | ZCDP | GDP:
+    if isinstance(cost, Unbounded):
+        raise UnsupportedCost(f"{cost!r}: a candidate that promises nothing is not supported")
     if not isinstance(cost, ApproxDP):
         return cost
     if cost.delta:

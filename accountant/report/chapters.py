@@ -6,7 +6,7 @@ import attrs
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, Budget, PureDP
+from accountant.costs import ZCDP, Budget, PureDP, Unbounded
 from accountant.digits import as_property, in_symbols, left_text, spent_text
 from accountant.plain_words import READ_AT, SEVERAL, as_approx, for_group, percent, readings, times, unit
 from accountant.records import FORMAT, Opened
@@ -66,6 +66,11 @@ class Findings:
         return self.evidence.state.root.ceiling.minus(self.evidence.state.total)
 
     @property
+    def promises(self) -> bool:
+        """Whether anything is promised."""
+        return not isinstance(self.spent, Unbounded)
+
+    @property
     def private(self) -> bool:
         """Whether all noise is known to be real."""
         return self.evidence.private and not self.evidence.unknown
@@ -75,6 +80,7 @@ RULES: Mapping[str, str] = {
     "basic": "basic composition, which adds up ε and δ",
     "advanced": "advanced composition, which adds up squares of ε, and δ",
     "zcdp": "zCDP composition, which adds up ρ",
+    "no-bound": "a count of releases, which promises nothing",
 }
 
 
@@ -93,6 +99,8 @@ def _for_whom(adjacency: Adjacency) -> str:
 
 def sentence(found: Findings) -> str:
     """The guarantee in one sentence: how much, for which unit, at which δ, by which rule."""
+    if not found.promises:
+        return "Nothing is promised: taken together, everything released so far is not private."
     what, whom = as_property(found.spent), _for_whom(found.opened.adjacency)
     rule = RULES.get(found.rule.name, found.rule.name)
     told = f"{what} {whom}: {in_symbols(found.spent)}, by {rule}"
@@ -106,7 +114,8 @@ def sentence(found: Findings) -> str:
 
 def guarantee(found: Findings) -> Section:
     """What is promised, to whom, and what that means."""
-    return Section("guarantee", "The guarantee", tuple(_guarantee(found)))
+    name = "The guarantee" if found.promises else "No guarantee"
+    return Section("guarantee", name, tuple(_guarantee(found)))
 
 
 def _guarantee(found: Findings) -> Iterator[Part]:
@@ -114,6 +123,8 @@ def _guarantee(found: Findings) -> Iterator[Part]:
         yield Text("These books are not sound, so no guarantee follows from them. Their entries add up to this:")
     yield Text(sentence(found), "guarantee")
     yield _figures(found)
+    if not found.promises:
+        return
     if found.sound and found.private:
         yield from _standing(found)
     about = unit(found.opened.adjacency)
@@ -138,16 +149,13 @@ def _guarantee(found: Findings) -> Iterator[Part]:
 
 def _figures(found: Findings) -> Figures:
     left = 1.0 - part_of(found.evidence.state.total, found.evidence.state.root.ceiling)
+    share = "no limit" if found.left.endless else f"{int(max(left, 0.0) * 1000) / 10:.1f} %"
     waiting = len(found.evidence.waiting)
     return Figures(
         (
             _cost_figure("Spent so far", found.spent, spent_text(found.evidence.state.total, found.rule)),
             _cost_figure("Budget", found.opened.budget, left_text(found.evidence.state.root.ceiling, found.rule)),
-            Figure(
-                "Left",
-                f"{int(max(left, 0.0) * 1000) / 10:.1f} %",
-                left_text(found.left, found.rule),
-            ),
+            Figure("Left", share, "" if found.left.endless else left_text(found.left, found.rule)),
             Figure(
                 "Charges",
                 f"{found.evidence.kinds['charged']:,}",

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Final, Protocol
 
+from accountant.costs import Unbounded
 from accountant.records import Opened
 from accountant.report import chapters, spend_chapters
 from accountant.report.chapters import ClaimText, Findings
@@ -36,6 +37,11 @@ if TYPE_CHECKING:
 
 MOST_AT_THE_TOP: Final = 20
 """Findings that stand before everything else; `verify` lists them all."""
+
+UNBOUNDED: Final = (
+    "These books promise nothing. They list what was released, some of it perhaps at a cost without any bound, so that "
+    "nobody takes it for private."
+)
 
 
 class Checked(Protocol):
@@ -90,6 +96,7 @@ def _page(
     made: datetime.datetime,
 ) -> Page:
     opened = evidence.opened
+    nothing = opened is not None and isinstance(opened.budget, Unbounded)
     version = _version()
     return Page(
         title=shown(title),
@@ -101,8 +108,9 @@ def _page(
         verified=_verified(verification),
         errors=listing(verification.errors, MOST_AT_THE_TOP),
         notes=listing(verification.notes, MOST_AT_THE_TOP),
-        simulated=_simulated(evidence),
-        unknown=_unknown(evidence),
+        unbounded=UNBOUNDED if nothing else "",
+        simulated="" if nothing else _simulated(evidence),
+        unknown="" if nothing else _unknown(evidence),
         contradicted=_contradicted(second),
         sections=tuple(_sections(evidence, opened, verification, claims, second, version)) if opened else (_nothing(),),
         foot=f"Made by {version}. This file needs no network and holds no scripts. It shows what the books say; costs "
@@ -166,16 +174,19 @@ def _sections(
     spent = opened.composition.guarantee(evidence.state.total, opened.budget)
     found = Findings(evidence, opened, spent, verification.sound)
     yield chapters.guarantee(found)
-    yield chapters.burn_down(found)
+    if found.promises:
+        yield chapters.burn_down(found)
     yield spend_chapters.spend(found)
-    yield spend_chapters.other_rules(found)
+    if found.promises:
+        yield spend_chapters.other_rules(found)
     if second is not None:
         yield spend_chapters.opinion(second)
     yield chapters.assumptions(found, claims)
     yield chapters.noise(found)
     yield spend_chapters.loose_ends(found)
     yield chapters.books(found, verification.entries, verification.head, version)
-    yield _questions(found, claims)
+    if found.promises:
+        yield _questions(found, claims)
 
 
 def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Section:

@@ -151,6 +151,7 @@ class Page:
     """The whole report.
 
     books: what the report was made from.  verified: how the books were checked.
+    unbounded: why nothing is promised, "" if something is.
     simulated, unknown: what is wrong with the noise, "" if nothing is.  contradicted: by another accountant, if so.
     """
 
@@ -161,6 +162,7 @@ class Page:
     verified: str
     errors: Listing
     notes: Listing
+    unbounded: str
     simulated: str
     unknown: str
     contradicted: str

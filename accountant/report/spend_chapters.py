@@ -64,12 +64,12 @@ def _budgets(found: Findings) -> Table:
 
 
 def _account(found: Findings, account: Account) -> Row:
-    part = part_of(account.drawn, account.ceiling)
+    drawn, part = spent_text(account.drawn, found.rule), part_of(account.drawn, account.ceiling)
     name = shown(account.path.rpartition("/")[2]) if account.path else "the whole budget"
     return row(
         Cell(name, depth=account.path.count("/") + 1 if account.path else 0, code=bool(account.path)),
         left_text(account.ceiling, found.rule),
-        Cell(spent_text(account.drawn, found.rule), under=percent(part), share=min(part, 1.0)),
+        Cell(drawn) if account.ceiling.endless else Cell(drawn, under=percent(part), share=min(part, 1.0)),
         left_text(account.left, found.rule),
         in_symbols(found.rule.guarantee(account.drawn, found.opened.budget)),
         Cell("closed" if account.closed else "open"),
@@ -120,9 +120,8 @@ def _costs(found: Findings, name: str) -> str:
 def cost_text(cost: Cost) -> str:
     """A cost by its kind and its numbers, rounded up."""
     numbers = {name: value for name, value in cost.as_dict().items() if name != "kind"}
-    return f"{cost.kind} " + ", ".join(
-        f"{_GREEK[name]} = {rounded_up(float(value))}" for name, value in numbers.items()
-    )
+    said = ", ".join(f"{_GREEK[name]} = {rounded_up(float(value))}" for name, value in numbers.items())
+    return f"{cost.kind} {said}".rstrip()
 
 
 _GREEK: Final = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}

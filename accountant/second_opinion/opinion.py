@@ -14,7 +14,7 @@ import attrs
 
 from accountant._numbers import open_probability
 from accountant.composition import BasicComposition, Composition, readable
-from accountant.costs import ApproxDP, BoundedRange, PureDP
+from accountant.costs import ApproxDP, BoundedRange, PureDP, Unbounded
 from accountant.odometer import epsilon_at, least_delta
 from accountant.second_opinion import peer_totals
 from accountant.second_opinion.peer_totals import Parts
@@ -140,11 +140,14 @@ def second_opinion(entries: Iterable[Entry], *, delta: float | None = None) -> S
     delta: where to compare, in (0, 1). None: the δ of the budget; where it has none, READ_OUT.
     All charges count, released or not, less the rounds that were given back. A plan that was charged at a price is
     ours at that price, and theirs as its rounds.
-    Raises PeerMissing without dp-accounting, ValueError for entries that cannot be read or a δ that is spent already.
+    Raises PeerMissing without dp-accounting, ValueError for entries that cannot be read, a δ that is spent already, or
+    books that promise nothing.
     The entries should have been verified: here sums and chains are taken as they stand.
     """
     recomputed = Recomputation()
     spending = gather(entries, recomputed)
+    if isinstance(spending.promise.budget, Unbounded):
+        raise ValueError("these books promise nothing, so there is no total that another accountant could compare")
     recomputed.finish()
     at = _where(spending, delta)
     parts = Parts.of(spending.rounds)

@@ -16,7 +16,7 @@ import attrs
 import numpy as np
 from scipy.special import ndtr
 
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
 from accountant.second_opinion import extreme_pairs
 from accountant.second_opinion.extreme_pairs import FloatArray
 
@@ -72,7 +72,7 @@ class Parts:
 
     @staticmethod
     def of(rounds: Mapping[Cost, int]) -> "Parts":
-        """Costs of 0 are left out, and so is what is below NOTHING."""
+        """Costs of 0 are left out, and so is what is below NOTHING. Raises ValueError for a cost without a bound."""
         kept = 0.0
         kinds: dict[str, dict[float, int]] = {"pure": {}, "widths": {}, "mus": {}, "rhos": {}}
         for cost, times in rounds.items():
@@ -87,6 +87,8 @@ class Parts:
                     kind = "mus"
                 case ZCDP(rho=number):
                     kind = "rhos"
+                case Unbounded():
+                    raise ValueError("no accountant composes Unbounded(): it promises nothing")
             if number > NOTHING and times:
                 kinds[kind][number] = kinds[kind].get(number, 0) + times
         grouped = {name: _grouped(counts, 2.0 if name == "mus" else 1.0) for name, counts in kinds.items()}

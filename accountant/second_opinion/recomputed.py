@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from accountant.composition import BasicComposition, Composition, ZCDPComposition
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
 from accountant.plans import Plan
 from accountant.records import Charged, Record, Released, Returned
 from accountant.second_opinion import extreme_pairs, peer_totals
@@ -317,12 +317,14 @@ def kind_of(cost: Cost) -> Kind:
 
 
 def number_of(cost: Cost) -> float:
-    """Its ε, width, ρ or μ."""
+    """Its ε, width, ρ or μ; ∞ for none."""
     match cost:
         case GDP(mu=number) | ZCDP(rho=number):
             return number
         case PureDP(epsilon=number) | BoundedRange(epsilon=number) | ApproxDP(epsilon=number):
             return number
+        case Unbounded():
+            return math.inf
 
 
 def _text(kind: Kind, number: float) -> str:

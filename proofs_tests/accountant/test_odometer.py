@@ -74,6 +74,7 @@ def test_it_says_what_the_ledger_says(rule: Composition, budget: Budget) -> None
     if isinstance(spent, ZCDP):
         assert meter.epsilon(DELTA) == spent.to_approx(delta=DELTA).epsilon
     else:
+        assert isinstance(spent, PureDP | ApproxDP)
         delta = spent.delta if isinstance(spent, ApproxDP) else 0.0
         assert meter.epsilon(delta) == pytest.approx(spent.epsilon, rel=1e-12)
         assert meter.least_delta <= delta

@@ -80,6 +80,24 @@ LEARNERS: Final = (
         "mechanisms/test_objective.py::test_the_gaussian_curve_is_nearly_attained_and_a_tenth_less_noise_would_be_caught",
     ),
     Claim(
+        "objective-perturbation-regression",
+        "Chaudhuri, Monteleoni & Sarwate 2011, Algorithm 2 and Theorem 9, for real labels; the form is ours",
+        "For a convex loss with |φ′| <= ½ and φ″ <= c = ¼, ε' = ε − ln(1 + 2c/(nΛ) + c²/(nΛ)²) > 0 and noise of "
+        "density ∝ exp(−ε'‖b‖), the minimiser is ε-DP under replace-one (their loss halved).",
+        "tightened",
+        "for the log-cosh loss ln(2 cosh((w·x − o)/2)), o any real label: sup over s in [½, 1] of As + ln(1 + Bs(1 − "
+        "s)), A = reach/scale, B = ‖x‖₂²/λ, λ = nΛ; that is A, the determinant free, at λ·ε >= ‖x‖₂²; A/2 less under "
+        "add-remove-one; Laplace or ℓ2-Laplace noise only",
+        "As for the logistic loss, but φ′ lies in (−½, ½) and φ″ = ¼ − φ′². At one w, replacing (x, o) by (x', o') "
+        "moves b by φ′x − φ′'x', of norm at most (t + t')·reach, t = |φ′|; the determinants' ratio is "
+        "(1 + (¼ − t²)q)/(1 + (¼ − t'²)q'), q and q' in [0, B], at most 1 + B(¼ − t²), either way round. The loss "
+        "grows with t', so t' = ½ leaves A(½ + t) + ln(1 + B(¼ − t²)); s = ½ + t. Attained by a label alone: at a w "
+        "where b is large, o and o' can put φ′ at t and φ′' near −½. Without a record in its place t' is 0. For "
+        "Gaussian noise nothing is proved: that proof needs gradients which keep their sign.",
+        "mechanisms/test_objective_regression.py"
+        "::test_the_declared_loss_is_attained_by_a_label_alone_and_a_mutant_is_killed",
+    ),
+    Claim(
         "approximate-minimum",
         "Iyengar et al. 2019; the grid is ours",
         "A point with gradient at most τ, with noise for a sensitivity of 2τ/λ, costs the sum of both costs.",
@@ -90,7 +108,8 @@ LEARNERS: Final = (
         "most d·g/scale <= 2^-40, so its exact minimiser w* has the declared cost. The gradient for b' at the point "
         "found is at most τ + √d·g/2, so by strong convexity it is within D of w*, whatever the data. Given w*, the "
         "output is a point of that ball plus noise: adaptive composition. τ is certified with all rounding bounded "
-        "(|φ‴| <= φ″ turns score errors into s errors).",
+        "(|φ‴| <= φ″ turns score errors into φ′ errors; an offset taken off a score, of whatever size, adds a quarter "
+        "of a unit, as |zφ″(z)| < ¼).",
         "mechanisms/test_logistic_loss.py::test_the_certificate_is_above_the_true_gradient",
     ),
     Claim(

@@ -6,6 +6,8 @@ from proofs_tests.claims.boosting import BOOSTING
 from proofs_tests.claims.claim import Claim
 from proofs_tests.claims.comparisons import COMPARISONS
 from proofs_tests.claims.composition import COMPOSITION
+from proofs_tests.claims.fairness import FAIRNESS
+from proofs_tests.claims.feature_models import FEATURE_MODELS
 from proofs_tests.claims.guarantees import GUARANTEES
 from proofs_tests.claims.halfspaces import HALFSPACES
 from proofs_tests.claims.learners import LEARNERS
@@ -26,6 +28,8 @@ CLAIMS: tuple[Claim, ...] = (
     *HALFSPACES,
     *RADOS,
     *RANDOM_FEATURES,
+    *FEATURE_MODELS,
+    *FAIRNESS,
 )
 
 

@@ -36,15 +36,5 @@ UNCHECKED: tuple[tuple[str, str, str], ...] = (
         "003, the rates of Theorem 30, Claim 1 and Theorem 33",
         "Asymptotic, and resting on 27.2 and Lemma 29, which are false as printed.",
     ),
-    (
-        "004-Thm8",
-        "004, Theorem 8",
-        "Cited, with unnamed constants C1 and C2.",
-    ),
-    (
-        "004-Thm11",
-        "004, Theorem 11",
-        "Rests on Theorem 8 and on Lemma 14 with its T mended; its constants were not followed.",
-    ),
 )
 """Id, source, reason."""

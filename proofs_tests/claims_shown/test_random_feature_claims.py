@@ -1,6 +1,6 @@
 """Paper 004, random features: what Algorithm 1 releases, how far it moves, and how much noise it really adds.
 
-The library has no random features yet; the few lines of the paper that are needed stand here.
+The few lines of the paper that are needed stand here, apart from the library.
 """
 
 import math
@@ -11,6 +11,8 @@ import pytest
 from scipy import stats
 
 from boosting.measures import FloatArray
+from learners.random_feature_gram import GAUSSIAN_C1, gaussian_operator_norm, theorem_8, theorem_8_features
+from learners.random_feature_theory import interpolation_error, printed_theorem_11
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -263,6 +265,63 @@ def test_lemma_14_needs_another_t() -> None:
     # What T = √N‖f‖ gives is ‖f‖⁴/T² = ‖f‖²/N; what the printed T gives is 1/N.
     assert norm2**2 / (number * norm2) == pytest.approx(norm2 / number)
     assert norm2**2 / (math.sqrt(number) * norm2) ** 2 == pytest.approx(1 / number)
+
+
+def test_the_proof_of_theorem_11_integrates_what_holds_point_by_point() -> None:
+    """[004-Thm11] At each x |f − f*|² is at most q(x) with probability 1/2, and ‖f − f*‖² <= ∫q dμ with nearly none.
+
+    31 places, ω uniform on the 31 waves, α = 1, N = 8: |f − f*|² is about exponential, its median .69 of its mean, and
+    the mean over places hardly varies. So (15) does not follow from (14), nor the sum in (16).
+    """
+    rng, places, number = np.random.default_rng(7), 31, 8
+    counts = rng.multinomial(number, [1 / places] * places, size=8000)
+    target = np.zeros(places)
+    target[0] = 1.0
+    errors = np.abs(np.fft.ifft(counts / number, axis=1) * places - target) ** 2
+    medians = np.median(errors[:4000], axis=0)
+    assert np.mean(errors[4000:] <= medians + 1e-12, axis=0) == pytest.approx([0.5] * places, abs=0.5)
+    assert np.max(np.mean(errors[4000:] > medians + 1e-12, axis=0)) < 0.54
+    assert np.mean(errors[4000:].mean(axis=1) <= medians.mean()) < 0.05
+
+
+DELTAS = [0.12, 0.05, 1e-3, 1e-8, 1e-30]
+"""Below 1/8: Theorem 11 is at 8δ."""
+
+
+@pytest.mark.parametrize("failure", DELTAS)
+def test_the_last_line_of_17_does_not_follow(failure: float) -> None:
+    """[004-Thm11] Its second term, 2(2l/m)^¼·√L, is less than half of the product that it is said to bound."""
+    level, two = math.log(1 / failure), math.log(2 / failure)
+    for records in (1, 100, 10_000, 10**8):
+        for eta in (0.0, ETA):
+            factor = math.sqrt((1 + 2 * eta) / records + math.sqrt(2 * level / records))  # over √N
+            printed = (32 * level / records) ** 0.25 * math.sqrt(two)
+            assert printed < factor * 4 * math.sqrt(two) / 2
+            assert printed < factor * math.sqrt(1 + 4 * two + math.sqrt(2 * two))  # nor with Lemma 16 unrounded
+
+
+@pytest.mark.parametrize("failure", DELTAS)
+def test_theorem_11_follows_from_ours(failure: float) -> None:
+    """[004-Thm11] Ours at 5δ is at most .64 of it, for every μ, where λ_min(AA*/N) >= 1 − 2η; Theorem 8 has 3δ."""
+    for records in (1, 2, 10, 100, 10_000, 10**6):
+        for ratio in (1, 2, 10, 1000, 10**6):
+            for eta in (0.01, 0.1, ETA, 0.49):
+                ours = interpolation_error(1.0, records * ratio, records, 1 - 2 * eta, 5 * failure)
+                assert ours < 0.64 * printed_theorem_11(1.0, records * ratio, records, eta, failure)
+
+
+@pytest.mark.parametrize("failure", DELTAS)
+def test_predicting_0_is_below_theorem_11_in_its_own_regime(failure: float) -> None:
+    """[004-zero] Gaussian points, γ²σ² and d as small as Theorem 8 lets them be: √τ is below the term without N."""
+    for records in (2, 10, 100, 10_000, 10**8):
+        for eta in (0.01, ETA, 0.49):
+            dimension = math.ceil(GAUSSIAN_C1 * math.log(records / failure))
+            strength, number = 4.0 * math.log(2 * records / eta), theorem_8_features(records, eta, failure)
+            assert theorem_8(records, number, dimension, strength, eta, failure).holds
+            share = gaussian_operator_norm(dimension, 1.0, math.sqrt(strength))
+            assert share < 1 / records
+            assert math.sqrt(share) < 0.2 * printed_theorem_11(1.0, 10**30 * number, records, eta, failure)
+            assert math.sqrt(share) < interpolation_error(1.0, number, records, 1 - 2 * eta, 5 * failure, share)
 
 
 def test_the_excess_risk_gap_is_zero_for_unit_modulus_and_not_for_cosines() -> None:

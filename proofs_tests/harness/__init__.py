@@ -27,6 +27,7 @@ from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighb
 from proofs_tests.harness.report import ClaimViolated, Report, table
 from proofs_tests.harness.statistical import empirical_epsilon, smallest_detectable
 from proofs_tests.harness.surface import PinnedNoise, check_fitted_surface
+from proofs_tests.harness.transcripts import TranscriptNoise, check_transcripts, transcript_mu
 
 __all__ = [
     "ClaimViolated",
@@ -34,6 +35,7 @@ __all__ = [
     "PinnedNoise",
     "Report",
     "ScriptedNoise",
+    "TranscriptNoise",
     "approx_delta",
     "check_draws",
     "check_fitted_surface",
@@ -42,6 +44,7 @@ __all__ = [
     "check_mechanism",
     "check_robust_sensitivity",
     "check_sensitivity",
+    "check_transcripts",
     "composed_epsilon",
     "empirical_epsilon",
     "exact_delta",
@@ -57,4 +60,5 @@ __all__ = [
     "smallest_detectable",
     "smallest_epsilon",
     "table",
+    "transcript_mu",
 ]

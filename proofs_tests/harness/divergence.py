@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import logsumexp, ndtri_exp
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
 from accountant.curves import ORDERS
 from accountant.loss_distribution import Composition, from_atoms
 from mechanisms.core import FloatArray
@@ -143,6 +143,8 @@ def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
             return "ρ", rho, float(np.max(renyi_curve(both) / ORDERS))
         case GDP(mu=mu):
             return "μ", mu, gaussian_shift(both)
+        case Unbounded():
+            raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
 
 
 def composed_epsilon(both: Pair[Law], rounds: int, delta: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtri
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
 from mechanisms.core import FloatArray, Mechanism
 from proofs_tests.harness.neighbours import Pair
 
@@ -59,6 +59,8 @@ def lower_bound(cost: Cost, low: float, high: float) -> float:
             return _binary_rho(low, high)
         case GDP():
             return float(ndtri(low) - ndtri(high)) if high > 0.0 and low < 1.0 else 0.0
+        case Unbounded():
+            raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
 
 
 def _binary_rho(p: float, q: float) -> float:

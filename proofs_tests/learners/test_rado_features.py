@@ -22,8 +22,9 @@ from accountant import GDP, ApproxDP, BasicComposition, FeatureValue, FeatureVal
 from boosting.measures import FloatArray, IntArray
 from boosting.rado_loss import logistic_loss
 from learners import Bounds, Categorical, Numeric, RadoRelease, Schema
-from learners.rado_coding import Coding, RadoSample, Scaling
-from learners.rado_designs import Part
+from learners.coding import Coding, Scaling
+from learners.gaussian_parts import Part
+from learners.rado_coding import RadoSample
 from learners.rado_features import NoisySums, PublicColumns, PublicPart, class_moments, most_rados
 from mechanisms import EmptyWindow, SeededNoise, exact_steps
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface

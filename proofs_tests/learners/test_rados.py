@@ -32,9 +32,10 @@ from boosting.rado import ada_boost, rado_boost, strong
 from boosting.rado_loss import log_exponential_loss
 from boosting.rado_smoothing import enough_smoothing, smoothed
 from learners import Bounds, Categorical, Numeric, RadoBoostClassifier, RadoRelease, Schema
+from learners.coding import CONSTANT, Coding, Scaling
+from learners.gaussian_parts import MOMENTS_SHARE, noisy_spread
 from learners.rado_boost import fewest_errors
-from learners.rado_coding import CONSTANT, Coding, Scaling
-from learners.rado_designs import MOMENTS_SHARE, noisy_spread, spread
+from learners.rado_designs import spread
 from learners.rados import Rados
 from proofs_tests.harness import Pair, check_fitted_surface
 

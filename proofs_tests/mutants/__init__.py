@@ -5,7 +5,19 @@
 
 from typing import Final
 
-from proofs_tests.mutants import accounting, additive, edges, learners, queries, rados, selections, sparse_vector, sums
+from proofs_tests.mutants import (
+    accounting,
+    additive,
+    edges,
+    fairness,
+    feature_models,
+    learners,
+    queries,
+    rados,
+    selections,
+    sparse_vector,
+    sums,
+)
 from proofs_tests.mutants.mutant import Mutant, Verdict, verdict
 
 MUTANTS: Final[tuple[Mutant, ...]] = (
@@ -18,6 +30,8 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *accounting.MUTANTS,
     *edges.MUTANTS,
     *rados.MUTANTS,
+    *fairness.MUTANTS,
+    *feature_models.MUTANTS,
 )
 
 __all__ = ["MUTANTS", "Mutant", "Verdict", "verdict"]

@@ -8,7 +8,19 @@ from typing import TypeVar
 import attrs
 import numpy as np
 
-from accountant import GDP, ZCDP, Adjacency, ApproxDP, BoundedRange, Cost, Description, PureDP, ReplaceOne
+from accountant import (
+    GDP,
+    ZCDP,
+    Adjacency,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    Description,
+    PureDP,
+    ReplaceOne,
+    Unbounded,
+    UnsupportedCost,
+)
 from mechanisms import FiniteMechanism, Mechanism, NoiseSource, SeededNoise
 from mechanisms.core import FloatArray
 from proofs_tests.harness import ClaimViolated, Pair, Report, ScriptedNoise, check_learner
@@ -149,6 +161,8 @@ def smaller(cost: Cost, factor: float) -> Cost:
             return ZCDP(rho / factor)
         case GDP(mu=mu):
             return GDP(mu / factor)
+        case Unbounded():
+            raise UnsupportedCost("no factor makes Unbounded() smaller")
 
 
 def cheaper(mechanism: Mechanism[D, R], factor: float) -> Mechanism[D, R]:

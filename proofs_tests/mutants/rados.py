@@ -8,7 +8,8 @@ import attrs
 import numpy as np
 
 from accountant import ApproxDP, FeatureValue, FeatureValues
-from learners.rado_coding import Coding, RadoSample
+from learners.coding import Coding
+from learners.rado_coding import RadoSample
 from learners.rado_features import class_moments
 from mechanisms import EdgeVectors, L2Sensitivity, Query, RandomRados, paired_rados, public_supports, sample_rados
 from mechanisms.core import FloatArray

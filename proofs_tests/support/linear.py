@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 
 from mechanisms.core import FloatArray
-from mechanisms.logistic_loss import LinearRecords, Reach
+from mechanisms.logistic_loss import LinearRecords, LogisticLosses, Reach
 
 UNIT_BALL = Reach(1.0, 1.0)
 
@@ -29,8 +29,8 @@ class Counted:
         return int(self.vectors.shape[1])
 
     @cached_property
-    def signed(self) -> FloatArray:
-        return np.ones(self.n)
+    def losses(self) -> LogisticLosses:
+        return LogisticLosses(np.ones(self.n))
 
     def scores(self, weights: FloatArray) -> FloatArray:
         return np.asarray(self.vectors @ weights, dtype=np.float64)

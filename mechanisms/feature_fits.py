@@ -1,0 +1,112 @@
+"""Linear models of unit-length features whose coefficients move by a proved amount: one pass of SGD, and ridge."""
+
+import math
+from typing import Final
+
+import numpy as np
+from scipy import linalg
+
+from accountant import ReplaceOne
+from accountant._numbers import count, positive
+from accountant.rounding import up
+from mechanisms.core import FloatArray
+from mechanisms.feature_queries import UnitRows, cut, places, sizes_check
+from mechanisms.plain import Query
+from mechanisms.sensitivity import L2Sensitivity
+
+UNIT: Final = 2.0**-52
+
+LEAST_PENALTY: Final = 1e-6
+"""Of ridge, per record: below, rounding would show."""
+
+LARGEST_RATE: Final = 2.0
+"""Up to which a step on a 1-smooth loss brings no two vectors further apart."""
+
+
+def one_pass_sgd(
+    records: int, width: int, rate: float, batch: int, clip: float
+) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+    """Coefficients after one pass of stochastic gradient descent from 0, in the records' order, shape (D,).
+
+    Each step takes the mean gradient of `batch` records, of the squared loss with residuals cut at `clip` (Huber's),
+    times `rate`, in (0, 2].  records: m.  width: D.
+    Sensitivity: 2·rate·clip/batch in ℓ2, and rounding: a record is in one step, whose gradients differ by 2·clip/batch,
+    and the steps after it bring two runs no further apart, as the loss is convex and 1-smooth. [004-one-pass]
+    """
+    most, step, size, unit = count(records), positive(rate), min(count(batch), records), positive(clip)
+    if step > LARGEST_RATE:
+        raise ValueError(f"rate: expected at most {LARGEST_RATE}, beyond which steps can drive two runs apart")
+
+    def descended(data: UnitRows) -> FloatArray:
+        found = np.zeros(width)
+        for features, targets in _batches(data, size):
+            residuals = np.clip(targets - features @ found, -unit, unit)
+            found += (step / size) * (residuals @ features)
+        return found
+
+    steps = -(-most // size)
+    longest = step * unit * steps  # of the coefficients
+    # A step rounds a dot product of D terms, a clipped residual and an addition, in each of the two runs.
+    rounding = 2.0 * steps * UNIT * (step * (width + size + 4) * (longest + unit) + longest)
+    return Query(
+        f"one pass of gradient descent at rate {step!r}, {size} records a step, residuals cut at {unit!r}",
+        descended,
+        L2Sensitivity(up(up(2.0 * step * unit / size) + rounding)),
+        ReplaceOne(),
+        ("004-one-pass",),
+        sizes_check(records, width),
+    )
+
+
+def _batches(data: UnitRows, size: int) -> "list[tuple[FloatArray, FloatArray]]":
+    """Views of `size` records each, whatever the blocks are."""
+    whole = list(data.blocks())
+    features = np.concatenate([rows for rows, _ in whole]) if len(whole) > 1 else whole[0][0]
+    targets = np.concatenate([values for _, values in whole]) if len(whole) > 1 else whole[0][1]
+    return [(features[at : at + size], targets[at : at + size]) for at in range(0, targets.size, size)]
+
+
+def ridge_l2(records: int, penalty: float, bound: float) -> float:
+    """ℓ2 of how far argmin Σ(c·φ − y)² + Λ|c|² moves when a record is replaced, |φ| <= 1, |y| <= bound. [004-ridge]
+
+    penalty: Λ/m.  2·bound·(1 + (3√3/16)·K)/Λ, K = √((m − 1)/Λ). By Sherman and Morrison adding a record to m − 1
+    others, H = Σφφᵀ of those, moves c by Gφ·(y − c·φ)/(1 + φᵀGφ), G = (H + Λ)⁻¹. As c = GΣyφ, |c·φ| is at most
+    bound·√(m − 1)·|√H·Gφ|. Let a = Λ|Gφ| <= 1. As Λ·φᵀGφ <= a, Λ|√H·Gφ|² = Λ(φᵀGφ − Λ|Gφ|²) <= a − a². So Λ·|move| is
+    at most bound·(a + K·a√(a − a²)), and a√(a − a²) <= 3√3/16, reached at a = 3/4. A record is replaced by taking one
+    away and adding one. 004 has 2/(mλ), which is for losses of slope 1 and not for squares.
+    """
+    whole = positive(penalty) * count(records)
+    pull = 3.0 * math.sqrt(3.0) / 16.0 * math.sqrt((records - 1) / whole)
+    return 2.0 * positive(bound) * (1.0 + pull) / whole
+
+
+def ridge_coefficients(
+    records: int, width: int, penalty: float, bound: float
+) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+    """argmin Σ(c·φᵢ − yᵢ)² + mλ|c|², shape (D,), labels cut at ±bound. Sensitivity: `ridge_l2`. [004-ridge]
+
+    penalty: λ, in [1e-6, 1]. Raises ValueError outside.
+    """
+    if not LEAST_PENALTY <= penalty <= 1.0:
+        raise ValueError(f"penalty: expected a number between {LEAST_PENALTY} and 1, got {penalty!r}")
+    largest, binary = positive(bound), places(records)
+    # Solving is backward stable: (A + E)c = b with |E| <= 4D²u|A|, so c is off by 4D²u·(1 + 1/λ)·|c|, and the
+    # sensitivity is at least |c|/(mλ).
+    slack = 1.0 + 2.0**-48 * records * width**2
+
+    def fitted(data: UnitRows) -> FloatArray:
+        gram, pull = np.zeros((width, width)), np.zeros(width)
+        for features, targets in data.blocks():
+            gram += features.T @ features
+            pull += cut(np.clip(targets / largest, -1.0, 1.0), binary) @ features
+        gram[np.diag_indices(width)] += penalty * records
+        return np.asarray(linalg.solve(gram, largest * pull, assume_a="pos"), dtype=np.float64)
+
+    return Query(
+        f"ridge regression, penalty {penalty!r} per record, labels cut at {largest!r}",
+        fitted,
+        L2Sensitivity(up(ridge_l2(records, penalty, largest) * slack)),
+        ReplaceOne(),
+        ("004-ridge",),
+        sizes_check(records, width),
+    )

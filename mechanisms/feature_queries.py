@@ -1,0 +1,201 @@
+"""Queries of feature vectors of length at most 1: sums that come out the same in any order, and vectors in a ball.
+
+Features and factors are cut to so few binary places that all products and their sums fit in a double: then BLAS is
+exact, whatever it adds first, and the sensitivity of a sum is that of its terms, with nothing for rounding.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Final, Protocol
+
+import numpy as np
+
+from accountant import ReplaceOne
+from accountant._numbers import count, positive
+from accountant.rounding import up
+from mechanisms.core import FloatArray
+from mechanisms.plain import Query
+from mechanisms.queries import MOST_COORDINATES, refuse_sizes, row_lengths
+from mechanisms.sensitivity import L2Sensitivity
+
+MANTISSA: Final = 53
+"""Binary places of a double."""
+
+SLACK: Final = 1.0 + 2.0**-30
+"""On computed lengths of rows of at most 2^18 coordinates, which are off by 2^-34 at most, relatively."""
+
+LARGEST_WEIGHT: Final = math.sqrt(2.0)
+"""Of labels beside features, up to which `joint_l2` is proved with a gain over two releases."""
+
+
+class UnitRows(Protocol):
+    """Records as feature vectors, by blocks: `unit_rows` of anything."""
+
+    @property
+    def records(self) -> int:
+        """m, public."""
+
+    @property
+    def width(self) -> int:
+        """D, public."""
+
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """Feature vectors, shape (k, D), and targets in [−1, 1], shape (k,), of k records after the other."""
+
+
+def places(records: int) -> int:
+    """b such that sums of `records` products of two numbers in [−1, 1] with b binary places are exact. [exact-sums]
+
+    Each product is a multiple of 2^-2b, each partial sum too and at most m <= 2^(53 − 2b) in size, so it is a double.
+    """
+    return (MANTISSA - math.ceil(math.log2(count(records)))) // 2
+
+
+def cut(values: FloatArray, binary: int) -> FloatArray:
+    """Values in [−1, 1] cut, towards 0, to so many binary places; in place."""
+    values *= 2.0**binary
+    np.trunc(values, out=values)
+    values *= 2.0**-binary
+    return values
+
+
+def unit_rows(features: FloatArray, records: int) -> FloatArray:
+    """Rows shortened to length 1 where they are longer, and cut to `places(records)`; in place. [exact-sums]
+
+    features: shape (k, D), finite; every row becomes what it would become alone.
+    """
+    features *= (1.0 / np.maximum(1.0, row_lengths(features) * SLACK))[:, None]
+    return cut(features, places(records))
+
+
+def sizes_check(records: int, width: int) -> Callable[[UnitRows], None]:
+    """A query's check: data of another m or D are refused. Raises ValueError beyond 2^32 records or 2^18 features."""
+    refuse_sizes(records, width)
+
+    def check(data: UnitRows) -> None:
+        if (data.records, data.width) != (records, width):
+            raise ValueError(
+                f"this was built for {records} records of {width} features, the data has {data.records} of {data.width}"
+            )
+
+    return check
+
+
+def clipped_pull(records: int, coefficients: FloatArray, clip: float) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+    """Σ ψ(yᵢ − c·φᵢ)·φᵢ, shape (D,), ψ = residuals cut to [−1, 1] in units of `clip`: what descent goes along.
+
+    records: m, public.  coefficients: c, shape (D,), released before or public.  clip: τ > 0, public.
+    Sensitivity: 2 in ℓ2, exactly, as terms lie in the unit ball and sums are exact. [004-descent]
+    """
+    unit, binary = positive(clip), places(records)
+
+    def pull(data: UnitRows) -> FloatArray:
+        total = np.zeros(coefficients.size)
+        for features, targets in data.blocks():
+            residuals = np.clip((targets - features @ coefficients) / unit, -1.0, 1.0)
+            total += cut(residuals, binary) @ features
+        return total
+
+    return Query(
+        f"features times residuals cut at {unit!r}",
+        pull,
+        L2Sensitivity(2.0),
+        ReplaceOne(),
+        ("004-descent", "exact-sums"),
+        sizes_check(records, coefficients.size),
+    )
+
+
+def joint_l2(weight: float) -> float:
+    """ℓ2 of how far Σφφᵀ and w·Σyφ move together, |φ|, |y| <= 1: √(2 + 2w² + w⁴/2) up to w = √2. [004-joint-moments]
+
+    With q = ⟨φ, φ'⟩ the square of the change is |φ|⁴ + |φ'|⁴ − 2q² + w²|yφ − y'φ'|², at most, at given q, what it is
+    for |φ| = |φ'| = 1 and y = −y' = ±1: 2 − 2q² + 2w²(1 + |q|), which is largest at |q| = w²/2. From √2 on it is 2w.
+    Two releases, each by its own worst case, √2 and 2w, would take √(2 + 4w²): features that are far apart move the
+    first most, and features that are close the second.
+    """
+    square = positive(weight) ** 2
+    return math.sqrt(2.0 + 2.0 * square + 0.5 * square**2) if weight <= LARGEST_WEIGHT else 2.0 * weight
+
+
+def joint_moments(records: int, width: int, weight: float) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+    """The upper triangle of Σφφᵀ, off-diagonals times √2, then w·Σyφ: D(D+1)/2 + D numbers. [004-joint-moments]
+
+    records: m.  width: D.  weight: w > 0, of targets against features.
+    Sensitivity: `joint_l2`, and what multiplying exact sums by √2 and w rounds: 2^-50·m·(1 + w).
+    """
+    rows, columns = np.triu_indices(count(width))
+    factors = np.where(rows == columns, 1.0, math.sqrt(2.0))
+    binary, share = places(records), positive(weight)
+
+    def moments(data: UnitRows) -> FloatArray:
+        gram, pull = np.zeros((width, width)), np.zeros(width)
+        for features, targets in data.blocks():
+            gram += features.T @ features
+            pull += cut(np.clip(targets, -1.0, 1.0), binary) @ features
+        return np.concatenate([gram[rows, columns] * factors, share * pull])
+
+    return Query(
+        f"second moments of {width} features and, {share!r} times, their moments with labels",
+        moments,
+        L2Sensitivity(up(joint_l2(share) + 2.0**-50 * records * (1.0 + share))),
+        ReplaceOne(),
+        ("004-joint-moments", "exact-sums"),
+        sizes_check(records, width),
+    )
+
+
+def from_moments(moments: FloatArray, width: int, weight: float) -> tuple[FloatArray, FloatArray]:
+    """Σφφᵀ, shape (D, D), and Σyφ, shape (D,), of what `joint_moments` gives, with noise or without."""
+    rows, columns = np.triu_indices(width)
+    gram = np.zeros((width, width))
+    gram[rows, columns] = moments[: rows.size] / np.where(rows == columns, 1.0, math.sqrt(2.0))
+    gram = gram + np.triu(gram, 1).T
+    return gram, moments[rows.size :] / weight
+
+
+def in_ball(vector: FloatArray, radius: float) -> FloatArray:
+    """The nearest point of the ball, or a little inside; 0 for a vector that is not finite. shape (D,)."""
+    if not np.all(np.isfinite(vector)):
+        return np.zeros(vector.shape)
+    largest = float(np.max(np.abs(vector), initial=0.0))
+    if largest > radius:  # first by the largest, as squares could overflow
+        vector = vector * (radius / largest)
+    return np.asarray(vector * (radius / max(radius, float(np.linalg.norm(vector)) * SLACK)), dtype=np.float64)
+
+
+class Fittable(Protocol):
+    """Data that coefficients can be fitted to."""
+
+    @property
+    def width(self) -> int:
+        """How many; public."""
+
+    def coefficients(self) -> FloatArray:
+        """Shape (width,)."""
+
+
+def projected_coefficients(radius: float, width: int) -> Query[Fittable, FloatArray, L2Sensitivity]:
+    """Coefficients, moved into the ball of `radius`, shape (width,): whatever they come from. [004-projection]
+
+    Sensitivity: 2·radius in ℓ2, the diameter: for duplicate rows, rows that almost coincide, and all labels.
+    """
+    ball, size = positive(radius), count(width)
+    if size > MOST_COORDINATES:
+        raise ValueError(f"expected at most {MOST_COORDINATES} coefficients, got {size}")
+
+    def fitted(data: Fittable) -> FloatArray:
+        return in_ball(data.coefficients(), ball)
+
+    def check(data: Fittable) -> None:
+        if data.width != size:
+            raise ValueError(f"this was built for {size} coefficients, the data has {data.width}")
+
+    return Query(
+        f"coefficients within the ball of radius {ball!r}",
+        fitted,
+        L2Sensitivity(2.0 * ball),
+        ReplaceOne(),
+        ("004-projection",),
+        check,
+    )

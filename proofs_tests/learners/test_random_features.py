@@ -1,0 +1,475 @@
+"""Random feature estimators: what they cost, what they keep, what they refuse, and that they learn."""
+
+import inspect
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils import estimator_checks
+
+from accountant import (
+    GDP,
+    ApproxDP,
+    BasicComposition,
+    BudgetExceeded,
+    Ledger,
+    NoBound,
+    ReplaceOne,
+    Unbounded,
+    UnsupportedCost,
+    ZCDPComposition,
+    gaussian,
+)
+from accountant.costs import ZCDP
+from boosting.measures import FloatArray
+from learners import (
+    SGD,
+    AdaSSP,
+    Boolean,
+    Bounds,
+    Categorical,
+    Descent,
+    MinNorm,
+    Numeric,
+    Objective,
+    Published,
+    RandomFeatureClassifier,
+    RandomFeatureRegressor,
+    Ridge,
+    Schema,
+)
+from learners.random_features import SolverName, solver_of
+from proofs_tests.harness import Pair, TranscriptNoise, check_transcripts, transcript_mu
+
+BOX = Bounds(-1.0, 1.0)
+GAUSSIAN: tuple[SolverName, ...] = (
+    "descent",
+    Descent(rounds=7, standardise=False),
+    "adassp",
+    "min-norm",
+    MinNorm(route="kaczmarz"),
+    "sgd",
+    SGD(rate=0.5, batch=3),
+    "ridge",
+)
+PURE: tuple[SolverName, ...] = ("gamma", "objective")
+EPSILON, DELTA = 1.0, 1e-5
+
+Data = tuple[FloatArray, FloatArray]
+
+
+def regressor(solver: SolverName = "descent", **changes: object) -> RandomFeatureRegressor:
+    settings: dict[str, object] = {
+        "epsilon": EPSILON, "label_bounds": (-1.0, 1.0), "number": 20, "schema": BOX, "random_state": 0, "solver": solver, "delta": DELTA,
+        **changes,
+    }  # fmt: skip
+    return RandomFeatureRegressor(**settings)  # type: ignore[arg-type]  # a table of settings
+
+
+def waves(records: int, seed: int = 0) -> Data:
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1.0, 1.0, (records, 2))
+    return X, 0.8 * np.sin(2.5 * X[:, 0]) * X[:, 1]
+
+
+# --- the cost is what the books say -----------------------------------------------------------------------------------
+
+
+def nasty_pairs(records: int = 12) -> list[Pair[Data]]:
+    """Neighbours in which the proof of 004 breaks: close rows, equal rows, constant columns, extreme labels."""
+    X, y = waves(records)
+    close, equal, flat = X.copy(), X.copy(), np.full_like(X, 0.25)
+    close[1] = close[0] + 1e-7
+    equal[1:] = equal[0]
+    pairs = []
+    for points in (X, close, equal, flat):
+        for place, row, label in ((0, points[1], -1.0), (records - 1, np.array([1.0, -1.0]), 1.0)):
+            other, labels = points.copy(), np.where(np.arange(records) == place, label, y)
+            other[place] = row
+            pairs.append(Pair((points, np.where(np.arange(records) == place, -label, y)), (other, labels)))
+    return pairs
+
+
+@pytest.mark.parametrize("solver", GAUSSIAN, ids=str)
+def test_no_pair_passes_what_was_charged(solver: SolverName) -> None:
+    """μ along transcripts of the whole fit, on pairs that break the published proof, against what (ε, δ) allows."""
+
+    def learn(data: Data, noise: TranscriptNoise) -> None:
+        regressor(solver, random_state=noise).fit(*data)
+
+    report = check_transcripts(str(solver), learn, nasty_pairs(), GDP(gaussian.mu(EPSILON, DELTA)), transcripts=2)
+    assert report.found > 0.0
+
+
+@pytest.mark.parametrize("solver", ["descent", "min-norm", SGD(rate=1.0, clip=0.1)], ids=str)
+def test_what_is_charged_is_nearly_reached(solver: SolverName) -> None:
+    """Budget is not wasted: a pair comes to nine tenths of μ, and of a descent each round to all that it takes."""
+    X, y = waves(12)
+    if solver == "descent":
+        solver = Descent(rounds=3, standardise=False)
+    one, other = y.copy(), y.copy()
+    one[-1], other[-1] = 1.0, -1.0
+
+    def learn(data: Data, noise: TranscriptNoise) -> None:
+        scale = 30.0 if isinstance(solver, str) else 0.1  # far rows interpolate; close ones all pull alike
+        regressor(solver, random_state=noise, scale=scale).fit(*data)
+
+    if solver == "min-norm":
+        one, other = np.ones(12), -np.ones(12)  # no neighbours, but a ball has no larger distances
+    share = transcript_mu(learn, Pair((X, one), (X, other)), 0) / gaussian.mu(EPSILON, DELTA)
+    assert (0.5 if solver == "min-norm" else 0.9) < share <= 1.0
+
+
+def test_the_kit_sees_a_learner_that_charges_a_tenth_too_little() -> None:
+    X, y = waves(12)
+    one, other = y.copy(), y.copy()
+    one[-1], other[-1] = 1.0, -1.0
+
+    def learn(data: Data, noise: TranscriptNoise) -> None:
+        regressor(SGD(rate=1.0, clip=0.1), random_state=noise).fit(*data)
+
+    with pytest.raises(AssertionError, match="VIOLATED"):
+        check_transcripts("sgd", learn, [Pair((X, one), (X, other))], GDP(0.9 * gaussian.mu(EPSILON, DELTA)))
+
+
+@pytest.mark.parametrize("solver", [*GAUSSIAN, *PURE], ids=str)
+def test_the_books_hold_what_was_asked_for(solver: SolverName) -> None:
+    ledger = Ledger(ApproxDP(3.0, 1e-4), composition=BasicComposition(), adjacency=ReplaceOne())
+    model = regressor(solver, ledger=ledger).fit(*waves(30))
+    assert isinstance(ledger.spent, ApproxDP)
+    assert 0.999 * EPSILON <= ledger.spent.epsilon <= EPSILON
+    assert ledger.spent.delta <= DELTA
+    assert len(model.receipts_) == len([entry for entry in ledger.entries if entry.kind == "charged"]) == 1
+    ledger.verify()
+
+
+@pytest.mark.parametrize("solver", PURE, ids=str)
+def test_pure_solvers_keep_pure_privacy(solver: SolverName) -> None:
+    model = regressor(solver, delta=0.0).fit(*waves(30))
+    assert model.statement_.spent.startswith("pure-dp")
+
+
+def test_a_zcdp_ledger_pays_too() -> None:
+    ledger = Ledger(ZCDP(2.0), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    regressor("descent", ledger=ledger).fit(*waves(50))
+    assert isinstance(ledger.spent, ZCDP)
+    assert 0.0 < ledger.spent.rho <= 2.0
+
+
+def test_a_fit_that_cannot_be_paid_charges_nothing() -> None:
+    ledger = Ledger(ApproxDP(0.5, 1e-4), composition=BasicComposition(), adjacency=ReplaceOne())
+    for solver in (*GAUSSIAN, *PURE):
+        with pytest.raises(BudgetExceeded):
+            regressor(solver, ledger=ledger).fit(*waves(30))
+    assert ledger.spent == ApproxDP(0.0, 0.0)
+
+
+# --- as published: not private ----------------------------------------------------------------------------------------
+
+
+def test_the_published_one_is_booked_without_bound() -> None:
+    model = regressor("published", form="complex").fit(*waves(15))
+    assert model.statement_.heading == "not private"
+    assert model.statement_.spent == "unbounded"
+    assert not model.statement_.promises
+    assert isinstance(model.ledger_.spent, Unbounded)
+    assert any("PublishedRandomFeatures" in mechanism for _, mechanism, *_ in model.statement_.rows)
+
+
+@pytest.mark.parametrize("composition", [BasicComposition(), ZCDPComposition()])
+def test_no_finite_budget_pays_for_the_published_one(composition: BasicComposition | ZCDPComposition) -> None:
+    ledger = Ledger(ApproxDP(1e9, 0.9), composition=composition, adjacency=ReplaceOne())
+    with pytest.raises(UnsupportedCost, match="no finite budget"):
+        regressor("published", ledger=ledger).fit(*waves(15))
+    assert not [entry for entry in ledger.entries if entry.kind == "charged"]
+
+
+def test_a_ledger_without_bound_takes_the_published_one() -> None:
+    ledger = Ledger(Unbounded(), composition=NoBound(), adjacency=ReplaceOne())
+    regressor("published", ledger=ledger).fit(*waves(15))
+    assert len([entry for entry in ledger.entries if entry.kind == "charged"]) == 1
+    ledger.verify()
+
+
+def test_a_complex_models_imaginary_part_is_published_exactly() -> None:
+    """[004-Alg1] One record: Im c_k is known to the last bits, whatever the noise."""
+    X, y = np.array([[0.3, -0.4]]), np.array([0.5])
+    fits = [regressor("published", form="complex", random_state=seed, epsilon=0.01).fit(X, y) for seed in (1, 2)]
+    imaginary = [fit.coef_[20:] for fit in fits]
+    assert np.array_equal(imaginary[0], imaginary[1])
+    assert np.any(imaginary[0] != 0.0)
+    ours = [regressor("min-norm", form="complex", random_state=seed).fit(X, y).coef_[20:] for seed in (1, 2)]
+    assert not np.any(ours[0] == ours[1])
+
+
+def test_the_printed_noise_is_what_the_paper_prints() -> None:
+    """σ² = 8 ln(1.25/δ)/(ε²N(1 − 2η)) for features of modulus 1, here N times that; the code's Δ is 4/√N at η = 3/8."""
+    sigma, _ = Published().sigma(1000, 1.0, 1e-5)
+    assert sigma**2 / 1000 == pytest.approx(8.0 * math.log(1.25e5) / (1000 * 0.25))
+    code, sensitivity = Published(code=True).sigma(1000, 1.0, 1e-5)
+    assert sensitivity / math.sqrt(2.0) == pytest.approx(4.0 / math.sqrt(1000))
+    assert sigma / code == pytest.approx(math.sqrt(500.0))  # short by √N, of which the scale of the features takes √2
+
+
+# --- it learns --------------------------------------------------------------------------------------------------------
+
+
+def test_the_recommended_one_beats_the_baselines_and_the_mean() -> None:
+    """On 4,000 records of a product of waves, at ε = 1; the others as they come."""
+    X, y = waves(4000)
+    test = waves(1000, 1)
+    scores = {
+        str(solver): regressor(solver, number=60, scale=1.5).fit(X, y).score(*test)
+        for solver in ("descent", "adassp", "sgd", "ridge", "objective")
+    }
+    best = scores.pop("descent")
+    assert best > 0.9
+    assert best > max(scores.values())
+
+
+def test_min_norm_without_noise_is_the_interpolant() -> None:
+    """At ε = 10⁶ and N >> m: predictions on the training points are the labels, as the ball leaves c where it is."""
+    X, y = waves(20)
+    for route in ("gram", "pinv", "kaczmarz"):
+        model = regressor(MinNorm(route=route), epsilon=1e6, number=2000, scale=20.0).fit(X, y)
+        assert model.predict(X) == pytest.approx(y, abs=0.05)
+
+
+@pytest.mark.parametrize("form", ["cosine", "complex"])
+def test_min_norm_interpolates_with_other_forms(form: str) -> None:
+    X, y = waves(20)
+    model = regressor("min-norm", form=form, epsilon=1e6, number=3000, scale=20.0).fit(X, y)
+    assert model.predict(X) == pytest.approx(y, abs=0.05)
+
+
+def test_min_norm_at_a_useful_epsilon_is_noise() -> None:
+    """[004-Thm12] 8A at every N: worse than predicting 0. That is why it is not recommended."""
+    X, y = waves(100)
+    model = regressor("min-norm", number=400, scale=20.0).fit(X, y)
+    assert np.mean((model.predict(X) - y) ** 2) > np.mean(y**2)
+
+
+def test_the_classifier_learns_a_disc() -> None:
+    X, _ = waves(4000)
+    y = np.where(np.sum(X**2, axis=1) < 0.6, "in", "out")
+    model = RandomFeatureClassifier(1.0, 1e-5, schema=BOX, classes=("out", "in"), random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert set(model.predict(X)) == {"in", "out"}
+    assert np.all(np.abs(model.decision_function(X)) <= 1.0)
+
+
+def test_predictions_stay_within_the_bounds() -> None:
+    X, y = waves(200)
+    model = regressor("adassp", label_bounds=(-0.3, 0.2), number=5).fit(X, y)
+    assert np.all((model.predict(X) >= -0.3) & (model.predict(X) <= 0.2))
+
+
+def test_labels_beyond_their_bounds_are_moved_to_the_nearest() -> None:
+    X, y = waves(50)
+    wild = np.where(np.arange(50) == 3, 1e12, y)
+    tame = np.where(np.arange(50) == 3, 1.0, y)
+    assert np.array_equal(regressor().fit(X, wild).coef_, regressor().fit(X, tame).coef_)
+
+
+def test_tables_with_categories() -> None:
+    """One-hot, by a schema; constant columns are fine."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    table = {
+        "age": rng.uniform(18, 65, n), "job": rng.choice(["a", "b", "c"], n), "smoker": rng.integers(0, 2, n),
+        "same": np.full(n, 3.0),
+    }  # fmt: skip
+    y = 0.01 * table["age"] + 0.5 * table["smoker"] - 0.2 * (table["job"] == "b")
+    schema = Schema(
+        (Numeric("age", 18, 65), Categorical("job", ("a", "b", "c")), Boolean("smoker"), Numeric("same", 0, 10))
+    )
+    model = regressor(schema=schema, label_bounds=(0.0, 1.5), number=100).fit(table, y)
+    assert model.score(table, y) > 0.9
+    assert model.n_features_in_ == 4
+
+
+# --- one seed, one model; and files -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solver", [*GAUSSIAN, *PURE, "published"], ids=str)
+def test_a_saved_model_predicts_as_it_did(solver: SolverName, tmp_path: Path) -> None:
+    X, y = waves(30)
+    model = regressor(solver).fit(X, y)
+    model.save(tmp_path / "model.json")
+    again = RandomFeatureRegressor.load(tmp_path / "model.json")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    assert again.statement_ == model.statement_
+    assert again.parameters_ == model.parameters_
+    assert solver_of(again.solver) == solver_of(solver)
+    assert not hasattr(again, "classes_")
+
+
+def test_a_saved_classifier_predicts_as_it_did(tmp_path: Path) -> None:
+    X, y = waves(60)
+    model = RandomFeatureClassifier(1.0, 1e-5, schema=BOX, number=9, random_state=0).fit(X, (y > 0).astype(int))
+    model.save(tmp_path / "model.json")
+    again = RandomFeatureClassifier.load(tmp_path / "model.json")
+    assert np.array_equal(again.predict(X), model.predict(X))
+    assert again.classes_.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"coefficients": [0.0]},
+        {"target_scale": 0.0},
+        {"target_centre": math.inf},
+        {"reference": "sphere"},
+        {"bounds": [1.0, 1.0]},
+        {"centre": [0.0]},
+    ],
+)
+def test_forged_files_are_refused(change: Mapping[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    regressor().fit(*waves(30)).save(path)
+    record = json.loads(path.read_text())
+    record["model"].update(change)
+    path.write_text(json.dumps(record))
+    with pytest.raises(ValueError, match=r"model\.json"):
+        RandomFeatureRegressor.load(path)
+
+
+def test_one_seed_gives_one_model_and_another_another() -> None:
+    X, y = waves(60)
+    assert np.array_equal(regressor().fit(X, y).coef_, regressor().fit(X, y).coef_)
+    assert not np.array_equal(regressor().fit(X, y).coef_, regressor(random_state=1).fit(X, y).coef_)
+    assert not np.array_equal(regressor().fit(X, y).coef_, regressor(map_seed=1).fit(X, y).coef_)
+
+
+def test_secure_noise_is_the_default() -> None:
+    model = regressor(Descent(rounds=2), random_state=None, number=3).fit(*waves(60))
+    assert model.statement_.heading == "privacy statement"
+    assert model.statement_.private
+
+
+# --- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"label_bounds": None}, "label_bounds: regression needs public bounds"),
+        ({"label_bounds": (1.0, 1.0)}, "label_bounds"),
+        ({"label_bounds": (0.0, math.inf)}, "label_bounds"),
+        ({"label_bounds": (math.nan, 1.0)}, "label_bounds"),
+        ({"label_bounds": 3.0}, "label_bounds"),
+        ({"label_bounds": (-1e308, 1e308)}, "label_bounds"),
+        ({"solver": "svm"}, "solver: expected one of"),
+        ({"solver": {"name": "sgd", "speed": 1}}, "no settings speed"),
+        ({"solver": 3}, "solver"),
+        ({"solver": "min-norm", "number": 10}, "at least as many features as records, got 20 for 30"),
+        ({"solver": "published", "number": 10}, "at least as many"),
+        ({"solver": "gamma", "law": "linear"}, "at least as many"),
+        ({"solver": "adassp", "number": 2000}, "take at most 2048"),
+        ({"solver": "descent", "schema": None}, "public bounds; give a schema"),
+        ({"solver": "descent", "form": "complex"}, "complex model is for min-norm"),
+        ({"solver": Published(code=True)}, "form='cosine'"),
+        ({"delta": 0.0}, "delta: solver 'descent' takes Gaussian noise"),
+        ({"solver": "published", "delta": 0.0}, "delta"),
+        ({"law": "poisson"}, "law"),
+        ({"form": "real"}, "form"),
+        ({"number": 0}, "number"),
+        ({"scale": -1.0}, "scale"),
+        ({"map_seed": -1}, "map_seed"),
+        ({"solver": Objective(penalty=1e-12)}, "too small|regularization|no noise"),
+    ],
+    ids=str,
+)
+def test_bad_settings_are_refused_before_anything_is_charged(changes: Mapping[str, object], said: str) -> None:
+    ledger = Ledger(ApproxDP(9.0, 0.1), composition=BasicComposition(), adjacency=ReplaceOne())
+    with pytest.raises((ValueError, TypeError), match=said):
+        regressor(**{"ledger": ledger, **changes}).fit(*waves(30))  # type: ignore[arg-type]  # a table of settings
+    assert ledger.spent == ApproxDP(0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (lambda: SGD(rate=3.0), "rate"),
+        (lambda: SGD(rate=math.nan), "rate"),
+        (lambda: Ridge(penalty=1e-9), "penalty"),
+        (lambda: MinNorm(eta=0.5), "eta"),
+        (lambda: MinNorm(eta=math.nan), "eta"),
+        (lambda: MinNorm(route="qr"), "route"),  # type: ignore[arg-type]  # wrong on purpose
+        (lambda: Descent(rounds=0), "whole number"),
+        (lambda: Descent(clip=0.0), "positive"),
+        (lambda: AdaSSP(weight=-1.0), "positive"),
+    ],
+)
+def test_bad_solvers_are_refused_at_birth(build: object, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        build()  # type: ignore[operator]  # a function
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "said"),
+    [
+        ([[0.1, math.nan]] * 30, [0.0] * 30, "not a number"),
+        ([[0.1, 0.2]] * 30, [0.0] * 29, "X has 30 records, y has 29"),
+        ([[0.1, 0.2]] * 30, [0.0] * 29 + [math.nan], "NaN"),
+        ([[0.1, 0.2]] * 30, ["a"] * 30, "expected numbers"),
+        ([[0.1, 0.2]] * 30, None, "requires y"),
+        ([], [], "shape|0 feature"),
+    ],
+)
+def test_bad_data_are_refused_before_anything_is_charged(X: object, y: object, said: str) -> None:
+    ledger = Ledger(ApproxDP(9.0, 0.1), composition=BasicComposition(), adjacency=ReplaceOne())
+    with pytest.raises((ValueError, TypeError), match=said):
+        regressor(ledger=ledger).fit(X, y)  # type: ignore[arg-type]  # wrong on purpose
+    assert ledger.spent == ApproxDP(0.0, 0.0)
+
+
+def test_numbers_without_bounds_are_taken_where_nothing_needs_them() -> None:
+    """Features are bounded whatever the inputs are."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_cauchy((40, 2)) * 1e200
+    model = regressor("adassp", schema=None, number=5).fit(X, rng.uniform(-1, 1, 40))
+    assert np.all(np.isfinite(model.predict(X)))
+
+
+def test_columns_of_another_table_are_refused() -> None:
+    model = regressor(schema=None, solver="adassp").fit({"a": [0.1] * 30, "b": [0.2] * 30}, [0.1] * 30)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict({"a": [0.1], "c": [0.2]})
+
+
+# --- scikit-learn -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RandomFeatureRegressor(100.0, 1e-3, label_bounds=(-3.0, 3.0), schema=Bounds(-3, 3), number=300),
+        RandomFeatureClassifier(100.0, 1e-3, schema=Bounds(-3, 3), classes="observed", number=30),
+    ],
+    ids=["regressor", "classifier"],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_checks_pass(estimator: RandomFeatureRegressor | RandomFeatureClassifier) -> None:
+    """Natively, with much ε, as some ask for accuracy on a handful of records."""
+    if "expected_failed_checks" not in inspect.signature(estimator_checks.check_estimator).parameters:
+        estimator_checks.check_estimator(estimator)  # scikit-learn before 1.6 raises the first failure
+        return
+    results = estimator_checks.check_estimator(estimator, on_fail=None, on_skip=None)
+    assert [(each["check_name"], each["exception"]) for each in results if each["status"] == "failed"] == []
+
+
+def test_clones_keep_the_solver_and_the_ledger() -> None:
+    ledger = Ledger(ApproxDP(9.0, 0.1), composition=BasicComposition(), adjacency=ReplaceOne())
+    copy = clone(regressor(SGD(rate=0.25), ledger=ledger))
+    assert copy.solver == SGD(rate=0.25)
+    assert copy.ledger is ledger
+
+
+def test_gamma_is_min_norm_with_other_noise() -> None:
+    assert solver_of("gamma") == MinNorm(gamma=True)
+    assert solver_of({"name": "min-norm", "gamma": True, "eta": 0.25}) == MinNorm(eta=0.25, gamma=True)
