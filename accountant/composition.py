@@ -274,7 +274,10 @@ class NoBound(Composition):
 
     def ceiling(self, budget: Budget) -> Amount:
         if not isinstance(budget, Unbounded):
-            raise self._cannot_keep(budget, "it promises nothing: ask for Unbounded(), or use another rule")
+            raise self._cannot_keep(
+                budget,
+                "it promises nothing; a ledger with a finite budget and another rule does, as does no ledger at all",
+            )
         return ENDLESS
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:

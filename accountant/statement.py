@@ -68,6 +68,8 @@ class Statement:
         fields["rows"] = tuple(cast("Row", tuple(row)) for row in cast("list[list[object]]", record["rows"]))
         fields["plans"] = tuple(cast("list[str]", record["plans"]))
         fields["claims"] = tuple(cast("list[str]", record["claims"]))
+        if fields["spent"] == UNBOUNDED and fields["private"]:
+            raise ValueError("a statement that promises nothing calls itself private")
         return Statement(**cast("dict[str, Any]", fields))  # checked field by field by whoever reads it
 
     def lines(self) -> Iterator[tuple[str, str]]:

@@ -189,12 +189,12 @@ def train(
     help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
 )
 def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool, score: bool, no_header: bool) -> None:
-    """Predict the class of each record in the CSV file DATA with a saved model.
+    """Predict the class, or the number, of each record in the CSV file DATA with a saved model.
 
     Writes one line per record: the predicted class, and a score that is positive for the second class of the
-    schema; of three classes or more, a score for each, and the highest wins. Whatever learner made the model is
-    recognised. Predicting costs no privacy of the records that the model was trained on. Further
-    columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
+    schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
+    learner made the model is recognised. Predicting costs no privacy of the records that the model was trained on.
+    Further columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
 
     \b
     Examples:

@@ -15,7 +15,7 @@ from exchequer import show
 from exchequer.bad_input import about, refuse_overwriting
 from exchequer.payer import Payer, paying
 from exchequer.trainable import Learner, Setting
-from learners import EncodedSample, Label, RadoRelease, Schema, read_csv
+from learners import EncodedSample, Label, RadoRelease, RandomFeatureRegressor, Schema, read_csv
 from learners.estimator import PrivateClassifier
 from learners.paying import PayingEstimator
 from learners.schema import Values
@@ -140,6 +140,9 @@ def predict(
         refuse_overwriting(out, force)
     with about(model_path):
         model = predictor(model_path)
+    if isinstance(model, RandomFeatureRegressor):
+        _predict_numbers(model, data, out, header=header, refused={"--proba": proba, "--score": score})
+        return
     if proba and not hasattr(model, "predict_proba"):
         raise ValueError(f"--proba: {model_path} is of a {type(model).__name__}, which gives scores only")
     schema = model.model_.schema
@@ -160,14 +163,29 @@ def predict(
         )
 
 
-def predictor(path: Path) -> Classifier:
+def _predict_numbers(
+    model: RandomFeatureRegressor, data: Path, out: Path | None, *, header: bool, refused: Mapping[str, bool]
+) -> None:
+    """The same for a regression: one number per record. Raises ValueError for options that are about classes."""
+    if wrong := [name for name, given in refused.items() if given]:
+        raise ValueError(f"{', '.join(wrong)}: the model predicts numbers; only classes have shares and an accuracy")
+    schema = model.model_.coding.schema
+    assert schema is not None  # as `predictor` says
+    table = read(data, None if header else schema.names)
+    with about(data):
+        predicted = model.predict(table)
+    _write({"prediction": _numbers(predicted)}, out)
+    show.note(guarantee(model.statement_))
+
+
+def predictor(path: Path) -> Classifier | RandomFeatureRegressor:
     """Whatever learner saved the model, if it reads tables by a schema. Raises ValueError."""
     model: PayingEstimator[Any, Any] = PayingEstimator.load(path)
     if isinstance(model, RadoRelease):
         raise ValueError("these are rados, and no model; learn one from them with `exchequer rados fit`")
     if getattr(model.model_, "schema", None) is None:
         raise ValueError(f"a {type(model).__name__} without a schema reads no files; load it in Python")
-    return cast("Classifier", model)  # or what predicts in the same way
+    return cast("Classifier | RandomFeatureRegressor", model)  # or what predicts in the same way
 
 
 def _scored(model: Classifier, table: dict[str, Strings]) -> dict[str, list[str]]:

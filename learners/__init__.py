@@ -8,6 +8,7 @@ from learners.additive_model import AdditiveModel, Curve
 from learners.bagging import DPBaggingClassifier
 from learners.encoding import EncodedSample, Layout
 from learners.estimator import PrivateClassifier
+from learners.fairness import demographic_table, excess_risk, excess_risk_gaps, statistical_parity
 from learners.forest import DPRandomForestClassifier
 from learners.gradient_boosting import DPGradientBoostingClassifier
 from learners.halfspace_boost import HalfspaceBoostClassifier
@@ -16,6 +17,7 @@ from learners.logistic import DPLogisticRegression, LogisticModel
 from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
 from learners.one_rule import OneRule, PrivateOneRule
 from learners.private_boost import PrivateBoostClassifier
+from learners.private_fairness import private_group_risks, private_statistical_parity
 from learners.rado_boost import RadoBoostClassifier
 from learners.rados import RadoRelease, Rados
 from learners.random_feature_baselines import SGD, Objective, Ridge
@@ -71,9 +73,15 @@ __all__ = [
     "Vote",
     "VoteModel",
     "advantages",
+    "demographic_table",
+    "excess_risk",
+    "excess_risk_gaps",
     "margin_histogram",
+    "private_group_risks",
     "private_margin_histogram",
+    "private_statistical_parity",
     "read_csv",
     "schema_from_dtypes",
     "scorecard",
+    "statistical_parity",
 ]

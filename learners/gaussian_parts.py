@@ -16,7 +16,7 @@ MOMENTS_SHARE: Final = 0.1
 """Of the squared μ of Gaussian differential privacy, what standardising the columns may take."""
 
 LEAST_VARIANCE: Final = 1e-12
-"""Columns that vary less are taken to be constant, and are only centred."""
+"""Of variances; what varies less is taken to vary so much, or to be constant."""
 
 D = TypeVar("D")
 

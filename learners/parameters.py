@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from numbers import Integral
 
-from accountant._numbers import count
+import numpy as np
+
+from accountant._numbers import count, positive
 from learners.complete_trees import DEEPEST
 from learners.encoding import EncodedSample
 from learners.paying import Check
@@ -25,6 +27,21 @@ def one_of(*choices: str) -> Callable[[str], str]:
         return value
 
     return check
+
+
+def moderate(value: float) -> float:
+    """A positive number whose powers up to the tenth are ordinary floats: from 2^-100 to 2^100."""
+    number = positive(value)
+    if not 2.0**-100 <= number <= 2.0**100:
+        raise ValueError(f"expected a number between 2^-100 and 2^100, got {value!r}")
+    return number
+
+
+def flag(value: bool) -> bool:
+    """True or False, and nothing that only passes for them. Raises TypeError."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"expected True or False, got {value!r}")
+    return bool(value)
 
 
 def optional(check: Check) -> Check:

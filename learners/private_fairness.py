@@ -128,8 +128,8 @@ def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise ValueError(f"bounds: expected public (lower, upper) of the predictions, got {given!r}")
     low, high = float(given[0]), float(given[1])
-    if not -math.inf < low < high < math.inf:
-        raise ValueError(f"bounds: expected finite lower < upper, got {given!r}")
+    if not (low < high and high - low < math.inf):
+        raise ValueError(f"bounds: expected finite lower < upper, and a finite width, got {given!r}")
     return low, high
 
 
@@ -165,6 +165,8 @@ class _Payer:
     @staticmethod
     def of(ledger: Ledger, epsilon: float, delta: float, account: str) -> "_Payer":
         """Raises TypeError for a ledger of another adjacency than replace-one and add-remove-one."""
+        if not isinstance(ledger, Ledger):
+            raise TypeError(f"ledger: expected the Ledger that pays, got {type(ledger).__name__}")
         adjacency = ledger.adjacency
         if not isinstance(adjacency, AddRemoveOne | ReplaceOne):
             raise TypeError(f"ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")

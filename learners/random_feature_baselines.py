@@ -1,37 +1,45 @@
 """What random features are compared with: SGD with noise on its result, ridge, and objective perturbation."""
 
 import math
-from typing import ClassVar
+from numbers import Real
+from typing import ClassVar, Final
 
 import attrs
 import numpy as np
 
-from accountant import BasicComposition, PureDP
-from accountant._numbers import count, positive
+from accountant._numbers import count
 from accountant.rounding import up
 from learners.allowance import Allowance
+from learners.parameters import moderate
 from learners.random_feature_model import FeatureSample, FeatureTable, Fit
-from learners.random_feature_solvers import Task, gaussian_release
+from learners.random_feature_solvers import Task, affordable, gaussian_release, refuse_complex
 from mechanisms import GammaNormKernel, NoiseSource
 from mechanisms.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients
 from mechanisms.logistic_loss import LinearSample, Reach, ResidualRecords
 from mechanisms.objective import calibrated
 
+LEAST_PULL: Final = 2.0**-7
+"""Penalty over the noise's deviation. At a tenth of it whether a minimum is certified came to depend on the data."""
+
+LEAST_DEVIATION: Final = 2.0**-20
+"""Of the noise, in records: ε of a million or so."""
+
+
+def _between(name: str, value: float | None, least: float, most: float) -> float | None:
+    """A positive number of that interval, or None for the usual one."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not (value > 0.0 and least <= value <= most):
+        raise ValueError(f"{name}: expected a number above 0, from {least} to {most}, got {value!r}")
+    return float(value)
+
 
 def _rate(value: float | None) -> float | None:
-    if value is not None and not 0.0 < value <= LARGEST_RATE:
-        raise ValueError(f"rate: expected a number in (0, {LARGEST_RATE}], got {value!r}")
-    return None if value is None else float(value)
+    return _between("rate", value, 0.0, LARGEST_RATE)
 
 
-def optional_positive(value: float | None) -> float | None:
-    """A positive number, or None for the usual one."""
-    return None if value is None else positive(value)
-
-
-def _refuse_complex(task: Task) -> None:
-    if task.form == "complex":
-        raise ValueError("form: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
+def _any_penalty(value: float | None) -> float | None:
+    return None if value is None else moderate(value)
 
 
 @attrs.frozen
@@ -45,7 +53,7 @@ class SGD:
     name: ClassVar[str] = "sgd"
     rate: float | None = attrs.field(default=None, converter=_rate)
     batch: int = attrs.field(default=1, converter=count)
-    clip: float = attrs.field(default=1.0, converter=positive)
+    clip: float = attrs.field(default=1.0, converter=moderate)
 
     @property
     def pure(self) -> bool:
@@ -54,7 +62,7 @@ class SGD:
 
     def refuse(self, task: Task) -> None:
         """See `Solver`."""
-        _refuse_complex(task)
+        refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
         """See `Solver`."""
@@ -66,9 +74,7 @@ class SGD:
 
 
 def _penalty(value: float | None) -> float | None:
-    if value is not None and not LEAST_PENALTY <= value <= 1.0:
-        raise ValueError(f"penalty: expected a number between {LEAST_PENALTY} and 1, got {value!r}")
-    return None if value is None else float(value)
+    return _between("penalty", value, LEAST_PENALTY, 1.0)
 
 
 @attrs.frozen
@@ -88,7 +94,7 @@ class Ridge:
 
     def refuse(self, task: Task) -> None:
         """See `Solver`."""
-        _refuse_complex(task)
+        refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
         """See `Solver`."""
@@ -109,8 +115,8 @@ class Objective:
     """
 
     name: ClassVar[str] = "objective"
-    clip: float = attrs.field(default=0.25, converter=positive)
-    penalty: float | None = attrs.field(default=None, converter=optional_positive)
+    clip: float = attrs.field(default=0.25, converter=moderate)
+    penalty: float | None = attrs.field(default=None, converter=_any_penalty)
 
     @property
     def pure(self) -> bool:
@@ -119,18 +125,16 @@ class Objective:
 
     def refuse(self, task: Task) -> None:
         """See `Solver`."""
-        _refuse_complex(task)
+        refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
-        """See `Solver`. NotMinimised may be raised after the charge, see LIMITS.md."""
+        """See `Solver`. Raises ValueError, before the charge, where a minimum could not be certified."""
         sample, public = task.sample, task.plain
         width = public.map.width
         reach = Reach(up(math.sqrt(width)), 1.0)
-        rule = BasicComposition() if isinstance(allowance.target, PureDP) else allowance.ledger.composition
-        ceiling = rule.ceiling(allowance.target)
         mechanism = calibrated(
             GammaNormKernel,
-            lambda cost: rule.amount(cost).within(ceiling),
+            affordable(allowance),
             reach=reach,
             d=width,
             n=sample.records,
@@ -138,6 +142,14 @@ class Objective:
             noise=noise,
             loss="log-cosh",
         )
+
+        if mechanism.regularization < LEAST_PULL * mechanism.deviation:
+            raise ValueError(
+                f"penalty: {self.penalty!r} is too small for noise of {mechanism.deviation:.3g}; take at least "
+                f"{LEAST_PULL * mechanism.deviation / sample.records:.3g}, or None"
+            )
+        if mechanism.deviation < LEAST_DEVIATION:
+            raise ValueError(f"epsilon: {allowance.target} leaves too little noise for a minimum to be certified")
 
         def records(each: FeatureSample) -> LinearSample:
             rows = [block for block, _ in FeatureTable(public, each.points, each.targets).blocks()]

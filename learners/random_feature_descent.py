@@ -8,13 +8,14 @@ import attrs
 import numpy as np
 
 from accountant import Plan, ReplaceOne
-from accountant._numbers import count, positive
+from accountant._numbers import count
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Scaling
 from learners.gaussian_parts import MOMENTS_SHARE, Part, bought, noisy_spread, plan_of
+from learners.parameters import flag, moderate
 from learners.random_feature_model import FeatureSample, FeatureTable, Fit, PublicFeatures
-from learners.random_feature_solvers import Task, gaussian_release
+from learners.random_feature_solvers import Task, gaussian_release, refuse_complex
 from mechanisms import EdgeVectors, L2Sensitivity, NoiseSource, Query, column_moments
 from mechanisms.feature_queries import UnitRows, clipped_pull, from_moments, joint_moments
 
@@ -51,9 +52,9 @@ class Descent:
 
     name: ClassVar[str] = "descent"
     rounds: int = attrs.field(default=100, converter=count)
-    clip: float = attrs.field(default=0.6, converter=positive)
-    horizon: float = attrs.field(default=0.8, converter=positive)
-    standardise: bool = attrs.field(default=True, converter=bool)
+    clip: float = attrs.field(default=0.6, converter=moderate)
+    horizon: float = attrs.field(default=0.8, converter=moderate)
+    standardise: bool = attrs.field(default=True, converter=flag)
 
     @property
     def pure(self) -> bool:
@@ -67,8 +68,7 @@ class Descent:
                 "schema: inputs are standardised by noisy moments, which needs their public bounds; give a schema, "
                 "Bounds(lower, upper), or solver=Descent(standardise=False)"
             )
-        if task.form == "complex":
-            raise ValueError("form: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
+        refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
         """See `Solver`."""
@@ -143,7 +143,7 @@ class AdaSSP:
     """
 
     name: ClassVar[str] = "adassp"
-    weight: float = attrs.field(default=1.0, converter=positive)
+    weight: float = attrs.field(default=1.0, converter=moderate)
 
     @property
     def pure(self) -> bool:
@@ -155,8 +155,7 @@ class AdaSSP:
         width = task.map().width
         if width > WIDEST:
             raise ValueError(f"number: {width} features have {width**2 // 2} second moments; take at most {WIDEST}")
-        if task.form == "complex":
-            raise ValueError("form: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
+        refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
         """See `Solver`."""

@@ -12,9 +12,9 @@ from typing import Final, Literal, TypeAlias, cast
 import attrs
 import numpy as np
 
-from accountant._numbers import count, positive
+from accountant._numbers import count
 from boosting.measures import FloatArray
-from learners.parameters import one_of, public_seed
+from learners.parameters import moderate, one_of, public_seed
 from mechanisms.queries import MOST_COORDINATES
 
 Law: TypeAlias = Literal["gaussian", "cauchy", "orthogonal", "linear"]
@@ -48,8 +48,8 @@ def form_name(value: Form) -> Form:
 class RandomFeatureMap:
     """x in R^d to D features of total length at most 1. Public.
 
-    law, form: see above.  inputs: d.  number: N, of frequencies.  scale: s > 0, per unit of the inputs.
-    seed: public, >= 0: whoever has it has the frequencies.
+    law, form: see above.  inputs: d.  number: N, of frequencies.  scale: s, per unit of the inputs, in [2^-100, 2^100].
+    seed: public, >= 0: whoever has it has the frequencies. The "linear" law looks at inputs only.
     D is N for "cosine", 2N for the other forms, and d + 1 for the "linear" law.
     Raises ValueError for anything else, and beyond 2^18 features.
     """
@@ -58,12 +58,12 @@ class RandomFeatureMap:
     form: Form = attrs.field(converter=form_name)
     inputs: int = attrs.field(converter=count)
     number: int = attrs.field(converter=count)
-    scale: float = attrs.field(converter=positive)
+    scale: float = attrs.field(converter=moderate)
     seed: int = attrs.field(converter=public_seed)
 
     def __attrs_post_init__(self) -> None:
         if self.width > MOST_COORDINATES:
-            raise ValueError(f"expected at most {MOST_COORDINATES} features, got {self.width}")
+            raise ValueError(f"number: expected at most {MOST_COORDINATES} features, got {self.width}")
         if self.law == "linear" and self.form == "complex":
             raise ValueError("form: linear features are real; take 'fourier'")
 
@@ -157,10 +157,10 @@ class RandomFeatureMap:
         return whole
 
     def as_record(self) -> dict[str, object]:
-        """For JSON; `first` are the first record's numbers, by which a reader sees that it draws the same ones."""
-        return {**attrs.asdict(self), "first": self._first()}
+        """For JSON; `last` are the last frequency and its phase, by which a reader sees that it draws the same ones."""
+        return {**attrs.asdict(self), "last": self._last()}
 
-    def _first(self) -> list[float]:
+    def _last(self) -> list[float]:
         return [*self.frequencies[-1].tolist(), float(self.phases[-1])]
 
     @staticmethod
@@ -174,8 +174,8 @@ class RandomFeatureMap:
             cast("float", record["scale"]),
             cast("int", record["seed"]),
         )
-        first = np.array(record["first"], dtype=np.float64)
-        if first.shape != (found.inputs + 1,) or not np.allclose(first, found._first(), rtol=AGREE, atol=AGREE):
+        last = np.array(record["last"], dtype=np.float64)
+        if last.shape != (found.inputs + 1,) or not np.allclose(last, found._last(), rtol=AGREE, atol=AGREE):
             raise ValueError("the seed gives other frequencies here than where the model was saved: fit it again")
         return found
 

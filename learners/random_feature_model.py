@@ -1,6 +1,6 @@
 """Random feature models: labelled records, the public way from a record to its features, and what a fit keeps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, cast
 
@@ -21,7 +21,7 @@ CENTRED: Final = 0.75
 """How much of their public mean features lose. What stays lets the noisy mean of the labels be corrected."""
 
 SHORTEST: Final = 2.0**-20
-"""Centred features that are shorter are left so, instead of being brought to length 1."""
+"""Centred features that are shorter are divided by this, and so stay shorter than 1."""
 
 STEP: Final = 4096
 """Records whose features are made at a time."""
@@ -32,7 +32,7 @@ KEPT: Final = 2**26
 
 def label_interval(value: Sequence[float]) -> tuple[float, float]:
     """Public bounds of labels, lower below upper, finite. Raises ValueError or TypeError."""
-    if isinstance(value, str) or len(value) != 2:
+    if isinstance(value, str) or not isinstance(value, Collection) or len(value) != 2:
         raise ValueError(f"expected a lower and an upper bound, got {value!r}")
     lower, upper = float(value[0]), float(value[1])
     if not lower < upper or not np.isfinite(upper - lower):
@@ -45,7 +45,7 @@ class FeatureSample:
     """Records as numbers, with labels in units of their public bounds.
 
     points: shape (m, d), finite.  targets: shape (m,), in [−1, 1]; −1 stands for the lower bound.
-    named: whether the table that they come from named its columns. Raises ValueError for anything else.
+    Raises ValueError for anything else.
     """
 
     points: FloatArray = attrs.field(repr=False)

@@ -5,19 +5,23 @@ Each solver is a frozen class with its public settings; `learners.random_feature
 """
 
 import math
+from collections.abc import Callable
 from functools import cached_property
-from typing import ClassVar, Final, Literal, Protocol, TypeVar
+from numbers import Real
+from typing import ClassVar, Final, Literal, Protocol, TypeVar, cast
 
 import attrs
 import numpy as np
 
-from accountant import ApproxDP, Description, Plan, ReplaceOne, Unbounded
+from accountant import ApproxDP, BasicComposition, Cost, Description, PureDP, ReplaceOne, Unbounded
 from accountant._numbers import positive
+from accountant.rounding import largest
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Scaling
 from learners.gaussian_parts import Part, bought, plan_of
 from learners.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
+from learners.parameters import flag, one_of
 from learners.random_feature_maps import Form, Law, RandomFeatureMap
 from learners.random_feature_model import FeatureSample, Fit, PublicFeatures
 from mechanisms import L2Sensitivity, Mechanism, NoiseSource, PlainMechanism, Query
@@ -99,19 +103,24 @@ def gaussian_release(
         return charge.release(mechanism, protected), bought_part.sigma
 
 
+def affordable(allowance: Allowance) -> Callable[[Cost], bool]:
+    """Whether a pure cost fits: into ε itself where the ledger adds up (ε, δ), else into what its rule has for both."""
+    rule = BasicComposition() if isinstance(allowance.target, PureDP) else allowance.ledger.composition
+    ceiling = rule.ceiling(allowance.target)
+    return lambda cost: rule.amount(cost).within(ceiling)
+
+
 def gamma_release(
     allowance: Allowance, query: Query[D, FloatArray, L2Sensitivity], data: D, noise: NoiseSource
 ) -> FloatArray:
-    """The same with noise of density ∝ exp(−‖z‖₂/b): pure differential privacy. [gamma-norm]"""
-
-    def plan(eta: float) -> Plan:
-        return Plan.of(GammaNormKernel(1.0 / eta).cost(query.sensitivity))
-
-    eta = allowance.largest_eta(plan)
+    """The same with noise of density ∝ exp(−‖z‖₂/b): pure differential privacy, also where δ > 0. [gamma-norm]"""
+    fits = affordable(allowance)
+    try:
+        eta = largest(lambda eta: fits(GammaNormKernel(1.0 / eta).cost(query.sensitivity)))
+    except (ArithmeticError, ValueError) as error:
+        raise ValueError(f"epsilon: no noise goes with {allowance.target}: {error}") from error
     mechanism = PlainMechanism(query, GammaNormKernel(1.0 / eta), noise)
-    protected = allowance.ledger.protect(data)
-    with allowance.reserve(plan(eta), ReplaceOne(), mechanism.description) as charge:
-        return charge.release(mechanism, protected)
+    return allowance.ledger.release(mechanism, allowance.ledger.protect(data), account=allowance.account)
 
 
 Route = Literal["gram", "pinv", "kaczmarz"]
@@ -152,20 +161,31 @@ class Interpolation:
 
 
 def _route(value: Route) -> Route:
-    if value not in ("gram", "pinv", "kaczmarz"):
-        raise ValueError(f"route: expected 'gram', 'pinv' or 'kaczmarz', got {value!r}")
-    return value
+    try:
+        return cast("Route", one_of("gram", "pinv", "kaczmarz")(value))
+    except ValueError as error:
+        raise ValueError(f"route: {error}") from None
 
 
 def _eta(value: float) -> float:
-    if not 0.0 <= value < 0.5:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= value < 0.5:
         raise ValueError(f"eta: expected a number in [0, 1/2), got {value!r}")
     return float(value)
 
 
+def refuse_complex(task: Task) -> None:
+    """Raise ValueError for a complex model."""
+    if task.form == "complex":
+        raise ValueError("form: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
+
+
 def _refuse_few(task: Task) -> None:
+    if task.law == "linear":
+        raise ValueError(
+            "law: min-norm interpolation is for random features, not for 'linear' ones; take solver='ridge'"
+        )
     width = task.map().width // (2 if task.form == "complex" else 1)
-    if task.law == "linear" or width < task.sample.records:
+    if width < task.sample.records:
         raise ValueError(
             f"number: min-norm interpolation needs at least as many features as records, got {width} for "
             f"{task.sample.records}; take more, or solver='descent', which needs few"
@@ -184,7 +204,7 @@ class MinNorm:
 
     name: ClassVar[str] = "min-norm"
     eta: float = attrs.field(default=CONCENTRATED, converter=_eta)
-    gamma: bool = attrs.field(default=False, converter=bool)
+    gamma: bool = attrs.field(default=False, converter=flag)
     route: Route = attrs.field(default="gram", converter=_route)
 
     @property
@@ -242,7 +262,7 @@ class PublishedRelease(Mechanism[Interpolation, FloatArray]):
             sensitivity=self.sensitivity,
             zeta=None,
             noise=self.noise.name,
-            private=False,
+            private=self.noise.private,
             claims=("004-Lem9", "004-Alg1", "004-experiments"),
         )
 
@@ -270,7 +290,7 @@ class Published:
 
     name: ClassVar[str] = "published"
     eta: float = attrs.field(default=CONCENTRATED, converter=_eta)
-    code: bool = attrs.field(default=False, converter=bool)
+    code: bool = attrs.field(default=False, converter=flag)
     route: Route = attrs.field(default="gram", converter=_route)
 
     @property

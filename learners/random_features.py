@@ -10,14 +10,14 @@ import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
 from accountant import ApproxDP, Ledger, NoBound, PureDP, ReplaceOne, Unbounded
-from accountant._numbers import count, positive
+from accountant._numbers import count
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.classes import Classes, PublicClassifier, public_classes
 from learners.coding import Coding
 from learners.estimator import Domain, NamedColumns, domain_schema
 from learners.labels import bounded_labels, refuse_no_labels, signs
-from learners.parameters import optional, public_seed
+from learners.parameters import moderate, optional, public_seed
 from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.random_feature_baselines import SGD, Objective, Ridge
 from learners.random_feature_descent import AdaSSP, Descent
@@ -38,11 +38,11 @@ SolverName: TypeAlias = Solver | str | Mapping[str, object]
 
 def solver_of(value: SolverName) -> Solver:
     """The solver. Raises ValueError or TypeError for anything else."""
-    if isinstance(value, tuple(SOLVERS.values())):
-        return cast("Solver", value)
-    settings: dict[str, object] = (
-        {"name": value} if isinstance(value, str) else dict(cast("Mapping[str, object]", value))
-    )
+    if hasattr(value, "learn") and not isinstance(value, type):
+        return cast("Solver", value)  # one of yours, too; a file with it is read by whoever has it
+    if not isinstance(value, str | Mapping):
+        raise TypeError(f"expected a name, or a solver such as Descent(), got {value!r}")
+    settings: dict[str, object] = {"name": value} if isinstance(value, str) else dict(value)
     name = settings.pop("name", None)
     if name == "gamma":
         return MinNorm(gamma=True)
@@ -57,7 +57,8 @@ def solver_of(value: SolverName) -> Solver:
 def solver_record(value: SolverName) -> dict[str, object]:
     """Its name and settings, for JSON."""
     solver = solver_of(value)
-    return {"name": solver.name, **attrs.asdict(cast("attrs.AttrsInstance", solver))}
+    settings = attrs.asdict(cast("attrs.AttrsInstance", solver)) if attrs.has(type(solver)) else {}
+    return {"name": solver.name, **settings}
 
 
 class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureSample, RandomFeatureModel]):
@@ -76,7 +77,7 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureSample, Random
         "law": law_name,
         "form": form_name,
         "number": count,
-        "scale": optional(positive),
+        "scale": optional(moderate),
         "map_seed": public_seed,
     }
 
@@ -110,11 +111,22 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureSample, Random
 
     def _refuse(self, sample: FeatureSample, classes: tuple[object, ...]) -> None:
         solver = solver_of(self.solver)
+        if self.law == "linear" and self.scale is not None:
+            raise ValueError("scale: linear features are the inputs themselves; leave scale=None")
         solver.refuse(self._task(sample))
         if not self.delta and not solver.pure:
             raise ValueError(
                 f"delta: solver {solver.name!r} takes Gaussian noise, which needs delta > 0; 1e-6 is usual"
             )
+
+    @classmethod
+    def _from_record(cls, record: Mapping[str, object]) -> Self:
+        found = super()._from_record(record)
+        if found.parameters_.get("solver") != found.model_.solver:
+            raise ValueError("what the file says of its solver contradicts itself")
+        if found.model_.solver.get("name") == Published.name and found.statement_.promises:
+            raise ValueError("the file promises what solver 'published' does not keep")
+        return found
 
     def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
         if self.ledger is None and isinstance(solver_of(self.solver), Published):
@@ -163,10 +175,11 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
       "published" (`Published`): 004 as printed. *Not private*; a ledger with a finite budget refuses it.
     label_bounds: *public* lower and upper bound of the labels; labels beyond are moved to the nearest. There is no
       default: bounds taken from the data would be a release that nobody paid for.
-    law: of frequencies, "gaussian", "cauchy" (for the Laplacian kernel), "orthogonal"; or "linear": no random features.
+    law: of frequencies, "gaussian", "cauchy" (for the Laplacian kernel), "orthogonal"; or "linear": no random
+      features, so that form, number, scale and map_seed mean nothing.
     form: "fourier" (cosines and sines, length 1), "cosine", or "complex" for min-norm interpolation.
     number: of frequencies, N.
-    scale: s > 0, of frequencies per unit of the inputs; None takes about 1/√d per deviation of an input.
+    scale: s, of frequencies per unit of the inputs, in [2^-100, 2^100]; None takes .6/√d per deviation of an input.
     map_seed: of the features; public, so not a secret and no source of privacy.
     schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
       public bounds. Inputs then lie in [−1, 1]. None takes numbers as they are, which "descent" cannot standardise.

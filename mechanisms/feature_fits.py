@@ -1,6 +1,7 @@
 """Linear models of unit-length features whose coefficients move by a proved amount: one pass of SGD, and ridge."""
 
 import math
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
@@ -28,8 +29,8 @@ def one_pass_sgd(
 ) -> Query[UnitRows, FloatArray, L2Sensitivity]:
     """Coefficients after one pass of stochastic gradient descent from 0, in the records' order, shape (D,).
 
-    Each step takes the mean gradient of `batch` records, of the squared loss with residuals cut at `clip` (Huber's),
-    times `rate`, in (0, 2].  records: m.  width: D.
+    Each step takes the mean gradient of `batch` records, of the squared loss with residuals cut at `clip` (Huber's) and
+    labels at ±1, times `rate`, in (0, 2].  records: m.  width: D.
     Sensitivity: 2·rate·clip/batch in ℓ2, and rounding: a record is in one step, whose gradients differ by 2·clip/batch,
     and the steps after it bring two runs no further apart, as the loss is convex and 1-smooth. [004-one-pass]
     """
@@ -40,12 +41,14 @@ def one_pass_sgd(
     def descended(data: UnitRows) -> FloatArray:
         found = np.zeros(width)
         for features, targets in _batches(data, size):
-            residuals = np.clip(targets - features @ found, -unit, unit)
+            residuals = np.clip(np.clip(targets, -1.0, 1.0) - features @ found, -unit, unit)
             found += (step / size) * (residuals @ features)
         return found
 
     steps = -(-most // size)
-    longest = step * unit * steps  # of the coefficients
+    # Of the coefficients: labels are in [−1, 1] and the rate is at most 2, so a step adds 2ηr(c·φ) + η²r²|φ|² to |c|²:
+    # at most 2ητ + η²τ² where r and c·φ have one sign, as |c·φ| <= 1 then, and at most 2ητ where they have not.
+    longest = 1.1 * math.sqrt(steps * (2.0 * step * unit + (step * unit) ** 2))
     # A step rounds a dot product of D terms, a clipped residual and an addition, in each of the two runs.
     rounding = 2.0 * steps * UNIT * (step * (width + size + 4) * (longest + unit) + longest)
     return Query(
@@ -58,12 +61,17 @@ def one_pass_sgd(
     )
 
 
-def _batches(data: UnitRows, size: int) -> "list[tuple[FloatArray, FloatArray]]":
-    """Views of `size` records each, whatever the blocks are."""
-    whole = list(data.blocks())
-    features = np.concatenate([rows for rows, _ in whole]) if len(whole) > 1 else whole[0][0]
-    targets = np.concatenate([values for _, values in whole]) if len(whole) > 1 else whole[0][1]
-    return [(features[at : at + size], targets[at : at + size]) for at in range(0, targets.size, size)]
+def _batches(data: UnitRows, size: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """`size` records each, the last fewer, whatever the blocks are."""
+    rows, values = np.empty((0, data.width)), np.empty(0)
+    for features, targets in data.blocks():
+        rows, values = np.concatenate([rows, features]), np.append(values, targets)
+        whole = values.size - values.size % size
+        for at in range(0, whole, size):
+            yield rows[at : at + size], values[at : at + size]
+        rows, values = rows[whole:], values[whole:]
+    if values.size:
+        yield rows, values
 
 
 def ridge_l2(records: int, penalty: float, bound: float) -> float:
@@ -90,8 +98,8 @@ def ridge_coefficients(
     if not LEAST_PENALTY <= penalty <= 1.0:
         raise ValueError(f"penalty: expected a number between {LEAST_PENALTY} and 1, got {penalty!r}")
     largest, binary = positive(bound), places(records)
-    # Solving is backward stable: (A + E)c = b with |E| <= 4D²u|A|, so c is off by 4D²u·(1 + 1/λ)·|c|, and the
-    # sensitivity is at least |c|/(mλ).
+    # Solving is backward stable: (A + E)c = b with |E| <= 4D²u|A|, so c is off by 4D²u·|A|·|A⁻¹|·|c|, where the last
+    # three are at most 2.2m times the sensitivity; in each of two runs. A tenth is added where m·D² is 3e13.
     slack = 1.0 + 2.0**-48 * records * width**2
 
     def fitted(data: UnitRows) -> FloatArray:

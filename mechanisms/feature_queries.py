@@ -15,7 +15,7 @@ from accountant._numbers import count, positive
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.plain import Query
-from mechanisms.queries import MOST_COORDINATES, refuse_sizes, row_lengths
+from mechanisms.queries import MOST_COORDINATES, public_radius, refuse_sizes, row_lengths
 from mechanisms.sensitivity import L2Sensitivity
 
 MANTISSA: Final = 53
@@ -40,7 +40,7 @@ class UnitRows(Protocol):
         """D, public."""
 
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Feature vectors, shape (k, D), and targets in [−1, 1], shape (k,), of k records after the other."""
+        """Feature vectors, shape (k, D), and targets, shape (k,), of one part of the records after the other."""
 
 
 def places(records: int) -> int:
@@ -62,9 +62,13 @@ def cut(values: FloatArray, binary: int) -> FloatArray:
 def unit_rows(features: FloatArray, records: int) -> FloatArray:
     """Rows shortened to length 1 where they are longer, and cut to `places(records)`; in place. [exact-sums]
 
-    features: shape (k, D), finite; every row becomes what it would become alone.
+    features: shape (k, D); a row becomes what it would become alone, one that is not finite becomes 0.
     """
-    features *= (1.0 / np.maximum(1.0, row_lengths(features) * SLACK))[:, None]
+    lengths = row_lengths(features)
+    if not np.all(np.isfinite(lengths)):  # whatever the data are, a sum must come out: rows too long to measure are 0
+        features[~np.isfinite(lengths)] = 0.0
+        lengths = row_lengths(features)
+    features *= (1.0 / np.maximum(1.0, lengths * SLACK))[:, None]
     return cut(features, places(records))
 
 
@@ -159,9 +163,11 @@ def in_ball(vector: FloatArray, radius: float) -> FloatArray:
     if not np.all(np.isfinite(vector)):
         return np.zeros(vector.shape)
     largest = float(np.max(np.abs(vector), initial=0.0))
-    if largest > radius:  # first by the largest, as squares could overflow
-        vector = vector * (radius / largest)
-    return np.asarray(vector * (radius / max(radius, float(np.linalg.norm(vector)) * SLACK)), dtype=np.float64)
+    if largest == 0.0:
+        return vector
+    unit = vector / largest  # or squares could overflow, or vanish
+    length = float(np.linalg.norm(unit)) * SLACK
+    return np.asarray(unit * (radius / length), dtype=np.float64) if length > radius / largest else vector
 
 
 class Fittable(Protocol):
@@ -179,8 +185,9 @@ def projected_coefficients(radius: float, width: int) -> Query[Fittable, FloatAr
     """Coefficients, moved into the ball of `radius`, shape (width,): whatever they come from. [004-projection]
 
     Sensitivity: 2·radius in ℓ2, the diameter: for duplicate rows, rows that almost coincide, and all labels.
+    Raises ValueError for a radius outside [2^-500, 2^500].
     """
-    ball, size = positive(radius), count(width)
+    ball, size = public_radius(radius), count(width)
     if size > MOST_COORDINATES:
         raise ValueError(f"expected at most {MOST_COORDINATES} coefficients, got {size}")
 

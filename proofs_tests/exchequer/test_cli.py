@@ -19,7 +19,7 @@ from accountant import Statement
 from exchequer.cli import main
 from exchequer.train import Order, train
 from exchequer.trainable import LEARNERS, OPTIONS, Learner
-from learners import LazyBoostClassifier, read_csv
+from learners import LazyBoostClassifier, Numeric, RandomFeatureRegressor, Schema, read_csv
 from mechanisms.noise import SeededNoise
 from proofs_tests.support.histograms import HistogramClassifier
 from proofs_tests.support.people import SCHEMA
@@ -103,6 +103,21 @@ def test_predict_without_labels_goes_to_standard_output(folder: Path) -> None:
     lines = fine("predict", "new.csv", "--model", "model.json").stdout.splitlines()
     assert lines[0] == "prediction,score"
     assert len(lines) == 3
+
+
+def test_a_regression_predicts_numbers(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = {"a": rng.uniform(0.0, 1.0, 60), "b": rng.uniform(0.0, 1.0, 60)}
+    schema = Schema((Numeric("a", 0.0, 1.0), Numeric("b", 0.0, 1.0)))
+    model = RandomFeatureRegressor(1.0, 1e-5, label_bounds=(0.0, 9.0), schema=schema, number=5, random_state=0)
+    model.fit(table, 9.0 * table["a"]).save(folder / "numbers.json")
+    (folder / "new.csv").write_text("b,a,other\n0.5,0.25,x\n0.125,1,y\n", encoding="utf-8")
+    lines = fine("predict", "new.csv", "--model", "numbers.json").stdout.splitlines()
+    assert lines[0] == "prediction"
+    expected = model.predict({"a": [0.25, 1.0], "b": [0.5, 0.125]})
+    np.testing.assert_allclose([float(line) for line in lines[1:]], expected, rtol=1e-5)
+    for option in ("--score", "--proba"):
+        assert "only classes have" in refused("predict", "new.csv", "--model", "numbers.json", option)
 
 
 def test_score_is_the_accuracy_and_says_what_to_score(folder: Path) -> None:

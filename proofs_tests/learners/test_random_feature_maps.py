@@ -162,7 +162,7 @@ def test_a_map_comes_back_from_its_record(law: Law, form: Form) -> None:
 def test_a_map_that_draws_otherwise_is_refused() -> None:
     """As another version of numpy may."""
     record = RandomFeatureMap("gaussian", "fourier", 3, 9, 0.7, 11).as_record()
-    record["first"] = [0.0, 0.0, 0.0, 0.0]
+    record["last"] = [0.0, 0.0, 0.0, 0.0]
     with pytest.raises(ValueError, match="other frequencies"):
         RandomFeatureMap.from_record(record)
 

@@ -5,7 +5,9 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
+import attrs
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -18,6 +20,7 @@ from accountant import (
     BudgetExceeded,
     Ledger,
     NoBound,
+    PureDP,
     ReplaceOne,
     Unbounded,
     UnsupportedCost,
@@ -42,7 +45,11 @@ from learners import (
     Ridge,
     Schema,
 )
+from learners.allowance import Allowance
+from learners.random_feature_model import Fit
+from learners.random_feature_solvers import Task
 from learners.random_features import SolverName, solver_of
+from mechanisms import NoiseSource
 from proofs_tests.harness import Pair, TranscriptNoise, check_transcripts, transcript_mu
 
 BOX = Bounds(-1.0, 1.0)
@@ -64,8 +71,8 @@ Data = tuple[FloatArray, FloatArray]
 
 def regressor(solver: SolverName = "descent", **changes: object) -> RandomFeatureRegressor:
     settings: dict[str, object] = {
-        "epsilon": EPSILON, "label_bounds": (-1.0, 1.0), "number": 20, "schema": BOX, "random_state": 0, "solver": solver, "delta": DELTA,
-        **changes,
+        "epsilon": EPSILON, "delta": DELTA, "label_bounds": (-1.0, 1.0), "number": 20, "schema": BOX,
+        "random_state": 0, "solver": solver, **changes,
     }  # fmt: skip
     return RandomFeatureRegressor(**settings)  # type: ignore[arg-type]  # a table of settings
 
@@ -317,6 +324,26 @@ def test_a_saved_classifier_predicts_as_it_did(tmp_path: Path) -> None:
     assert again.classes_.tolist() == [0, 1]
 
 
+def test_a_published_model_does_not_come_back_with_a_promise(tmp_path: Path) -> None:
+    """Whichever part of the file is exchanged for that of a private model."""
+    good, bad, forged = tmp_path / "good.json", tmp_path / "bad.json", tmp_path / "forged.json"
+    regressor("min-norm").fit(*waves(15)).save(good)
+    regressor("published").fit(*waves(15)).save(bad)
+    private, published = json.loads(good.read_text()), json.loads(bad.read_text())
+    solver = private["parameters"]["solver"]
+    swapped = [
+        {**published, "statement": private["statement"]},
+        {**published, "statement": {**published["statement"], "private": True}},
+        {**published, "parameters": {**published["parameters"], "solver": solver}},
+        {**published, "model": {**published["model"], "solver": solver}},
+    ]
+    for record in swapped:
+        forged.write_text(json.dumps(record))
+        with pytest.raises(ValueError, match=r"contradicts itself|promises"):
+            RandomFeatureRegressor.load(forged)
+    assert RandomFeatureRegressor.load(bad).statement_.heading == "not private"
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -368,7 +395,7 @@ def test_secure_noise_is_the_default() -> None:
         ({"solver": 3}, "solver"),
         ({"solver": "min-norm", "number": 10}, "at least as many features as records, got 20 for 30"),
         ({"solver": "published", "number": 10}, "at least as many"),
-        ({"solver": "gamma", "law": "linear"}, "at least as many"),
+        ({"solver": "gamma", "law": "linear"}, "law: min-norm interpolation is for random features"),
         ({"solver": "adassp", "number": 2000}, "take at most 2048"),
         ({"solver": "descent", "schema": None}, "public bounds; give a schema"),
         ({"solver": "descent", "form": "complex"}, "complex model is for min-norm"),
@@ -379,8 +406,14 @@ def test_secure_noise_is_the_default() -> None:
         ({"form": "real"}, "form"),
         ({"number": 0}, "number"),
         ({"scale": -1.0}, "scale"),
+        ({"scale": 1e300}, "scale: expected a number between"),
+        ({"law": "linear", "scale": 1.0}, "scale: linear features"),
+        ({"number": 2**18}, "number: expected at most"),
+        ({"solver": Descent}, "solver: expected a name, or a solver"),
+        ({"solver": Objective(), "delta": 0.0, "epsilon": 1e9}, "epsilon: .* too little noise"),
+        ({"solver": "gamma", "delta": 0.0, "epsilon": 1e-30}, "epsilon: no noise"),
         ({"map_seed": -1}, "map_seed"),
-        ({"solver": Objective(penalty=1e-12)}, "too small|regularization|no noise"),
+        ({"solver": Objective(penalty=1e-6), "epsilon": 10.0}, "penalty: .* take at least"),
     ],
     ids=str,
 )
@@ -402,11 +435,15 @@ def test_bad_settings_are_refused_before_anything_is_charged(changes: Mapping[st
         (lambda: MinNorm(route="qr"), "route"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: Descent(rounds=0), "whole number"),
         (lambda: Descent(clip=0.0), "positive"),
+        (lambda: Descent(clip=5e-324), "between 2.-100"),
+        (lambda: Descent(standardise="no"), "True or False"),  # type: ignore[arg-type]  # wrong on purpose
         (lambda: AdaSSP(weight=-1.0), "positive"),
+        (lambda: AdaSSP(weight=1e300), "between"),
+        (lambda: SGD(rate=True), "rate"),
     ],
 )
 def test_bad_solvers_are_refused_at_birth(build: object, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((ValueError, TypeError), match=said):
         build()  # type: ignore[operator]  # a function
 
 
@@ -426,6 +463,56 @@ def test_bad_data_are_refused_before_anything_is_charged(X: object, y: object, s
     with pytest.raises((ValueError, TypeError), match=said):
         regressor(ledger=ledger).fit(X, y)  # type: ignore[arg-type]  # wrong on purpose
     assert ledger.spent == ApproxDP(0.0, 0.0)
+
+
+@attrs.frozen
+class Constant:
+    """A solver of somebody's own: predicts one public number."""
+
+    name: ClassVar[str] = "constant"
+    level: float = 0.25
+
+    @property
+    def pure(self) -> bool:
+        return True
+
+    def refuse(self, task: Task) -> None:
+        pass
+
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+        return Fit(task.plain, np.zeros(task.plain.map.width), self.level)
+
+
+def test_a_solver_of_your_own_fits() -> None:
+    model = regressor(Constant(), delta=0.0).fit(*waves(30))
+    assert model.predict([[0.0, 0.0]]).tolist() == [0.25]
+    assert model.parameters_["solver"] == {"name": "constant", "level": 0.25}
+
+
+@pytest.mark.parametrize("penalty", [1e-5, 1e-4, 1e-3, None])
+def test_objective_perturbation_is_certified_or_refused_before_the_charge(penalty: float | None) -> None:
+    """Never in between, where whether it fails would depend on the data."""
+    for epsilon in (0.1, 10.0, 1000.0):
+        for seed in range(4):
+            ledger = Ledger(PureDP(1e4), composition=BasicComposition(), adjacency=ReplaceOne())
+            model = regressor(
+                Objective(penalty=penalty), epsilon=epsilon, delta=0.0, number=30, random_state=seed, ledger=ledger
+            )
+            refusal = ""
+            try:
+                model.fit(*waves(60, seed))
+            except ValueError as error:
+                refusal = str(error)
+            assert not refusal or "penalty" in refusal or "regularization" in refusal
+            assert (ledger.spent == PureDP(0.0)) == bool(refusal)
+
+
+def test_gamma_noise_is_charged_as_pure_privacy_with_any_delta() -> None:
+    for solver in PURE:
+        ledger = Ledger(PureDP(2.0), composition=BasicComposition(), adjacency=ReplaceOne())
+        regressor(solver, ledger=ledger).fit(*waves(30))
+        assert isinstance(ledger.spent, PureDP)
+        assert 0.999 * EPSILON <= ledger.spent.epsilon <= EPSILON
 
 
 def test_numbers_without_bounds_are_taken_where_nothing_needs_them() -> None:

@@ -36,6 +36,18 @@ def test_one_pass_reaches_its_sensitivity() -> None:
     assert np.linalg.norm(moved) >= 0.999 * query.sensitivity.value
 
 
+@given(SEEDS, st.integers(1, 9), st.integers(1, 23))
+def test_steps_do_not_depend_on_the_blocks(seed: int, batch: int, records: int) -> None:
+    """[004-one-pass] Two blocks, against the steps written out; the last may have fewer records."""
+    rng = np.random.default_rng(seed)
+    data = Rows(random_rows(rng, records, 3), rng.uniform(-1.0, 1.0, records))
+    found, size = np.zeros(3), min(batch, records)
+    for at in range(0, records, size):
+        rows, targets = data.rows[at : at + size], data.targets[at : at + size]
+        found += 0.5 / size * (np.clip(targets - rows @ found, -0.3, 0.3) @ rows)
+    assert one_pass_sgd(records, 3, 0.5, batch, 0.3).evaluate(data) == pytest.approx(found)
+
+
 def test_a_rate_above_two_drives_runs_apart() -> None:
     """[004-one-pass] And is refused: at 3 two runs are 2⁹ times further apart after nine steps in one direction."""
     with pytest.raises(ValueError, match="at most 2"):

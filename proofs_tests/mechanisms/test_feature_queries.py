@@ -3,7 +3,6 @@
 import itertools
 import math
 
-import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -21,7 +20,7 @@ from mechanisms.feature_queries import (
     projected_coefficients,
     unit_rows,
 )
-from proofs_tests.support.unit_rows import Rows, random_rows
+from proofs_tests.support.unit_rows import Found, Rows, random_rows
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -58,7 +57,7 @@ def test_without_cutting_the_order_shows() -> None:
 
 
 @settings(deadline=None)
-@given(SEEDS, st.floats(1e-300, 1e150), st.integers(1, 10**6))
+@given(SEEDS, st.floats(1e-300, 1e140), st.integers(1, 10**6))
 def test_rows_have_length_at_most_one(seed: int, size: float, records: int) -> None:
     """[exact-sums] In exact arithmetic, whatever their scale was; and each row becomes what it would become alone."""
     rng = np.random.default_rng(seed)
@@ -152,20 +151,6 @@ def test_moments_are_read_back(seed: int, width: int) -> None:
 # --- a ball -----------------------------------------------------------------------------------------------------------
 
 
-@attrs.frozen
-class Found:
-    """Coefficients that somebody found."""
-
-    values: FloatArray
-
-    @property
-    def width(self) -> int:
-        return int(self.values.size)
-
-    def coefficients(self) -> FloatArray:
-        return self.values
-
-
 @given(SEEDS, st.sampled_from([1e-200, 1e-3, 1.0, 1e100, 1e300]), st.floats(1e-6, 1e6))
 def test_any_two_vectors_are_within_a_diameter(seed: int, size: float, radius: float) -> None:
     """[004-projection] Of whatever size, and for what is not even finite."""
@@ -174,6 +159,23 @@ def test_any_two_vectors_are_within_a_diameter(seed: int, size: float, radius: f
     one = query.evaluate(Found(rng.standard_normal(4) * size))
     for other in (np.full(4, math.nan), np.array([math.inf, 0.0, 0.0, 0.0]), -rng.standard_normal(4) * size):
         assert np.linalg.norm(one - query.evaluate(Found(other))) <= query.sensitivity.value
+
+
+@pytest.mark.parametrize("radius", [2.0**-500, 1e-140, 1e140, 2.0**500])
+def test_a_ball_of_any_radius_holds_what_is_moved_into_it(radius: float) -> None:
+    """[004-projection] Where squares vanish, and where they overflow."""
+    for size in (1e-300, 1e-150, 1.0, 1e150, 1e300):
+        found = in_ball(np.full(100, size), radius)
+        assert np.linalg.norm(found / radius) <= 1.0
+    for wrong in (1e-200, 1e200):
+        with pytest.raises(ValueError, match="radius"):
+            projected_coefficients(wrong, 3)
+
+
+def test_rows_that_are_not_finite_become_zero() -> None:
+    """So that a sum comes out, and whether it does tells nothing."""
+    rows = unit_rows(np.array([[np.inf, 1.0], [np.nan, 0.0], [1e200, 1e200], [0.5, 0.5]]), 4)
+    assert rows.tolist() == [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.5, 0.5]]
 
 
 def test_the_diameter_is_reached() -> None:

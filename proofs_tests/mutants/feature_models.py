@@ -19,7 +19,7 @@ from mechanisms.feature_queries import (
 )
 from proofs_tests.harness import Pair, Report, check_sensitivity
 from proofs_tests.mutants.mutant import Mutant
-from proofs_tests.support.unit_rows import Rows
+from proofs_tests.support.unit_rows import Found, Rows
 
 RECORDS, PENALTY = 1000, 1e-3
 
@@ -44,26 +44,10 @@ def moments_at(claimed: float) -> Report:
     return moved(query, data, other)
 
 
-@attrs.frozen
-class Vector:
-    """Coefficients as they are."""
-
-    values: FloatArray
-
-    @property
-    def width(self) -> int:
-        """D."""
-        return int(self.values.size)
-
-    def coefficients(self) -> FloatArray:
-        """Shape (D,)."""
-        return self.values
-
-
 def ball_at(factor: float) -> Report:
     query = projected_coefficients(1.0, 2)
     claimed = attrs.evolve(query, sensitivity=L2Sensitivity(query.sensitivity.value / factor))
-    ends: Pair[Fittable] = Pair(Vector(np.array([9.0, 0.0])), Vector(np.array([-9.0, 0.0])))
+    ends: Pair[Fittable] = Pair(Found(np.array([9.0, 0.0])), Found(np.array([-9.0, 0.0])))
     return check_sensitivity(claimed, [ends])
 
 

@@ -43,3 +43,19 @@ class Rows:
         rows, targets = self.rows.copy(), self.targets.copy()
         rows[index], targets[index] = unit_rows(row[None, :].copy(), self.records)[0], target
         return Rows(rows, targets)
+
+
+@attrs.frozen
+class Found:
+    """Coefficients that somebody found."""
+
+    values: FloatArray
+
+    @property
+    def width(self) -> int:
+        """D."""
+        return int(self.values.size)
+
+    def coefficients(self) -> FloatArray:
+        """Shape (D,)."""
+        return self.values
