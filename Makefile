@@ -50,6 +50,7 @@ bench:
 	.venv-bench/bin/python -m benchmarks boosted-trees
 	.venv-bench/bin/python -m benchmarks peers
 	.venv-bench/bin/python -m benchmarks halfspaces
+	.venv-bench/bin/python -m benchmarks random-features
 	.venv-bench/bin/python -m benchmarks speed
 	.venv-bench/bin/python -m benchmarks ledger
 	.venv-bench/bin/python -m benchmarks durable

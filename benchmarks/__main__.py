@@ -12,6 +12,7 @@ NAMES = {
     "recommended": "PrivateBoostClassifier on the three sets, both adjacencies, beside PrivateGBDT (about 5 minutes)",
     "halfspaces": "halfspaces beside logistic regression and theory, with a figure (about 20 minutes; extra `bench`)",
     "rados": "rados: the tables of 000, honest costs, noise, hardness and speed (about 15 minutes)",
+    "random-features": "random features: 004 beside ours, honest costs, fairness and speed (about 20 minutes)",
     "adult": "accuracy and AUC on Adult, twenty seeds, against the figures of the issue (about 1 minute)",
     "speed": "100 rounds on Adult against interpret's DP-EBM, same machine, same run (about 1 minute; extra `bench`)",
     "composition": "price of k rounds against the exact value, and the time it takes (about 20 seconds)",
@@ -35,7 +36,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.name is None:
         for name, what in NAMES.items():
-            print(f"{name:<13} {what}")
+            print(f"{name:<15} {what}")
         return
     options.out.mkdir(parents=True, exist_ok=True)
     run = importlib.import_module(f"benchmarks.{options.name.replace('-', '_')}").run

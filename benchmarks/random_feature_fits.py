@@ -1,0 +1,99 @@
+"""What the tables of 004 share: its noise, its fits without privacy, errors, and how they are written.
+
+Features have length 1: those of 004, Algorithm 1 over √N, those of its code, √(2/N)·cos, over √2. Errors are mean
+squared ones. Where noise is added to coefficients and nothing is cut afterwards, its share of the error is σ²·mean|φ|²
+on average, exactly [004-eq9]; tables add that instead of drawing.
+"""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+from boosting.measures import FloatArray
+from learners import Published, RandomFeatureMap, RandomFeatureRegressor
+from learners.interpolation import min_norm
+from learners.random_feature_maps import Form
+from learners.schema import Values
+
+DELTA: Final = 1e-5
+"""δ of every experiment of 004."""
+
+PRINTED_SCALE: Final = math.sqrt(40.0)
+"""Deviation of frequencies as printed, σ² = 40."""
+
+CODE_SCALE: Final = 40.0
+"""The same in the authors' code, which takes scale = 2·γ, γ = 20, for the deviation."""
+
+NEVER: Final = "none"
+"""Where no ε is true."""
+
+Errors = dict[str, list[float]]
+"""One for each repetition, by contender."""
+
+
+def code_sigma(number: int, epsilon: float) -> float:
+    """The code's σ, for N features of length 1 and labels as they are."""
+    return Published(code=True).sigma(number, epsilon, DELTA)[0]
+
+
+def printed_sigma(number: int, epsilon: float) -> float:
+    """The printed σ, for features of length 1 and labels over their norm."""
+    return Published().sigma(number, epsilon, DELTA)[0]
+
+
+def mapped(form: Form, number: int, inputs: int, scale: float, seed: int) -> RandomFeatureMap:
+    """Gaussian frequencies."""
+    return RandomFeatureMap("gaussian", form, inputs, number, scale, seed)
+
+
+def distinct(rows: FloatArray, targets: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rows of different points, with the mean of their targets: what min-norm least squares interpolates.
+
+    rows: shape (m, D).  points: shape (m, d), which the rows are features of.
+    """
+    _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    places = np.ravel(group)
+    return rows[first], np.bincount(places, targets) / np.bincount(places)
+
+
+def interpolated(rows: FloatArray, targets: FloatArray, points: FloatArray) -> FloatArray:
+    """Min-norm coefficients, shape (D,): equal points share the mean of their targets. As many features as records."""
+    return min_norm(*distinct(rows, targets, points))
+
+
+def mse(predictions: FloatArray, labels: FloatArray) -> float:
+    """Mean squared error."""
+    return float(np.mean((predictions - labels) ** 2))
+
+
+def noise_share(rows: FloatArray, sigma: float) -> float:
+    """What N(0, σ²) on every coefficient adds to the error, on average."""
+    return sigma**2 * float(np.mean(np.sum(rows**2, axis=1)))
+
+
+def fitted_error(
+    model: RandomFeatureRegressor,
+    train: tuple[Mapping[str, Values] | FloatArray, FloatArray],
+    test: tuple[Mapping[str, Values] | FloatArray, FloatArray],
+) -> float:
+    """The test error of a model that is fitted here. train, test: inputs and labels."""
+    return mse(model.fit(*train).predict(test[0]), test[1])
+
+
+def text(values: Sequence[float], digits: int = 3) -> str:
+    """The mean, and with two or more its standard error."""
+    mean = f"{statistics.fmean(values):.{digits}g}"
+    return f"{mean} ± {standard_error(values):.1g}" if len(values) > 1 else mean
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """Of the mean, NaN for one value."""
+    return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+
+
+def best(errors: Errors, names: Sequence[str]) -> str:
+    """The name of least mean error: a choice in hindsight that nobody pays for, in favour of whom it is made for."""
+    return min(names, key=lambda name: statistics.fmean(errors[name]))

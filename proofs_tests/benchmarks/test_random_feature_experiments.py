@@ -1,0 +1,219 @@
+"""The experiments of 004 again, small: errors, pairs of neighbours and gaps are what the tables say they are."""
+
+import os
+from pathlib import Path
+
+import attrs
+import numpy as np
+import pytest
+
+from accountant import gaussian
+from benchmarks import (
+    random_feature_acceptance,
+    random_feature_costs,
+    random_feature_fairness,
+    random_feature_real,
+    random_features,
+)
+from benchmarks.random_feature_acceptance import DESCENT, MEAN, Outcome, entrants, lines
+from benchmarks.random_feature_costs import REAL, STEPS, Swap, Training, epsilon_text, searched
+from benchmarks.random_feature_domains import Regression, medical, min_max, red_wine, wine
+from benchmarks.random_feature_fairness import LINEAR, Case, gaps, training
+from benchmarks.random_feature_fits import DELTA, code_sigma, distinct, interpolated, mapped, mse, noise_share
+from benchmarks.random_feature_real import GRAM, ROWS, measured, plain_sgd
+from benchmarks.random_feature_synthetic import CODE, FUNCTIONS, OURS, PAPERS, PLAIN, Drawn, claims, points
+from boosting.measures import FloatArray
+from exchequer.datasets import DataNotFound
+from learners import Categorical, Numeric, Published, RandomFeatureRegressor, Schema
+from learners.interpolation import min_norm
+from learners.random_feature_theory import noise_error
+
+NEEDS_DATA = pytest.mark.skipif(
+    not os.environ.get("EXCHEQUER_DATA"), reason="needs medical costs and wine: set EXCHEQUER_DATA to their folder"
+)
+
+
+@pytest.fixture(scope="module")
+def made_up() -> Regression:
+    """120 records of two numbers and a category of two."""
+    rng = np.random.default_rng(4)
+    first, second = rng.uniform(0.0, 10.0, 120), rng.uniform(-1.0, 1.0, 120)
+    kind = np.where(rng.uniform(size=120) < 0.3, "a", "b")
+    labels = 0.5 * first + second + (kind == "a")
+    schema = Schema((Numeric("first", 0.0, 10.0), Numeric("second", -1.0, 1.0), Categorical("kind", ("a", "b"))))
+    return Regression("made up", schema, {"first": first, "second": second, "kind": kind}, labels, (-1.0, 7.0))
+
+
+def test_records_are_coded_as_the_paper_codes_them(made_up: Regression) -> None:
+    features, labels = made_up.printed()
+    assert features.shape == (120, 4)
+    assert np.array_equal(np.min(features, axis=0), np.zeros(4))
+    assert np.array_equal(np.max(features, axis=0), np.ones(4))
+    assert np.array_equal(features[:, 2], made_up.table["kind"] == "a")
+    assert (labels.min(), labels.max()) == (0.0, 1.0)
+    assert np.array_equal(min_max(np.full((3, 1), 7.0)), np.zeros((3, 1)))
+    kept, held = made_up.split(1)
+    assert (kept.size, held.size) == (108, 12)
+    assert sorted([*kept, *held]) == list(range(120))
+
+
+def test_equal_points_share_the_mean_of_their_targets_as_in_min_norm_least_squares() -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.standard_normal((20, 3))
+    inputs[5] = inputs[3]
+    targets, rows = rng.standard_normal(20), mapped("cosine", 60, 3, 2.0, 0).features(inputs)
+    few, means = distinct(rows, targets, inputs)
+    assert few.shape == (19, 60)
+    assert np.isclose(means[np.argmin(np.abs(few - rows[3]).sum(axis=1))], 0.5 * (targets[3] + targets[5]))
+    assert np.allclose(interpolated(rows, targets, inputs), min_norm(rows, targets, route="pinv"))
+
+
+def test_noise_is_that_of_the_published_solver() -> None:
+    """Its errors, over draws of noise, have the mean that tables add."""
+    rng = np.random.default_rng(1)
+    inputs, labels = rng.uniform(size=(30, 2)), rng.uniform(size=30)
+    errors = []
+    for seed in range(400):
+        model = RandomFeatureRegressor(
+            1.0,
+            DELTA,
+            label_bounds=(-1.0, 1.0),
+            solver=Published(code=True),
+            form="cosine",
+            number=80,
+            scale=4.0,
+            random_state=seed,
+        ).fit(inputs, labels)
+        errors.append(mse(model.model_.fit.targets(inputs), labels))
+    rows = mapped("cosine", 80, 2, 4.0, 0).features(inputs)
+    expected = mse(rows @ interpolated(rows, labels, inputs), labels) + noise_share(rows, code_sigma(80, 1.0))
+    # deviations of the mean of 400: a factor of 1.1 in σ would be four of them off
+    assert abs(np.mean(errors) - expected) < 4.0 * np.std(errors) / np.sqrt(len(errors))
+    assert np.std(errors) / np.sqrt(len(errors)) < 0.05 * expected
+
+
+# --- Costs ------------------------------------------------------------------------------------------------------------
+
+
+def test_distances_of_all_swaps_are_those_of_fits_from_scratch() -> None:
+    rng = np.random.default_rng(2)
+    rows, labels = rng.standard_normal((12, 40)), rng.standard_normal(12)
+    new, targets = rng.standard_normal((3, 40)), rng.standard_normal(3)
+    own = Training.of(rows, labels)
+    found = own.squares(new, targets)
+    assert found.shape == (3, 12)
+    for record in range(3):
+        for place in range(12):
+            direct = own.distance(Swap(place, new[record], float(targets[record])))
+            assert np.isclose(found[record, place], direct.plain**2)
+    other_rows, other_labels = own.swapped(Swap(4, new[1], float(targets[1])))
+    gap = min_norm(rows, labels / np.linalg.norm(labels)) - min_norm(
+        other_rows, other_labels / np.linalg.norm(other_labels)
+    )
+    assert np.isclose(own.distance(Swap(4, new[1], float(targets[1]))).normalised, np.linalg.norm(gap))
+    assert np.allclose(own.squares(rows[:1], labels[:1]), 0.0)  # a record that is there already is not searched
+
+
+def test_nearer_copies_with_other_labels_cost_more(made_up: Regression) -> None:
+    own, pairs = searched(made_up, 300, 40.0)
+    found = {name: own.distance(swap).plain for name, swap in pairs.worst.items()}
+    assert list(found) == [REAL, *(f"h = {step:g}" for step in STEPS)]
+    assert found["h = 0.01"] > found["h = 0.1"] > found[REAL]
+    assert max(own.distance(swap).plain for swap in pairs.real) <= found[REAL] * (1.0 + 1e-6)
+    sigma = code_sigma(300, 1.0)
+    assert epsilon_text(found[REAL], sigma) == f"{gaussian.epsilon(found[REAL] / sigma, DELTA):.3g}"
+
+
+# --- Errors -----------------------------------------------------------------------------------------------------------
+
+
+def test_points_of_a_figure_have_the_noise_that_is_printed() -> None:
+    (found,) = points(FUNCTIONS[0], 60, 30, (80,), 0.5, 1)
+    drawn = Drawn.of(FUNCTIONS[0], 60, 30, 0)
+    added = found.mean(PAPERS) - found.mean(PLAIN)
+    mean = noise_error(Published().sigma(80, 0.5, DELTA)[0] / np.sqrt(80.0), 80, 0.05).mean
+    assert np.isclose(added, mean * np.sum(drawn.train[1] ** 2) / drawn.norm**2)
+    assert found.mean(OURS) < found.mean(CODE) < found.mean(PAPERS)
+    assert [line.found for line in claims([found]).lines][:1] in (["0 of 1 settings"], ["1 of 1 settings"])
+
+
+def test_measured_errors_add_noise_by_epsilon(made_up: Regression) -> None:
+    found = measured(made_up, 150, 3.0, 2)
+    assert set(found.errors) == {GRAM, ROWS}
+    more = [half - whole for half, whole in zip(found.private(GRAM, 0.5), found.private(GRAM, 1.0), strict=True)]
+    assert np.allclose(more, [3.0 * noise for noise in found.noise])
+    assert all(np.isclose(noise, code_sigma(150, 1.0) ** 2 / 2.0, rtol=0.05) for noise in found.noise)
+
+
+def test_sgd_is_gradient_descent_on_features_of_the_papers_length() -> None:
+    rows: FloatArray = np.array([[0.6, 0.8]])
+    long, labels = np.sqrt(2.0) * rows, np.array([3.0])
+    coefficients = plain_sgd(rows, labels, 0.1, np.random.default_rng(0))
+    assert np.allclose(rows @ coefficients, long @ (0.1 * 3.0 * long[0]))
+
+
+# --- Acceptance -------------------------------------------------------------------------------------------------------
+
+
+def test_the_best_setting_stands_for_a_baseline_and_ours_must_beat_all() -> None:
+    errors = {DESCENT: [1.0, 3.0], MEAN: [2.0, 4.0], "slow": [1.5, 3.0], "fast": [9.0, 9.0]}
+    groups = {DESCENT: [DESCENT], MEAN: [MEAN], "sgd": ["slow", "fast"]}
+    found = Outcome("made up", 1.0, errors, groups)
+    assert found.of("sgd") == [1.5, 3.0]
+    assert found.ahead("sgd") == [0.5, 0.0]
+    assert [line.met for line in lines([found])] == [True, True]
+    worse = attrs.evolve(found, errors={**errors, "slow": [0.0, 3.5]})
+    assert [line.met for line in lines([worse])] == [False, True]
+    assert sorted({each.group for each in entrants(100)} & {DESCENT, "sgd 1/m"}) == [DESCENT, "sgd 1/m"]
+
+
+# --- Fairness ---------------------------------------------------------------------------------------------------------
+
+
+def test_only_features_of_one_length_bear_noise_alike(made_up: Regression) -> None:
+    case = Case(made_up, "kind", 1.0, 0.5)
+    assert training(case, 0).data.records == 108
+    equal, cosines, linear = (gaps(case, kind, 2, 200, 200) for kind in ("unit modulus", "cosines", LINEAR))
+    assert max(equal.theory) < 1e-12
+    assert np.allclose(equal.risk, 1.0)
+    assert min(cosines.theory) > 1e-6
+    assert min(linear.theory) > 0.01
+    rows = case.linear_rows()
+    for group in ("a", "b"):
+        part = rows[case.groups == group]
+        assert np.allclose([part[:, :2].min(axis=0), part[:, :2].max(axis=0)], [[0.0, 0.0], [1.0, 1.0]])
+        assert np.all(part[:, -1] == 1.0)
+
+
+# --- The data ---------------------------------------------------------------------------------------------------------
+
+
+def test_data_sets_that_are_not_there_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataNotFound, match=r"insurance\.csv"):
+        random_features.run(str(tmp_path), quick=True)
+
+
+@pytest.mark.data
+@NEEDS_DATA
+def test_public_bounds_hold_all_values() -> None:
+    for data, records in ((medical(), 1338), (wine(), 6497), (red_wine(), 1599)):
+        assert data.records == records
+        assert data.bounds[0] <= data.labels.min() <= data.labels.max() <= data.bounds[1]
+        for column in data.schema.columns:
+            values = data.table[column.name]
+            if isinstance(column, Numeric):
+                assert np.array_equal(column.inside(values), values), column.name
+            else:
+                assert set(values.tolist()) <= set(column.values()), column.name
+    assert medical().plain().shape == (1338, 11)
+    assert wine().plain().shape == (6497, 11)
+
+
+@pytest.mark.data
+@NEEDS_DATA
+def test_a_quick_run_has_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(random_feature_acceptance, "EPSILONS", (1.0,))
+    modules = (random_feature_acceptance, random_feature_costs, random_feature_real, random_feature_fairness)
+    titles = [part.title for module in modules for part in module.tables(None, quick=True)]
+    for each in ("Recommended", "really costs", "Table 1", "Figure 4", "Figures 5", "Figures 7", "Table 2"):
+        assert any(each in title for title in titles), each
