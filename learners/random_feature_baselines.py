@@ -1,5 +1,6 @@
 """What random features are compared with: SGD with noise on its result, ridge, and objective perturbation."""
 
+import abc
 import math
 from numbers import Real
 from typing import ClassVar, Final
@@ -9,12 +10,14 @@ import numpy as np
 
 from accountant._numbers import count
 from accountant.rounding import up
+from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.parameters import moderate
 from learners.random_feature_model import FeatureSample, FeatureTable, Fit
 from learners.random_feature_solvers import Task, affordable, gaussian_release, refuse_complex
-from mechanisms import GammaNormKernel, NoiseSource
+from mechanisms import GammaNormKernel, L2Sensitivity, NoiseSource, Query
 from mechanisms.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients
+from mechanisms.feature_queries import UnitRows
 from mechanisms.logistic_loss import LinearSample, Reach, ResidualRecords
 from mechanisms.objective import calibrated
 
@@ -42,8 +45,31 @@ def _any_penalty(value: float | None) -> float | None:
     return None if value is None else moderate(value)
 
 
+class NoisedFit(abc.ABC):
+    """A solver that fits first and adds Gaussian noise to the coefficients."""
+
+    @abc.abstractmethod
+    def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+        """The fit with its sensitivity, for m records of D features and targets in [−1, 1]."""
+
+    @property
+    def pure(self) -> bool:
+        """Gaussian noise only."""
+        return False
+
+    def refuse(self, task: Task) -> None:
+        """See `Solver`."""
+        refuse_complex(task)
+
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+        """See `Solver`."""
+        sample, public = task.sample, task.plain
+        table = FeatureTable(public, sample.points, sample.targets)
+        return Fit(public, gaussian_release(allowance, self.query(table.records, table.width), table, noise)[0])
+
+
 @attrs.frozen
-class SGD:
+class SGD(NoisedFit):
     """One pass of stochastic gradient descent, then Gaussian noise (Wang & Guo 2024). [004-one-pass]
 
     rate: of learning, in (0, 2]; None takes 1/m, as 004 does.  batch: records a step.
@@ -55,22 +81,10 @@ class SGD:
     batch: int = attrs.field(default=1, converter=count)
     clip: float = attrs.field(default=1.0, converter=moderate)
 
-    @property
-    def pure(self) -> bool:
-        """Gaussian noise only."""
-        return False
-
-    def refuse(self, task: Task) -> None:
-        """See `Solver`."""
-        refuse_complex(task)
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
-        """See `Solver`."""
-        sample, public = task.sample, task.plain
-        rate = 1.0 / sample.records if self.rate is None else self.rate
-        query = one_pass_sgd(sample.records, public.map.width, rate, self.batch, self.clip)
-        table = FeatureTable(public, sample.points, sample.targets)
-        return Fit(public, gaussian_release(allowance, query, table, noise)[0])
+    def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+        """See `NoisedFit`."""
+        rate = 1.0 / records if self.rate is None else self.rate
+        return one_pass_sgd(records, width, rate, self.batch, self.clip)
 
 
 def _penalty(value: float | None) -> float | None:
@@ -78,7 +92,7 @@ def _penalty(value: float | None) -> float | None:
 
 
 @attrs.frozen
-class Ridge:
+class Ridge(NoisedFit):
     """Ridge regression, then Gaussian noise for the proved sensitivity: on linear features the baseline of 004.
 
     penalty: λ, per record, in [1e-6, 1]; None takes m^(-1/3), about where bias and noise balance. [004-ridge]
@@ -87,22 +101,10 @@ class Ridge:
     name: ClassVar[str] = "ridge"
     penalty: float | None = attrs.field(default=None, converter=_penalty)
 
-    @property
-    def pure(self) -> bool:
-        """Gaussian noise only."""
-        return False
-
-    def refuse(self, task: Task) -> None:
-        """See `Solver`."""
-        refuse_complex(task)
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
-        """See `Solver`."""
-        sample, public = task.sample, task.plain
-        penalty = sample.records ** (-1.0 / 3.0) if self.penalty is None else self.penalty
-        query = ridge_coefficients(sample.records, public.map.width, penalty, 1.0)
-        table = FeatureTable(public, sample.points, sample.targets)
-        return Fit(public, gaussian_release(allowance, query, table, noise)[0])
+    def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
+        """See `NoisedFit`."""
+        penalty = records ** (-1.0 / 3.0) if self.penalty is None else self.penalty
+        return ridge_coefficients(records, width, penalty, 1.0)
 
 
 @attrs.frozen
