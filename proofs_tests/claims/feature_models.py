@@ -31,7 +31,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "holds",
         "three quarters of that mean are taken off",
         "Characteristic functions. What all records share carries noise and says little; without it rows are brought "
-        "to length 1 again. Public, so free; on medical cost at ε = 1 it takes a quarter off what noise adds.",
+        "to length 1 again, on which a step is larger for the same noise. Public, so free.",
         "learners/test_random_feature_maps.py::test_the_public_mean_is_the_mean",
     ),
     Claim(

@@ -5,6 +5,7 @@ import math
 import os
 from pathlib import Path
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -14,7 +15,9 @@ from scipy import stats
 
 from boosting.measures import FloatArray
 from learners.random_feature_gram import (
+    GAUSSIAN_C1,
     Spectrum,
+    _divergence,
     features_needed,
     gaussian_distance,
     gaussian_kernel,
@@ -91,10 +94,24 @@ def test_the_conditions_one_by_one() -> None:
     assert theorem_8_features(RECORDS, ETA, FAILURE, 20.0) == math.ceil(20.0 / 0.09 * 8 * math.log(160))
 
 
+@given(st.floats(1e-9, 0.999), st.floats(-0.999, 5.0))
+@example(1.0 / 30227, 2e-6)
+@example(0.5, 1e-12)
+def test_divergences_of_coins_that_are_nearly_alike(q: float, off: float) -> None:
+    """Against 60 digits, whatever cancels."""
+    p = min(1.0, q * (1.0 + off))
+    with mpmath.workdps(60):
+        a, b = mpmath.mpf(p), mpmath.mpf(q)
+        parts = [x * mpmath.log(x / y) for x, y in ((a, b), (1 - a, 1 - b)) if x > 0 and y > 0]
+        truth = float(sum(parts))
+    assert _divergence(p, q) == pytest.approx(truth, rel=1e-9, abs=1e-300)
+
+
+@example(30227, 1e-6, 0.5)
 @given(st.integers(2, 10**6), st.floats(1e-6, 0.999), st.floats(1e-12, 0.999))
 def test_the_constants_of_theorem_8_for_gaussian_points(m: int, eta: float, failure: float) -> None:
     """[004-Thm8] The proof's own numbers: the two steps fail with at most δ each, on the whole range."""
-    dimension = math.ceil(21.0 * math.log(m / failure))
+    dimension = math.ceil(GAUSSIAN_C1 * math.log(m / failure))
     assert stats.chi2.logcdf(dimension / 2, dimension) + math.log(m * (m - 1) / 2) <= math.log(failure)
     kernel = separated_spectrum(m, 1.0, math.sqrt(4.0 * math.log(2 * m / eta)))
     assert kernel.deviation <= eta**2 / (4 * m) * (1 + 1e-9) + 1e-15

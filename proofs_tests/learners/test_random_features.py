@@ -41,6 +41,7 @@ from learners import (
     Objective,
     Published,
     RandomFeatureClassifier,
+    RandomFeatureMap,
     RandomFeatureRegressor,
     Ridge,
     Schema,
@@ -152,6 +153,24 @@ def test_the_books_hold_what_was_asked_for(solver: SolverName) -> None:
     assert ledger.spent.delta <= DELTA
     assert len(model.receipts_) == len([entry for entry in ledger.entries if entry.kind == "charged"]) == 1
     ledger.verify()
+
+
+def test_a_tenth_of_the_budget_buys_the_moments() -> None:
+    """Of μ²; the rest is one gradient's, a hundred times."""
+    noise = TranscriptNoise(0)
+    regressor(random_state=noise).fit(*waves(50))
+    moments, *gradients = noise.releases
+    assert len(gradients) == 100
+    whole = gaussian.mu(EPSILON, DELTA) ** 2
+    assert (2.0 * math.sqrt(3.0) / moments.sigma) ** 2 == pytest.approx(0.1 * whole, rel=1e-3)
+    assert sum((2.0 / each.sigma) ** 2 for each in gradients) == pytest.approx(0.9 * whole, rel=1e-3)
+
+
+def test_the_ball_is_where_concentrated_features_put_the_coefficients() -> None:
+    """√(m/(1 − 2η)) for features of length 1, √2 times that for cosines. 004, Lemma 9."""
+    for form, radius in (("fourier", 20.0), ("cosine", 20.0 * math.sqrt(2.0))):
+        features = RandomFeatureMap("gaussian", form, 2, 500, 1.0, 0)  # type: ignore[arg-type]  # literals
+        assert MinNorm(eta=0.375).radius(100, features) == pytest.approx(radius)
 
 
 @pytest.mark.parametrize("solver", PURE, ids=str)
