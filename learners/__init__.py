@@ -17,7 +17,7 @@ from learners.logistic import DPLogisticRegression, LogisticModel
 from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
 from learners.one_rule import OneRule, PrivateOneRule
 from learners.private_boost import PrivateBoostClassifier
-from learners.private_fairness import private_group_risks, private_statistical_parity
+from learners.private_fairness import private_demographic_table, private_group_risks, private_statistical_parity
 from learners.rado_boost import RadoBoostClassifier
 from learners.rados import RadoRelease, Rados
 from learners.random_feature_baselines import SGD, Objective, Ridge
@@ -77,6 +77,7 @@ __all__ = [
     "excess_risk",
     "excess_risk_gaps",
     "margin_histogram",
+    "private_demographic_table",
     "private_group_risks",
     "private_margin_histogram",
     "private_statistical_parity",

@@ -6,26 +6,34 @@ training was charged are, those of a model that was not are not. Each function m
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
-from typing import Final, TypeVar, cast
+from collections.abc import Sequence
+from typing import Final
 
 import attrs
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 
-from accountant import AddRemoveOne, ApproxDP, Ledger, Plan, ReplaceOne
+from accountant import Ledger
 from accountant._numbers import count, open_probability, positive
 from boosting.measures import FloatArray
-from learners.allowance import Allowance
-from learners.fairness import PAPER_GRID, Error, group_values, numbers, same_length
+from learners.fairness import PAPER_GRID, Error, numbers, same_length
 from learners.paying import RandomState
-from learners.schema import IntArray
-from mechanisms import GaussianKernel, PlainMechanism, Query
+from learners.private_groups import (
+    ACCOUNT,
+    CONFIDENCE,
+    Payer,
+    Released,
+    checked,
+    group_codes,
+    mean_shares,
+    quantile,
+    read_bounds,
+    share_interval,
+    whole_shares,
+)
 from mechanisms.group_queries import (
     MOST_CELLS,
-    SHARE_ONE,
     GroupedCells,
     GroupedShares,
     prefix_counts,
@@ -33,17 +41,6 @@ from mechanisms.group_queries import (
     prefixes_query,
     shares_query,
 )
-from mechanisms.histograms import Neighbours
-from mechanisms.noise import noise_source
-from mechanisms.sensitivity import L2Sensitivity
-
-D = TypeVar("D")
-N = TypeVar("N", int, float)
-
-CONFIDENCE: Final = 0.95
-"""With which all intervals of one release hold together, over its noise; by the union bound, so in truth with more."""
-
-ACCOUNT: Final = "fairness"
 
 FARTHEST: Final = 1e150
 """Errors beyond are squared as this, so that losses and their differences are finite."""
@@ -112,106 +109,45 @@ class PrivateRisks:
     private: bool
 
 
-# --- reading and paying ----------------------------------------------------------------------------------------
+@attrs.frozen
+class Estimate:
+    """A number, known but for noise.  low, high: an interval of the exact one."""
 
-
-def _named(what: str, check: Callable[[N], N], value: N) -> N:
-    try:
-        return check(value)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{what}: {error}") from None
-
-
-def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
-    # Without types somebody may leave them out.
-    given = cast("object", bounds)
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ValueError(f"bounds: expected public (lower, upper) of the predictions, got {given!r}")
-    low, high = float(given[0]), float(given[1])
-    if not (low < high and high - low < math.inf):
-        raise ValueError(f"bounds: expected finite lower < upper, and a finite width, got {given!r}")
-    return low, high
-
-
-def _codes(groups: npt.ArrayLike, n: int, public_groups: Sequence[object]) -> IntArray:
-    """The place of each record's group among the public ones, shape (n,). Raises ValueError."""
-    given = cast("object", public_groups)
-    if given is None or isinstance(given, str) or not 2 <= len(set(public_groups)) == len(public_groups):
-        raise ValueError(f"public_groups: expected the names of at least two different public groups, got {given!r}")
-    place: dict[object, int] = {name: number for number, name in enumerate(public_groups)}
-    values = group_values(groups, n).tolist()
-    for row, value in enumerate(values):
-        if value not in place:
-            raise ValueError(f"groups: row {row} is {value!r}, none of the public groups {tuple(public_groups)!r}")
-    return np.array([place[value] for value in values], dtype=np.intp)
-
-
-@attrs.frozen(eq=False)
-class _Released:
-    """Noisy values, the deviation of their noise, and whether it was no simulation's."""
-
-    values: FloatArray
-    deviation: float
-    private: bool
+    value: float
+    low: float
+    high: float
 
 
 @attrs.frozen
-class _Payer:
-    """The allowance of one release, refused where its numbers are bad; nothing is charged before `release`."""
+class PrivateGroupRow:
+    """What a table by group says of one group.
 
-    allowance: Allowance
-    adjacency: Neighbours
+    group: its name.  n: noisy number of records.  share: of all records.
+    mean_label, mean_prediction: of clipped ones, in units of the label.  above: share of predictions above the
+    threshold.
+    """
 
-    @staticmethod
-    def of(ledger: Ledger, epsilon: float, delta: float, account: str) -> "_Payer":
-        """Raises TypeError for a ledger of another adjacency than replace-one and add-remove-one."""
-        if not isinstance(ledger, Ledger):
-            raise TypeError(f"ledger: expected the Ledger that pays, got {type(ledger).__name__}")
-        adjacency = ledger.adjacency
-        if not isinstance(adjacency, AddRemoveOne | ReplaceOne):
-            raise TypeError(f"ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")
-        target = ApproxDP(_named("epsilon", positive, epsilon), _named("delta", open_probability, delta))
-        return _Payer(Allowance(ledger, target, account), adjacency)
-
-    def release(self, query: Query[D, FloatArray, L2Sensitivity], data: D, random_state: RandomState) -> _Released:
-        """The query with the least Gaussian noise that the allowance pays for; all of it is charged at once."""
-
-        def plan(eta: float) -> Plan:
-            return Plan.of(GaussianKernel(1.0 / eta).cost(query.sensitivity))
-
-        noise = noise_source(random_state)
-        query.check(data)
-        kernel = GaussianKernel(1.0 / self.allowance.largest_eta(plan))
-        mechanism = PlainMechanism(query, kernel, noise)
-        sealed = self.allowance.ledger.protect(data)
-        with self.allowance.reserve(Plan.of(mechanism.cost), self.adjacency, mechanism.description) as charge:
-            values = charge.release(mechanism, sealed)
-        return _Released(values, kernel.sigma, noise.private)
+    group: object
+    n: float
+    share: Estimate
+    mean_label: Estimate
+    mean_prediction: Estimate
+    above: Estimate
 
 
-# --- from noisy sums to shares ---------------------------------------------------------------------------------
+@attrs.frozen
+class PrivateTable:
+    """Means by group.
 
+    rows: one for each public group.
+    deviation: σ of the noise on each of six sums for a group, in units of the width of what is summed.
+    confidence, private: as in `PrivateRisks`.
+    """
 
-def _quantile(confidence: float, events: int) -> float:
-    """By how many deviations none of so many normal variables is off, with that confidence."""
-    return float(-ndtri(0.5 * (1.0 - confidence) / events))
-
-
-def _ratio(part: FloatArray, rest: FloatArray, empty: float) -> FloatArray:
-    """part/(part + rest), `empty` where both are 0."""
-    whole = part + rest
-    shares = np.full(whole.shape, empty)
-    np.divide(part, whole, out=shares, where=whole > 0.0)
-    return shares
-
-
-def _share_interval(
-    part: FloatArray, rest: FloatArray, part_slack: FloatArray | float, rest_slack: FloatArray | float
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds of part/(part + rest), both off by at most their slack and in truth not negative."""
-    parts = [np.maximum(part + sign * part_slack, 0.0) for sign in (-1.0, 1.0)]
-    rests = [np.maximum(rest + sign * rest_slack, 0.0) for sign in (-1.0, 1.0)]
-    return _ratio(parts[0], rests[1], 0.0), _ratio(parts[1], rests[0], 1.0)
+    rows: tuple[PrivateGroupRow, ...]
+    deviation: float
+    confidence: float
+    private: bool
 
 
 # --- statistical parity ----------------------------------------------------------------------------------------
@@ -228,8 +164,8 @@ def _deviations(cells: int) -> tuple[FloatArray, FloatArray]:
 def _share_bounds(below: FloatArray, deviation: float, confidence: float) -> tuple[FloatArray, FloatArray]:
     """Of shares as in `PrivateParity`, all of them with `confidence`; shapes (groups, grid + 1)."""
     inside, beyond = _deviations(below.shape[1])
-    slack = deviation * _quantile(confidence, 2 * below.size)
-    low, high = _share_interval(below, below[:, -1:] - below, slack * inside, slack * beyond)
+    slack = deviation * quantile(confidence, 2 * below.size)
+    low, high = share_interval(below, below[:, -1:] - below, slack * inside, slack * beyond)
     low[:, -1] = high[:, -1] = 1.0  # clipped predictions are nowhere above the last point
     # Shares do not fall from one point to the next.
     return np.maximum.accumulate(low, axis=1), np.minimum.accumulate(high[:, ::-1], axis=1)[:, ::-1]
@@ -279,13 +215,13 @@ def private_statistical_parity(
     Raises BudgetExceeded where the ledger cannot pay; ValueError for a group that is not public, bounds that are
     missing, NaN or unequal lengths; TypeError for a ledger of another adjacency. All before anything is charged.
     """
-    payer, sure = _Payer.of(ledger, epsilon, delta, account), _named("confidence", open_probability, confidence)
-    low, high = _bounds(bounds)
-    if not 2 <= _named("grid", count, grid) < MOST_CELLS:
+    payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
+    low, high = read_bounds(bounds)
+    if not 2 <= checked("grid", count, grid) < MOST_CELLS:
         raise ValueError(f"grid: expected 2 to {MOST_CELLS - 1} points, got {grid}")
     points = np.linspace(low, high, grid)
     outputs = np.clip(numbers(predictions, "predictions"), low, high)
-    names = _codes(groups, outputs.size, public_groups)
+    names = group_codes(groups, outputs.size, public_groups)
     # Predictions at the last point, as of classes or where many were clipped, get a cell of their own.
     cells = np.searchsorted(points, outputs, side="left") + (outputs >= high)
     data = GroupedCells(names, cells, len(public_groups), grid + 1)
@@ -313,17 +249,16 @@ def _losses(predictions: npt.ArrayLike, labels: FloatArray, loss: Error, what: s
         return np.asarray(np.minimum(np.abs(outputs - labels), FARTHEST) ** 2)
 
 
-def _risks(released: _Released, names: Sequence[object], least: float, width: float, confidence: float) -> PrivateRisks:
+def _risks(released: Released, names: Sequence[object], least: float, width: float, confidence: float) -> PrivateRisks:
     """Post-processing: risks are least + width·share."""
     deviation, groups = released.deviation, len(names)
     sums = np.concatenate([released.values, released.values.sum(axis=0, keepdims=True)])  # everybody last
-    slack = deviation * _quantile(confidence, 2 * (groups + 1)) * np.sqrt([*[1.0] * groups, float(groups)])
-    low, high = _share_interval(sums[:, 0], sums[:, 1], slack, slack)
-    shares = np.clip(sums[:, 0] / np.maximum(sums.sum(axis=1), 1.0), low, high)
-    risk, low, high = (least + width * part for part in (shares, low, high))
+    slack = deviation * quantile(confidence, 2 * (groups + 1)) * np.sqrt([*[1.0] * groups, float(groups)])
+    counts, *shares = mean_shares(sums, slack)
+    risk, low, high = (least + width * part[:, 0] for part in shares)
     gap_low = np.maximum(np.maximum(low[:-1] - high[-1], low[-1] - high[:-1]), 0.0)
     gap_high = np.maximum(high[:-1] - low[-1], high[-1] - low[:-1])
-    columns = (sums.sum(axis=1)[:-1], risk[:-1], low[:-1], high[:-1], np.abs(risk[:-1] - risk[-1]), gap_low, gap_high)
+    columns = (counts[:-1], risk[:-1], low[:-1], high[:-1], np.abs(risk[:-1] - risk[-1]), gap_low, gap_high)
     rows = tuple(
         PrivateGroupRisk(name, *map(float, row)) for name, row in zip(names, np.stack(columns, axis=1), strict=True)
     )
@@ -356,8 +291,8 @@ def private_group_risks(
     Sums of losses and numbers of records are released together, at the noise of the sums alone. [group-risks]
     delta, random_state, and what is raised, all before anything is charged: as for `private_statistical_parity`.
     """
-    payer, sure = _Payer.of(ledger, epsilon, delta, account), _named("confidence", open_probability, confidence)
-    most, known = _named("bound", positive, bound), numbers(labels, "labels")
+    payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
+    most, known = checked("bound", positive, bound), numbers(labels, "labels")
     if most >= FARTHEST:
         raise ValueError(f"bound: expected less than {FARTHEST}, got {bound!r}")
     if loss not in ("squared", "classes"):
@@ -365,8 +300,68 @@ def private_group_risks(
     losses, least = _losses(predictions, known, loss, "predictions"), 0.0
     if reference is not None:
         losses, least = losses - _losses(reference, known, loss, "reference"), -most
-    names, width = _codes(groups, known.size, public_groups), most - least
-    shares = np.rint((np.clip(losses, least, most) - least) / width * SHARE_ONE).astype(np.intp)
+    names = group_codes(groups, known.size, public_groups)
+    shares = whole_shares(losses, least, most)[:, np.newaxis]
     data = GroupedShares(names, shares, len(public_groups))
-    found = payer.release(shares_query(payer.adjacency), data, random_state)
-    return _risks(found, public_groups, least, width, sure)
+    found = payer.release(shares_query(payer.adjacency, 1), data, random_state)
+    return _risks(found, public_groups, least, most - least, sure)
+
+
+# --- tables ----------------------------------------------------------------------------------------------------
+
+SCORES: Final = 3
+"""A record's label, prediction, and whether that is above the threshold."""
+
+
+def _table(released: Released, names: Sequence[object], least: float, width: float, confidence: float) -> PrivateTable:
+    """Post-processing. A group has four intervals, of two noisy numbers each."""
+    slack, groups = released.deviation * quantile(confidence, 8 * len(names)), len(names)
+    counts, *means = mean_shares(released.values, np.full(groups, slack))
+    off = slack * math.sqrt(2.0 / SCORES)  # of numbers of records, told by three pairs
+    total = float(counts.sum())
+    low, high = share_interval(counts, total - counts, off, off * math.sqrt(groups - 1))
+    shares = np.clip(counts / max(total, 1.0), low, high)
+    units, starts = np.array([width, width, 1.0]), np.array([least, least, 0.0])
+    columns = np.stack([starts + units * part for part in means], axis=-1)  # groups, scores, (value, low, high)
+    rows = tuple(
+        PrivateGroupRow(name, float(n), Estimate(*map(float, share)), *(Estimate(*map(float, mean)) for mean in scores))
+        for name, n, share, scores in zip(names, counts, zip(shares, low, high, strict=True), columns, strict=True)
+    )
+    return PrivateTable(rows, released.deviation, confidence, released.private)
+
+
+def private_demographic_table(
+    predictions: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    *,
+    public_groups: Sequence[object],
+    bounds: tuple[float, float],
+    threshold: float,
+    epsilon: float,
+    delta: float,
+    ledger: Ledger,
+    confidence: float = CONFIDENCE,
+    account: str = ACCOUNT,
+    random_state: RandomState = None,
+) -> PrivateTable:
+    """One row for each public group, on protected records, paid for: at most (epsilon, delta).
+
+    predictions, labels, groups: shape (n,).  public_groups: all names that may occur, at least two.
+    bounds: public (lower, upper) of labels and of predictions; what is beyond counts as these.
+    threshold: public; predictions above it, clipped or not, count as above.
+    Everything is one release: three scores and numbers of records, at the noise of three scores alone. [group-risks]
+    delta, random_state, and what is raised, all before anything is charged: as for `private_statistical_parity`.
+    """
+    payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
+    low, high = read_bounds(bounds)
+    if not math.isfinite(threshold):
+        raise ValueError(f"threshold: expected a finite number, got {threshold!r}")
+    outputs, known = numbers(predictions, "predictions"), numbers(labels, "labels")
+    same_length(outputs.size, "labels", known)
+    names = group_codes(groups, outputs.size, public_groups)
+    above = np.asarray(outputs > threshold, dtype=np.float64)
+    columns = [whole_shares(known, low, high), whole_shares(outputs, low, high), whole_shares(above, 0.0, 1.0)]
+    data = GroupedShares(names, np.stack(columns, axis=1), len(public_groups))
+    found = payer.release(shares_query(payer.adjacency, SCORES), data, random_state)
+    return _table(found, public_groups, low, high - low, sure)

@@ -1,4 +1,4 @@
-"""What is asked about public groups of records: how a score is distributed in each, and how much is lost in each.
+"""What is asked about public groups of records: how a score is distributed in each, and means of scores in each.
 
 Sums are of whole multiples of a power of two below 2^53, so they are exact and no rounding enlarges a sensitivity.
 """
@@ -48,9 +48,9 @@ class GroupedCells:
 
 @attrs.frozen(eq=False)
 class GroupedShares:
-    """Records by public group, each with a share: a loss in units of its bound, for one.
+    """Records by public group, each with k shares: losses in units of their bound, for example.
 
-    groups: shape (n,), in 0 … group_number − 1.  shares: whole numbers in 0 … SHARE_ONE, in 1/SHARE_ONE; shape (n,).
+    groups: shape (n,), in 0 … group_number − 1.  shares: whole numbers in 0 … SHARE_ONE, in 1/SHARE_ONE; shape (n, k).
     """
 
     groups: IntArray
@@ -58,16 +58,18 @@ class GroupedShares:
     group_number: int
 
 
-def _check(what: str, values: IntArray, number: int) -> None:
-    if values.ndim != 1 or values.size > MOST_RECORDS:
-        raise ValueError(f"{what}: expected at most {MOST_RECORDS} records in shape (n,), got shape {values.shape}")
+def _check(what: str, values: IntArray, number: int, each: tuple[int, ...] = ()) -> None:
+    """each: the shape of what one record has."""
+    if not values.ndim or values.shape[1:] != each or len(values) > MOST_RECORDS:
+        wanted = f"(n{''.join(f', {size}' for size in each) or ','})"
+        raise ValueError(f"{what}: expected at most {MOST_RECORDS} records in shape {wanted}, got shape {values.shape}")
     if values.size and not 0 <= int(values.min()) <= int(values.max()) < number:
         raise ValueError(f"{what}: a record is outside 0 … {number - 1}")
 
 
 def _check_lengths(first: IntArray, second: IntArray) -> None:
-    if first.shape != second.shape:
-        raise ValueError(f"expected one group for each of {second.size} records, got {first.size} groups")
+    if len(first) != len(second):
+        raise ValueError(f"expected one group for each of {len(second)} records, got {len(first)} groups")
 
 
 def prefix_weights(cells: int) -> FloatArray:
@@ -131,26 +133,31 @@ def prefixes_query(adjacency: Neighbours, cells: int) -> Query[GroupedCells, Flo
 
 
 def share_sums(data: GroupedShares) -> FloatArray:
-    """Σ share and Σ (1 − share) of each group, shape (groups, 2); together they are its number of records."""
-    sums = [
-        np.bincount(data.groups, weights=part.astype(np.float64), minlength=data.group_number)
-        for part in (data.shares, SHARE_ONE - data.shares)
-    ]
-    return np.stack(sums, axis=-1) / SHARE_ONE
+    """Σ share and Σ (1 − share) of each group, shape (groups, k, 2); the two are together its number of records."""
+
+    def summed(values: IntArray) -> FloatArray:
+        sums = np.bincount(data.groups, weights=values.astype(np.float64), minlength=data.group_number)
+        return np.asarray(sums, dtype=np.float64)
+
+    pairs = [np.stack([summed(column), summed(SHARE_ONE - column)], axis=-1) for column in data.shares.T]
+    return np.stack(pairs, axis=1) / SHARE_ONE
 
 
-def check_shares(data: GroupedShares) -> None:
-    """Raise ValueError for groups or shares outside what `GroupedShares` says."""
-    _check("groups", data.groups, data.group_number)
-    _check("shares", data.shares, SHARE_ONE + 1)
-    _check_lengths(data.groups, data.shares)
+def shares_query(adjacency: Neighbours, scores: int) -> Query[GroupedShares, FloatArray, L2Sensitivity]:
+    """`share_sums` of k scores, all groups together: ℓ2 √(2k) under replace-one, √k under add-remove-one.
 
-
-def shares_query(adjacency: Neighbours) -> Query[GroupedShares, FloatArray, L2Sensitivity]:
-    """`share_sums` of all groups together, for Gaussian noise: ℓ2 √2 under replace-one, 1 under add-remove-one.
-
-    A record with share s adds (s, 1 − s) to its group, of length at most 1. Replaced into another group it moves both
-    groups by that, √2 together; in its own group by (s' − s)·(1, −1), also at most √2. The sums alone would move by as
-    much at the same noise on them (√2·(s' − s)/√2 along (1, −1)/√2): the numbers of records come free. [group-risks]
+    A record adds (s, 1 − s) to its group for each score, with no negative entry and of length at most 1: at most √k in
+    all. Replaced into another group it moves both groups by that, √(2k) together; in its own group by (s' − s)·(1, −1)
+    for each score, also at most √(2k). All scores 0 against all 1 attain each of them.
+    A pair turned by 45° is √2·(s − ½, ½), and k times ½ is ½√k once, so this is the same as noise on (s_1 − ½, …,
+    s_k − ½, ½√k): it lies in a ball of radius √(k/2), where two groups are √k apart, and two records of one group are,
+    too. Sums of scores alone, at that noise, would move by √k: numbers of records come free. [group-risks]
     """
-    return Query("group-shares", share_sums, counts_l2(adjacency), adjacency, ("group-risks",), check_shares)
+
+    def check(data: GroupedShares) -> None:
+        _check("groups", data.groups, data.group_number)
+        _check("shares", data.shares, SHARE_ONE + 1, (scores,))
+        _check_lengths(data.groups, data.shares)
+
+    name, claims = f"group-shares({scores})", ("group-risks",)
+    return Query(name, share_sums, counts_l2(adjacency, scores), adjacency, claims, check)

@@ -5,13 +5,21 @@ from proofs_tests.claims.claim import Claim
 FAIRNESS: tuple[Claim, ...] = (
     Claim(
         "004-eq9",
-        "004, equation 9 and the sentence after it",
-        "ξ_a is approximately ½σ²|Tr H_a − Tr H|, where Tr H_a = E_a‖x‖².",
+        "004, equation 9",
+        "ξ_a is approximately ½σ²|Tr H_a − Tr H|, H the Hessians of the group's and of everybody's risk.",
         "tightened",
         "σ²|E_a‖φ(x)‖² − E‖φ(x)‖²|, exactly",
         "|⟨c + z, φ⟩ − y|² has mean |⟨c, φ⟩ − y|² + σ²‖φ‖² for noise of mean 0 that does not depend on the record, at "
-        "any c and for any labels, so (9) is an equality for squared loss. The Hessian of the paper's loss, which has "
-        "no ½, is 2E φφᵀ: with the printed trace, E‖x‖², the gap is half of what it is.",
+        "any c and for any labels, so (9) is an equality for squared loss, whose Hessian has trace 2E‖φ‖².",
+        "claims_shown/test_fairness_claims.py::test_equation_9_is_exact_and_its_trace_is_twice_the_printed_one",
+    ),
+    Claim(
+        "004-eq9-trace",
+        "004, sentence after equation 9",
+        "Tr H_a = E_a‖x‖².",
+        "false as printed",
+        "2E_a‖x‖²",
+        "The paper's squared loss has no ½: its Hessian is 2E xxᵀ. With the printed trace, (9) is half of the gap.",
         "claims_shown/test_fairness_claims.py::test_equation_9_is_exact_and_its_trace_is_twice_the_printed_one",
     ),
     Claim(
@@ -40,15 +48,19 @@ FAIRNESS: tuple[Claim, ...] = (
     Claim(
         "group-risks",
         "ours",
-        "Σ s and Σ (1 − s) of the shares s in [0, 1] of each group's records move by ℓ2 √2 when a record is replaced, "
-        "by 1 when one comes or goes.",
+        "Σ s and Σ (1 − s), for each of k shares s in [0, 1] of each group's records, move by ℓ2 √(2k) when a record "
+        "is replaced, by √k when one comes or goes.",
         "holds",
-        "√2, 1",
-        "A record adds (s, 1 − s), of length at most 1, with no negative entry; s = 1 against s = 0 attains it, in one "
-        "group or in two. Turned by 45°, that is (s − ½, ½) at sensitivity 1: noise on Σs as if nothing else were "
-        "released. Of all (s − ½, w), mean shares have the least variance at w = ½: it is (½ + 2w²)(1 + d²/w²)σ²/N², "
-        "which rises for w >= ½ >= d, d the distance of the mean share from ½; below ½ it is (1 + d²/w²)σ²/N². "
-        "(s, 1) moves by 2.",
+        "√(2k), √k",
+        "A record adds k pairs (s, 1 − s), of length at most 1 each, with no negative entry: √k. In another group the "
+        "new one adds as much at a right angle; in the same group each pair moves by (s' − s)(1, −1). All s = 1 "
+        "against all s = 0 attains each. Each pair turned by 45° is √2(s − ½, ½), and k times ½ is ½√k once: at "
+        "μ = 1 and for replaced records, noise of deviation √k on (s_1 − ½, …, s_k − ½, ½√k), the same as on the k "
+        "sums alone. Of all (s − ½, w) a mean share then has the least variance at w = ½√k, whatever the distance d of "
+        "that mean from ½: (k/2 + 2w²)(1 + d²/w²)/N² rises for w² >= k/4 >= √k·d/2, and below it is k(1 + d²/w²)/N². "
+        "Where records come or go it is (k/4 + w²)(1 + d²/w²)/N² for every w, least at w² = √k·d/2: (½√k + d)²/N², "
+        "against (k/2 + 2d²)/N² here. For k = 1 that is .36 against .52 at d = .1, and equal at d = ½; the number of "
+        "records is then the less well known. (s, 1) moves by 2.",
         "claims_shown/test_fairness_claims.py::test_counts_beside_sums_of_losses_come_free",
     ),
 )

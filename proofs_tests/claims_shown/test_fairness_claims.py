@@ -25,7 +25,7 @@ from proofs_tests.harness import check_sensitivity, neighbours
 
 @pytest.mark.parametrize("seed", range(3))
 def test_equation_9_is_exact_and_its_trace_is_twice_the_printed_one(seed: int) -> None:
-    """[004-eq9] Noise of two signs in every coordinate has the Gaussian's first two moments, and can be enumerated."""
+    """[004-eq9], [004-eq9-trace] Noise of two signs has the Gaussian's first two moments, and can be enumerated."""
     rng, sigma = np.random.default_rng(seed), 0.7
     table, labels, groups = rng.normal(size=(12, 4)), rng.normal(size=12), np.repeat([0, 1], [5, 7])
     table[groups == 1] *= 3.0
@@ -111,23 +111,70 @@ def test_prefixes_have_less_noise_than_other_ways(cells: int) -> None:
         assert [ours, binary_tree] == pytest.approx([18.5, 33.6], abs=0.05)
 
 
-def variance(weight: float, mean: float) -> float:
-    """Of N·(mean share), N large, at μ = 1: sums of (s − ½, weight), by the exact ℓ2 sensitivity of these pairs."""
-    ends = [np.array([s - 0.5, weight]) for s in (0.0, 1.0)]
-    replaced = max(
-        max(float(np.linalg.norm(np.concatenate([a, b]))), float(np.linalg.norm(a - b))) for a in ends for b in ends
-    )
-    return replaced**2 * (1.0 + (mean - 0.5) ** 2 / weight**2)
+def moves(weight: float, scores: int) -> tuple[float, float]:
+    """How far (s_1 − ½, …, s_k − ½, weight) moves, exactly: when a record is replaced, and when one comes or goes.
+
+    Lengths are convex, so they are largest at scores that are all 0 or 1.
+    """
+    ends = [np.array([*(s - 0.5 for s in corner), weight]) for corner in itertools.product((0.0, 1.0), repeat=scores)]
+    apart = [(float(np.linalg.norm(np.concatenate([a, b]))), float(np.linalg.norm(a - b))) for a in ends for b in ends]
+    return max(map(max, apart)), max(float(np.linalg.norm(a)) for a in ends)
 
 
-def test_counts_beside_sums_of_losses_come_free() -> None:
-    """[group-risks] √2 for (s, 1 − s) is 1 for (s − ½, ½); no other weight, nor (s, 1), does better for any mean."""
+def variance(moved: float, weight: float, mean: float) -> float:
+    """Of N·(mean share), N large, at μ = 1: of Σ(s − ½) less (mean − ½)/weight times Σ weight."""
+    return moved**2 * (1.0 + (mean - 0.5) ** 2 / weight**2)
+
+
+WEIGHTS = np.linspace(0.02, 2.0, 200)
+
+
+@pytest.mark.parametrize("scores", [1, 2, 3])
+def test_counts_beside_sums_of_losses_come_free(scores: int) -> None:
+    """[group-risks] Where a record is replaced no other weight, nor (s, 1), does better for any mean."""
+    half = 0.5 * math.sqrt(scores)
+    assert moves(half, scores)[0] == pytest.approx(math.sqrt(scores))  # as do the sums alone
+    others = [(weight, moves(float(weight), scores)[0]) for weight in WEIGHTS]
     for mean in np.linspace(0.0, 1.0, 21):
-        best = variance(0.5, float(mean))
-        assert best == pytest.approx(1.0 + 4.0 * (mean - 0.5) ** 2)
-        assert all(variance(w, float(mean)) >= best * (1.0 - 1e-12) for w in np.linspace(0.02, 2.0, 200))
-        # (s, 1) moves by 2 where a record changes groups; the mean then has the variance 4(1 + mean²).
-        assert 4.0 * (1.0 + mean**2) > 1.9 * best
-        # (s, 1 − s) at √2: Var of (1 − m)·x − m·y.
-        assert 2.0 * ((1.0 - mean) ** 2 + mean**2) == pytest.approx(best)
-    assert variance(0.5, 0.5) == pytest.approx(1.0)  # a sum alone moves by 1, too
+        best = variance(moves(half, scores)[0], half, float(mean))
+        assert best == pytest.approx(scores + 4.0 * (mean - 0.5) ** 2)
+        assert all(variance(moved, weight, float(mean)) >= best * (1.0 - 1e-12) for weight, moved in others)
+        if scores == 1:
+            # (s, 1) moves by 2 where a record changes groups; the mean then has the variance 4(1 + mean²).
+            assert 4.0 * (1.0 + mean**2) > 1.9 * best
+            # (s, 1 − s) at √2: Var of (1 − m)·x − m·y.
+            assert 2.0 * ((1.0 - mean) ** 2 + mean**2) == pytest.approx(best)
+
+
+@pytest.mark.parametrize("scores", [1, 2, 3])
+def test_where_records_come_or_go_another_weight_has_less_noise(scores: int) -> None:
+    """[group-risks] By how much depends on a mean that nobody knows."""
+    half = 0.5 * math.sqrt(scores)
+    others = [(weight, moves(float(weight), scores)[1]) for weight in WEIGHTS]
+    assert moves(half, scores)[1] == pytest.approx(math.sqrt(scores / 2))
+    for distance in (0.05, 0.1, 0.3, 0.5):
+        ours = variance(moves(half, scores)[1], half, 0.5 + distance)
+        assert ours == pytest.approx(scores / 2 + 2.0 * distance**2)
+        weight = math.sqrt(math.sqrt(scores) * distance / 2)
+        best = variance(moves(weight, scores)[1], weight, 0.5 + distance)
+        assert best == pytest.approx((half + distance) ** 2)
+        assert best <= ours * (1.0 + 1e-12)
+        assert (moves(weight, scores)[1] / weight) ** 2 >= 2.0 - 1e-12  # of the number of records; ours has 2
+        assert all(variance(moved, each, 0.5 + distance) >= best * (1.0 - 1e-12) for each, moved in others)
+        if scores == 1 and distance == 0.1:
+            assert (round(weight, 2), round(best, 2), round(ours, 2)) == (0.22, 0.36, 0.52)
+        if scores == 1 and distance == 0.5:
+            assert best == pytest.approx(ours)
+
+
+@pytest.mark.parametrize("scores", [1, 2, 3])
+def test_pairs_are_the_centred_scores_and_one_count(scores: int) -> None:
+    """[group-risks] A rotation of the pairs, √2 apart, with nothing in the other directions: equal information."""
+    pair = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2.0)
+    turned = np.kron(np.eye(scores), pair)
+    for corner in itertools.product((0.0, 0.3, 1.0), repeat=scores):
+        released = turned @ np.ravel([(s, 1.0 - s) for s in corner])
+        np.testing.assert_allclose(released[::2], math.sqrt(2.0) * (np.array(corner) - 0.5), atol=1e-12)
+        # The same number in each pair: along (1, …, 1)/√k it is √2·½√k, and nothing beside that.
+        np.testing.assert_allclose(released[1::2], math.sqrt(0.5), atol=1e-12)
+        assert np.sum(released[1::2]) / math.sqrt(scores) == pytest.approx(math.sqrt(2.0) * 0.5 * math.sqrt(scores))

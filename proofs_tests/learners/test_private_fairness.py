@@ -1,5 +1,6 @@
 """Fairness estimates that are paid for: what is charged, what intervals hold, and what is refused."""
 
+import json
 import math
 from collections.abc import Callable
 
@@ -20,18 +21,20 @@ from accountant import (
     ZCDPComposition,
 )
 from boosting.measures import FloatArray
-from learners.fairness import excess_risk_gaps, statistical_parity
+from learners.fairness import demographic_table, excess_risk_gaps, statistical_parity
 from learners.private_fairness import (
     PrivateParity,
     PrivateRisks,
+    PrivateTable,
     _deviations,
+    private_demographic_table,
     private_group_risks,
     private_statistical_parity,
 )
 from learners.schema import IntArray
 from mechanisms.group_queries import prefix_decoder
 from mechanisms.histograms import Neighbours
-from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
+from proofs_tests.harness import Pair, check_fitted_surface
 
 Sample = tuple[FloatArray, IntArray]
 
@@ -73,14 +76,28 @@ def risks(data: Sample, seed: int, **settings: object) -> PrivateRisks:
     return private_group_risks(data[0], np.zeros(data[0].size), data[1], **asked)  # type: ignore[arg-type]  # the same
 
 
-Asking = Callable[..., PrivateParity | PrivateRisks]
-BOTH: list[Asking] = [parity, risks]
+def table(data: Sample, seed: int, **settings: object) -> PrivateTable:
+    """Labels are the outputs' signs."""
+    asked = {
+        "public_groups": (0, 1),
+        "bounds": (-4.0, 5.0),
+        "threshold": 0.5,
+        "epsilon": 1.0,
+        "delta": 1e-5,
+        "ledger": ledger(),
+        "random_state": seed,
+    } | settings
+    return private_demographic_table(data[0], np.sign(data[0]), data[1], **asked)  # type: ignore[arg-type]  # the same
+
+
+Asking = Callable[..., PrivateParity | PrivateRisks | PrivateTable]
+ALL: list[Asking] = [parity, risks, table]
 
 
 # --- what is charged -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ask", BOTH)
+@pytest.mark.parametrize("ask", ALL)
 @pytest.mark.parametrize("rule", [BasicComposition(), ZCDPComposition()])
 @pytest.mark.parametrize("adjacency", [ReplaceOne(), AddRemoveOne()])
 def test_at_most_what_was_asked_for_is_charged_once(ask: Asking, rule: Composition, adjacency: Neighbours) -> None:
@@ -95,16 +112,29 @@ def test_at_most_what_was_asked_for_is_charged_once(ask: Asking, rule: Compositi
         assert books.spent.delta <= 1e-6
 
 
+@pytest.mark.parametrize("ask", ALL)
+@pytest.mark.parametrize("adjacency", [ReplaceOne(), AddRemoveOne()])
+def test_the_deviation_that_is_told_is_that_in_the_books(ask: Asking, adjacency: Neighbours) -> None:
+    books = ledger(adjacency=adjacency)
+    found = ask(sample(50, 0.0, 0), 0, ledger=books)
+    written = json.loads(books.entries[1].line)
+    assert written["mechanism"]["parameters"] == {"sigma": found.deviation}
+    (step,) = written["steps"]
+    assert found.deviation * step["cost"]["mu"] == pytest.approx(written["mechanism"]["sensitivity"])
+
+
 def test_noise_is_that_of_the_declared_sensitivity() -> None:
-    """Prefixes of 500 points need √(1.25 + …) = 1.74 times the noise of shares; add-remove-one √2 times less."""
+    """Prefixes of 500 points need √(1.25 + …) = 1.74 times the noise of one share; three shares need √3 times that of
+    one; add-remove-one √2 times less."""
     data = sample(50, 0.0, 0)
-    found = [ask(data, 0).deviation for ask in BOTH]
+    found = [ask(data, 0).deviation for ask in ALL]
     assert found[0] / found[1] == pytest.approx(1.745, abs=0.001)
-    for ask, replaced in zip(BOTH, found, strict=True):
+    assert found[2] / found[1] == pytest.approx(math.sqrt(3))
+    for ask, replaced in zip(ALL, found, strict=True):
         assert replaced / ask(data, 0, ledger=ledger(adjacency=AddRemoveOne())).deviation == pytest.approx(math.sqrt(2))
 
 
-@pytest.mark.parametrize("ask", BOTH)
+@pytest.mark.parametrize("ask", ALL)
 def test_simulations_say_so(ask: Asking) -> None:
     assert not ask(sample(20, 0.0, 0), 0).private
     assert ask(sample(20, 0.0, 0), 0, random_state=None).private
@@ -113,12 +143,11 @@ def test_simulations_say_so(ask: Asking) -> None:
 def test_nothing_but_the_release_is_kept() -> None:
     pairs = [Pair(sample(40, 1.0, 0), sample(40, 1.0, 1))]
 
-    def released(data: Sample, noise: PinnedNoise) -> tuple[PrivateParity, PrivateRisks]:
-        first = parity(data, 0, random_state=noise, grid=20)
-        return first, risks(data, 0, random_state=noise)
+    def of(ask: Asking) -> set[str]:
+        return set(check_fitted_surface(lambda data, noise: ask(data, 0, random_state=noise), pairs))
 
-    assert {"deviation", "shares"} <= set(check_fitted_surface(lambda data, noise: released(data, noise)[0], pairs))
-    assert {"deviation", "rows"} <= set(check_fitted_surface(lambda data, noise: released(data, noise)[1], pairs))
+    assert {"deviation", "shares"} <= of(parity)
+    assert {"deviation", "rows"} <= of(risks) & of(table)
 
 
 # --- what is told ----------------------------------------------------------------------------------------------
@@ -237,6 +266,13 @@ def test_excess_over_a_released_reference() -> None:
     assert risks(data, 0, reference=np.zeros(20_000), bound=100.0).risk == pytest.approx(np.mean(data[0] ** 2), abs=0.2)
 
 
+@pytest.mark.parametrize(("output", "reference", "excess"), [(0.0, 9.0, -4.0), (9.0, 0.0, 4.0), (0.0, 1.8, -3.24)])
+def test_excess_is_cut_at_the_bound_on_both_sides(output: float, reference: float, excess: float) -> None:
+    """4000 records, σ = 5.3 in units of 8: off by .01."""
+    data = np.full(4000, output), np.repeat([0, 1], 2000)
+    assert risks(data, 0, reference=np.full(4000, reference)).risk == pytest.approx(excess, abs=0.05)
+
+
 def test_classes_and_names() -> None:
     outputs, labels = np.repeat([0, 1], 5000), np.repeat([0, 1, 0, 1], 2500)
     found = private_group_risks(
@@ -262,6 +298,53 @@ def test_errors_too_large_to_square_count_as_the_bound() -> None:
     assert risks(data, 0, reference=-data[0]).risk == pytest.approx(0.0, abs=0.1)
 
 
+def test_tables_are_close_with_many_records_and_their_intervals_hold() -> None:
+    """n = 20,000, ε = 1: σ = 9.2 on sums, so a mean over 2,000 records is off by about .004 of the width."""
+    data = sample(20_000, 1.0, 5, 0.1)
+    told = demographic_table(data[0], np.sign(data[0]), data[1], threshold=0.5)
+    for row, exact in zip(table(data, 0).rows, told, strict=True):
+        assert row.group == exact.group
+        assert row.n == pytest.approx(exact.n, abs=40.0)
+        wanted = {
+            row.share: exact.n / 20_000,
+            row.mean_label: exact.mean_label,
+            row.mean_prediction: exact.mean_prediction,
+            row.above: exact.above,
+        }
+        for found, value in wanted.items():
+            assert found.low <= value <= found.high
+        assert row.share.value == pytest.approx(exact.n / 20_000, abs=0.002)
+        assert row.mean_label.value == pytest.approx(exact.mean_label, abs=0.15)
+        assert row.mean_prediction.value == pytest.approx(exact.mean_prediction, abs=0.15)
+        assert row.above.value == pytest.approx(exact.above, abs=0.02)
+
+
+def test_intervals_of_tables_hold_together() -> None:
+    """60 draws at .5: in at most 30 on average is some interval wrong; 48 has chance below 1e-5."""
+    data = sample(300, 0.7, 4, 0.3)
+    told = demographic_table(data[0], np.sign(data[0]), data[1], threshold=0.5)
+    missed = 0
+    for seed in range(60):
+        found = table(data, seed, confidence=0.5, ledger=ledger(1.0, ZCDPComposition())).rows
+        exact = [(row.n / 300, row.mean_label, row.mean_prediction, row.above) for row in told]
+        shown = [(row.share, row.mean_label, row.mean_prediction, row.above) for row in found]
+        pairs = list(zip(np.ravel(np.array(shown, dtype=object)), np.ravel(exact), strict=True))
+        missed += any(not each.low <= value <= each.high for each, value in pairs)
+        assert all(each.low <= each.value <= each.high for each, _ in pairs)
+    assert missed < 48
+
+
+def test_labels_and_predictions_count_as_the_bounds_and_thresholds_do_not() -> None:
+    data = np.repeat([-100.0, 100.0, 2.0], 4000), np.tile([0, 1], 6000)
+    (row, _) = table(data, 0, bounds=(0.0, 3.0), threshold=50.0).rows
+    assert row.mean_prediction.value == pytest.approx(5.0 / 3.0, abs=0.02)
+    assert row.mean_label.value == pytest.approx(2.0 / 3.0, abs=0.02)
+    assert row.above.value == pytest.approx(1.0 / 3.0, abs=0.01)
+    # At the threshold is not above it.
+    assert table(data, 0, threshold=2.0).rows[0].above.high < 0.4
+    assert table(data, 0, threshold=1.9).rows[0].above.low > 0.6
+
+
 # --- what is refused, before anything is charged ---------------------------------------------------------------
 
 WRONG: list[tuple[dict[str, object], str]] = [
@@ -276,11 +359,13 @@ WRONG: list[tuple[dict[str, object], str]] = [
     ({"delta": 0.0}, r"delta: expected a number in \(0, 1\)"),
     ({"confidence": 1.0}, "confidence: expected a number"),
 ]
-WRONG_PARITY: list[tuple[dict[str, object], str]] = [
+WRONG_BOUNDS: list[tuple[dict[str, object], str]] = [
     ({"bounds": None}, r"bounds: expected public \(lower, upper\)"),
     ({"bounds": (1.0, 0.0)}, "finite lower < upper"),
     ({"bounds": (0.0, math.nan)}, "finite lower < upper"),
     ({"bounds": (0.0, math.inf)}, "finite lower < upper"),
+]
+WRONG_PARITY: list[tuple[dict[str, object], str]] = [
     ({"grid": 1}, "grid: expected 2 to 4095"),
     ({"grid": 4096}, "grid: expected 2 to 4095"),
     ({"grid": 2.5}, "grid: expected a whole number"),
@@ -291,10 +376,15 @@ WRONG_RISKS: list[tuple[dict[str, object], str]] = [
     ({"loss": "cubed"}, "loss: expected"),
     ({"reference": np.zeros(3)}, "reference: expected one for each of 60"),
 ]
+WRONG_TABLE: list[tuple[dict[str, object], str]] = [
+    ({"threshold": math.nan}, "threshold: expected a finite number"),
+    ({"threshold": math.inf}, "threshold: expected a finite number"),
+]
 CASES = [
-    *((ask, *case) for ask in BOTH for case in WRONG),
-    *((parity, *case) for case in WRONG_PARITY),
+    *((ask, *case) for ask in ALL for case in WRONG),
+    *((parity, *case) for case in WRONG_BOUNDS + WRONG_PARITY),
     *((risks, *case) for case in WRONG_RISKS),
+    *((table, *case) for case in WRONG_BOUNDS + WRONG_TABLE),
 ]
 
 
@@ -306,7 +396,7 @@ def test_bad_settings_charge_nothing(ask: Asking, change: dict[str, object], sai
     assert not books.statement().rows
 
 
-@pytest.mark.parametrize("ask", BOTH)
+@pytest.mark.parametrize("ask", ALL)
 def test_bad_records_and_ledgers_charge_nothing(ask: Asking) -> None:
     outputs, groups = sample(60, 0.0, 0)
     broken = outputs.copy()
@@ -332,6 +422,18 @@ def test_bad_records_and_ledgers_charge_nothing(ask: Asking) -> None:
 
 def test_labels_of_another_length_charge_nothing() -> None:
     books = ledger()
+    with pytest.raises(ValueError, match="labels: expected one for each of 4 records, got 3"):
+        private_demographic_table(
+            np.zeros(4),
+            np.zeros(3),
+            [0, 1, 1, 0],
+            public_groups=(0, 1),
+            bounds=(0.0, 1.0),
+            threshold=0.5,
+            epsilon=1.0,
+            delta=1e-5,
+            ledger=books,
+        )
     with pytest.raises(ValueError, match="predictions: expected one for each of 3 records, got 4"):
         private_group_risks(
             np.zeros(4),

@@ -1,6 +1,7 @@
 """Queries about public groups: exact sums, their sensitivities, and what is refused."""
 
 import itertools
+import math
 
 import attrs
 import numpy as np
@@ -12,6 +13,7 @@ from accountant import AddRemoveOne, ReplaceOne
 from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, SeededNoise
 from mechanisms.group_queries import (
     MOST_CELLS,
+    MOST_RECORDS,
     SHARE_ONE,
     WEIGHT_UNIT,
     GroupedCells,
@@ -20,6 +22,7 @@ from mechanisms.group_queries import (
     prefix_decoder,
     prefix_weights,
     prefixes_query,
+    share_sums,
     shares_query,
     weighted_prefixes,
 )
@@ -27,33 +30,62 @@ from mechanisms.histograms import Neighbours
 from proofs_tests.harness import ClaimViolated, Pair, check_mechanism, check_sensitivity, neighbours
 
 BOTH = [ReplaceOne(), AddRemoveOne()]
-Shared = tuple[tuple[int, int], ...]
+Shared = tuple[tuple[int, ...], ...]
 
 
-def shared(records: Shared) -> GroupedShares:
-    """Records: a group, and a share in quarters."""
-    table = np.array(records, dtype=np.intp).reshape(-1, 2)
-    return GroupedShares(table[:, 0], table[:, 1] * (SHARE_ONE // 4), 3)
+def shared(records: Shared, scores: int = 1) -> GroupedShares:
+    """Records: a group, and shares in quarters."""
+    table = np.array(records, dtype=np.intp).reshape(-1, 1 + scores)
+    return GroupedShares(table[:, 0], table[:, 1:] * (SHARE_ONE // 4), 3)
 
 
-def share_pairs(adjacency: Neighbours) -> list[Pair[GroupedShares]]:
-    records = list(itertools.product((0, 1, 2), range(5)))
-    return [pair.map(shared) for pair in neighbours(adjacency, records, 2)]
+def share_pairs(adjacency: Neighbours, scores: int) -> list[Pair[GroupedShares]]:
+    """All of two records with one score of five values, in three groups; of one with more, of three values, in two."""
+    groups, values, n = (3, range(5), 2) if scores == 1 else (2, range(0, 5, 2), 1)
+    records = list(itertools.product(range(groups), *[values] * scores))
+    return [pair.map(lambda rows: shared(rows, scores)) for pair in neighbours(adjacency, records, n)]
 
 
 @pytest.mark.parametrize("adjacency", BOTH)
-def test_shares_move_by_just_what_they_say(adjacency: Neighbours) -> None:
-    """[group-risks] Every pair of two records; a tenth less is caught."""
-    query = shares_query(adjacency)
-    assert check_sensitivity(query, share_pairs(adjacency)).ratio == pytest.approx(1.0, abs=1e-9)
+@pytest.mark.parametrize("scores", [1, 2, 3])
+def test_shares_move_by_just_what_they_say(adjacency: Neighbours, scores: int) -> None:
+    """[group-risks] Every pair of small samples; attained, and a tenth less is caught."""
+    query, pairs = shares_query(adjacency, scores), share_pairs(adjacency, scores)
+    assert query.sensitivity.value == pytest.approx(math.sqrt(scores * (2 if adjacency == ReplaceOne() else 1)))
+    assert check_sensitivity(query, pairs).ratio == pytest.approx(1.0, abs=1e-9)
     less = attrs.evolve(query, sensitivity=L2Sensitivity(0.9 * query.sensitivity.value))
     with pytest.raises(ClaimViolated):
-        check_sensitivity(less, share_pairs(adjacency))
+        check_sensitivity(less, pairs)
+
+
+@given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 10**6))
+def test_shares_of_any_sample_move_by_no_more_and_add_up_exactly(scores: int, groups: int, seed: int) -> None:
+    """[group-risks] One record of fifty replaced, anywhere, or left out."""
+    rng = np.random.default_rng(seed)
+    data = GroupedShares(rng.integers(0, groups, 50), rng.integers(0, SHARE_ONE + 1, (50, scores)), groups)
+    after = attrs.evolve(data, groups=data.groups.copy(), shares=data.shares.copy())
+    after.groups[0], after.shares[0] = rng.integers(groups), rng.integers(0, SHARE_ONE + 1, scores)
+    check_sensitivity(shares_query(ReplaceOne(), scores), [Pair(data, after)])
+    fewer = attrs.evolve(data, groups=data.groups[1:], shares=data.shares[1:])
+    check_sensitivity(shares_query(AddRemoveOne(), scores), [Pair(data, fewer), Pair(fewer, data)])
+    sums, counts = share_sums(data), np.bincount(data.groups, minlength=groups)
+    assert sums.shape == (groups, scores, 2)
+    assert np.array_equal(sums.sum(axis=2), np.repeat(counts[:, np.newaxis], scores, axis=1))
+    for group in range(groups):
+        assert np.array_equal(sums[group, :, 0] * SHARE_ONE, data.shares[data.groups == group].sum(axis=0))
+
+
+def test_sums_stay_among_the_integers_that_floating_point_holds() -> None:
+    """However many records are allowed; both sums in units of what they are whole multiples of."""
+    assert MOST_RECORDS * SHARE_ONE <= 2**53
+    assert MOST_RECORDS / WEIGHT_UNIT <= 2**53
+    assert prefix_weights(MOST_CELLS).max() == 1.0
 
 
 def test_replacing_costs_more_than_adding() -> None:
+    query = attrs.evolve(shares_query(AddRemoveOne(), 1), adjacency=ReplaceOne())
     with pytest.raises(ClaimViolated):
-        check_sensitivity(attrs.evolve(shares_query(AddRemoveOne()), adjacency=ReplaceOne()), share_pairs(ReplaceOne()))
+        check_sensitivity(query, share_pairs(ReplaceOne(), 1))
 
 
 @given(st.integers(1, 300), st.integers(1, 3), st.integers(0, 10**6))
@@ -93,7 +125,7 @@ def test_releases_lose_no_more_than_they_cost_and_half_the_noise_is_found_out(ki
             check_mechanism(PlainMechanism(half, GaussianKernel(sigma), SeededNoise(0)), [cells], samples=5000)
         return
     shares = Pair(shared(((0, 0), (1, 2))), shared(((0, 4), (1, 2))))
-    asked = shares_query(ReplaceOne())
+    asked = shares_query(ReplaceOne(), 1)
     sigma = asked.sensitivity.value
     check_mechanism(PlainMechanism(asked, GaussianKernel(sigma), SeededNoise(0)), [shares], samples=5000)
     less = attrs.evolve(asked, sensitivity=L2Sensitivity(sigma / 2))
@@ -130,9 +162,19 @@ def test_cells_outside_the_proof_are_refused(change: dict[str, object], said: st
 
 
 def test_shares_outside_the_proof_are_refused() -> None:
-    query = shares_query(ReplaceOne())
-    for shares in (np.array([0, SHARE_ONE + 1]), np.array([-1, 0])):
+    query = shares_query(ReplaceOne(), 2)
+    good = GroupedShares(np.array([0, 1]), np.array([[0, 1], [SHARE_ONE, 3]]), 2)
+    query.check(good)
+    for shares in (np.array([[0, SHARE_ONE + 1], [0, 0]]), np.array([[0, 0], [-1, 0]])):
         with pytest.raises(ValueError, match="shares: a record is outside"):
-            query.check(GroupedShares(np.array([0, 1]), shares, 2))
+            query.check(attrs.evolve(good, shares=shares))
+    # More scores than were paid for, or an odd shape.
+    for shares in (np.zeros((2, 3), dtype=np.intp), np.zeros(2, dtype=np.intp)):
+        with pytest.raises(ValueError, match=r"shares: expected at most .* records in shape \(n, 2\), got shape \(2"):
+            query.check(attrs.evolve(good, shares=shares))
+    with pytest.raises(ValueError, match="groups: a record is outside"):
+        query.check(attrs.evolve(good, groups=np.array([0, 2])))
+    with pytest.raises(ValueError, match="expected one group for each of 2 records, got 1 groups"):
+        query.check(attrs.evolve(good, groups=np.array([0])))
     with pytest.raises(ValueError, match="at most 4096 cells"):
         prefix_weights(MOST_CELLS + 1)
