@@ -7,8 +7,8 @@ scaled within each group, a constant added, with λ = √N/(2m) per record. Both
 code; those of Algorithm 1 as printed have length √N, and everything that noise does is N times as large. Risks are in
 units of what predicting 0 risks. Expected gaps need no draws, as (9) is exact [004-eq9].
 
-No ε is true of random features so released. For RLS `mechanisms.feature_fits.ridge_l2` bounds what a record moves, were
-the scales of inputs and the norm of labels public, which they are not.
+No ε is true of random features so released, nor of RLS: what `mechanisms.feature_fits.ridge_l2` bounds for it holds
+only were the extremes of each group, the longest record and the norm of labels public, which they are not.
 """
 
 import math
@@ -25,7 +25,7 @@ from benchmarks.random_feature_fits import DELTA, NEVER, mapped, text
 from benchmarks.report import Grid
 from boosting.measures import FloatArray
 from learners import RandomFeatureRegressor
-from learners.fairness import PAPER_GRID, excess_risk_gaps, gap_by_traces, statistical_parity
+from learners.fairness import PAPER_GRID, demographic_table, excess_risk_gaps, gap_by_traces, statistical_parity
 from learners.interpolation import ridge
 from learners.private_fairness import private_statistical_parity
 from learners.random_feature_maps import Form
@@ -144,24 +144,43 @@ def _in_units(values: Sequence[float], records: int, epsilon: float) -> str:
     return text([each * noise_sigma(epsilon) ** 2 * records for each in values])
 
 
+def rls_epsilon(rows: FloatArray, sigma: float) -> float:
+    """An ε of RLS with this noise, were the longest record, the scales of inputs and the norm of labels public.
+
+    They are not, so none is true of it. Labels over a public norm of theirs have |y| <= 1.
+    """
+    length = float(np.max(np.linalg.norm(rows, axis=1)))
+    penalty = 0.5 * math.sqrt(NUMBER) / (len(rows) * length**2)  # per record, for rows over their length
+    return gaussian.epsilon(ridge_l2(len(rows), penalty, 1.0) / length / sigma, DELTA)
+
+
+def rls_label(rows: Sequence[FloatArray], epsilons: Sequence[float]) -> str:
+    """What stands beside RLS for its true ε at each ε that is given. rows: of every data set, shape (m, d) each."""
+    found = (max(rls_epsilon(each, noise_sigma(at)) for each in rows) for at in epsilons)
+    return f"{NEVER} ({', '.join(f'{each:.3g}' for each in found)} were the scales public)"
+
+
 def figures_7_and_8(found: Sequence[Case], splits: int, draws: int, number: int) -> Grid:
     """ξ_a by ε, measured and expected, and what noise costs everybody."""
     rows = []
     for case in found:
         m = training(case, 0).data.records
+        linear = rls_label([training(case, seed).linear_rows() for seed in range(splits)], EPSILONS)
         for kind in (*FORMS, LINEAR):
             each = gaps(case, kind, splits, draws, number)
             texts = [f"{_in_units(each.measured, m, at)} ({_in_units(each.theory, m, at)})" for at in EPSILONS]
-            rows.append((case.name, kind, *texts, *(_in_units(each.risk, m, at) for at in (0.3, 3.0))))
+            risks = (_in_units(each.risk, m, at) for at in (0.3, 3.0))
+            rows.append((case.name, kind, linear if kind == LINEAR else NEVER, *texts, *risks))
     head = (
         "data",
         "features",
+        f"true ε at {', '.join(f'{at:g}' for at in EPSILONS)} given",
         *(f"gap at ε = {at:g} given: measured (by (9))" for at in EPSILONS),
-        *(f"excess risk of all at ε = {at:g}" for at in (0.3, 3.0)),
+        *(f"excess risk of all at ε = {at:g} given" for at in (0.3, 3.0)),
     )
     title = (
         f"Figures 7 and 8 of 004: largest excess risk gap of a group, in units of the risk of predicting 0, N = "
-        f"{number:,}, {splits} splits x {draws} draws (true ε of random features: none)"
+        f"{number:,}, {splits} splits x {draws} draws"
     )
     return Grid(title, head, tuple(rows))
 
@@ -207,16 +226,6 @@ PRINTED: Final[Mapping[str, tuple[str, str, str, str]]] = {
 """Table 2: targets, DP-RF, RLS, DP-RLS."""
 
 
-def rls_epsilon(rows: FloatArray, sigma: float) -> float:
-    """An ε that is true of RLS with this noise, if lengths of records are bounded by the longest, and labels by 1.
-
-    Labels over a norm that is itself public have |y| <= 1.
-    """
-    length = float(np.max(np.linalg.norm(rows, axis=1)))
-    penalty = 0.5 * math.sqrt(NUMBER) / (len(rows) * length**2)  # per record, for rows over their length
-    return gaussian.epsilon(ridge_l2(len(rows), penalty, 1.0) / length / sigma, DELTA)
-
-
 @attrs.frozen(eq=False)
 class Parity:
     """Scores of one kind of model, one per repetition."""
@@ -238,6 +247,12 @@ class Parity:
     def texts(self) -> tuple[str, str, str]:
         """Mean and deviation, as printed."""
         return _spread(self.grid), _spread(self.exact), _spread(self.r2)
+
+
+DRAWN: Final = ("DP-RF", "RLS", "DP-RLS")
+"""Models of Figure 9."""
+
+QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -269,6 +284,12 @@ def _models(case: Case, maps: int, repeats: int, number: int) -> dict[str, list[
     return found
 
 
+def _true(case: Case) -> dict[str, str]:
+    """The ε that is true of what is released, by model."""
+    rls, given = rls_label([case.linear_rows()], [case.epsilon]), f"given {case.epsilon:g}"
+    return {"DP-RF": f"{NEVER}, {given}", "DP-RLS": f"{rls}, {given}", OURS: f"{case.epsilon:g}"}
+
+
 def _row(case: Case, name: str, true: str, parity: Parity) -> tuple[str, ...]:
     printed = dict(zip(("targets", "DP-RF", "RLS", "DP-RLS"), PRINTED[case.column], strict=True))
     return (case.name, name, true, printed.get(name, ""), *parity.texts)
@@ -280,12 +301,11 @@ def table2(found: Sequence[Case], maps: int, repeats: int, number: int) -> Grid:
     for case in found:
         labels, groups = case.data.labels / float(np.linalg.norm(case.data.labels)), case.groups
         rows.append(_row(case, "targets", NEVER, Parity.of([labels], labels, groups)))
-        rls = f"at most {rls_epsilon(case.linear_rows(), noise_sigma(case.epsilon)):.2g}"
-        true = {"DP-RF": f"{NEVER} (given {case.epsilon:g})", "DP-RLS": f"{rls} (given {case.epsilon:g})"}
+        true = _true(case)
         for name, outputs in _models(case, maps, repeats, number).items():
             rows.append(_row(case, name, true.get(name, NEVER), Parity.of(outputs, labels, groups)))
         outputs = [_recommended(case.data, case.epsilon, seed).predict(case.data.table) for seed in range(maps)]
-        rows.append(_row(case, OURS, f"{case.epsilon:g}", Parity.of(outputs, case.data.labels, groups)))
+        rows.append(_row(case, OURS, true[OURS], Parity.of(outputs, case.data.labels, groups)))
     head = (
         "data",
         "model",
@@ -295,11 +315,36 @@ def table2(found: Sequence[Case], maps: int, repeats: int, number: int) -> Grid:
         "parity, exact",
         "R² on these records",
     )
-    title = (
-        f"Table 2 of 004: statistical parity, ± deviation, {repeats} draws of noise (of {maps} draws of features); "
-        "with noise Figure 9 shows distributions of noise"
-    )
+    title = f"Table 2 of 004: statistical parity, ± deviation, {repeats} draws of noise (of {maps} draws of features)"
     return Grid(title, head, tuple(rows))
+
+
+def figure9(case: Case, number: int) -> Grid:
+    """Quantiles of targets and outputs by group, of one draw of features and noise, in the labels' units."""
+    length = float(np.linalg.norm(case.data.labels))
+    models = {name: length * outputs[0] for name, outputs in _models(case, 1, 1, number).items() if name in DRAWN}
+    ours = _recommended(case.data, case.epsilon, 0).predict(case.data.table)
+    true, rows = _true(case), []
+    for name, values in {"targets": case.data.labels, **models, OURS: ours}.items():
+        for group in np.unique(case.groups):
+            found = np.quantile(values[case.groups == group], QUANTILES)
+            rows.append((name, true.get(name, NEVER), str(group), *(f"{each:.3g}" for each in found)))
+    head = ("outputs", "true ε", case.column, *(f"{100.0 * share:g} %" for share in QUANTILES))
+    return Grid(f"Figure 9 of 004: quantiles of outputs by group, {case.name}, one draw of noise", head, tuple(rows))
+
+
+def demographics(found: Sequence[Case], epsilon: float) -> Grid:
+    """What the recommended model does by group, on records that were held out; above: the middle of the bounds."""
+    rows = []
+    for case in found:
+        train, test = (case.data.part(kept) for kept in case.data.split(0))
+        outputs, middle = _recommended(train, epsilon, 0).predict(test.table), 0.5 * sum(case.data.bounds)
+        for each in demographic_table(outputs, test.labels, test.table[case.column], threshold=middle):
+            means = (each.mean_label, each.mean_prediction, each.error / test.width**2, each.above)
+            rows.append((case.name, str(each.group), f"{each.n}", *(f"{value:.3g}" for value in means)))
+    means_head = ("mean label", "mean output", "error over the squared width", "outputs above the middle of the bounds")
+    title = f"{OURS}, ε = {epsilon:g}: by group, on a tenth that was held out, not a release"
+    return Grid(title, ("data", "group", "records", *means_head), tuple(rows))
 
 
 def private_parity(found: Sequence[Case]) -> Grid:
@@ -334,11 +379,15 @@ def tables(folder: str | None, quick: bool) -> list[Grid]:
             figures_7_and_8(few, 1, 10, 700),
             recommended_gaps(few[:1], 1),
             table2(few[1:], 1, 2, 700),
+            figure9(few[1], 700),
             private_parity(few[1:]),
+            demographics(few, 1.0),
         ]
     return [
         figures_7_and_8(found, 10, 100, NUMBER),
         recommended_gaps(found, 10),
         table2(found, 4, 20, NUMBER),
+        figure9(found[1], NUMBER),
         private_parity(found),
+        demographics(found, 1.0),
     ]

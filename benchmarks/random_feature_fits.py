@@ -16,7 +16,7 @@ from boosting.measures import FloatArray
 from learners import Published, RandomFeatureMap, RandomFeatureRegressor
 from learners.interpolation import min_norm
 from learners.random_feature_maps import Form
-from learners.schema import Values
+from learners.schema import IntArray, Values
 
 DELTA: Final = 1e-5
 """δ of every experiment of 004."""
@@ -49,14 +49,19 @@ def mapped(form: Form, number: int, inputs: int, scale: float, seed: int) -> Ran
     return RandomFeatureMap("gaussian", form, inputs, number, scale, seed)
 
 
+def grouped(points: FloatArray) -> tuple[IntArray, IntArray]:
+    """A record of each of the k different points, shape (k,), and which of them every record has, shape (m,)."""
+    _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    return first, np.ravel(group)
+
+
 def distinct(rows: FloatArray, targets: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Rows of different points, with the mean of their targets: what min-norm least squares interpolates.
 
     rows: shape (m, D).  points: shape (m, d), which the rows are features of.
     """
-    _, first, group = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    places = np.ravel(group)
-    return rows[first], np.bincount(places, targets) / np.bincount(places)
+    first, group = grouped(points)
+    return rows[first], np.bincount(group, targets) / np.bincount(group)
 
 
 def interpolated(rows: FloatArray, targets: FloatArray, points: FloatArray) -> FloatArray:

@@ -18,7 +18,20 @@ from benchmarks import (
 from benchmarks.random_feature_acceptance import DESCENT, MEAN, Outcome, entrants, lines
 from benchmarks.random_feature_costs import REAL, STEPS, Swap, Training, epsilon_text, searched
 from benchmarks.random_feature_domains import Regression, medical, min_max, red_wine, wine
-from benchmarks.random_feature_fairness import LINEAR, Case, gaps, training
+from benchmarks.random_feature_fairness import (
+    DRAWN,
+    LINEAR,
+    QUANTILES,
+    Case,
+    demographics,
+    figure9,
+    gaps,
+    noise_sigma,
+    rls_epsilon,
+    rls_label,
+    training,
+)
+from benchmarks.random_feature_fairness import OURS as RECOMMENDED
 from benchmarks.random_feature_fits import DELTA, code_sigma, distinct, interpolated, mapped, mse, noise_share
 from benchmarks.random_feature_real import GRAM, ROWS, measured, plain_sgd
 from benchmarks.random_feature_synthetic import CODE, FUNCTIONS, OURS, PAPERS, PLAIN, Drawn, claims, points
@@ -95,23 +108,57 @@ def test_noise_is_that_of_the_published_solver() -> None:
 # --- Costs ------------------------------------------------------------------------------------------------------------
 
 
-def test_distances_of_all_swaps_are_those_of_fits_from_scratch() -> None:
+@pytest.fixture(scope="module")
+def with_equal_points() -> Training:
+    """12 records at 9 points: one of three records and one of two, with unlike labels."""
     rng = np.random.default_rng(2)
-    rows, labels = rng.standard_normal((12, 40)), rng.standard_normal(12)
-    new, targets = rng.standard_normal((3, 40)), rng.standard_normal(3)
-    own = Training.of(rows, labels)
+    inputs, labels = rng.standard_normal((12, 3)), rng.uniform(size=12)
+    inputs[5] = inputs[3]
+    inputs[10] = inputs[11] = inputs[0]
+    return Training(inputs, mapped("cosine", 40, 3, 2.0, 0).features(inputs), labels)
+
+
+def test_distances_of_all_swaps_are_those_of_unmerged_fits_from_scratch(with_equal_points: Training) -> None:
+    """One record is replaced, also where others share its point, and either data set has its own norm of labels."""
+    own, rng = with_equal_points, np.random.default_rng(3)
+    inputs, targets = rng.standard_normal((3, 3)), rng.uniform(size=3)
+    inputs[2] = own.points[3] + 0.05
+    new = mapped("cosine", 40, 3, 2.0, 0).features(inputs)
     found = own.squares(new, targets)
     assert found.shape == (3, 12)
+    scratch = min_norm(own.rows, own.labels, route="pinv")
     for record in range(3):
         for place in range(12):
-            direct = own.distance(Swap(place, new[record], float(targets[record])))
+            rows, labels = own.rows.copy(), own.labels.copy()
+            rows[place], labels[place] = new[record], targets[record]
+            other = min_norm(rows, labels, route="pinv")
+            over = scratch / np.linalg.norm(own.labels) - other / np.linalg.norm(labels)
+            direct = own.distance(Swap(place, inputs[record], new[record], float(targets[record])))
+            assert np.isclose(direct.plain, np.linalg.norm(scratch - other))
+            assert np.isclose(direct.normalised, np.linalg.norm(over))
             assert np.isclose(found[record, place], direct.plain**2)
-    other_rows, other_labels = own.swapped(Swap(4, new[1], float(targets[1])))
-    gap = min_norm(rows, labels / np.linalg.norm(labels)) - min_norm(
-        other_rows, other_labels / np.linalg.norm(other_labels)
-    )
-    assert np.isclose(own.distance(Swap(4, new[1], float(targets[1]))).normalised, np.linalg.norm(gap))
-    assert np.allclose(own.squares(rows[:1], labels[:1]), 0.0)  # a record that is there already is not searched
+
+
+def test_a_new_record_may_have_a_point_that_is_there_already(with_equal_points: Training) -> None:
+    own = with_equal_points
+    assert np.allclose(own.squares(own.rows[:1], own.labels[:1]), 0.0)  # it is not searched
+    rows, labels = own.rows.copy(), own.labels.copy()
+    rows[5], labels[5] = own.rows[0], 0.9
+    moved = np.linalg.norm(min_norm(own.rows, own.labels, route="pinv") - min_norm(rows, labels, route="pinv"))
+    assert moved > 0.01
+    assert np.isclose(own.distance(Swap(5, own.points[0], own.rows[0], 0.9)).plain, moved)
+
+
+def test_pairs_of_neighbours_differ_in_one_record(made_up: Regression) -> None:
+    table = {name: np.append(values, values[:60]) for name, values in made_up.table.items()}
+    twice = attrs.evolve(made_up, table=table, labels=np.append(made_up.labels, made_up.labels[:60] + 0.1))
+    own, pairs = searched(twice, 300, 40.0)
+    assert np.isclose(own.length, np.linalg.norm(twice.printed()[1][twice.split(0)[0]]))
+    for swap in (*pairs.real, *pairs.worst.values()):
+        other = own.swapped(swap)
+        same = np.all(own.rows == other.rows, axis=1) & (own.labels == other.labels)
+        assert np.array_equal(np.flatnonzero(~same), [swap.place])
+        assert np.allclose(mapped("cosine", 300, 4, 40.0, 0).features(other.points), other.rows)
 
 
 def test_nearer_copies_with_other_labels_cost_more(made_up: Regression) -> None:
@@ -185,6 +232,37 @@ def test_only_features_of_one_length_bear_noise_alike(made_up: Regression) -> No
         assert np.all(part[:, -1] == 1.0)
 
 
+def test_rls_has_no_epsilon_and_a_bound_only_were_its_scales_public(made_up: Regression) -> None:
+    """A record replaced moves it less than its label says, where scales are those of D."""
+    case = Case(made_up, "kind", 1.0, 0.5)
+    rows, labels = case.linear_rows(), case.data.labels / np.linalg.norm(case.data.labels)
+    sigma, longest = noise_sigma(0.5), int(np.argmax(np.linalg.norm(rows, axis=1)))
+    found, whole = rls_epsilon(rows, sigma), rls_epsilon(rows, noise_sigma(1.0))
+    assert rls_label([0.5 * rows, rows], [0.5, 1.0]) == f"none ({found:.3g}, {whole:.3g} were the scales public)"
+    own = case.fitted(LINEAR, rows, labels)
+    for sign in (-1.0, 1.0):
+        others, targets = rows.copy(), labels.copy()
+        others[0], targets[0] = rows[longest], sign
+        moved = float(np.linalg.norm(own - case.fitted(LINEAR, others, targets)))
+        assert gaussian.epsilon(moved / sigma, DELTA) < found
+
+
+def test_figure_9_has_quantiles_of_targets_and_outputs_by_group(made_up: Regression) -> None:
+    case = Case(made_up, "kind", 1.0, 0.5)
+    found = figure9(case, 200).rows
+    assert [row[0] for row in found[::2]] == ["targets", *DRAWN, RECOMMENDED]
+    members = made_up.labels[made_up.table["kind"] == "b"]
+    assert found[1] == ("targets", "none", "b", *(f"{np.quantile(members, share):.3g}" for share in QUANTILES))
+    assert [row[1][:4] for row in found[:8]] == ["none"] * 8
+    assert [row[1] for row in found[8:]] == ["0.5"] * 2
+    assert float(found[2][-1]) > 10.0 > float(found[4][-1]) > 0.0  # noise, and RLS without it in units of labels
+    table = {name: np.tile(values, 4) for name, values in made_up.table.items()}
+    more = attrs.evolve(made_up, table=table, labels=np.tile(made_up.labels, 4))
+    groups = demographics([Case(more, "kind", 1.0, 0.5)], 1.0).rows
+    assert [row[1] for row in groups] == ["a", "b"]
+    assert sum(int(row[2]) for row in groups) == 48
+
+
 # --- The data ---------------------------------------------------------------------------------------------------------
 
 
@@ -215,5 +293,5 @@ def test_a_quick_run_has_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_feature_acceptance, "EPSILONS", (1.0,))
     modules = (random_feature_acceptance, random_feature_costs, random_feature_real, random_feature_fairness)
     titles = [part.title for module in modules for part in module.tables(None, quick=True)]
-    for each in ("Recommended", "really costs", "Table 1", "Figure 4", "Figures 5", "Figures 7", "Table 2"):
+    for each in ("Recommended", "really costs", "Table 1", "Figure 4", "Figures 5", "Figures 7", "Table 2", "Figure 9"):
         assert any(each in title for title in titles), each
