@@ -274,10 +274,8 @@ class NoBound(Composition):
 
     def ceiling(self, budget: Budget) -> Amount:
         if not isinstance(budget, Unbounded):
-            raise self._cannot_keep(
-                budget,
-                "it promises nothing; a ledger with a finite budget and another rule does, as does no ledger at all",
-            )
+            advice = "it promises nothing: ask for Unbounded(), or use another rule, on books with a finite budget"
+            raise self._cannot_keep(budget, advice)
         return ENDLESS
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
