@@ -29,6 +29,8 @@ from learners.fairness import PAPER_GRID, demographic_table, excess_risk_gaps, g
 from learners.interpolation import ridge
 from learners.private_fairness import private_statistical_parity
 from learners.random_feature_maps import Form
+from learners.random_feature_solvers import CONCENTRATED
+from learners.random_feature_theory import Published
 from learners.schema import IntArray, Values
 from mechanisms.feature_fits import ridge_l2
 
@@ -45,8 +47,8 @@ OURS: Final = "descent, recommended"
 
 
 def noise_sigma(epsilon: float) -> float:
-    """σ of the paper, for η = 3/8."""
-    return 4.0 / math.sqrt(NUMBER) * math.sqrt(2.0 * math.log(1.25 / DELTA)) / epsilon
+    """σ of the paper, for its η."""
+    return Published(NUMBER, epsilon, DELTA, CONCENTRATED).sigma
 
 
 @attrs.frozen(eq=False)

@@ -9,6 +9,7 @@ from accountant import (
     Adjacency,
     ApproxDP,
     BasicComposition,
+    Cost,
     Description,
     Ledger,
     Plan,
@@ -36,6 +37,12 @@ class Allowance:
     def delta(self) -> float:
         """δ of the target, 0 where it has none."""
         return self.target.delta if isinstance(self.target, ApproxDP) else 0.0
+
+    def fits(self) -> Callable[[Cost], bool]:
+        """Whether one release of a cost does: into ε itself where the target is pure, else by the ledger's rule."""
+        rule = BasicComposition() if isinstance(self.target, PureDP) else self.ledger.composition
+        ceiling = rule.ceiling(self.target)
+        return lambda cost: rule.amount(cost).within(ceiling)
 
     def largest_eta(self, plan: Callable[[float], Plan]) -> float:
         """The largest inverse noise scale whose plan the target pays for, by the ledger's rule."""

@@ -16,6 +16,7 @@ from scipy import stats
 
 from accountant._numbers import count, non_negative
 from boosting.measures import FloatArray
+from learners.labels import is_missing
 from learners.schema import IntArray, Values
 from learners.tables import Frame, Table, input_names, refuse_masked
 
@@ -88,13 +89,6 @@ def same_length(n: int, what: str, values: Values) -> None:
         raise ValueError(f"{what}: expected one for each of {n} records, got {values.shape[-1]}")
 
 
-def _missing(value: object) -> bool:
-    """None, NaN, or what pandas says for them."""
-    return (
-        value is None or type(value).__name__ in ("NAType", "NaTType") or (type(value) is float and math.isnan(value))
-    )
-
-
 def group_values(groups: npt.ArrayLike, n: int) -> Values:
     """The group of each record, shape (n,): text, whole numbers or truth values, none missing. Raises ValueError."""
     refuse_masked(groups, "groups")
@@ -102,7 +96,9 @@ def group_values(groups: npt.ArrayLike, n: int) -> Values:
     if values.ndim != 1:
         raise ValueError(f"groups: expected shape ({n},), got {values.shape}")
     same_length(n, "groups", values)
-    absent = [row for row, value in enumerate(values.tolist()) if _missing(value)] if values.dtype.kind in "Of" else []
+    absent = (
+        [row for row, value in enumerate(values.tolist()) if is_missing(value)] if values.dtype.kind in "Of" else []
+    )
     if absent:
         raise ValueError(
             f"groups: row {absent[0]} is missing; leave such records out or give them a group of their own"

@@ -58,3 +58,8 @@ class Part(Generic[D]):
 def plan_of(parts: Sequence["Part[D]"]) -> Plan:
     """Their costs, in order."""
     return Plan(tuple(step for part in parts for step in Plan.of(part.mechanism.cost).steps))
+
+
+def part_at(query: Query[D, FloatArray, L2Sensitivity], mu: float, noise: NoiseSource) -> Part[D]:
+    """The query with the σ that costs μ: Δ/μ."""
+    return Part(query, query.sensitivity.value / mu, noise)

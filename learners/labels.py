@@ -100,7 +100,7 @@ def _refuse_missing(values: Values) -> None:
     if values.dtype.kind == "f":
         wrong = np.flatnonzero(~np.isfinite(values))
     elif values.dtype.kind in "OmM":
-        wrong = np.flatnonzero([_missing(value) for value in values.tolist()])
+        wrong = np.flatnonzero([is_missing(value) for value in values.tolist()])
     else:
         return
     if not wrong.size:
@@ -111,7 +111,7 @@ def _refuse_missing(values: Values) -> None:
     raise ValueError(f"y: row {row} is NaN or missing. Input y contains NaN. Leave such records out before the fit")
 
 
-def _missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """Whether the value is None, NaN, or what pandas says for them (pandas is not imported here)."""
     return (
         value is None or type(value).__name__ in ("NAType", "NaTType") or (type(value) is float and math.isnan(value))

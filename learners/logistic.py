@@ -292,20 +292,17 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
         self, linear: LinearLayout, n: int, allowance: Allowance, noise: NoiseSource
     ) -> ObjectivePerturbation:
         """The law with the smallest deviation, among those that have an affordable scale."""
-        target, rule = allowance.target, allowance.ledger.composition
-        if isinstance(target, PureDP):
-            rule = BasicComposition()
-        ceiling = rule.ceiling(target)
-        kinds = (LaplaceKernel, GammaNormKernel) if isinstance(target, PureDP) else _ALL
+        kinds = (LaplaceKernel, GammaNormKernel) if isinstance(allowance.target, PureDP) else _ALL
+        at_delta, fits = isinstance(allowance.ledger.composition, BasicComposition), allowance.fits()
         found: list[ObjectivePerturbation] = []
         refused: TooLittleRegularization | None = None
         for kind in kinds:
-            delta = allowance.delta if kind is GaussianKernel and isinstance(rule, BasicComposition) else 0.0
+            delta = allowance.delta if kind is GaussianKernel and at_delta else 0.0
             try:
                 found.append(
                     calibrated(
                         kind,
-                        lambda cost: rule.amount(cost).within(ceiling),
+                        fits,
                         reach=linear.reach,
                         d=linear.d,
                         n=n,

@@ -1,6 +1,6 @@
 """Checks of estimators' parameters that several of them share. Each returns a plain value or raises ValueError."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from numbers import Integral
 
 import numpy as np
@@ -35,6 +35,17 @@ def moderate(value: float) -> float:
     if not 2.0**-100 <= number <= 2.0**100:
         raise ValueError(f"expected a number between 2^-100 and 2^100, got {value!r}")
     return number
+
+
+def public_interval(value: Sequence[float]) -> tuple[float, float]:
+    """A lower and an upper bound, finite and not too far apart for a float. Raises ValueError or TypeError."""
+    # Without types somebody may leave them out, or give one number.
+    if isinstance(value, str) or not isinstance(value, Collection) or len(value) != 2:
+        raise ValueError(f"expected public (lower, upper), got {value!r}")
+    lower, upper = float(value[0]), float(value[1])
+    if not lower < upper or not np.isfinite(upper - lower):
+        raise ValueError(f"expected finite lower < upper, and a finite width, got {value!r}")
+    return lower, upper
 
 
 def flag(value: bool) -> bool:

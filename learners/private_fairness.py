@@ -18,6 +18,7 @@ from accountant import Ledger
 from accountant._numbers import count, open_probability, positive
 from boosting.measures import FloatArray
 from learners.fairness import PAPER_GRID, Error, numbers, same_length
+from learners.parameters import public_interval
 from learners.paying import RandomState
 from learners.private_groups import (
     ACCOUNT,
@@ -28,7 +29,6 @@ from learners.private_groups import (
     group_codes,
     mean_shares,
     quantile,
-    read_bounds,
     share_interval,
     whole_shares,
 )
@@ -216,7 +216,7 @@ def private_statistical_parity(
     missing, NaN or unequal lengths; TypeError for a ledger of another adjacency. All before anything is charged.
     """
     payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
-    low, high = read_bounds(bounds)
+    low, high = checked("bounds", public_interval, bounds)
     if not 2 <= checked("grid", count, grid) < MOST_CELLS:
         raise ValueError(f"grid: expected 2 to {MOST_CELLS - 1} points, got {grid}")
     points = np.linspace(low, high, grid)
@@ -354,7 +354,7 @@ def private_demographic_table(
     delta, random_state, and what is raised, all before anything is charged: as for `private_statistical_parity`.
     """
     payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
-    low, high = read_bounds(bounds)
+    low, high = checked("bounds", public_interval, bounds)
     if not math.isfinite(threshold):
         raise ValueError(f"threshold: expected a finite number, got {threshold!r}")
     outputs, known = numbers(predictions, "predictions"), numbers(labels, "labels")

@@ -23,7 +23,8 @@ from mechanisms.noise import noise_source
 from mechanisms.sensitivity import L2Sensitivity
 
 D = TypeVar("D")
-N = TypeVar("N", int, float)
+N = TypeVar("N")
+C = TypeVar("C")
 
 CONFIDENCE: Final = 0.95
 """With which all intervals of one release hold together, over its noise; by the union bound, so in truth with more."""
@@ -34,24 +35,12 @@ ACCOUNT: Final = "fairness"
 # --- reading and paying ----------------------------------------------------------------------------------------
 
 
-def checked(what: str, check: Callable[[N], N], value: N) -> N:
+def checked(what: str, check: Callable[[N], C], value: N) -> C:
     """The checked value; what is raised names `what`."""
     try:
         return check(value)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{what}: {error}") from None
-
-
-def read_bounds(bounds: tuple[float, float]) -> tuple[float, float]:
-    """Public (lower, upper). Raises ValueError."""
-    # Without types somebody may leave them out.
-    given = cast("object", bounds)
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ValueError(f"bounds: expected public (lower, upper), got {given!r}")
-    low, high = float(given[0]), float(given[1])
-    if not (low < high and high - low < math.inf):
-        raise ValueError(f"bounds: expected finite lower < upper, and a finite width, got {given!r}")
-    return low, high
 
 
 def group_codes(groups: npt.ArrayLike, n: int, public_groups: Sequence[object]) -> IntArray:

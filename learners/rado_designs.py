@@ -15,7 +15,7 @@ from accountant import Adjacency, ReplaceOne
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Scaling
-from learners.gaussian_parts import LEAST_VARIANCE, MOMENTS_SHARE, Part, bought, noisy_spread, plan_of
+from learners.gaussian_parts import LEAST_VARIANCE, MOMENTS_SHARE, Part, bought, noisy_spread, part_at, plan_of
 from learners.rado_coding import RadoSample
 from mechanisms import (
     EdgeVectors,
@@ -130,6 +130,6 @@ class ExamplesDesign:
 
         def parts(mu: float) -> list[Part[EdgeVectors]]:
             each = [(moments, mu * math.sqrt(share)), (rados, mu * math.sqrt(1.0 - share))]
-            return [Part(query, query.sensitivity.value / part, noise) for query, part in each if part]
+            return [part_at(query, part, noise) for query, part in each if part]
 
         return parts

@@ -31,7 +31,7 @@ from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Coding, Scaling
-from learners.gaussian_parts import Part, bought, noisy_spread, plan_of
+from learners.gaussian_parts import Part, bought, noisy_spread, part_at, plan_of
 from learners.rado_coding import RadoSample
 from learners.rado_designs import Released, spread
 from learners.schema import Numeric
@@ -236,7 +236,7 @@ class FeatureDesign:
         query = class_moments(sample.coding, sample.records, self.adjacency)
 
         def at(mu: float) -> NoisySums:
-            return NoisySums(Part(query, query.sensitivity.value / mu, noise), sample.records)
+            return NoisySums(part_at(query, mu, noise), sample.records)
 
         return at(bought(allowance, lambda mu: plan_of([at(mu).part])))
 

@@ -14,7 +14,7 @@ from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.parameters import moderate
 from learners.random_feature_model import FeatureSample, FeatureTable, Fit
-from learners.random_feature_solvers import Task, affordable, gaussian_release, refuse_complex
+from learners.random_feature_solvers import Task, gaussian_release, refuse_complex
 from mechanisms import GammaNormKernel, L2Sensitivity, NoiseSource, Query
 from mechanisms.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients
 from mechanisms.feature_queries import UnitRows
@@ -136,7 +136,7 @@ class Objective:
         reach = Reach(up(math.sqrt(width)), 1.0)
         mechanism = calibrated(
             GammaNormKernel,
-            affordable(allowance),
+            allowance.fits(),
             reach=reach,
             d=width,
             n=sample.records,

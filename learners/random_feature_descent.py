@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import ClassVar, Final, TypeVar
+from typing import ClassVar, Final
 
 import attrs
 import numpy as np
@@ -12,7 +12,7 @@ from accountant._numbers import count
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Scaling
-from learners.gaussian_parts import MOMENTS_SHARE, Part, bought, noisy_spread, plan_of
+from learners.gaussian_parts import MOMENTS_SHARE, Part, bought, noisy_spread, part_at, plan_of
 from learners.parameters import flag, moderate
 from learners.random_feature_model import FeatureSample, FeatureTable, Fit, PublicFeatures
 from learners.random_feature_solvers import Task, gaussian_release, refuse_complex
@@ -27,9 +27,6 @@ WIDEST: Final = 2048
 
 LEAST_NOISE: Final = 1.0
 """Deviations of a noisy variance below which none is taken to be; more would flatten what small samples say."""
-
-
-D = TypeVar("D")
 
 
 def _values(sample: FeatureSample) -> EdgeVectors:
@@ -81,8 +78,8 @@ class Descent:
 
         def parts(mu: float) -> tuple[list[Part[EdgeVectors]], Part[UnitRows]]:
             """What a μ buys: moments, if any, and one of the gradients."""
-            first = [_part(moments, mu * math.sqrt(share), noise)] if share else []
-            return first, _part(pull(np.zeros(features.width)), mu * math.sqrt((1.0 - share) / self.rounds), noise)
+            first = [part_at(moments, mu * math.sqrt(share), noise)] if share else []
+            return first, part_at(pull(np.zeros(features.width)), mu * math.sqrt((1.0 - share) / self.rounds), noise)
 
         def plan(mu: float) -> Plan:
             first, step = parts(mu)
@@ -108,10 +105,6 @@ class Descent:
 
             least = self.clip * step.sigma / math.sqrt(self.rounds) / sample.records  # noise of the mean of all rounds
             return Fit(public, descended(gradient, features.width, self.rounds, self.horizon / least), centre, scale)
-
-
-def _part(query: Query[D, FloatArray, L2Sensitivity], mu: float, noise: NoiseSource) -> Part[D]:
-    return Part(query, query.sensitivity.value / mu, noise)
 
 
 def descended(gradient: Callable[[FloatArray], FloatArray], width: int, rounds: int, time: float) -> FloatArray:

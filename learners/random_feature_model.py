@@ -1,6 +1,6 @@
 """Random feature models: labelled records, the public way from a record to its features, and what a fit keeps."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, cast
 
@@ -10,6 +10,7 @@ import numpy as np
 from accountant._numbers import positive
 from boosting.measures import FloatArray
 from learners.coding import Coding, Scaling
+from learners.parameters import public_interval
 from learners.random_feature_maps import RandomFeatureMap, Reference
 from mechanisms.feature_queries import unit_rows
 from mechanisms.queries import row_lengths
@@ -28,16 +29,6 @@ STEP: Final = 4096
 
 KEPT: Final = 2**26
 """Numbers, half a GiB, up to which features are kept from one pass to the next; beyond they are made anew."""
-
-
-def label_interval(value: Sequence[float]) -> tuple[float, float]:
-    """Public bounds of labels, lower below upper, finite. Raises ValueError or TypeError."""
-    if isinstance(value, str) or not isinstance(value, Collection) or len(value) != 2:
-        raise ValueError(f"expected a lower and an upper bound, got {value!r}")
-    lower, upper = float(value[0]), float(value[1])
-    if not lower < upper or not np.isfinite(upper - lower):
-        raise ValueError(f"expected finite bounds, the lower below the upper, got {value!r}")
-    return lower, upper
 
 
 @attrs.frozen(eq=False)
@@ -168,7 +159,7 @@ class RandomFeatureModel:
 
     fit: Fit
     coding: Coding
-    bounds: tuple[float, float] = attrs.field(converter=label_interval)
+    bounds: tuple[float, float] = attrs.field(converter=public_interval)
     solver: Mapping[str, object]
 
     def __attrs_post_init__(self) -> None:

@@ -5,7 +5,6 @@ Each solver is a frozen class with its public settings; `learners.random_feature
 """
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from numbers import Real
 from typing import ClassVar, Final, Literal, Protocol, TypeVar, cast
@@ -13,13 +12,14 @@ from typing import ClassVar, Final, Literal, Protocol, TypeVar, cast
 import attrs
 import numpy as np
 
-from accountant import ApproxDP, BasicComposition, Cost, Description, PureDP, ReplaceOne, Unbounded
+from accountant import ApproxDP, Description, ReplaceOne, Unbounded
 from accountant._numbers import positive
 from accountant.rounding import largest
 from boosting.measures import FloatArray
+from learners import random_feature_theory
 from learners.allowance import Allowance
 from learners.coding import Scaling
-from learners.gaussian_parts import Part, bought, plan_of
+from learners.gaussian_parts import bought, part_at, plan_of
 from learners.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
 from learners.parameters import flag, one_of
 from learners.random_feature_maps import Form, Law, RandomFeatureMap
@@ -92,29 +92,17 @@ def gaussian_release(
     allowance: Allowance, query: Query[D, FloatArray, L2Sensitivity], data: D, noise: NoiseSource
 ) -> tuple[FloatArray, float]:
     """The query's value with as little Gaussian noise as the allowance buys, and the noise's σ."""
-
-    def part(mu: float) -> Part[D]:
-        return Part(query, query.sensitivity.value / mu, noise)
-
-    bought_part = part(bought(allowance, lambda mu: plan_of([part(mu)])))
-    mechanism = bought_part.mechanism
+    part = part_at(query, bought(allowance, lambda mu: plan_of([part_at(query, mu, noise)])), noise)
     protected = allowance.ledger.protect(data)
-    with allowance.reserve(plan_of([bought_part]), ReplaceOne(), mechanism.description) as charge:
-        return charge.release(mechanism, protected), bought_part.sigma
-
-
-def affordable(allowance: Allowance) -> Callable[[Cost], bool]:
-    """Whether a pure cost fits: into ε itself where the ledger adds up (ε, δ), else into what its rule has for both."""
-    rule = BasicComposition() if isinstance(allowance.target, PureDP) else allowance.ledger.composition
-    ceiling = rule.ceiling(allowance.target)
-    return lambda cost: rule.amount(cost).within(ceiling)
+    with allowance.reserve(plan_of([part]), ReplaceOne(), part.mechanism.description) as charge:
+        return charge.release(part.mechanism, protected), part.sigma
 
 
 def gamma_release(
     allowance: Allowance, query: Query[D, FloatArray, L2Sensitivity], data: D, noise: NoiseSource
 ) -> FloatArray:
     """The same with noise of density ∝ exp(−‖z‖₂/b): pure differential privacy, also where δ > 0. [gamma-norm]"""
-    fits = affordable(allowance)
+    fits = allowance.fits()
     try:
         eta = largest(lambda eta: fits(GammaNormKernel(1.0 / eta).cost(query.sensitivity)))
     except (ArithmeticError, ValueError) as error:
@@ -306,10 +294,10 @@ class Published:
 
     def sigma(self, number: int, epsilon: float, delta: float) -> tuple[float, float]:
         """The printed σ and Δ = 2/√(N(1 − 2η)), in units of features of length 1; as the code has it with its scale."""
-        printed = 2.0 / math.sqrt(number * (1.0 - 2.0 * self.eta))
+        printed = random_feature_theory.Published(number, epsilon, delta, self.eta)
         # features of length 1 are those of Algorithm 1 over √N, and the code's over √2
-        sensitivity = printed * (math.sqrt(2.0) if self.code else math.sqrt(number))
-        return sensitivity * math.sqrt(2.0 * math.log(1.25 / delta)) / epsilon, sensitivity
+        unit = math.sqrt(2.0) if self.code else math.sqrt(number)
+        return printed.sigma * unit, 2.0 * printed.radius * unit
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
         """See `Solver`. The ledger must be one that books what has no bound."""

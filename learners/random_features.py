@@ -17,12 +17,12 @@ from learners.classes import Classes, PublicClassifier, public_classes
 from learners.coding import Coding
 from learners.estimator import Domain, NamedColumns, domain_schema
 from learners.labels import bounded_labels, refuse_no_labels, signs
-from learners.parameters import moderate, optional, public_seed
+from learners.parameters import moderate, optional, public_interval, public_seed
 from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.random_feature_baselines import SGD, Objective, Ridge
 from learners.random_feature_descent import AdaSSP, Descent
 from learners.random_feature_maps import Form, Law, form_name, law_name
-from learners.random_feature_model import FeatureSample, RandomFeatureModel, label_interval
+from learners.random_feature_model import FeatureSample, RandomFeatureModel
 from learners.random_feature_solvers import MinNorm, Published, Solver, Task
 from learners.tables import Table, input_names, refuse_other_names
 from mechanisms.noise import NoiseSource
@@ -253,7 +253,7 @@ def required_bounds(value: Sequence[float] | None) -> tuple[float, float]:
             "regression needs public bounds of the labels, such as label_bounds=(0.0, 10.0): noise is measured by "
             "them, and bounds taken from the data would be a release that nobody paid for"
         )
-    return label_interval(value)
+    return public_interval(value)
 
 
 class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):
