@@ -85,6 +85,17 @@ def test_ridge_moves_within_its_sensitivity_and_not_by_much_less(penalty: float,
     assert least <= worst_ridge(1000, penalty, 0, tries=12) <= 1.0
 
 
+def test_the_constant_of_ridge_is_the_largest_that_its_proof_can_need() -> None:
+    """[004-ridge] 2(a + K·a√(a − a²))/Λ is below it for every a in [0, 1], and reaches it for a large K."""
+    shares = np.linspace(0.0, 1.0, 10_001)
+    for records, penalty in ((10, 1.0), (1000, 1e-3), (10**6, 1e-6)):
+        whole = records * penalty
+        pull = math.sqrt((records - 1) / whole)
+        needed = 2.0 * np.max(shares + pull * shares * np.sqrt(shares - shares**2)) / whole
+        assert needed <= ridge_l2(records, penalty, 1.0)
+    assert needed >= 0.99 * ridge_l2(records, penalty, 1.0)
+
+
 def test_the_printed_sensitivity_of_ridge_is_false_for_squares() -> None:
     """[004-ridge] 2/(mλ) is exceeded, at m = 1000 and λ = 1e-3 sixteen times, by two records that lie across."""
     records, penalty = 1000, 1e-3
