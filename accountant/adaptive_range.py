@@ -12,6 +12,7 @@ replaced by the chord in e^x, which is above it; with chords the maximum over a 
 that what comes out is an upper bound for all t, not only for those on the grid.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Final
@@ -37,7 +38,7 @@ MODERATE: Final = 0.5
 """Widths above get fine cells everywhere, for the same reason."""
 
 MANY: Final = 300
-"""Beyond this many rounds the window and the cells are made coarser, to keep within the time."""
+"""Beyond this many rounds the cells are made coarser, to keep within the time."""
 
 
 def _resolution(rounds: int, widest: float) -> int:
@@ -177,7 +178,11 @@ def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> 
     Returns None where the plan is too long for it, or where the search window does not contain the answer.
     Raises ValueError unless 0 < δ < 1.
     """
-    delta = open_probability(delta)
+    return _epsilon(tuple(widths), open_probability(delta), above)
+
+
+@functools.lru_cache(maxsize=256)  # a plan is priced when noise is calibrated to it, and again when it is charged
+def _epsilon(widths: tuple[tuple[float, int], ...], delta: float, above: float) -> float | None:
     paid = [(width, rounds) for width, rounds in widths if width > 0.0]
     rounds_in_all = sum(rounds for _, rounds in paid)
     if not 1 <= rounds_in_all <= MAX_ROUNDS or not above > 0.0:
@@ -263,7 +268,7 @@ class _Way:
     @staticmethod
     def of(paid: Sequence[tuple[float, int]], step: float, below: float, above: float) -> "_Way":
         total = sum(rounds * 0.25 * width**2 for width, rounds in paid)
-        reach = 5.5 if sum(rounds for _, rounds in paid) <= MANY else 4.25
+        reach = 5.5 if sum(rounds for _, rounds in paid) <= FEW else 4.25
         return _Way(below, above, total, 2.0 * max(width for width, _ in paid), reach, step)
 
     def window(self, done: float) -> _Grid:

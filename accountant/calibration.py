@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Callable
+from typing import Final
 
 from accountant.composition import BasicComposition, Composition, UnsupportedCost
-from accountant.costs import ZCDP, ApproxDP, BoundedRange, PureDP
-from accountant.plans import QUICK, ROUTES, Plan
-from accountant.rounding import largest, largest_below
+from accountant.costs import ZCDP, ApproxDP, PureDP
+from accountant.plans import QUICK, ROUTES, Plan, worth_trying
+from accountant.rounding import FINE, largest, largest_below
 
 Target = PureDP | ApproxDP | ZCDP
 
@@ -42,7 +43,7 @@ def _within(rule: Composition, target: Target, plan_of: Callable[[float], Plan])
 
 
 def _at_price(plan_of: Callable[[float], Plan], target: ApproxDP) -> float:
-    """By the quick routes first; the exact ones are asked only near the answer."""
+    """By the quick routes first; the exact ones are asked only near the answer, and by as few plans as will do."""
 
     def price(eta: float, routes: tuple[str, ...]) -> float:
         try:
@@ -51,11 +52,28 @@ def _at_price(plan_of: Callable[[float], Plan], target: ApproxDP) -> float:
             return math.inf
 
     # Mixtures that only the convolution can price are looked for around 1.
-    start = largest_below(lambda eta: price(eta, QUICK), target.epsilon) if price(1.0, QUICK) < math.inf else 1.0
-    return largest_below(lambda eta: price(eta, _worth_trying(plan_of(start))), target.epsilon, start)
+    if price(1.0, QUICK) == math.inf:
+        return largest_below(lambda eta: price(eta, ROUTES), target.epsilon)
+    start = largest_below(lambda eta: price(eta, QUICK), target.epsilon, within=ROUGHLY)
+    routes = worth_trying(plan_of(start))
+    ranges = "pld" not in routes and plan_of(start).rounds > 1
+    return largest_below(
+        lambda eta: price(eta, routes),
+        target.epsilon,
+        start * USUAL_GAIN if ranges else start,
+        within=GRAINY if ranges else FINE,
+        slope=USUAL_SLOPE if ranges else 1.0,
+    )
 
 
-def _worth_trying(plan: Plan) -> tuple[str, ...]:
-    """All routes, but for the one that cannot win: for bounded range the convolution is above the exact price."""
-    ranges = all(isinstance(step.cost, BoundedRange) for step in plan.steps)
-    return tuple(name for name in ROUTES if not (ranges and name == "pld"))
+ROUGHLY: Final = 1e-2
+"""Relative, for a starting point."""
+
+GRAINY: Final = 5e-4
+"""For the exact price of bounded-range releases, which comes from a grid, jumps by about 1e-4, and takes its time."""
+
+USUAL_GAIN: Final = 1.075
+"""By how much the exact price lets noise shrink below that of the quick routes, where there are many rounds."""
+
+USUAL_SLOPE: Final = 1.1
+"""By how many per cent that price rises where noise shrinks by one."""

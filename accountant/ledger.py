@@ -327,7 +327,7 @@ class Ledger:
             raise NotSpendable(f"reserve takes a Plan, got {type(plan).__name__}: try Plan.of(cost, rounds=...)")
         if delta == 0.0:
             return plan.amount(self._rule), None
-        price = plan.price(delta)
+        price = plan.cheapest(delta)
         return self._rule.amount(price.best), price
 
     def _price_one(self, cost: Cost) -> tuple[Amount, str]:

@@ -125,6 +125,12 @@ class Plan:
         best = min(found, key=lambda name: found[name])
         return Price(ApproxDP(found[best], delta), best, found)
 
+    def cheapest(self, delta: float) -> Price:
+        """The same without what cannot be the smallest, which takes time; what a charge is made at."""
+        price = self.price(delta, routes=worth_trying(self))
+        tried = "bounded-range" in price.routes or "pld" in worth_trying(self) or not delta
+        return price if tried else self.price(delta)
+
     def route(self, name: str, delta: float, *, enough: float | None = None) -> float | None:
         """The ε that one theorem gives, None where it does not apply.
 
@@ -231,6 +237,12 @@ class Plan:
             return curves.bounded_range_epsilon(widths[0][0], delta)
         above = self.price(delta, routes=QUICK).best.epsilon if enough is None else enough
         return adaptive_range.epsilon(widths, delta, above)
+
+
+def worth_trying(plan: Plan) -> tuple[str, ...]:
+    """All routes, but for the one that cannot win: for bounded range the convolution is above the exact price."""
+    ranges = all(isinstance(step.cost, BoundedRange) for step in plan.steps)
+    return tuple(name for name in ROUTES if not (ranges and name == "pld"))
 
 
 def _epsilon_delta(cost: Cost) -> tuple[float, float] | None:

@@ -70,11 +70,17 @@ def _bisect(fits: Callable[[float], bool], low: float, high: float) -> float:
     return low
 
 
-def largest_below(value_at: Callable[[float], float], target: float, start: float = 1.0) -> float:
+FINE: Final = 1e-6
+
+
+def largest_below(
+    value_at: Callable[[float], float], target: float, start: float = 1.0, *, within: float = FINE, slope: float = 1.0
+) -> float:
     """The largest x > 0 found with `value_at(x)` <= target, for a rising function that is dear to evaluate.
 
-    Values within 1e-6 of the target end the search, which goes by secants in logarithms between points on
-    either side; only an x whose value was seen to fit is returned. Raises `ArithmeticError` like `largest`.
+    A value less than `within` below the target, relatively, ends the search, which goes by secants in logarithms
+    between points on either side; only an x whose value was seen to fit is returned. slope: how the logarithm of the
+    value is likely to rise with that of x, for a good second guess. Raises `ArithmeticError` like `largest`.
     """
     low, high = 0.0, math.inf
     below, above = 0.0, math.inf
@@ -85,20 +91,20 @@ def largest_below(value_at: Callable[[float], float], target: float, start: floa
             low, below = x, value
         else:
             high, above = x, value
-        if low and (below >= target * (1.0 - 1e-6) or high - low <= 1e-12 * low):
+        if low and (below >= target * (1.0 - within) or high - low <= 1e-12 * low):
             return low
-        x = _next_guess(low, below, high, above, target * (1.0 - 2e-7))
+        x = _next_guess(low, below, high, above, target * (1.0 - 0.4 * within), slope)
         if not 1e-300 < x < 1e300:
             raise ArithmeticError("no noise scale that a float can hold fits this budget and this plan")
     raise ArithmeticError("the search for a noise scale did not come to an end")
 
 
-def _next_guess(low: float, below: float, high: float, above: float, target: float) -> float:
+def _next_guess(low: float, below: float, high: float, above: float, target: float, slope: float) -> float:
     """Between the brackets by a secant in logarithms; outside by proportion, at most sixteen-fold."""
     if high == math.inf:
-        return low * min(16.0, max(1.0 + 1e-9, target / below)) if below else low * 16.0
+        return low * min(16.0, max(1.0 + 1e-9, math.pow(target / below, 1.0 / slope))) if below else low * 16.0
     if low == 0.0:
-        return high * max(0.0625, min(1.0 - 1e-9, target / above))
+        return high * max(0.0625, min(1.0 - 1e-9, math.pow(target / above, 1.0 / slope)))
     if not 0.0 < below < above < math.inf:
         return math.sqrt(low) * math.sqrt(high)
     share = math.log(target / below) / math.log(above / below)

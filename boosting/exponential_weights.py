@@ -11,7 +11,7 @@ import numpy as np
 
 from accountant import ReplaceOne
 from accountant._numbers import positive
-from boosting.measures import BoundedMeasure, FloatArray, IntArray
+from boosting.measures import BoundedMeasure, FloatArray, WholeArray
 from boosting.reweighted import Reweighted, levels, ratio_zeta, start, step
 from boosting.schema import Hypothesis, Labelled
 from mechanisms import Slickness
@@ -45,15 +45,15 @@ class ExponentialWeights:
         zeta = ratio_zeta(n, number, self.learning_rate, 1.0 if self.capped else 2.0)
         return Slickness(zeta, n, ReplaceOne(), self.name, ("001-per-round-zeta",))
 
-    def weigh(self, margins: IntArray | FloatArray, hypotheses: int) -> BoundedMeasure:
+    def weigh(self, margins: WholeArray | FloatArray, hypotheses: int) -> BoundedMeasure:
         """The weights, the largest at 1."""
-        values, index = levels(margins, hypotheses)
+        values, level = levels(margins, hypotheses)
         logs = -self.learning_rate * values
         if self.capped:
             logs = np.minimum(logs, 0.0)
-        counts = np.bincount(index, minlength=logs.size)
+        counts = np.bincount(level, minlength=logs.size)
         weights = np.exp(np.minimum(logs - np.max(logs[counts > 0]), 0.0))
-        return BoundedMeasure(weights, index, float(counts @ weights))
+        return BoundedMeasure(weights, level, float(counts @ weights))
 
     def start(self, sample: S) -> Reweighted[S]:
         """The uniform measure."""

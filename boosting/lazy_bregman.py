@@ -4,6 +4,7 @@ Hypotheses are ±1 or real, in [−1, 1]. A loss 1 − ½|h(x) − y| is ½(1 + 
 margins y·h(x) counts; for ±1 it is a whole number, and as few distinct weights as hypotheses come of it.
 """
 
+import functools
 from typing import TypeVar
 
 import attrs
@@ -12,7 +13,7 @@ import numpy as np
 from accountant import ReplaceOne
 from accountant._numbers import count, fraction, positive
 from accountant.rounding import up
-from boosting.measures import BoundedMeasure, FloatArray, IntArray
+from boosting.measures import BoundedMeasure, FloatArray, WholeArray
 from boosting.projection import capped_scaling, capped_weights
 from boosting.reweighted import Reweighted, levels, ratio_zeta, start, step
 from boosting.schema import Hypothesis, Labelled
@@ -52,18 +53,17 @@ class LazyBregman:
 
         Nothing in the proof asks for ±1: two records' margins after t − 1 hypotheses in [−1, 1] differ by 2(t − 1).
         """
-        zeta = min(self.global_zeta(n), ratio_zeta(n, number, self.learning_rate, 2.0))
-        return Slickness(zeta, n, ReplaceOne(), self.name, ("L0", "001-per-round-zeta"))
+        return _certificate(self, n, number)
 
-    def weigh(self, margins: IntArray | FloatArray, hypotheses: int) -> BoundedMeasure:
+    def weigh(self, margins: WholeArray | FloatArray, hypotheses: int) -> BoundedMeasure:
         """exp(−λ·margin), scaled and capped to density exactly κ; for ±1 at most hypotheses + 1 distinct values."""
-        values, index = levels(margins, hypotheses)
+        values, level = levels(margins, hypotheses)
         logs = -self.learning_rate * values
         if margins.dtype.kind == "f":
             weights, _ = capped_weights(logs, self.density)
         else:
-            weights = capped_scaling(logs, np.bincount(index, minlength=values.size), self.density)
-        return BoundedMeasure(weights, index, self.density * margins.size)
+            weights = capped_scaling(logs, np.bincount(level, minlength=values.size), self.density)
+        return BoundedMeasure(weights, level, self.density * margins.size)
 
     def start(self, sample: S) -> Reweighted[S]:
         """The uniform measure of density κ."""
@@ -72,3 +72,9 @@ class LazyBregman:
     def step(self, state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
         """See `step`."""
         return step(state, hypothesis)
+
+
+@functools.lru_cache(maxsize=64)  # a round asks for its certificate when it is planned, checked and charged
+def _certificate(booster: LazyBregman, n: int, number: int) -> Slickness:
+    zeta = min(booster.global_zeta(n), ratio_zeta(n, number, booster.learning_rate, 2.0))
+    return Slickness(zeta, n, ReplaceOne(), booster.name, ("L0", "001-per-round-zeta"))

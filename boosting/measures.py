@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from typing import Any
 
 import attrs
 import numpy as np
@@ -9,34 +10,41 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
+WholeArray = npt.NDArray[np.signedinteger[Any]]
+"""Whole numbers of any size: small ones are passed over faster."""
 
 
 @attrs.frozen(slots=False, eq=False)
 class BoundedMeasure:
     """μ: [n] → [0, 1], stored as few distinct values and one index per record.
 
-    values: shape (L,), each in [0, 1].  index: shape (n,), integers in 0 … L − 1.
-    mass: what the weights are normalised by, κn for a measure that was scaled to density κ.
+    values: shape (L,), each in [0, 1].  levels: which of them a record has, shape (n,), integers in 0 … L − 1 of any
+    type: small ones for many records.  mass: what the weights are normalised by, κn for a measure of density κ.
     """
 
     values: FloatArray
-    index: IntArray
+    levels: WholeArray
     mass: float
 
     @property
     def n(self) -> int:
         """The number of records."""
-        return int(self.index.size)
+        return int(self.levels.size)
+
+    @cached_property
+    def index(self) -> IntArray:
+        """`levels` as integers that may be reckoned with."""
+        return np.asarray(self.levels, dtype=np.intp)
 
     @property
     def density(self) -> float:
         """|μ|/n as it really is in floating point."""
-        return float(np.dot(np.bincount(self.index, minlength=self.values.size), self.values)) / self.n
+        return float(np.dot(np.bincount(self.levels, minlength=self.values.size), self.values)) / self.n
 
     @cached_property
     def weights(self) -> FloatArray:
         """μ(i) for every record, shape (n,)."""
-        return np.asarray(self.values[self.index])
+        return np.asarray(self.values[self.levels])
 
     @property
     def distribution(self) -> FloatArray:

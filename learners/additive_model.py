@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from boosting.measures import FloatArray, IntArray
 from learners.calibration import Calibration
-from learners.schema import Categorical, Column, Numeric, Schema
+from learners.schema import Categorical, CodeArray, Column, Numeric, Schema
 from mechanisms.gradients import CLIP, ONE
 
 
@@ -44,7 +44,7 @@ class Term:
     maps: tuple[IntArray, ...]
     values: FloatArray
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Per record, shape (n,) or (n, K)."""
         place = tuple(cells[codes[column]] for column, cells in zip(self.columns, self.maps, strict=True))
         return np.asarray(self.values[place])
@@ -80,7 +80,7 @@ class AdditiveModel:
         """How many classes it tells apart."""
         return max(2, self.intercept.size)
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Log-odds, shape (n,), or (n, K). codes: shape (columns, n)."""
         total = np.zeros((codes.shape[1], *self.intercept.shape)) + self.intercept
         for term in self.terms:

@@ -26,7 +26,7 @@ from learners.encoding import EncodedSample, Layout
 from learners.estimator import Domain, PrivateClassifier
 from learners.parameters import optional, public_seed, tree_depth, unweighted
 from learners.paying import Check, Progress, RandomState
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from learners.tables import Table, encode
 from mechanisms import ExponentialKernel, PlainSelection, Query, RangeSensitivity
 from mechanisms.noise import NoiseSource
@@ -40,7 +40,7 @@ MOST_QUERIES: Final = 1000
 """The default asks no more, whatever the budget."""
 
 
-def literals(layout: Layout, codes: IntArray) -> npt.NDArray[np.float32]:
+def literals(layout: Layout, codes: CodeArray) -> npt.NDArray[np.float32]:
     """Every Boolean feature of the schema as 0 or 1, shape (n, d). codes: shape (columns, n)."""
     table = np.empty((codes.shape[1], layout.d), dtype=np.float32)
     for feature in range(layout.d):
@@ -157,7 +157,7 @@ class StudentModel:
             tables[column] += weight * members
         return tables
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """The student's log-odds of the second class, shape (n,). codes: shape (columns, n)."""
         total = np.full(codes.shape[1], self.weights[-1])
         for table, column in zip(self._tables, codes, strict=True):

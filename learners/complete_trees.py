@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.schema import Categorical, IntArray, Schema
+from learners.schema import Categorical, CodeArray, IntArray, Schema
 
 Codes: TypeAlias = tuple[int, ...]
 
@@ -64,7 +64,7 @@ class CompleteTree:
             table[number, list(split.right)] = True
         return table
 
-    def leaf(self, codes: IntArray) -> IntArray:
+    def leaf(self, codes: CodeArray) -> IntArray:
         """The leaf of every record, shape (n,), in [0, leaves). codes: shape (columns, n)."""
         records, node = np.arange(codes.shape[1]), np.zeros(codes.shape[1], dtype=np.intp)
         for _ in range(self.depth):

@@ -21,7 +21,7 @@ from learners.classes import MOST_CLASSES, Classes, PublicClassifier, public_cla
 from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import coded_labels, refuse_no_labels
 from learners.paying import Learning, PayingEstimator, Progress
-from learners.schema import Bounds, IntArray, Schema
+from learners.schema import Bounds, CodeArray, Schema
 from learners.tables import Frame, Table, encode, input_names, refuse_other_names, table_names
 from learners.tuning import best_setting, checked_settings
 from mechanisms.noise import NoiseSource
@@ -46,7 +46,7 @@ class Model(Protocol):
     def schema(self) -> Schema:
         """The public domain."""
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """One score per record, shape (n,), positive for the second class. codes: shape (columns, n).
 
         Of a learner of three classes or more: one per record and class, shape (n, classes), the highest wins.

@@ -24,7 +24,7 @@ from learners.encoding import EncodedSample
 from learners.estimator import Domain, PrivateClassifier
 from learners.parameters import one_of, public_seed, tree_depth, unweighted
 from learners.paying import Check, Progress, RandomState
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from learners.tables import Table
 from mechanisms import GaussianKernel, LaplaceKernel, LeafLabelKernel, Mechanism, PlainMechanism, Query
 from mechanisms.histograms import counts_l1, counts_l2
@@ -58,7 +58,7 @@ class Grove:
         if self.lanes is not None and self.lanes.size != sample.n:
             raise ValueError(f"the records of this forest were shared out for n = {self.lanes.size}, got {sample.n}")
 
-    def places(self, codes: IntArray) -> IntArray:
+    def places(self, codes: CodeArray) -> IntArray:
         """The leaf of each record among all leaves, shape (n,): every record is in one leaf of one tree."""
         if self.lanes is None:
             return self.trees[0].leaf(codes)
@@ -187,7 +187,7 @@ class ForestModel:
         repeats = len(self.trees) * self.trees[0].depth / len(self.schema.columns)
         return np.asarray((np.log(counts[..., 1] / counts[..., 0]) - self._prior) / max(1.0, repeats))
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Log-odds of the second class, or the mean label where labels were released; shape (n,)."""
         total = np.zeros(codes.shape[1])
         for tree, votes in zip(self.trees, self.votes, strict=True):

@@ -16,7 +16,7 @@ from scipy.special import expit
 from boosting.measures import FloatArray
 from learners.complete_trees import CompleteTree, Split
 from learners.encoding import EncodedSample, Layout
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from mechanisms.gradient_queries import LARGEST, UNIT, gains, leaf_values
 
 Loss: TypeAlias = Literal["square", "logistic"]
@@ -47,7 +47,7 @@ class GradientTree:
         if len(self.values) != self.tree.leaves or max(map(abs, self.values)) > LARGEST_VALUE:
             raise ValueError(f"expected {self.tree.leaves} leaf values of at most 2^40 units, got {len(self.values)}")
 
-    def scores(self, codes: IntArray) -> Units:
+    def scores(self, codes: CodeArray) -> Units:
         """The value of each record's leaf, in units, shape (n,)."""
         return np.asarray(np.array(self.values, dtype=np.int64)[self.tree.leaf(codes)])
 
@@ -111,18 +111,18 @@ class Growth:
 
     def level_gains(self, records: BoostedRecords, splits: tuple[Split, ...]) -> FloatArray:
         """Gains of every feature in every node of the next level, shape (nodes, d). splits: those above it."""
-        nodes, stride = len(splits) + 1, self.layout.stride
+        nodes, stride = len(splits) + 1, self.layout.narrow.stride
         kept, found = records.gradients(self.trees, self.loss, self.large)
         place = self._places(records, splits)[kept] * stride
         packed = records.sample.packed[:, kept]
         # Sums of integers below 2^53: exact, in whatever order.
-        shape = (len(self.layout.groups), nodes, stride)
+        shape = (len(self.layout.narrow.groups), nodes, stride)
         cells = np.empty((2, *shape))
         for group, codes in enumerate(packed):
             cells[0, group] = np.bincount(place + codes, minlength=nodes * stride).reshape(nodes, stride)
             cells[1, group] = np.bincount(place + codes, found, minlength=nodes * stride).reshape(nodes, stride)
         sums = np.stack(
-            [self.layout.incidence @ part.transpose(0, 2, 1).reshape(-1, nodes) for part in cells], axis=-1
+            [self.layout.narrow.incidence @ part.transpose(0, 2, 1).reshape(-1, nodes) for part in cells], axis=-1
         ).transpose(1, 0, 2)
         return gains(sums[:, -1], sums[:, :-1], self.regularization)
 
@@ -147,7 +147,7 @@ class BoostedTreesModel:
     trees: tuple[GradientTree, ...] = attrs.field(converter=tuple[GradientTree, ...])
     loss: Loss
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Σ leaf values per record, shape (n,): an estimate of the label, or of its log-odds. codes: (columns, n)."""
         total = np.zeros(codes.shape[1], dtype=np.int64)
         for tree in self.trees:

@@ -17,7 +17,7 @@ from learners.classes import Classes
 from learners.encoding import EncodedSample, Layout
 from learners.estimator import Domain, PrivateClassifier
 from learners.paying import Check, Progress, RandomState
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from learners.tables import Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
 from mechanisms.logistic_loss import BLOCK, UNIT, LogisticLosses, Reach
@@ -94,17 +94,17 @@ class Design:
     @property
     def score_rounding(self) -> float:
         """Sums over the features of a cell, then over groups; offsets at most triple each term."""
-        return 8.0 * UNIT * (self.linear.terms + len(self.linear.layout.groups) + 4)
+        return 8.0 * UNIT * (self.linear.terms + len(self.linear.layout.narrow.groups) + 4)
 
     @property
     def sum_rounding(self) -> float:
         """Sums over a block, over blocks, then over packed cells; offsets at most triple each term."""
-        return 4.0 * UNIT * (BLOCK + self.n / BLOCK + self.linear.layout.stride + 4)
+        return 4.0 * UNIT * (BLOCK + self.n / BLOCK + self.linear.layout.narrow.stride + 4)
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """w·x, shape (n,)."""
         layout, own = self.linear.layout, weights[: self.linear.layout.d]
-        tables = np.asarray(layout.incidence[:-1].T @ own).reshape(-1, layout.stride)
+        tables = np.asarray(layout.narrow.incidence[:-1].T @ own).reshape(-1, layout.narrow.stride)
         total = np.full(self.n, -float(self.linear.offsets @ own))
         if self.linear.intercept:
             total += weights[-1]
@@ -116,17 +116,17 @@ class Design:
     def _slots(self) -> IntArray:
         """Packed codes, set apart by block, shape (groups, n)."""
         blocks = np.arange(self.n) // BLOCK
-        return np.asarray(self.sample.packed + blocks * self.linear.layout.stride, dtype=np.intp)
+        return np.asarray(self.sample.packed + blocks * self.linear.layout.narrow.stride, dtype=np.intp)
 
     def pulled(self, residuals: FloatArray) -> FloatArray:
         """Σ rᵢxᵢ, shape (d,)."""
         layout = self.linear.layout
-        length = -(-self.n // BLOCK) * layout.stride
+        length = -(-self.n // BLOCK) * layout.narrow.stride
         cells = [
-            np.bincount(slots, weights=residuals, minlength=length).reshape(-1, layout.stride).sum(axis=0)
+            np.bincount(slots, weights=residuals, minlength=length).reshape(-1, layout.narrow.stride).sum(axis=0)
             for slots in self._slots
         ]
-        sums = np.asarray(layout.incidence @ np.concatenate(cells), dtype=np.float64)
+        sums = np.asarray(layout.narrow.incidence @ np.concatenate(cells), dtype=np.float64)
         features = sums[:-1] - self.linear.offsets * sums[-1]
         return np.append(features, sums[-1]) if self.linear.intercept else features
 
@@ -134,10 +134,11 @@ class Design:
     def _tables(self) -> list[tuple[IntArray, FloatArray]]:
         """For each group its features' numbers, shape (f,), and their values on its cells, shape (cells, f)."""
         layout, tables = self.linear.layout, []
-        for place, group in enumerate(layout.groups):
+        for place, group in enumerate(layout.narrow.groups):
             cells = int(np.prod([layout.schema.columns[column].cells for column in group]))
             numbers = np.array([j for j in range(layout.d) if layout.feature(j)[0] in group], dtype=np.intp)
-            part = layout.incidence[numbers][:, place * layout.stride : place * layout.stride + cells]
+            start = place * layout.narrow.stride
+            part = layout.narrow.incidence[numbers][:, start : start + cells]
             tables.append((numbers, np.asarray(part.toarray().T - self.linear.offsets[numbers], dtype=np.float64)))
         return tables
 
@@ -188,7 +189,7 @@ class LogisticModel:
         """The weight of the feature that always holds, 0 where there is none."""
         return self.weights[-1] if self._linear.intercept else 0.0
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Log-odds of the second class, shape (n,). codes: shape (columns, n)."""
         layout, offsets = self._linear.layout, self._linear.offsets
         tables = [np.zeros(column.cells) for column in self.schema.columns]

@@ -21,7 +21,7 @@ from learners.estimator import Model, PrivateClassifier
 from learners.forest import ForestModel
 from learners.labels import label_values
 from learners.paying import RandomState
-from learners.schema import IntArray
+from learners.schema import CodeArray, IntArray
 from learners.tables import Table, encode
 from learners.votes import VoteModel
 from mechanisms import (
@@ -63,7 +63,7 @@ def _labelled(fitted: PrivateClassifier[Any], X: Table, y: npt.ArrayLike) -> tup
     return codes, numbers
 
 
-def _margins(model: Model, codes: IntArray, numbers: IntArray) -> FloatArray:
+def _margins(model: Model, codes: CodeArray, numbers: IntArray) -> FloatArray:
     scores = model.scores(codes)
     if scores.ndim == 1:
         return np.asarray(np.where(numbers > 0, scores, -scores), dtype=np.float64)
@@ -136,7 +136,7 @@ class BinnedMargins:
     number: int
 
     @staticmethod
-    def of(model: Model, codes: IntArray, numbers: IntArray, edges: FloatArray) -> "BinnedMargins":
+    def of(model: Model, codes: CodeArray, numbers: IntArray, edges: FloatArray) -> "BinnedMargins":
         """Of records with codes, shape (columns, n), and class numbers, shape (n,)."""
         return BinnedMargins([_bins(_margins(model, codes, numbers), edges)], edges.size - 1)
 

@@ -13,7 +13,7 @@ from boosting import Reweighted
 from boosting.measures import FloatArray
 from boosting.schema import SignArray, Spender
 from learners.encoding import EncodedSample, Layout, literal_signs
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, Schema
 from learners.selections import Selection, choosing, selection
 from learners.weak_learners import CodeHypothesis, RobustLearner, two_classes, whole
 from mechanisms import NoiseSource, RangeSensitivity, RobustQuery, RobustSelection, SecureNoise, Slickness
@@ -21,12 +21,13 @@ from mechanisms import NoiseSource, RangeSensitivity, RobustQuery, RobustSelecti
 CONSTANT: Final = -1
 """The feature number of the constant rule."""
 
-SCORE_ROUNDING: Final = 2.0**-36
-"""Bound on how far floating point can widen the range of a change of scores (absolute, scores in [−1, 0]).
+SCORE_ROUNDING: Final = 2.0**-35
+"""Bound on how far rounding can widen the range of a change of scores (absolute, scores in [−1, 0]).
 
-Counts are exact integers. A weight is exp of a number below 2^12, so off by at most 2^-41 of itself, and its
-scale by as much again; a score adds at most 2^13 slots and 2^12 cells, each addition off by 2^-53 of the total.
-Together that is below 2^-38.9 of the total mass; twice for two samples, and twice for a range.
+Sums are exact, see `learners.weighted_sums`, but for the weights in them: each is off by half of 2^-36 of the mean
+weight, so all of them together by 2^-37 of the mass. A weight is exp of a number below 2^12, so off by at most 2^-41 of
+itself, and its scale by as much again: 2^-40 of the mass. A score is half of such a sum, off by less than 2^-37.8;
+twice for two samples, and twice for a range.
 """
 
 
@@ -37,11 +38,11 @@ class OneRule(CodeHypothesis):
     feature: int
     sign: int
 
-    def on_codes(self, layout: Layout, codes: IntArray) -> SignArray:
+    def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
         """See `CodeHypothesis`."""
         if self.feature == CONSTANT:
             return np.full(codes.shape[1], self.sign, dtype=np.int8)
-        return (self.sign * literal_signs(layout, codes, self.feature)).astype(np.int8)
+        return literal_signs(layout, codes, self.feature, self.sign)
 
     def text(self, schema: Schema) -> str:
         """As a question and its two answers. Raises ValueError for a schema with other than two classes."""
@@ -78,7 +79,7 @@ def one_rules(d: int) -> list[OneRule]:
 def one_rule_scores(data: Reweighted[EncodedSample]) -> FloatArray:
     """−err of every candidate under the weighting, shape (2d + 2,), in the order of `one_rules`."""
     measure = data.measure
-    sums = data.sample.label_sums(measure) / measure.mass
+    sums = data.sample.label_sums(measure)
     inside, everything = sums[:-1], sums[-1]
     correlation = 2.0 * inside - everything
     both = np.concatenate([correlation, -correlation, [everything, -everything]])

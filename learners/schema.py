@@ -8,13 +8,15 @@ import itertools
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.intp]
+CodeArray = npt.NDArray[np.integer[Any]]
+"""Codes of any integer type: small ones are passed over faster."""
 Values: TypeAlias = npt.NDArray[np.generic]
 
 

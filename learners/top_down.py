@@ -1,6 +1,5 @@
 """DP-TopDown: a decision tree grown best-first by private splits, with private labels. Source: 001, Algorithm 2."""
 
-import math
 from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Final, Literal, TypeAlias
@@ -18,6 +17,7 @@ from learners.schema import IntArray
 from learners.selections import Selection, choosing, selection
 from learners.trees import Split, Tree, with_feature
 from learners.weak_learners import Robust, RobustLearner
+from learners.weighted_sums import ExactArray, as_shares, cell_sums
 from mechanisms import (
     ENTROPY_IMPROVEMENT,
     ERROR_IMPROVEMENT,
@@ -37,95 +37,58 @@ Criterion: TypeAlias = Literal["gini", "entropy", "error"]
 
 
 @attrs.frozen(slots=False, eq=False)
-class Slots:
-    """A weighted sample ready to be counted: what all leaves of one round share."""
-
-    data: Reweighted[EncodedSample]
-
-    @property
-    def layout(self) -> Layout:
-        """Where features live among the packed codes."""
-        return self.data.sample.layout
-
-    @cached_property
-    def slot(self) -> IntArray:
-        """2·(number of the distinct weight) + [the label is +1] per record, shape (n,)."""
-        positive_label = (self.data.sample.labels > 0).astype(np.intp)
-        return np.asarray(2 * self.data.measure.index + positive_label)
-
-    @cached_property
-    def cells(self) -> list[int]:
-        """Joint codes of each group of columns that are packed together."""
-        columns = self.layout.schema.columns
-        return [math.prod(columns[column].cells for column in group) for group in self.layout.groups]
-
-    @property
-    def levels(self) -> int:
-        """The number of distinct weights."""
-        return int(self.data.measure.values.size)
-
-    def counts(self, rows: IntArray) -> list[IntArray]:
-        """Records among `rows`, per packed group: integers, shape (levels, 2, cells), label −1 first."""
-        slots, tables = self.slot[rows], []
-        for cells, codes in zip(self.cells, self.data.sample.packed, strict=True):
-            table = np.bincount(slots * cells + codes[rows], minlength=2 * self.levels * cells)
-            tables.append(table.reshape(self.levels, 2, cells))
-        return tables
-
-    def weights(self, counts: IntArray) -> FloatArray:
-        """Integer counts, shape (levels, …), as shares of the total weight, shape (…).
-
-        At most 2^12 levels are added up here and at most 2^12 cells afterwards, each time off by 2^-53 of the total,
-        and a weight is off by 2^-40 of itself: together 2^-39, inside `mechanisms.queries.WEIGHT_ROUNDING`.
-        """
-        measure = self.data.measure
-        return np.asarray(np.tensordot(measure.values, counts, axes=1) / measure.mass)
-
-
-@attrs.frozen(slots=False, eq=False)
 class Leaf:
-    """The records of one leaf.
+    """The records of one leaf under a weighting. Sums are of `learners.weighted_sums`: whole, and so without order.
 
-    parent, sibling: where given, counts are the parent's less the (smaller) sibling's, in integers.
+    parent, sibling: where given, sums are the parent's less the (smaller) sibling's.
     """
 
-    slots: Slots
+    data: Reweighted[EncodedSample]
     rows: IntArray
     parent: "Leaf | None" = None
     sibling: "Leaf | None" = None
 
     @cached_property
-    def counts(self) -> list[IntArray]:
-        """See `Slots.counts`."""
-        if self.parent is None or self.sibling is None:
-            return self.slots.counts(self.rows)
-        return [whole - other for whole, other in zip(self.parent.counts, self.sibling.counts, strict=True)]
+    def sums(self) -> ExactArray:
+        """Weight per packed group, label and cell, shape (groups, 2, cells), label −1 first."""
+        if self.parent is not None and self.sibling is not None:
+            return np.asarray(self.parent.sums - self.sibling.sums, dtype=np.int64)
+        sample = self.data.sample
+        stride = sample.layout.wide.stride
+        rows = None if self.rows.size == sample.n else self.rows
+        return cell_sums(self.data.measure, sample.labelled, 2 * stride, rows).reshape(-1, 2, stride)
 
     @cached_property
     def labels(self) -> FloatArray:
         """The weight of each label, shape (2,), label −1 first."""
-        levels = self.slots.levels
-        return self.slots.weights(np.bincount(self.slots.slot[self.rows], minlength=2 * levels).reshape(levels, 2))
+        return as_shares(self._labels, self.data.sample.n)
 
     @cached_property
+    def _labels(self) -> ExactArray:
+        if self.parent is not None and self.sibling is not None:
+            return np.asarray(self.parent._labels - self.sibling._labels, dtype=np.int64)
+        if "sums" in self.__dict__:
+            return np.asarray(self.sums[0].sum(axis=1), dtype=np.int64)
+        positive = (self.data.sample.labels > 0).astype(np.int8)
+        return np.asarray(cell_sums(self.data.measure, positive[None], 2, self.rows)[0], dtype=np.int64)
+
+    @property
     def inside(self) -> FloatArray:
         """The same among the records that have a feature, shape (d, 2)."""
-        layout = self.slots.layout
-        cells = np.zeros((2, len(self.counts), layout.stride))
-        for place, counts in enumerate(self.counts):
-            cells[:, place, : counts.shape[2]] = self.slots.weights(counts)
-        return np.asarray((layout.incidence @ cells.reshape(2, -1).T)[:-1], dtype=np.float64)
+        sample = self.data.sample
+        cells = self.sums.transpose(0, 2, 1).reshape(-1, 2)
+        return as_shares((sample.layout.wide.whole @ cells)[:-1], sample.n)
 
     def cut(self, feature: int) -> tuple["Leaf", "Leaf"]:
         """Its records without the feature and with it."""
-        sample = self.slots.data.sample
+        sample = self.data.sample
         has = with_feature(sample.layout, sample.codes, feature, self.rows)
         no, yes = self.rows[~has], self.rows[has]
         if no.size < yes.size:
-            small = Leaf(self.slots, no)
-            return small, Leaf(self.slots, yes, self, small)
-        small = Leaf(self.slots, yes)
-        return Leaf(self.slots, no, self, small), small
+            small = Leaf(self.data, no)
+            return small, Leaf(self.data, yes, self, small)
+        small = Leaf(self.data, yes)
+        return Leaf(self.data, no, self, small), small
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -137,12 +100,12 @@ class WeightedTree:
     @staticmethod
     def planted(data: Reweighted[EncodedSample]) -> "WeightedTree":
         """All records in one leaf."""
-        return WeightedTree((Leaf(Slots(data), np.arange(data.sample.n)),))
+        return WeightedTree((Leaf(data, np.arange(data.sample.n)),))
 
     @property
     def slickness(self) -> Slickness:
         """The certificate of the weighting."""
-        return self.leaves[0].slots.data.slickness
+        return self.leaves[0].data.slickness
 
     @property
     def leaf(self) -> FloatArray:

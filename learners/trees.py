@@ -7,7 +7,7 @@ import numpy as np
 
 from boosting.schema import SignArray
 from learners.encoding import Layout
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from learners.weak_learners import CodeHypothesis, sequence, two_classes, whole
 
 
@@ -47,11 +47,11 @@ class Tree(CodeHypothesis):
         """The largest feature number that it asks for; −1 for none."""
         return max((split.feature for split in self.splits), default=-1)
 
-    def on_codes(self, layout: Layout, codes: IntArray) -> SignArray:
+    def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
         """See `CodeHypothesis`."""
         return np.asarray(np.array(self.labels, dtype=np.int8)[self.leaves(layout, codes)])
 
-    def leaves(self, layout: Layout, codes: IntArray) -> IntArray:
+    def leaves(self, layout: Layout, codes: CodeArray) -> IntArray:
         """Leaf numbers, shape (n,). codes: shape (columns, n)."""
         leaf = np.zeros(codes.shape[1], dtype=np.intp)
         for number, split in enumerate(self.splits, 1):
@@ -112,7 +112,7 @@ def _lines(node: _Node, names: Sequence[str], classes: Sequence[str]) -> list[st
 
 
 def with_feature(
-    layout: Layout, codes: IntArray, feature: int, rows: IntArray
+    layout: Layout, codes: CodeArray, feature: int, rows: IntArray
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Which of these records have a Boolean feature, shape of `rows`. codes: shape (columns, n)."""
     column, members = layout.feature(feature)

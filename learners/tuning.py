@@ -30,6 +30,7 @@ from accountant.rounding import largest
 from boosting.measures import FloatArray, IntArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample
+from learners.schema import CodeArray
 from mechanisms.additive import GaussianKernel, LaplaceKernel
 from mechanisms.core import Mechanism
 from mechanisms.noise import NoiseSource
@@ -53,7 +54,7 @@ RUNS_PER_SETTING: Final = 2.0
 class Scores(Protocol):
     """A model, as a judge sees it."""
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """See `learners.estimator.Model`."""
 
 

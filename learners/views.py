@@ -12,7 +12,7 @@ import numpy.typing as npt
 from boosting.measures import FloatArray, IntArray
 from learners.effects import Effect, NominalEffect, OrderedEffect
 from learners.partitions import FINE, denoised, grid
-from learners.schema import Column, Numeric, Schema
+from learners.schema import CodeArray, Column, Numeric, Schema
 from mechanisms.gradients import MOST_CELLS
 
 S = TypeVar("S", bound=np.generic)
@@ -47,11 +47,11 @@ class View:
         """Cells in all."""
         return int(np.prod(self.shape))
 
-    def cells(self, codes: IntArray) -> IntArray:
+    def cells(self, codes: CodeArray) -> IntArray:
         """The cell of each record, shape (n,). codes: shape (columns, n)."""
         return self.looked_up(np.arange(self.number), codes)
 
-    def looked_up(self, table: npt.NDArray[S], codes: IntArray) -> npt.NDArray[S]:
+    def looked_up(self, table: npt.NDArray[S], codes: CodeArray) -> npt.NDArray[S]:
         """What a table has for the cell of each record, shape (n, …). table: shape (cells, …)."""
         # Tables are small and records many: a column's map is applied to the table.
         if len(self.columns) == 1:
@@ -81,11 +81,11 @@ def measured(schema: Schema) -> list[int]:
 class Partitioned:
     """What the histograms are taken of; see `mechanisms.gradients.Histograms`."""
 
-    partitions: list[IntArray]
+    partitions: list[CodeArray]
     number: int
 
     @staticmethod
-    def of(codes: IntArray, schema: Schema) -> "Partitioned":
+    def of(codes: CodeArray, schema: Schema) -> "Partitioned":
         """The measured columns, each in as many cells as the widest has, rounded up to a power of two."""
         columns = measured(schema)
         widest = max(schema.columns[column].cells for column in columns)

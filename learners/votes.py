@@ -12,7 +12,7 @@ from boosting.measures import FloatArray
 from learners.calibration import Calibration
 from learners.encoding import Layout
 from learners.one_rule import CONSTANT, OneRule
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, Schema
 from learners.trees import Tree
 from learners.weak_learners import sequence
 
@@ -65,12 +65,12 @@ class VoteModel:
             return list(Counter(self.rules).items())
         return [(rule, 1) for rule in self.rules]
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Mean vote per record, or calibrated log-odds, shape (n,). codes: shape (columns, n)."""
         votes = self.votes(codes)
         return votes if self.calibration is None else self.calibration.log_odds(votes)
 
-    def votes(self, codes: IntArray) -> FloatArray:
+    def votes(self, codes: CodeArray) -> FloatArray:
         """Mean vote per record, shape (n,), in [−1, 1]. codes: shape (columns, n)."""
         total = np.zeros(codes.shape[1], dtype=np.intp)
         for rule, votes in self._distinct:

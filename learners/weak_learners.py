@@ -16,7 +16,7 @@ from boosting import Reweighted, Spender
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.encoding import EncodedSample, Layout
-from learners.schema import IntArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from mechanisms import NoiseSource, RobustMechanism, Slickness
 
 H_co = TypeVar("H_co", covariant=True)
@@ -31,7 +31,7 @@ class CodeHypothesis(abc.ABC):
     """A classifier of encoded records. It must be a release, or follow from releases and public numbers."""
 
     @abc.abstractmethod
-    def on_codes(self, layout: Layout, codes: IntArray) -> SignArray:
+    def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
         """h(x) for unlabelled codes of shape (columns, n); shape (n,), each −1 or +1."""
 
     def predictions(self, sample: EncodedSample) -> SignArray:

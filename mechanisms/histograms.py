@@ -1,7 +1,8 @@
 """Counts of records in public partitions, and how far they move: the one place that says so."""
 
 import math
-from typing import Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from mechanisms.core import FloatArray
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
 
-IntArray = npt.NDArray[np.intp]
+IntArray = npt.NDArray[np.integer[Any]]
 
 Neighbours: TypeAlias = AddRemoveOne | ReplaceOne
 """Relations between samples that differ in one record."""
@@ -23,7 +24,7 @@ class Histograms(Protocol):
     """Records in the cells of several public partitions at once."""
 
     @property
-    def partitions(self) -> list[IntArray]:
+    def partitions(self) -> Sequence[IntArray]:
         """Per partition the cell of each record, shape (n,)."""
 
     @property

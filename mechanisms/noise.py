@@ -1,8 +1,8 @@
 """Where randomness comes from: one protocol, two sources.
 
-`SecureNoise` is the default: exact samples from a cryptographic generator, through OpenDP. `SeededNoise`
-is numpy, for experiments and tests; every entry made with it says so, and its statement is headed
-"simulation: not private".
+`SecureNoise` is the default: exact samples from a cryptographic generator; noise that is added comes from OpenDP, a
+choice by the exponential mechanism from `exact_choice`. `SeededNoise` is numpy, for experiments and tests; every entry
+made with it says so, and its statement is headed "simulation: not private".
 """
 
 import functools
@@ -18,6 +18,7 @@ import opendp.prelude as dp
 from accountant._numbers import count, positive
 from accountant.rounding import up
 from mechanisms.core import FloatArray
+from mechanisms.exact_choice import exact_choice
 from mechanisms.laws import finite_scores
 
 dp.enable_features("contrib")
@@ -89,11 +90,10 @@ def finite_values(values: FloatArray) -> FloatArray:
 
 
 @functools.lru_cache(maxsize=256)
-def _noisy_max(scale: float, *, gumbel: bool) -> dp.Measurement:
-    """OpenDP's noisy max: with Gumbel noise the exponential mechanism, with exponential noise permute-and-flip."""
+def _permute_and_flip(scale: float) -> dp.Measurement:
+    """OpenDP's noisy max with exponential noise, which is permute-and-flip."""
     domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-    measure = dp.zero_concentrated_divergence() if gumbel else dp.max_divergence()
-    return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), measure, scale=scale)
+    return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), dp.max_divergence(), scale=scale)
 
 
 @functools.lru_cache(maxsize=256)
@@ -113,23 +113,28 @@ def _add(values: FloatArray, scale: float, grid: int, *, gaussian: bool) -> Floa
     return np.asarray(noisy, dtype=np.float64).reshape(values.shape)
 
 
+def _word() -> int:
+    return int.from_bytes(os.urandom(8), "big")
+
+
 @attrs.frozen
 class SecureNoise:
-    """Exact sampling on rationals with a cryptographic generator (the `opendp` package).
+    """Exact sampling with a cryptographic generator: no law is ever sharper than declared, to the last bit.
 
-    Scales are rounded up, so no law is ever sharper than declared.
+    Additive noise and permute-and-flip are the `opendp` package's, on rationals, with scales rounded up; the
+    exponential mechanism is `exact_choice`.
     """
 
-    name = "secure (opendp)"
+    name = "secure (exact)"
     private = True
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
-        """See `NoiseSource`."""
-        return cast("int", _noisy_max(up(1.0 / positive(eta)), gumbel=True)(finite_scores(scores).tolist()))
+        """See `NoiseSource`. [exact-choice]"""
+        return exact_choice(scores, eta, _word)
 
     def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
-        return cast("int", _noisy_max(up(1.0 / positive(eta)), gumbel=False)(finite_scores(scores).tolist()))
+        return cast("int", _permute_and_flip(up(1.0 / positive(eta)))(finite_scores(scores).tolist()))
 
     def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`. Ties of the grid go to the first; that is as private, as noise is exact on the grid."""

@@ -23,36 +23,36 @@ LN2: Final = math.log(2.0)
 Impurity: TypeAlias = Callable[[FloatArray], FloatArray]
 """A node's weight times a splitting criterion, from label weights of shape (..., 2) to shape (...)."""
 
-WEIGHT_ROUNDING: Final = 2.0**-38
-"""How far floating point may put a producer's weights from the exact ones, summed over records or cells.
+WEIGHT_ROUNDING: Final = 2.0**-36
+"""How far rounding may put a producer's weights from the exact ones, summed over records or cells.
 
-In units of the total weight. What `boosting.LazyBregman` gives, summed as integer counts of its distinct weights,
-is below 2^-38.9 (see `learners.one_rule.SCORE_ROUNDING`); summing n weights one after another stays inside for
-n <= 2^14. The n distinct weights of real-valued hypotheses are normalised by a pairwise sum, which stays inside.
+In units of the total weight. What `boosting.LazyBregman` gives, summed in whole units, is below 2^-36.8 (see
+`learners.one_rule.SCORE_ROUNDING`); summing n weights one after another stays inside for n <= 2^16. The n distinct
+weights of real-valued hypotheses are normalised by a pairwise sum, which stays inside.
 """
 
-IMPROVEMENT_ROUNDING: Final = 2.0**-31
+IMPROVEMENT_ROUNDING: Final = 2.0**-29
 """Bound on how far floating point can widen the range of a change of improvements (absolute, improvements in [0, 1]).
 
 w·G moves by at most 4 per unit of weight, and an improvement reads off four pairs of weights (the children that
-are subtractions inherit two errors), so it is off by 16·2^-38 and, evaluated, by less than 2^-48 more. Two samples
-and two candidates make that 4 times as much: 2^-32 + 2^-46.
+are subtractions inherit two errors), so it is off by 16·2^-36 and, evaluated, by less than 2^-48 more. Two samples
+and two candidates make that 4 times as much: 2^-30 + 2^-46.
 """
 
-ERROR_ROUNDING: Final = 2.0**-33
-"""A quarter of it for errors, which move by at most 1 where Gini moves by 4: 4·4·2^-38, and evaluated 2^-48 more."""
+ERROR_ROUNDING: Final = 2.0**-31
+"""A quarter of it for errors, which move by at most 1 where Gini moves by 4: 4·4·2^-36, and evaluated 2^-48 more."""
 
-ENTROPY_ROUNDING: Final = 2.0**-28
-"""The same for entropy, which moves by at most H(e) bits where e of the weight is off: 2·H(2^-38) + H(2^-37) each."""
+ENTROPY_ROUNDING: Final = 2.0**-26
+"""The same for entropy, which moves by at most H(e) bits where e of the weight is off: 2·H(2^-36) + H(2^-35) each."""
 
-LEAF_ROUNDING: Final = 2.0**-36
-"""The same for the ℓ1 norm of a change of leaf weights: 2^-38 per sample, and 2^-53 where gaps are subtracted."""
+LEAF_ROUNDING: Final = 2.0**-34
+"""The same for the ℓ1 norm of a change of leaf weights: 2^-36 per sample, and 2^-53 where gaps are subtracted."""
 
 MEAN_ROUNDING: Final = 2.0**-33
 """The same for the ℓ2 norm of a change of the centred mean, in units of the radius.
 
-Per sample: 2^-38 for the weights, 2^-36 for clipping at most 2^18 coordinates, and 2^-36 for sums of at most 2^16
-blocks of 2^16 records, in whatever order BLAS takes them. Two samples: below 2^-33.8.
+Per sample: 2^-36 for the weights, 2^-36 for clipping at most 2^18 coordinates, and 2^-36 for sums of at most 2^16
+blocks of 2^16 records, in whatever order BLAS takes them. Two samples: below 2^-33.4.
 """
 
 BLOCK: Final = 2**16

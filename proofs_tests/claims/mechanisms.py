@@ -4,6 +4,28 @@ from proofs_tests.claims.claim import Claim
 
 MECHANISMS: tuple[Claim, ...] = (
     Claim(
+        "exact-choice",
+        "ours, after Karney 2016 and Ilvento 2020",
+        "The secure exponential mechanism draws index i with probability e^{ηs_i}/Σ e^{ηs_j} of the real numbers s, η.",
+        "holds",
+        "running sums in doubles, each off by at most 2^-49·Σw(1 + z) + 2^-51·kΣw + 2^-1000·k",
+        "U in [0, 1) means the first i with (1 − U)·Σ_{j<=i} w_j > U·Σ_{j>i} w_j, which rises with the first sum and "
+        "falls with the second and with U. Where U is further from every boundary than doubles can be wrong, they say "
+        "which i; else bounds on the weights with 40, 80, … correct digits (`decimal` rounds exp correctly) and more "
+        "bits of U do, once the least and the largest i that they leave agree.",
+        "mechanisms/test_exact_choice.py::test_numbers_at_a_boundary_are_told_apart_by_more_digits",
+    ),
+    Claim(
+        "whole-weights",
+        "ours, after Casacuberta, Shoemate, Vadhan & Wagaman 2022",
+        "Weights rounded to multiples of mass/(n·2^36) have sums that are exact in any order and any blocks.",
+        "holds",
+        "sums of weights are off by at most 2^-37 of the mass for it, inside SCORE_ROUNDING and WEIGHT_ROUNDING",
+        "A block holds less than 2^53 units, which doubles add exactly; blocks are added as integers. Each of n weights"
+        " moves by half a unit at most: n/2·mass/(n·2^36).",
+        "learners/test_weighted_sums.py::test_blocks_and_limbs_do_not_show",
+    ),
+    Claim(
         "L2",
         "001, Theorem 3; Dong, Durfee & Rogers 2020",
         "The exponential mechanism with inverse scale η has bounded range η·Δ_range, hence is that pure DP.",

@@ -208,7 +208,7 @@ def test_the_books_name_both_queries_and_secure_noise() -> None:
     model = PrivateBoostClassifier(1.0, 1e-6, sweeps=1).fit_encoded(sample_of(40, 0))
     charged, released = model.ledger_.entries[1:]
     assert (charged.kind, released.kind) == ("charged", "released")
-    assert "secure (opendp)" in str(charged)
+    assert "secure (exact)" in str(charged)
     assert '"query":"histograms(1)"' in str(released).replace("\\", "")
     assert '"query":"logistic-gradients"' in str(released).replace("\\", "")
 

@@ -25,7 +25,8 @@ from learners import (
     read_csv,
     schema_from_dtypes,
 )
-from learners.encoding import PACK_CELLS, literal_signs
+from learners.encoding import literal_signs
+from learners.packing import NARROW, WIDE
 from learners.tables import Table, encode
 
 SCHEMA = Schema(
@@ -279,7 +280,8 @@ def samples(draw: st.DrawFn) -> tuple[EncodedSample, BoundedMeasure]:
     codes = np.stack([rng.integers(0, column.cells, n) for column in made])
     labels = rng.choice(np.array([-1, 1], dtype=np.int8), n)
     values = rng.random(draw(st.integers(1, 9)))
-    measure = BoundedMeasure(values, rng.integers(0, values.size, n), 1.0)
+    index = rng.integers(0, values.size, n)
+    measure = BoundedMeasure(values, index, float(values[index].sum()))
     return EncodedSample(Layout(Schema(made)), codes, labels), measure
 
 
@@ -293,15 +295,15 @@ def build(name: str, cells: int, kind: str) -> Categorical | Numeric:
 def test_label_sums_equal_the_dense_product(case: tuple[EncodedSample, BoundedMeasure]) -> None:
     sample, measure = case
     dense = np.stack([literal_signs(sample.layout, sample.codes, f) > 0 for f in range(sample.layout.d)])
-    signed = measure.weights * sample.labels
+    signed = measure.distribution * sample.labels
     sums = sample.label_sums(measure)
-    assert sums[:-1] == pytest.approx(dense @ signed, abs=1e-12)
-    assert sums[-1] == pytest.approx(signed.sum(), abs=1e-12)
+    assert sums[:-1] == pytest.approx(dense @ signed, abs=2.0**-37)
+    assert sums[-1] == pytest.approx(signed.sum(), abs=2.0**-37)
 
 
 @given(samples())
 def test_label_sums_do_not_depend_on_the_order_of_rows(case: tuple[EncodedSample, BoundedMeasure]) -> None:
-    """Bit for bit: counts are integers, and the floating-point part never sees a row."""
+    """Bit for bit: whole numbers are added up, and the floating-point part never sees a row."""
     sample, measure = case
     order = np.random.default_rng(0).permutation(sample.n)
     shuffled = EncodedSample(sample.layout, sample.codes[:, order], sample.labels[order])
@@ -311,11 +313,13 @@ def test_label_sums_do_not_depend_on_the_order_of_rows(case: tuple[EncodedSample
 
 def test_columns_are_packed_within_the_cell_limit() -> None:
     layout = Layout(Schema(tuple(build(f"c{i}", cells, "category") for i, cells in enumerate((41, 16, 10, 10, 3, 2)))))
-    assert sorted(column for group in layout.groups for column in group) == list(range(6))
-    for group in layout.groups:
-        cells = np.prod([layout.schema.columns[column].cells for column in group])
-        assert cells <= PACK_CELLS
-    assert len(layout.groups) < 6
+    for packing, most in ((layout.narrow, NARROW), (layout.wide, WIDE)):
+        assert sorted(column for group in packing.groups for column in group) == list(range(6))
+        for group in packing.groups:
+            cells = np.prod([layout.schema.columns[column].cells for column in group])
+            assert cells <= most
+        assert len(packing.groups) < 6
+    assert len(layout.wide.groups) < len(layout.narrow.groups)
 
 
 def test_csv_files_are_read_with_their_faults_named(tmp_path: Path) -> None:

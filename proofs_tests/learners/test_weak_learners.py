@@ -25,6 +25,7 @@ from accountant import (
     ReplaceOne,
     ZCDPComposition,
 )
+from accountant.calibration import GRAINY
 from boosting import LazyBregman, boosting_plan, certificates
 from learners import Categorical, LazyBoostClassifier, Numeric, PrivateOneRule, Schema
 from learners.encoding import EncodedSample, Layout
@@ -106,7 +107,7 @@ def test_weights_of_a_partition_are_the_weights() -> None:
 def test_one_fit_spends_its_budget_and_never_above(kind: str, delta: float, composition: str) -> None:
     model = build(kind, epsilon=0.7, delta=delta, composition=composition).fit(X, Y)
     spent = model.ledger_.spent.as_dict()
-    assert 0.7 * (1 - 1e-6) <= float(spent["epsilon"]) <= 0.7
+    assert 0.7 * (1 - GRAINY) <= float(spent["epsilon"]) <= 0.7
     assert settled(model.ledger_)
     assert len(model.model_.rules) == 8
 

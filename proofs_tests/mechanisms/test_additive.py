@@ -309,4 +309,4 @@ def test_mixing_secure_and_simulated_noise_shows_in_the_statement() -> None:
     assert "different sources" not in str(ledger.statement())
     ledger.release(PlainMechanism(mean_query(), GaussianKernel(0.1), SeededNoise(0)), data)
     assert str(ledger.statement()).startswith("simulation: not private")
-    assert "of different sources: secure (opendp) and seeded (numpy)" in str(ledger.statement())
+    assert "of different sources: secure (exact) and seeded (numpy)" in str(ledger.statement())

@@ -181,20 +181,20 @@ def test_samplers_follow_the_declared_law_and_a_tenth_off_would_show(noise: Nois
 
 @given(st.floats(1e-6, 1e6))
 def test_secure_noise_is_never_sharper_than_declared(eta: float) -> None:
-    """The scale that OpenDP is given, against 1/η: at or above it, and by less than a billionth."""
+    """The scale that OpenDP is given for permute-and-flip, against 1/η: not below, and above by a billionth at most."""
     given_scales: list[float] = []
 
     class Recorded:
         def __call__(self, scores: list[float]) -> int:
             return 0
 
-    def record(scale: float, *, gumbel: bool) -> Recorded:
+    def record(scale: float) -> Recorded:
         given_scales.append(scale)
         return Recorded()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise_module, "_noisy_max", record)
-        SecureNoise().exponential_choice(np.zeros(3), eta)
+        patch.setattr(noise_module, "_permute_and_flip", record)
+        SecureNoise().permute_and_flip_choice(np.zeros(3), eta)
     assert Fraction(given_scales[0]) * Fraction(eta) >= 1
     assert given_scales[0] * eta <= 1 + 1e-9
 

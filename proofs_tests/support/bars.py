@@ -10,7 +10,7 @@ from accountant import Protected
 from boosting import Spender
 from boosting.schema import SignArray
 from learners.encoding import Layout
-from learners.schema import IntArray
+from learners.schema import CodeArray
 from learners.weak_learners import CodeHypothesis, RobustLearner, Weighted, WeightedPartition
 from mechanisms import LEAF_GAPS, LeafLabels, NoiseSource, Slickness
 
@@ -22,7 +22,7 @@ class Bars(CodeHypothesis):
     column: int
     labels: tuple[int, ...]
 
-    def on_codes(self, layout: Layout, codes: IntArray) -> SignArray:
+    def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
         return np.asarray(np.array(self.labels, dtype=np.int8)[codes[self.column]])
 
 

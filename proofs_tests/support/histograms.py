@@ -13,7 +13,7 @@ from learners.allowance import Allowance
 from learners.classes import Classes
 from learners.estimator import Domain, PrivateClassifier
 from learners.paying import Progress, RandomState
-from learners.schema import IntArray
+from learners.schema import CodeArray
 from mechanisms import LaplaceKernel, PlainMechanism, Query
 from mechanisms.noise import NoiseSource
 from mechanisms.sensitivity import L1Sensitivity
@@ -26,7 +26,7 @@ class Histograms:
     schema: Schema
     counts: FloatArray
 
-    def scores(self, codes: IntArray) -> FloatArray:
+    def scores(self, codes: CodeArray) -> FloatArray:
         """Log-likelihoods, shape (n, classes); of two classes their difference, shape (n,)."""
         starts = np.cumsum([0, *(column.cells for column in self.schema.columns)])
         logs = np.log(np.maximum(self.counts, 0.0) + 1.0)

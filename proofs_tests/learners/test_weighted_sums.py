@@ -1,0 +1,81 @@
+"""Sums of weights in whole numbers: what they are, and that no order, block or limb shows. [whole-weights]"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from boosting import LazyBregman
+from boosting.measures import BoundedMeasure
+from learners import weighted_sums
+from learners.schema import CodeArray
+from learners.weighted_sums import BITS, cell_sums, weight_units
+
+
+def measured(rng: np.random.Generator, n: int, spread: float) -> BoundedMeasure:
+    """Weights that span e^spread."""
+    values = np.exp(-spread * rng.random(7))
+    levels = rng.integers(0, 7, n).astype(np.int16)
+    return BoundedMeasure(values, levels, float(values[levels].sum()))
+
+
+def slow(measure: BoundedMeasure, packed: CodeArray, cells: int, rows: list[int]) -> list[list[int]]:
+    """Python's integers, record by record."""
+    units = [int(unit) for unit in weight_units(measure)]
+    found = [[0] * cells for _ in packed]
+    for sums, codes in zip(found, packed.tolist(), strict=True):
+        for row in rows:
+            sums[codes[row]] += units[int(measure.levels[row])]
+    return found
+
+
+@given(st.integers(1, 300), st.floats(0.0, 300.0), st.integers(0, 2**32))
+def test_sums_are_those_of_pythons_integers(n: int, spread: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    measure, packed = measured(rng, n, spread), rng.integers(0, 5, (3, n))
+    assert cell_sums(measure, packed, 5).tolist() == slow(measure, packed, 5, list(range(n)))
+    rows = np.flatnonzero(rng.random(n) < 0.5)
+    assert cell_sums(measure, packed, 5, rows).tolist() == slow(measure, packed, 5, rows.tolist())
+
+
+@pytest.mark.parametrize(("most", "least"), [(64, 1), (2**16, 2**16 + 1)])
+def test_blocks_and_limbs_do_not_show(monkeypatch: pytest.MonkeyPatch, most: int, least: int) -> None:
+    """Tiny blocks, and weights in two parts, give the sums of one block: so other machines may hold the blocks."""
+    rng = np.random.default_rng(3)
+    n = 70_000
+    measure, packed = measured(rng, n, 30.0), rng.integers(0, 9, (2, n)).astype(np.uint8)
+    plain = cell_sums(measure, packed, 9)
+    monkeypatch.setattr(weighted_sums, "MOST_BLOCK", most)
+    monkeypatch.setattr(weighted_sums, "LEAST_BLOCK", least)
+    assert np.array_equal(cell_sums(measure, packed, 9), plain)
+    order = rng.permutation(n)
+    moved = BoundedMeasure(measure.values, measure.levels[order], measure.mass)
+    assert np.array_equal(cell_sums(moved, packed[:, order], 9), plain)
+
+
+@given(st.integers(2, 400), st.floats(2.0**-30, 1.0), st.floats(0.01, 3.0), st.integers(0, 2**32))
+def test_rounding_moves_all_weights_together_by_less_than_half_a_unit_each(
+    n: int, density: float, rate: float, seed: int
+) -> None:
+    """2^-37 of the mass: what SCORE_ROUNDING allows for."""
+    margins = (2 * np.random.default_rng(seed).integers(0, 9, n) - 8).astype(np.int16)
+    measure = LazyBregman(density, rate).weigh(margins, 8)
+    units = weight_units(measure)
+    mass = Fraction(measure.mass)
+    off = sum(
+        abs(Fraction(int(units[level])) / (n * 2**BITS) - Fraction(float(measure.values[level])) / mass)
+        for level in measure.levels.tolist()
+    )
+    assert off <= Fraction(1, 2**37) * (1 + Fraction(1, 2**10))
+
+
+def test_beyond_64_bits_pythons_integers_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(4)
+    measure, packed = measured(rng, 5000, 5.0), rng.integers(0, 9, (2, 5000))
+    plain = cell_sums(measure, packed, 9)
+    monkeypatch.setattr(weighted_sums, "MOST_RECORDS", 1000)
+    unbounded = cell_sums(measure, packed, 9)
+    assert (plain.dtype, unbounded.dtype) == (np.dtype(np.int64), np.dtype(object))
+    assert unbounded.tolist() == plain.tolist()
