@@ -6,13 +6,14 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 EXTRAS := test
 
-.PHONY: demo test lint types tests proofs bench clean help
+.PHONY: demo test lint types tests proofs bench bench-full clean help
 
 help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
 	@echo "make proofs the long searches of the verification kit, with their times"
-	@echo "make bench  the papers' tables, ours beside its peers, speed, prices (needs EXCHEQUER_DATA; more than an hour)"
+	@echo "make bench  every benchmark, small: the papers' tables, peers, speed, prices (real data: EXCHEQUER_DATA)"
+	@echo "make bench-full  the same at full size, more than an hour; goes on where it was interrupted"
 	@echo "make clean  remove the environment and all caches"
 
 $(STAMP): pyproject.toml
@@ -42,21 +43,12 @@ tests: $(STAMP)
 proofs: $(STAMP)
 	$(BIN)/python -m proofs_tests.support.proofs
 
-# The peers bring packages of their own, so they get an environment of their own.
-bench:
-	@$(MAKE) VENV=.venv-bench EXTRAS=bench .venv-bench/.installed
-	.venv-bench/bin/python -m benchmarks recommended
-	.venv-bench/bin/python -m benchmarks adult
-	.venv-bench/bin/python -m benchmarks boosted-trees
-	.venv-bench/bin/python -m benchmarks peers
-	.venv-bench/bin/python -m benchmarks halfspaces
-	.venv-bench/bin/python -m benchmarks random-features
-	.venv-bench/bin/python -m benchmarks speed
-	.venv-bench/bin/python -m benchmarks ledger
-	.venv-bench/bin/python -m benchmarks durable
-	.venv-bench/bin/python -m benchmarks verification
-	.venv-bench/bin/python -m benchmarks composition
-	.venv-bench/bin/python -m benchmarks selection
+# The peers bring packages of their own; `benchmarks.peer_environments` makes environments for them.
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks all --quick --out benchmark-results/quick
+
+bench-full: $(STAMP)
+	$(BIN)/python -m benchmarks all
 
 clean:
 	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -207,6 +207,11 @@ def _epsilon(widths: tuple[tuple[float, int], ...], delta: float, above: float) 
     return max(0.0, up(float(x[place - 1]) + math.log1p(share * math.expm1(step)))) + ABSOLUTE
 
 
+def forget() -> None:
+    """Price everything anew, as a first fit must: for those who take the time of it."""
+    _epsilon.cache_clear()
+
+
 def _work(paid: Sequence[tuple[float, int]], step: float, above: float) -> float:
     """About how many numbers the recursion computes."""
     rounds, variance = sum(times for _, times in paid), sum(0.25 * times * width**2 for width, times in paid)

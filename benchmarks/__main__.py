@@ -1,50 +1,62 @@
-"""`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME [--data DIR] [--out DIR]` runs one."""
+"""`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME` runs one, `all` every one of them.
+
+A run that was interrupted goes on where it was when it is started again. Exit code: 0 where everything that is asked
+was reached or nothing is asked of this run, 1 where something was missed, 2 where something needed was not there.
+"""
 
 import argparse
-import importlib
+import sys
 from pathlib import Path
 
-from benchmarks.report import Report, Reports
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.openml import gathered
+from benchmarks.run import Outcome, absent, run
+from benchmarks.suite import Benchmark, Setting
+from exchequer.datasets import data_folder
 
-NAMES = {
-    "boosted-trees": "the tables and figures of 001 on Adult, Cod-RNA and Mushroom, beside it (about 10 minutes)",
-    "peers": "ours beside diffprivlib and interpret (about 20 minutes, can be resumed; extra `bench`)",
-    "recommended": "PrivateBoostClassifier on the three sets, both adjacencies, beside PrivateGBDT (about 5 minutes)",
-    "halfspaces": "halfspaces beside logistic regression and theory, with a figure (about 20 minutes; extra `bench`)",
-    "rados": "rados: the tables of 000, honest costs, noise, hardness and speed (about 15 minutes)",
-    "random-features": "random features: 004 beside ours, honest costs, fairness and speed (about 20 minutes)",
-    "adult": "accuracy and AUC on Adult, twenty seeds, against the figures of the issue (about 1 minute)",
-    "speed": "100 rounds on Adult against interpret's DP-EBM, same machine, same run (about 1 minute; extra `bench`)",
-    "composition": "price of k rounds against the exact value, and the time it takes (about 20 seconds)",
-    "selection": "private choice among 10^6 and, securely, among 326 candidates (about 10 seconds)",
-    "ledger": "what a release costs over its sampling, from the 1st to the 1,000,000th entry (about a minute)",
-    "durable": "a durable charge against a bare INSERT, and races for the last of a budget (about 5 minutes)",
-    "verification": "10^5 and 10^6 entries verified, against hashing them once (about a minute)",
-}
+ALL = "all"
 
 
-RESUMED = {"peers", "boosted-trees", "halfspaces"}
-"""They keep measurements as CSV, or a figure, where the tables go, and take the path as a third argument."""
+def listing() -> str:
+    """Every benchmark: what it reproduces, its data, its time."""
+    lines = [
+        f"{each.name:<16} {each.reproduces}\n{'':<16} data: {each.data} (about {each.minutes:g} minutes)"
+        for each in CATALOGUE
+    ]
+    return "\n".join([*lines, f"{ALL:<16} all of these, one after the other"])
 
 
-def main() -> None:
+def one(benchmark: Benchmark, options: argparse.Namespace) -> Outcome:
+    """Run it, print its page, say what it took."""
+    place = data_folder(options.data) or (gathered(benchmark.sets) if benchmark.sets else None)
+    setting = Setting(None if place is None else str(place), options.quick, options.out / benchmark.name)
+    try:
+        outcome = run(benchmark, setting)
+    except KeyboardInterrupt:
+        sys.exit(f"\ninterrupted; what was measured is in {setting.out}: the same command goes on from there")
+    print((setting.out / f"{benchmark.name}.md").read_text(encoding="utf-8"))
+    again = f", {outcome.reused} parts of an earlier run used again" if outcome.reused else ""
+    print(f"{benchmark.name}: {outcome.seconds:.0f} s{again}; files in {setting.out}", file=sys.stderr)
+    return outcome
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", nargs="?", choices=sorted(NAMES))
+    names = {benchmark.name: benchmark for benchmark in CATALOGUE}
+    parser.add_argument("name", nargs="?", choices=[*names, ALL], metavar="NAME")
     parser.add_argument("--data", help="folder with the real data sets; default: EXCHEQUER_DATA")
-    parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="where the tables go")
-    parser.add_argument("--quick", action="store_true", help="fewer repeats, for a first look")
-    options = parser.parse_args()
+    parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="where the results go")
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repeats, for a first look")
+    options = parser.parse_args(arguments)
     if options.name is None:
-        for name, what in NAMES.items():
-            print(f"{name:<15} {what}")
+        print(listing())
         return
-    options.out.mkdir(parents=True, exist_ok=True)
-    run = importlib.import_module(f"benchmarks.{options.name.replace('-', '_')}").run
-    where = (options.out,) if options.name in RESUMED else ()
-    report: Report | Reports = run(options.data, options.quick, *where)
-    print(report)
-    (options.out / f"{options.name}.md").write_text(str(report) + "\n", encoding="utf-8")
-    raise SystemExit(0 if report.met else 1)
+    chosen = CATALOGUE if options.name == ALL else (names[options.name],)
+    outcomes = [one(benchmark, options) for benchmark in chosen]
+    if any(absent(outcome.tables) for outcome in outcomes):
+        sys.exit(2)
+    sys.exit(0 if options.quick or all(outcome.met for outcome in outcomes) else 1)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Callable
-from typing import TypeAlias
+from importlib.util import find_spec
+from typing import Final, TypeAlias
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -21,7 +22,7 @@ from mechanisms.objective import calibrated
 Learner: TypeAlias = Callable[[FloatArray, SignArray, float, float, int], FloatArray]
 """(points, labels, epsilon, delta, seed) to a direction, shape (d,)."""
 
-MOST_WEIGHTS = 1000
+MOST_WEIGHTS: Final = 1000
 """Dimensions up to which our logistic regression is run: its Newton steps solve for a d × d matrix."""
 
 
@@ -83,16 +84,20 @@ def support_vectors(points: FloatArray, labels: SignArray, epsilon: float, delta
     return np.asarray(model.coef_[0])
 
 
-PRIVATE: dict[str, Learner] = {
+DIFFPRIVLIB: Final = find_spec("diffprivlib") is not None
+"""Whether it is installed."""
+
+LEFT_OUT: Final = "" if DIFFPRIVLIB else ", no diffprivlib"
+"""For titles of tables that it would be in."""
+
+LEARNERS: Final[dict[str, Learner]] = {
     "boosted means (ours)": boosted,
     "one noisy mean (ours)": one_mean,
     "logistic regression (ours)": regression,
-    "logistic regression (diffprivlib)": of_diffprivlib,
+    **({"logistic regression (diffprivlib)": of_diffprivlib} if DIFFPRIVLIB else {}),
+    "perceptron, no privacy": perceptron,
+    "support vectors, no privacy": support_vectors,
 }
-
-WITHOUT_PRIVACY: dict[str, Learner] = {"perceptron": perceptron, "support vectors": support_vectors}
-
-LEARNERS = {**PRIVATE, **WITHOUT_PRIVACY}
 
 
 def error(direction: FloatArray, fresh: MarginData) -> float:

@@ -4,40 +4,35 @@ Points are made up, as nobody knows the margin of real ones; three real sets fol
 dimensions at margin 0.1, ε = 1, δ = 1e-6, clean labels, 10,000 clean records to test on. "sphere": uniform on it,
 given the margin; "tight": every record exactly at the margin, uniform across; "minority", the panels' own: exactly
 at the margin, and up to a margin of 1/2 the mean of all is wrong on a fifth. diffprivlib's ε is pure: δ is unused.
+Where it is not installed it is left out, as the titles say.
 """
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from functools import cache, partial
+from typing import Final
 
 import attrs
 import numpy as np
 
-from benchmarks.halfspace_learners import (
-    LEARNERS,
-    MOST_WEIGHTS,
-    WITHOUT_PRIVACY,
-    Learner,
-    boosted,
-    error,
-    regression,
-)
+from benchmarks.halfspace_learners import LEARNERS, LEFT_OUT, MOST_WEIGHTS, Learner, boosted, error, regression
+from benchmarks.halfspace_real import real
 from benchmarks.halfspace_speed import speed
 from benchmarks.halfspace_theory import promised_error, trained_error
-from benchmarks.report import Grid, Line, Report, Reports
+from benchmarks.report import Cell, Grid, Line, Measured, Report, at_least, at_most
+from benchmarks.splits import PAPER
+from benchmarks.suite import Part, Setting
 from boosting.label_noise import advantage_left, flipped
 from boosting.margin_data import MarginData, margin_data
 from boosting.sample_sizes import HalfspaceTask
 from boosting.schema import SignArray
 from learners import HalfspaceBoostClassifier
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 DELTA: Final = 1e-6
 TESTED: Final = 10_000
 FAILURE: Final = 0.05
+QUICK: Final = 2_000
+"""Most records of a quick run."""
+
 PROMISES: Final = {
     "promised on new data (Thm 30, 33)": promised_error,
     "promised on the records themselves": trained_error,
@@ -45,8 +40,8 @@ PROMISES: Final = {
 
 
 @attrs.frozen
-class Setting:
-    """Of one measurement. noise_rate: the share of training labels that is flipped."""
+class Case:
+    """What is measured once. noise_rate: the share of training labels that is flipped."""
 
     n: int = 20_000
     dimension: int = 20
@@ -66,10 +61,18 @@ class Setting:
         labels = flipped(data.labels, self.noise_rate, rng)
         return data, labels, margin_data(self.shape, TESTED, self.dimension, self.margin, rng, data.direction)
 
+    @property
+    def smaller(self) -> "Case":
+        """For a quick run."""
+        return attrs.evolve(self, n=min(self.n, QUICK))
 
-HARD: Final = Setting(shape="minority")
+
+# --- Panels -----------------------------------------------------------------------------------------------------------
+
+
+HARD: Final = Case(shape="minority")
 DIMENSIONS: Final = (10, 30, 100, 300, 1_000, 3_000, 10_000)
-PANELS: Final[Mapping[str, Sequence[Setting]]] = {
+PANELS: Final[Mapping[str, Sequence[Case]]] = {
     "records": [attrs.evolve(HARD, n=n) for n in (500, 2_000, 5_000, 20_000, 100_000)],
     "margin": [attrs.evolve(HARD, margin=tau) for tau in (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)],
     "epsilon": [attrs.evolve(HARD, epsilon=e) for e in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)],
@@ -77,103 +80,98 @@ PANELS: Final[Mapping[str, Sequence[Setting]]] = {
     "dimension": [attrs.evolve(HARD, dimension=d) for d in DIMENSIONS],
     "dimension, tight": [attrs.evolve(HARD, shape="tight", dimension=d) for d in DIMENSIONS],
 }
+SECONDS: Final = dict(zip(PANELS, (20.0, 30.0, 12.0, 6.0, 95.0, 95.0), strict=True))
+"""Of a panel in a full run: made-up points of many dimensions, and promises of many records, take the longest."""
+
 VARIED: Final = {"records": "n", "margin": "margin", "epsilon": "epsilon", "flipped labels": "noise_rate"}
+"""The field that a panel varies; of the others it is the dimension."""
+
+SYMBOLS: Final = {"n": "n", "dimension": "d", "margin": "τ", "epsilon": "ε", "noise_rate": "flipped"}
 
 
-def varied(panel: str, setting: Setting) -> float:
-    """What the panel varies."""
-    return float(getattr(setting, VARIED.get(panel, "dimension")))
-
-
-def measured(setting: Setting, seeds: Iterable[int], learners: Mapping[str, Learner]) -> dict[str, list[float]]:
+def measured(case: Case, seeds: Iterable[int], learners: Mapping[str, Learner]) -> dict[str, list[float]]:
     """Errors on new records, by learner, one for each seed."""
     found: dict[str, list[float]] = {name: [] for name in learners}
     for seed in seeds:
-        data, labels, fresh = setting.drawn(seed)
+        data, labels, fresh = case.drawn(seed)
         for name, learner in learners.items():
-            if learner is not regression or setting.dimension <= MOST_WEIGHTS:
-                found[name].append(error(learner(data.points, labels, setting.epsilon, DELTA, seed), fresh))
+            if learner is not regression or case.dimension <= MOST_WEIGHTS:
+                found[name].append(error(learner(data.points, labels, case.epsilon, DELTA, seed), fresh))
     return found
 
 
-@attrs.frozen
-class Panel:
-    """One curve per learner and promise over what is varied."""
-
-    name: str
-    at: tuple[float, ...]
-    curves: Mapping[str, Sequence[list[float]]]
-
-    @property
-    def grid(self) -> Grid:
-        """The table: means over seeds."""
-        rows = [
-            (name, *(f"{statistics.fmean(errors):.4f}" if errors else "-" for errors in found))
-            for name, found in self.curves.items()
-        ]
-        return Grid(f"Error on new records against {self.name}", ("learner", *(f"{x:g}" for x in self.at)), tuple(rows))
-
-    def draw(self, ax: "Axes") -> None:
-        """Errors from 1e-4 up, theory dashed."""
-        for name, found in self.curves.items():
-            points = [(x, max(1e-4, statistics.fmean(e))) for x, e in zip(self.at, found, strict=True) if e]
-            style = "--" if name in PROMISES else ":" if name in WITHOUT_PRIVACY else "-"
-            ax.plot(*zip(*points, strict=True), style, marker="" if name in PROMISES else ".", label=name)
-        ax.set_xscale("symlog", linthresh=0.02) if self.name == "flipped labels" else ax.set_xscale("log")
-        ax.set_xticks(self.at, [f"{x:g}" for x in self.at])
-        ax.minorticks_off()
-        ax.set_yscale("log")
-        ax.set_ylim(0.8e-4, 1.2)
-        ax.set_xlabel(self.name)
-        ax.grid(alpha=0.3)
+@cache
+def _promised(promise: str, case: Case) -> float:
+    return PROMISES[promise](case.task, case.n)
 
 
-def panel(name: str, seeds: int, settings: Sequence[Setting]) -> Panel:
-    """Measure one."""
-    found = [measured(setting, range(seeds), LEARNERS) for setting in settings]
-    curves: dict[str, list[list[float]]] = {learner: [each[learner] for each in found] for learner in LEARNERS}
-    for promise, least in PROMISES.items():
-        curves[promise] = [[least(setting.task, setting.n)] for setting in settings]
-    return Panel(name, tuple(varied(name, setting) for setting in settings), curves)
+def promised(promise: str, case: Case) -> float:
+    """The smallest error that one of PROMISES has for the case; how points lie across does not matter to it."""
+    return _promised(promise, attrs.evolve(case, shape=HARD.shape))
 
 
-def picture(panels: Sequence[Panel], file: Path) -> None:
-    """All panels, one legend. Needs matplotlib."""
-    from matplotlib.figure import Figure
+def seeds_at(case: Case, seeds: int) -> int:
+    """One where dimensions are many: half a minute goes into making such points."""
+    return seeds if case.dimension <= MOST_WEIGHTS else 1
 
-    figure = Figure(figsize=(15, 9), layout="constrained")
-    for place, each in enumerate(panels, 1):
-        ax = figure.add_subplot(2, 3, place)
-        each.draw(ax)
-        if place % 3 == 1:
-            ax.set_ylabel("error on new records")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=4)
-    figure.savefig(file, dpi=110)
+
+def panel(name: str, seeds: int, cases: Sequence[Case], learners: Mapping[str, Learner] = LEARNERS) -> Grid:
+    """Errors on new records: a row for each learner and each promise, a column for each case."""
+    field = VARIED.get(name, "dimension")
+    found = [measured(case, range(seeds_at(case, seeds)), learners) for case in cases]
+    rows: list[tuple[Cell, ...]] = [
+        (learner, *(Measured.mean(each[learner], form=".4f") if each[learner] else "-" for each in found))
+        for learner in learners
+    ]
+    rows += [(name, *(Measured(promised(name, case), form=".4f") for case in cases)) for name in PROMISES]
+    head = ("learner", *(_written(field, case) for case in cases))
+    return Grid(_title(name, field, cases, seeds), head, tuple(rows))
+
+
+def _written(field: str, case: Case) -> str:
+    value = getattr(case, field)
+    return f"{SYMBOLS[field]}={value:,}" if isinstance(value, int) else f"{SYMBOLS[field]}={value:g}"
+
+
+def _title(name: str, field: str, cases: Sequence[Case], seeds: int) -> str:
+    fixed = ", ".join(_written(other, cases[0]) for other in SYMBOLS if other not in (field, "noise_rate"))
+    often = f"seeds: {seeds}"
+    if max(case.dimension for case in cases) > MOST_WEIGHTS:
+        often += f" (1 beyond d={MOST_WEIGHTS:,})"
+    return f"Error by {name.split(',')[0]}: {cases[0].shape}, {fixed}, δ={DELTA:g}, {often}{LEFT_OUT}"
+
+
+# --- What was asked ---------------------------------------------------------------------------------------------------
 
 
 ASKED: Final = (
-    (Setting(dimension=20, margin=0.1), 0.99),
-    (Setting(dimension=20, margin=0.1, noise_rate=0.02), 0.99),
-    (Setting(dimension=500, margin=0.02), 0.92),
+    (Case(dimension=20, margin=0.1), 0.99),
+    (Case(dimension=20, margin=0.1, noise_rate=0.02), 0.99),
+    (Case(dimension=500, margin=0.02), 0.92),
 )
 
 
-def asked(seeds: int) -> Report:
-    """The accuracies of the issue, with default parameters; and the harder reading, all records at the margin."""
-    lines = []
-    for setting, least in (*ASKED, *((attrs.evolve(each, shape="tight"), None) for each, _ in ASKED)):
-        (errors,) = measured(setting, range(100, 100 + seeds), {"ours": boosted}).values()
-        mean, worst = 1.0 - statistics.fmean(errors), 1.0 - max(errors)
-        flips = f"{setting.noise_rate:.0%} flipped" if setting.noise_rate else "clean"
-        what = f"dimension {setting.dimension}, margin {setting.margin:g}, {flips}, {setting.shape}"
-        met = None if least is None else mean >= least
-        lines.append(Line(what, f"{mean:.4f}, worst of {seeds} seeds {worst:.4f}", f"≥ {least}" if least else "", met))
-    return Report("Accuracy at ε = 1, δ = 1e-6, n = 20,000, default parameters", tuple(lines))
+def asked(shape: str, quick: bool = False) -> list[Report]:
+    """The accuracies of the issue, with default parameters. "tight": the harder reading, all records at the margin."""
+    seeds, n = (2, QUICK) if quick else (10, Case().n)
+    lines: list[Line] = []
+    for case, least in ASKED:
+        shaped = attrs.evolve(case, n=n, shape=shape)
+        (errors,) = measured(shaped, range(100, 100 + seeds), {"ours": boosted}).values()
+        flips = f"{case.noise_rate:.0%} flipped" if case.noise_rate else "clean"
+        what = f"dimension {case.dimension}, margin {case.margin:g}, {flips}"
+        mean = Measured.mean((1.0 - each for each in errors), unit="accuracy", form=".4f")
+        lines.append(at_least(what, mean, least, judged=not quick) if shape == Case().shape else Line(what, mean))
+        lines.append(Line(f"{what}: the worst seed", Measured(1.0 - max(errors), unit="accuracy", form=".4f")))
+    return [Report(f"Accuracy, {shape} points: default parameters, n={n:,}, ε=1, δ={DELTA:g}, seeds: {seeds}", lines)]
+
+
+# --- Flipped labels ---------------------------------------------------------------------------------------------------
 
 
 PROMISED: Final = HalfspaceTask(0.5, 0.3, 0.1, 3.0, 1e-5, 5)
-"""A task whose promise 78,000 records keep, so that it can be tried."""
+RECORDS: Final = 78_000
+"""What that promise takes, so it can be tried."""
 
 
 def aimed(data: MarginData, share: float) -> SignArray:
@@ -190,8 +188,8 @@ def aimed(data: MarginData, share: float) -> SignArray:
 def promised_run(noise_rate: float, seed: int, *, aim: bool = False) -> float:
     """The error on new records of a run that was promised for few flips. aim: whether they are where they hurt."""
     task = PROMISED
-    setting = Setting(78_000, task.dimension, task.margin, noise_rate=0.0 if aim else noise_rate, shape="tight")
-    data, labels, fresh = setting.drawn(seed)
+    case = Case(RECORDS, task.dimension, task.margin, noise_rate=0.0 if aim else noise_rate, shape="tight")
+    data, labels, fresh = case.drawn(seed)
     model = HalfspaceBoostClassifier(
         task.epsilon, task.delta, margin=task.margin, error=task.error, failure=task.failure, random_state=seed
     )
@@ -199,35 +197,61 @@ def promised_run(noise_rate: float, seed: int, *, aim: bool = False) -> float:
     return error(np.asarray(model.coef_[0]), fresh)
 
 
-def noise_report(seeds: int) -> Report:
+FACTORS: Final = (0.0, 1.0, 10.0, 20.0, 50.0, 90.0)
+"""Shares of labels that are flipped, over the share that the run was promised for."""
+
+
+def flips(aim: bool, seeds: int, factors: Sequence[float] = FACTORS) -> list[Report | Grid]:
     """A promised run at the flips it was promised for, and the same run at ten times as many and more."""
-    task, rate, lines = PROMISED, PROMISED.promised_noise_rate, []
-    for aim in (False, True):
-        for factor in (0.0, 1.0, 10.0, 20.0, 50.0, 90.0)[aim:]:
-            errors = [promised_run(factor * rate, seed, aim=aim) for seed in range(seeds)]
-            left = advantage_left(task.margin, task.density, min(1.0, factor * rate))
-            mean, worst = statistics.fmean(errors), max(errors)
-            text = f"error {mean:.4f}, worst of {seeds} seeds {worst:.4f}; advantage that is left: {left:.4f}"
-            wanted, met = (f"≤ {task.error:g}", worst <= task.error) if factor <= 1.0 else ("nothing is promised", None)
-            where = "where it hurts" if aim else "at random"
-            lines.append(
-                Line(f"{factor:g} × ατ/32 = {factor * rate:.4f} of the labels flipped {where}", text, wanted, met)
-            )
-    title = (
-        f"A promised run: α = {task.error:g}, β = {task.failure:g}, τ = {task.margin:g}, ε = {task.epsilon:g}, "
-        f"δ = {task.delta:g}, {task.dimension} dimensions, 78,000 records, all at the margin"
+    task, rate = PROMISED, PROMISED.promised_noise_rate
+    found = {each: [promised_run(each * rate, seed, aim=aim) for seed in range(seeds)] for each in factors}
+    run = f"τ={task.margin:g}, ε={task.epsilon:g}, δ={task.delta:g}, d={task.dimension}, n={RECORDS:,}, seeds: {seeds}"
+    where = "where they hurt" if aim else "at random"
+    kept = [
+        at_most(
+            f"{each * rate:.4f} of the labels flipped, {each:g} × ατ/32: the worst error",
+            Measured(max(errors), form=".4f"),
+            task.error,
+        )
+        for each, errors in found.items()
+        if each <= 1.0
+    ]
+    head = (f"promised up to {rate:.4f}", *(f"flipped={each * rate:.4f}" for each in factors))
+    left = (advantage_left(task.margin, task.density, min(1.0, each * rate)) for each in factors)
+    rows: tuple[tuple[Cell, ...], ...] = (
+        ("error, mean", *(Measured.mean(errors, form=".4f") for errors in found.values())),
+        ("error, worst seed", *(Measured(max(errors), form=".4f") for errors in found.values())),
+        ("advantage that is left", *(Measured(each, form=".4f") for each in left)),
     )
-    return Report(title, tuple(lines))
+    return [
+        Report(f"Flips {where}: α={task.error:g} promised but for β={task.failure:g}, {run}", kept),
+        Grid(f"Flips {where}: error and advantage, {run}", head, rows),
+    ]
 
 
-def run(folder: str | None, quick: bool, out: Path) -> Reports:
-    """The tables, and `halfspaces.png` beside them. Needs the extra `bench`."""
-    from benchmarks.halfspace_real import real
+# --- The benchmark ----------------------------------------------------------------------------------------------------
 
-    seeds = 1 if quick else 3
-    parts: list[Report | Grid] = [asked(2 if quick else 10), noise_report(3 if quick else 20), speed(1 if quick else 5)]
-    panels = [panel(name, seeds, settings[: 5 if quick else None]) for name, settings in PANELS.items()]
-    picture(panels, out / "halfspaces.png")
-    parts += [each.grid for each in panels]
-    parts += real(folder, 2 if quick else 5)
-    return Reports("Large-margin halfspaces", tuple(parts))
+
+def parts(setting: Setting) -> list[Part]:
+    """Accuracies that were asked for, flips, speed, each panel, and each real set."""
+    quick = setting.quick
+
+    def seconds(few: float, many: float) -> float:
+        return few if quick else many
+
+    def one_panel(name: str) -> list[Grid]:
+        cases = [case.smaller for case in PANELS[name][:2]] if quick else PANELS[name]
+        return [panel(name, 1 if quick else 3, cases)]
+
+    def one_flip(aim: bool) -> list[Report | Grid]:
+        return flips(aim, *((1, FACTORS[1:5:3]) if quick else (10, FACTORS[aim:])))
+
+    names = PAPER[-1:] if quick else PAPER  # the smallest
+    return [
+        *(Part(f"asked, {shape}", partial(asked, shape, quick), seconds(1.0, 45.0)) for shape in ("sphere", "tight")),
+        Part("flips at random", partial(one_flip, False), seconds(2.0, 55.0)),
+        Part("flips where they hurt", partial(one_flip, True), seconds(2.0, 40.0)),
+        Part("speed", partial(speed, quick), seconds(1.0, 25.0)),
+        *(Part(name, partial(one_panel, name), seconds(2.0, SECONDS[name])) for name in PANELS),
+        *(Part(f"real, {name}", partial(real, setting.data, name, quick), seconds(1.0, 50.0)) for name in names),
+    ]

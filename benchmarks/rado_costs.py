@@ -2,18 +2,20 @@
 
 Everything here is about that one column. Whole rado vectors have δ >= 1/2 at every ε, as the other columns show which
 records were summed. Printed: (ε, δ) for a rado with δ = o(1/m), (n·ε, n·δ) for n of them, for ε from about 1/m on; the
-window is β = 1/(1 + e^{ε/2}). Exact: `mechanisms.rado_law`, whose figures are rounded up. "none": the window's ends
-alone tell neighbours apart with a probability of δ or more, so no ε will do.
+window is β = 1/(1 + e^{ε/2}). Exact: `mechanisms.rado_law`, whose figures are rounded up. An ε of "inf": the window's
+ends alone tell neighbours apart with a probability of δ or more, so no ε will do.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import attrs
 
-from benchmarks.rado_table import MOST_RADOS, rados_number
-from benchmarks.report import Grid
+from benchmarks.rado_table import rados_number
+from benchmarks.report import Cell, Grid, Measured
+from benchmarks.suite import Part, Setting
 from mechanisms.rado_law import MAX_RADOS, EmptyWindow, RadoColumnLaw, beta_at, theorem6_printed
 
 DELTA: Final = 1e-6
@@ -26,10 +28,9 @@ EMPTY: Final = "empty window: the sampler never returns"
 VANISHING: Final = 1e-30
 
 
-def epsilons(records: int) -> dict[str, float]:
-    """EPSILONS, and before them two that shrink with m, by how they are written."""
-    shrinking = {"1/m": 1.0 / records, "1/√m": 1.0 / math.sqrt(records)}
-    return {**shrinking, **{f"{value:g}": value for value in EPSILONS}}
+def epsilons(records: int) -> tuple[float, ...]:
+    """1/m and 1/√m, which shrink with the records, and EPSILONS."""
+    return (1.0 / records, 1.0 / math.sqrt(records), *EPSILONS)
 
 
 @attrs.frozen
@@ -61,61 +62,79 @@ def windowed(records: int, epsilon: float) -> RadoColumnLaw | None:
         return None
 
 
-def delta_text(value: float) -> str:
-    """To two digits, where it is neither vanishing nor above 1."""
-    # Values below consist in part of what rounding up has added.
-    return "above 1" if value > 1.0 else f"{value:.1e}" if value >= VANISHING else f"< {VANISHING:.0e}"
+def mass(value: float, printed: float | None = None) -> Cell:
+    """A δ, as a bound where it is vanishing: such values consist in part of what rounding up has added."""
+    return Measured(value, None, printed, form=".1e") if value >= VANISHING else f"< {VANISHING:.0e}"
 
 
-def number_text(value: float) -> str:
-    """To three digits or to a whole number; "none" for ∞."""
-    return "none" if math.isinf(value) else f"{value:,.0f}" if value >= 100.0 else f"{value:.3g}"
+def total(value: float, printed: float | None = None, unit: str = "") -> Measured:
+    """An ε of many rados; ∞ where none will do."""
+    return Measured(value, None, printed, unit, form=".4g")
 
 
-def times_text(value: float) -> str:
-    """As `number_text`, small ones as a bound."""
-    return number_text(value) if value >= 0.01 else "< 0.01"
+def told(boundary: float, number: int) -> float:
+    """The probability that one of `number` rados tells neighbours apart for certain, each with this one.
+
+    That is δ of all at n·ε: no other rado has a ratio above e^{ε/2}.
+    """
+    return 1.0 if boundary == 1.0 else -math.expm1(number * math.log1p(-boundary))
 
 
-HEAD: Final = (
-    "ε",
-    "printed, one rado",
-    "printed, n rados",
-    "δ of one at ε and at ε/2, window",
-    "the same times m",
-    "δ of one at ε, no window",
-    "δ of one at ε/2, no window",
-    f"ε of n at δ = {DELTA:g}, window",
-    "the same, no window",
-    "δ of n at ε, window",
-    "δ of n at ε, no window",
-)
+@attrs.frozen
+class Windowed:
+    """Rados from DP-FEAT's window at an ε that is printed for one of them; words where there is no rado.
 
+    epsilon: of all at DELTA, beside n·ε where that is printed for so small a δ.  at_sum: δ of all at n·ε, beside the
+    printed one.  delta: of all at ε.  one: δ of one at ε/2, and so at ε, as no ratio in the window is above e^{ε/2}.
+    shrinking: that times the records.
+    """
 
-def costs(name: str, records: int) -> Grid:
-    """One domain: a row for each ε. No ratio in the window is above e^{ε/2}, so there δ is the same at ε and at ε/2."""
-    number = rados_number(records)
-    rows = tuple(_row(records, number, written, epsilon) for written, epsilon in epsilons(records).items())
-    title = (
-        f"{name}: what n = {number:,} rados of m = {records:,} records cost, one column alone (whole vectors: δ ≥ 1/2 "
-        "at every ε)"
-    )
-    return Grid(title, HEAD, rows)
+    epsilon: Cell
+    at_sum: Cell
+    delta: Cell
+    one: Cell
+    shrinking: Cell
 
-
-def _row(records: int, number: int, written: str, epsilon: float) -> tuple[str, ...]:
-    plain, law = cost(RadoColumnLaw(records), number, epsilon), windowed(records, epsilon)
-    one, share, total, spent = EMPTY, "-", "-", "-"
-    printed = f"({number_text(number * epsilon)}, n·δ)"
-    if law is not None:
+    @staticmethod
+    def at(records: int, number: int, epsilon: float) -> "Windowed":
+        """Of `number` rados of so many records."""
+        law = windowed(records, epsilon)
+        if law is None:
+            return Windowed(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY)
         found, (sum_epsilon, sum_delta) = cost(law, number, epsilon), theorem6_printed(records, number, epsilon)
-        printed = f"({number_text(sum_epsilon)}, {delta_text(sum_delta)})"
-        one, share = delta_text(found.one_half), times_text(records * found.one_half)
-        total, spent = number_text(found.epsilon), delta_text(found.delta)
-    return (
-        *(written, f"({epsilon:.3g}, o(1/m))", printed, one, share, delta_text(plain.one), delta_text(plain.one_half)),
-        *(total, number_text(plain.epsilon), spent, delta_text(plain.delta)),
+        return Windowed(
+            total(found.epsilon, sum_epsilon if sum_delta <= DELTA else None),
+            mass(told(law.boundary, number), sum_delta),
+            mass(found.delta),
+            mass(found.one_half),
+            mass(records * found.one_half),
+        )
+
+
+def costs(name: str, records: int) -> list[Grid]:
+    """One domain, a column for each ε that is printed for one rado: ε of all rados, and δ of one and of all."""
+    number, at = rados_number(records), epsilons(records)
+    plain = [cost(RadoColumnLaw(records), number, epsilon) for epsilon in at]
+    window = [Windowed.at(records, number, epsilon) for epsilon in at]
+    head = ("one column alone", *(f"ε={epsilon:.3g}" for epsilon in at))
+    what = f"m={records:,}, n={number:,}; first 1/m, 1/√m"
+    totals: tuple[tuple[Cell, ...], ...] = (
+        ("in the window", *(each.epsilon for each in window)),
+        ("no window", *(total(each.epsilon) for each in plain)),
     )
+    masses: tuple[tuple[Cell, ...], ...] = (
+        ("one rado, window, at ε and at ε/2", *(each.one for each in window)),
+        ("that times m, which is printed to vanish", *(each.shrinking for each in window)),
+        ("one rado, no window, at ε", *(mass(each.one) for each in plain)),
+        ("one rado, no window, at ε/2", *(mass(each.one_half) for each in plain)),
+        ("n rados, window, at n·ε", *(each.at_sum for each in window)),
+        ("n rados, window, at ε", *(each.delta for each in window)),
+        ("n rados, no window, at ε", *(mass(each.delta) for each in plain)),
+    )
+    return [
+        Grid(f"{name}: ε of n rados at δ={DELTA:g}, against the ε printed for one; {what}", head, totals),
+        Grid(f"{name}: δ at the ε printed for one, whole rados have δ ≥ 1/2; {what}", head, masses),
+    ]
 
 
 def affordable(records: int, epsilon: float) -> int:
@@ -134,16 +153,24 @@ def affordable(records: int, epsilon: float) -> int:
     return below
 
 
-def buys() -> Grid:
+def buys(domains: Sequence[str] = tuple(RECORDS), at: Sequence[float] = EPSILONS) -> Grid:
     """A row for each domain: how many rados an ε buys, beside the number that is used."""
-    rows = [
-        (name, f"{m:,}", f"{rados_number(m):,}", *(f"{affordable(m, epsilon):,}" for epsilon in EPSILONS))
-        for name, m in RECORDS.items()
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            f"{name} (m={RECORDS[name]:,}, used: {rados_number(RECORDS[name]):,})",
+            *(Measured(affordable(RECORDS[name], epsilon), unit="rados", form=",.0f") for epsilon in at),
+        )
+        for name in domains
+    )
+    head = ("domain", *(f"ε={epsilon:g}" for epsilon in at))
+    return Grid(f"What ε really buys: the most rados whose one column costs at most (ε, {DELTA:g})", head, rows)
+
+
+def parts(setting: Setting) -> list[Part]:
+    """The cost of each domain's rados, and what ε buys. Needs no data. quick: two domains, few ε."""
+    names = list(RECORDS)[-2:] if setting.quick else list(RECORDS)
+    at = EPSILONS[::3] if setting.quick else EPSILONS
+    return [
+        *(Part(f"costs of {name}", partial(costs, name, RECORDS[name]), 0.5) for name in names),
+        Part("what ε buys", lambda: [buys(names, at)], 1.0 if setting.quick else 12.0),
     ]
-    head = ("domain", "m", f"n = min({MOST_RADOS:,}, m/2)", *(f"ε = {epsilon:g}" for epsilon in EPSILONS))
-    return Grid(f"What ε really buys: the most rados whose one column costs at most (ε, {DELTA:g})", head, tuple(rows))
-
-
-def tables() -> list[Grid]:
-    """All of them."""
-    return [*(costs(name, records) for name, records in RECORDS.items()), buys()]

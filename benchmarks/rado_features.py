@@ -13,9 +13,8 @@ those of the protected column are its two values. RadoBoost keeps the best on sm
 the ε buys is how many rados there are, also of the public columns.
 """
 
-import functools
-import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -23,10 +22,11 @@ import attrs
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from benchmarks.rado_costs import DELTA, affordable, number_text, windowed
+from benchmarks.rado_costs import DELTA, affordable, total, windowed
 from benchmarks.rado_domains import domain
-from benchmarks.rado_table import error, errors_by_round, learnt, rados_number
-from benchmarks.report import Grid
+from benchmarks.rado_table import error, errors_by_round, learnt, percent, rados_number
+from benchmarks.report import Cell, Grid, Line, Measured, Report
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from boosting.rado import ada_boost, rado_boost
 from boosting.schema import SignArray
@@ -161,20 +161,11 @@ def of_domain(name: str, folder: Path) -> Study:
     return of_numbers(name, data.points, data.labels)
 
 
-def studies(folder: str | Path | None = None, quick: bool = False) -> list[Study]:
-    """By records, with no column chosen yet; quick: the three smallest. Raises DataNotFound."""
-    place = data_folder(folder)
-    if place is None:
-        raise DataNotFound(f"this benchmark needs UCI domains: pass --data DIR or set {SEARCHED}")
-    small = [of_domain("fertility", place), of_domain("ionosphere", place), of_votes(place)]
-    return small if quick else [*small, of_mushrooms(place), of_domain("firm-teacher", place), of_incomes(place)]
-
-
 # --- One fold ---------------------------------------------------------------------------------------------------------
 
 
 @attrs.frozen(eq=False)
-class Part:
+class StudyFold:
     """A fold. train, test: tables.  y, y_test: labels.  edges, test_edges: coded, standardised but for the constant.
 
     raw, raw_test: edge vectors whose protected column is −1 or +1.
@@ -191,7 +182,7 @@ class Part:
     raw_test: FloatArray
 
     @staticmethod
-    def of(study: Study, features: FloatArray, kept: Sequence[int], held: Sequence[int]) -> "Part":
+    def of(study: Study, features: FloatArray, kept: Sequence[int], held: Sequence[int]) -> "StudyFold":
         """From the numbers of records to train on and to test on."""
         scaling = spread(features[kept, :-1]).within(features.shape[1], range(features.shape[1] - 1))
         scaled = scaling.apply(features)
@@ -200,7 +191,7 @@ class Part:
         y = study.labels
         edges = [y[rows, None] * values[rows] for values in (scaled, whole) for rows in (kept, held)]
         tables = [{name: values[rows] for name, values in study.table.items()} for rows in (kept, held)]
-        return Part(study, tables[0], y[kept], tables[1], y[held], *edges)
+        return StudyFold(study, tables[0], y[kept], tables[1], y[held], *edges)
 
 
 def fewest_errors(train: FloatArray, test: FloatArray, rados: FloatArray | None, rounds: int) -> float:
@@ -209,7 +200,7 @@ def fewest_errors(train: FloatArray, test: FloatArray, rados: FloatArray | None,
     return float(errors_by_round(run, test)[int(np.argmin(errors_by_round(run, train)))])
 
 
-def without_privacy(part: Part, rounds: int, noise: SeededNoise) -> dict[str, float]:
+def without_privacy(part: StudyFold, rounds: int, noise: SeededNoise) -> dict[str, float]:
     """Errors of what does not depend on ε."""
     found, number = {}, rados_number(part.y.size)
     everything = (part.edges, part.test_edges)
@@ -220,7 +211,7 @@ def without_privacy(part: Part, rounds: int, noise: SeededNoise) -> dict[str, fl
     return found
 
 
-def published(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> dict[str, float]:
+def published(part: StudyFold, epsilon: float, rounds: int, noise: SeededNoise) -> dict[str, float]:
     """Whole rados of DP-FEAT at ε; nothing where its window is empty."""
     law = windowed(part.y.size, epsilon)
     if law is None:
@@ -231,7 +222,7 @@ def published(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> di
     return {PUBLISHED: ours, PAPERS: fewest_errors(part.raw, part.raw_test, rados, rounds)}
 
 
-@functools.cache
+@cache
 def most_rados(records: int, epsilon: float) -> int:
     """What (ε, DELTA) buys over own supports, at most the usual number; 0 for none."""
     number = min(affordable(records, epsilon), rados_number(records))
@@ -239,7 +230,7 @@ def most_rados(records: int, epsilon: float) -> int:
     return number - (number > 0 and RadoColumnLaw(records).epsilon(DELTA, number) > epsilon)
 
 
-def ours(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> dict[str, float]:
+def ours(part: StudyFold, epsilon: float, rounds: int, noise: SeededNoise) -> dict[str, float]:
     """What costs (ε, DELTA): from noisy sums, and over own supports where that buys a rado."""
     numbers = {"sums": rados_number(part.y.size), "own-supports": most_rados(part.y.size, epsilon)}
     found = {}
@@ -269,7 +260,7 @@ Errors: TypeAlias = Mapping[str, Sequence[float]]
 
 
 @attrs.frozen(eq=False)
-class Measured:
+class StudyErrors:
     """Test errors in [0, 1] by contender, one per fold: for all ε, and for each."""
 
     study: Study
@@ -277,24 +268,24 @@ class Measured:
     at: Mapping[float, Errors]
 
 
-def parts(study: Study, seed: int = 0) -> Iterator[Part]:
+def folds_of(study: Study, seed: int = 0) -> Iterator[StudyFold]:
     """The folds, each class spread evenly."""
     features = study.features
     for kept, held in StratifiedKFold(study.folds, shuffle=True, random_state=seed).split(features, study.labels):
-        yield Part.of(study, features, kept, held)
+        yield StudyFold.of(study, features, kept, held)
 
 
-def measured(study: Study, epsilons: Sequence[float] = EPSILONS, rounds: int = ROUNDS, seed: int = 0) -> Measured:
+def measured(study: Study, epsilons: Sequence[float] = EPSILONS, rounds: int = ROUNDS, seed: int = 0) -> StudyErrors:
     """All contenders on all folds."""
     fixed: dict[str, list[float]] = {}
     at: dict[float, dict[str, list[float]]] = {epsilon: {} for epsilon in epsilons}
-    for number, part in enumerate(parts(study, seed)):
+    for number, part in enumerate(folds_of(study, seed)):
         noise = SeededNoise(np.random.default_rng([seed, number]))
         _add(fixed, without_privacy(part, rounds, noise))
         for epsilon, found in at.items():
             _add(found, published(part, epsilon, rounds, noise))
             _add(found, ours(part, epsilon, rounds, noise))
-    return Measured(study, fixed, at)
+    return StudyErrors(study, fixed, at)
 
 
 def _add(found: dict[str, list[float]], errors: Mapping[str, float]) -> None:
@@ -302,55 +293,82 @@ def _add(found: dict[str, list[float]], errors: Mapping[str, float]) -> None:
         found.setdefault(name, []).append(each)
 
 
-def text(errors: Sequence[float]) -> str:
-    """Mean and sample standard deviation, in per cent; "-" for none."""
-    if not errors:
-        return "-"
-    return f"{100.0 * statistics.fmean(errors):.2f} ± {100.0 * statistics.stdev(errors):.2f}"
+def cell(errors: Sequence[float]) -> Cell:
+    """In per cent, over folds; "-" for none."""
+    return percent(errors) if errors else "-"
 
 
-HEAD: Final = (
-    "domain: column",
-    "m",
-    "ε",
-    *(ADA, ADA_WITHOUT, RADO, RADO_WITHOUT),
-    *(PUBLISHED, PAPERS, "its real cost, whole", f"its column alone, ε at δ = {DELTA:g}"),
-    *(SUMS, OWN, "rados over own supports"),
-)
+def grid(found: StudyErrors, which: str) -> Grid:
+    """Test errors, a column for each ε; what does not depend on it is the same in all. which: how it was chosen."""
+    study, fixed = found.study, found.fixed
+    rows: list[tuple[Cell, ...]] = [(name, *(cell(fixed[name]) for _ in found.at)) for name in fixed]
+    rows += [(name, *(cell(errors.get(name, ())) for errors in found.at.values())) for name in (PUBLISHED, PAPERS)]
+    rows += [(f"{name}: (ε, {DELTA:g})", *(cell(e.get(name, ())) for e in found.at.values())) for name in (SUMS, OWN)]
+    title = f"{study.title}, {which}, is protected: test error in %, m={study.labels.size:,}, folds: {study.folds}"
+    return Grid(title, ("learner", *(f"ε={epsilon:g}" for epsilon in found.at)), tuple(rows))
 
 
-def grid(title: str, found: Sequence[Measured]) -> Grid:
-    """A row for each domain and ε. What ours costs is the ε of the row, at DELTA."""
-    return Grid(title, HEAD, tuple(_row(each, epsilon) for each in found for epsilon in each.at))
+def costs(found: StudyErrors, which: str) -> Report:
+    """What the published rados of a training fold really cost, and how many rados over own supports an ε buys."""
+    records, lines = found.study.training, [Line("published, whole vectors", "δ ≥ 1/2 at every ε")]
+    for epsilon in found.at:
+        law = windowed(records, epsilon)
+        spent = total(law.epsilon(DELTA, rados_number(records)), unit="ε") if law else "no rado exists"
+        lines.append(Line(f"ε={epsilon:g}: published, its column alone", spent))
+    for epsilon in found.at:
+        bought = Measured(most_rados(records, epsilon), unit="rados", form=",.0f")
+        lines.append(Line(f"ε={epsilon:g}: rados over own supports", bought))
+    return Report(f"{found.study.title}, {which}: what protecting it costs at δ={DELTA:g}", lines)
 
 
-def _row(each: Measured, epsilon: float) -> tuple[str, ...]:
-    study, found = each.study, each.at[epsilon]
-    records, law = study.training, windowed(study.training, epsilon)
-    whole, alone = "no rado exists", "-"
-    if law is not None:
-        whole, alone = "δ ≥ 1/2 at every ε", number_text(law.epsilon(DELTA, rados_number(records)))
-    return (
-        *(study.title, f"{study.labels.size:,}", f"{epsilon:g}"),
-        *(text(each.fixed[name]) for name in (ADA, ADA_WITHOUT, RADO, RADO_WITHOUT)),
-        *(text(found.get(PUBLISHED, ())), text(found.get(PAPERS, ())), whole, alone),
-        *(text(found[SUMS]), text(found.get(OWN, ())), f"{most_rados(records, epsilon):,}" if found.get(OWN) else "-"),
-    )
+# --- The benchmark ----------------------------------------------------------------------------------------------------
 
 
-TITLE: Final = "Table 2 of 000, left: test error in %, one Boolean column protected; ours costs (ε, 1e-6); "
+SOURCES: Final[Mapping[str, tuple[Callable[[Path], Study], float]]] = {
+    "fertility": (partial(of_domain, "fertility"), 15.0),
+    "ionosphere": (partial(of_domain, "ionosphere"), 15.0),
+    "house-votes-84": (of_votes, 25.0),
+    "mushroom": (of_mushrooms, 50.0),
+    "firm-teacher": (partial(of_domain, "firm-teacher"), 40.0),
+    "adult": (of_incomes, 30.0),
+}
+"""By records: how to read a domain, and the seconds that it takes in a full run."""
+
+QUICK: Final = ("fertility", "house-votes-84")
+"""Domains of a quick run."""
 
 
-def tables(folder: str | Path | None = None, quick: bool = False) -> list[Grid]:
-    """A column at random of each, and the most telling one where that is another. Raises DataNotFound.
+def study_of(name: str, folder: str | None) -> Study:
+    """One of SOURCES, with no column chosen yet. Raises DataNotFound."""
+    place = data_folder(folder)
+    if place is None:
+        raise DataNotFound(f"this benchmark needs {name}: pass --data DIR or set {SEARCHED}")
+    read, _ = SOURCES[name]
+    return read(place)
 
-    quick: the three smallest domains, two ε, a tenth of the rounds.
+
+def tables(name: str, folder: str | None, quick: bool) -> list[Report | Grid]:
+    """A column at random of a domain, and the most telling one where that is another. Raises DataNotFound.
+
+    quick: two ε, a tenth of the rounds, three folds.
     """
-    epsilons, rounds = ((0.1, 1.0), ROUNDS // 10) if quick else (EPSILONS, ROUNDS)
-    found = studies(folder, quick)
-    chosen = [each.at_random() for each in found]
-    telling = [
-        two for one, two in zip(chosen, (each.telling for each in found), strict=True) if one.column != two.column
+    study = study_of(name, folder)
+    if quick:
+        study = attrs.evolve(study, folds=3)
+    epsilons, rounds = (EPSILONS[1::2], ROUNDS // 10) if quick else (EPSILONS, ROUNDS)
+    chosen = {"a column at random": study.at_random(), "the most telling column": study.telling}
+    made: list[Report | Grid] = []
+    for which, each in chosen.items():
+        if not made or each.column != study.at_random().column:
+            found = measured(each, epsilons, rounds)
+            made += [grid(found, which), costs(found, which)]
+    return made
+
+
+def parts(setting: Setting) -> list[Part]:
+    """One for each domain. quick: two small domains."""
+    quick = setting.quick
+    return [
+        Part(f"one column of {name}", partial(tables, name, setting.data, quick), 1.5 if quick else SOURCES[name][1])
+        for name in (QUICK if quick else SOURCES)
     ]
-    grids = {"a column at random": chosen, "the most telling column, where that is another": telling}
-    return [grid(TITLE + which, [measured(each, epsilons, rounds) for each in some]) for which, some in grids.items()]

@@ -9,7 +9,6 @@ seconds, of the processor, say how far that goes here.
 import math
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, TypeVar
 
 import attrs
@@ -17,7 +16,8 @@ import numpy as np
 
 from accountant import gaussian
 from benchmarks.rado_costs import DELTA
-from benchmarks.report import Grid
+from benchmarks.report import Grid, Line, Measured, Report
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from boosting.rado_attacks import another_solution, read_support, reconstruct_edges, subsumed
 from mechanisms import EdgeVectors, SeededNoise, noised_rados, public_supports, sample_paired_rados
@@ -49,9 +49,11 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
     return min(times), found
 
 
-def factor(before: tuple[int, float] | None, size: int, seconds: float) -> str:
-    """By what a record more multiplies the time; "-" for the first."""
-    return "-" if before is None else f"{(seconds / before[1]) ** (1.0 / (size - before[0])):.2f}"
+def growth(sizes: Sequence[int], seconds: Sequence[float]) -> Measured:
+    """By what one more multiplies the time: the median over the steps from size to size, two at least."""
+    steps = zip(sizes, sizes[1:], seconds, seconds[1:], strict=False)
+    found = ((after / before) ** (1.0 / (larger - smaller)) for smaller, larger, before, after in steps)
+    return Measured.median(found, unit="times", form=".2f")
 
 
 # --- Supports are known -----------------------------------------------------------------------------------------------
@@ -81,33 +83,49 @@ def drawn(records: int, rng: np.random.Generator) -> FloatArray:
     return np.asarray(edges * np.minimum(1.0, RADIUS / np.linalg.norm(edges, axis=1, keepdims=True)))
 
 
-def supports_known(sizes: Sequence[int], seed: int = 0) -> Grid:
+@attrs.frozen
+class Known:
+    """Of edges whose supports are known, differences over the length of all edges, where guessing 0 errs by 1.
+
+    exact: of edges that are solved for, from twice as many exact rados as records.  twin: of other edges that have one
+    rado less than records in common with these.  same: of the rados of both, over theirs.  noisy: of edges that are
+    solved for from noised rados, two more than twice the records.
+    """
+
+    exact: float
+    twin: float
+    same: float
+    noisy: float
+
+
+def known(records: int, seed: int = 0) -> Known:
     """Reconstruction with enough rados, twins with too few, and reconstruction from noised rados."""
-    found = [_known(records, np.random.default_rng([seed, records]), seed) for records in sizes]
-    head = (
-        *("m", "n", "error of the edges, n = 2m exact rados"),
-        *("n", "twin edges: difference", "twin edges: difference of their rados"),
-        *("n", f"error of the edges, noised rados, ε = {EPSILON:g}"),
-    )
-    title = (
-        "Supports known (000, Lemma 9): with n ≥ m rados all edges are read, with fewer there are others; differences "
-        "over the length of all edges, where guessing 0 errs by 1"
-    )
-    return Grid(title, head, tuple(found))
-
-
-def _known(records: int, rng: np.random.Generator, seed: int) -> tuple[str, ...]:
-    edges, enough, few = drawn(records, rng), 2 * records, records - 1
+    rng = np.random.default_rng([seed, records])
+    edges, enough = drawn(records, rng), 2 * records
     supports = rng.integers(0, 2, (enough, records)).astype(np.float64)
-    exact = relative(reconstruct_edges(supports @ edges, supports), edges)
-    fewer = supports[:few]
+    fewer = supports[: records - 1]
     twin = another_solution(edges, fewer, float(np.linalg.norm(edges)))
-    same = relative(fewer @ twin, fewer @ edges)
-    noisy = noisy_error(edges, enough + 2, seed)
-    return (
-        *(str(records), str(enough), f"{exact:.1e}"),
-        *(str(few), f"{relative(twin, edges):.2f}", f"{same:.1e}"),
-        *(str(enough + 2), f"{noisy:.1f}"),
+    return Known(
+        exact=relative(reconstruct_edges(supports @ edges, supports), edges),
+        twin=relative(twin, edges),
+        same=relative(fewer @ twin, fewer @ edges),
+        noisy=noisy_error(edges, enough + 2, seed),
+    )
+
+
+def supports_known(sizes: Sequence[int]) -> Grid:
+    """A column for each number of records."""
+    found = [known(records) for records in sizes]
+    rows = {
+        "edges from n=2m exact rados": [each.exact for each in found],
+        "edges that share n=m−1 rados: difference": [each.twin for each in found],
+        "edges that share n=m−1 rados: that of their rados": [each.same for each in found],
+        f"edges from n=2m+2 noised rados, ε={EPSILON:g}": [each.noisy for each in found],
+    }
+    return Grid(
+        "Supports known (000, Lemma 9): errors over the length of all edges, where guessing 0 errs by 1",
+        ("error", *(f"m={records}" for records in sizes)),
+        tuple((name, *(Measured(each, form=".2g") for each in row)) for name, row in rows.items()),
     )
 
 
@@ -131,33 +149,37 @@ def read(records: int, seed: int = 0) -> Read:
     return Read(records, seconds, np.array_equal(found, support[None]))
 
 
-def fitting_few_values(records: int, seed: int = 0) -> str:
-    """How many supports fit a random rado of edges of −1 and +1; "-" where these are too many to list."""
-    if records > FEW_VALUES:
-        return "-"
+def fitting_few_values(records: int, seed: int = 0) -> int:
+    """How many supports fit a random rado of edges of −1 and +1."""
     rng = np.random.default_rng([seed, records])
     edges = rng.choice([-1.0, 1.0], size=(records, FEATURES))
-    return f"{len(read_support(rng.integers(0, 2, records) @ edges, edges, 0.0)):,}"
+    return len(read_support(rng.integers(0, 2, records) @ edges, edges, 0.0))
 
 
-def edges_known(sizes: Sequence[int]) -> Grid:
-    """Time against m, its growth, and in the title what follows."""
+def edges_known(sizes: Sequence[int]) -> list[Report | Grid]:
+    """Time to read a support against m and its growth; and how many supports fit where edges have few values."""
     found = [read(records) for records in sizes]
-    before = [None, *((each.records, each.seconds) for each in found)]
-    rows = tuple(
-        (
-            *(str(each.records), f"{each.seconds:.4f}", factor(last, each.records, each.seconds)),
-            *("yes" if each.right else "no", fitting_few_values(each.records)),
-        )
-        for each, last in zip(found, before, strict=False)
-    )
-    last = found[-1]
-    title = (
-        f"Edges known (000, 7.2): NP-hard in the worst case, yet the support of a rado is read in {last.seconds:.2g} s "
-        f"at m = {last.records}, so hardness is no protection"
-    )
-    few = f"supports that fit, edges of −1 and +1 in {FEATURES} features"
-    return Grid(title, ("m", "seconds", "times per record more", "the support alone is found", few), rows)
+    few = [records for records in sizes if records <= FEW_VALUES]
+    right = Measured(sum(each.right for each in found), unit=f"of {len(found)}", form=".0f")
+    return [
+        Grid(
+            "Edges known (000, 7.2): NP-hard at worst, yet a rado's support is read; seconds of the processor",
+            ("edges", *(f"m={records}" for records in sizes)),
+            (("in general position", *(Measured(each.seconds) for each in found)),),
+        ),
+        Report(
+            f"Edges known, m={sizes[0]} to {sizes[-1]}: what is read, and how its time grows",
+            (
+                Line("sizes at which the true support is the only one that is found", right),
+                Line("time for one record more", growth(sizes, [each.seconds for each in found])),
+            ),
+        ),
+        Grid(
+            f"Edges known, each −1 or +1 in {FEATURES} features: supports that fit a random rado",
+            ("edges", *(f"m={records}" for records in few)),
+            (("of −1 and +1", *(Measured(fitting_few_values(records), form=",.0f") for records in few)),),
+        ),
+    ]
 
 
 @attrs.frozen
@@ -181,28 +203,37 @@ def probe(candidates: int, records: int = RECORDS, seed: int = 0) -> Probe:
     return Probe(candidates, seconds, none, found is not None and np.array_equal(found[0], own) and nobody is None)
 
 
-def probed(ratios: Sequence[int], records: int = RECORDS) -> Grid:
-    """Time against candidates per record."""
+def probed(ratios: Sequence[int], records: int = RECORDS) -> list[Report | Grid]:
+    """Time against candidates per record, and its growth."""
     found = [probe(ratio * records, records) for ratio in ratios]
-    before = [None, *((each.candidates, each.seconds) for each in found)]
-    rows = tuple(
-        (
-            *(
-                f"{each.candidates / records:g}",
-                str(each.candidates),
-                f"{each.seconds:.4f}",
-                f"{each.seconds_none:.4f}",
+    candidates = [each.candidates for each in found]
+    right = Measured(sum(each.right for each in found), unit=f"of {len(found)}", form=".0f")
+    what = f"Probe-Sample-Subsumption (000, Lemma 12), {RADOS} rados of {records} records"
+    return [
+        Grid(
+            f"{what}: seconds of the processor to tell",
+            ("the rados", *(f"candidates={each}" for each in candidates)),
+            (
+                ("are of candidates", *(Measured(each.seconds) for each in found)),
+                ("are of others", *(Measured(each.seconds_none) for each in found)),
             ),
-            *(factor(last, each.candidates, each.seconds), "yes" if each.right else "no"),
-        )
-        for each, last in zip(found, before, strict=False)
-    )
-    title = f"Probe-Sample-Subsumption (000, Lemma 12): whether {RADOS} rados are those of {records} of the candidates"
-    head = ("candidates / m", "candidates", "seconds, they are", "seconds, they are not", "times per candidate more")
-    return Grid(title, (*head, "both told, and whose"), rows)
+        ),
+        Report(
+            f"{what}: whether they are told, and growth",
+            (
+                Line("lists for which both are told, and whose they are", right),
+                Line("time for one candidate more", growth(candidates, [each.seconds for each in found])),
+            ),
+        ),
+    ]
 
 
-def tables(folder: str | Path | None = None, quick: bool = False) -> list[Grid]:
-    """All three; needs no data. quick: up to 24 records."""
-    sizes, ratios = (SIZES[:5], RATIOS[:2]) if quick else (SIZES, RATIOS)
-    return [supports_known((10, 30) if quick else (10, 30, 100, 300)), edges_known(sizes), probed(ratios)]
+def parts(setting: Setting) -> list[Part]:
+    """All three. Needs no data. quick: up to 24 records, and 30 candidates."""
+    quick = setting.quick
+    few, sizes, ratios = ((10, 30), SIZES[:5], RATIOS[:3]) if quick else ((10, 30, 100, 300), SIZES, RATIOS)
+    return [
+        Part("supports known", lambda: [supports_known(few)], 0.5),
+        Part("edges known", lambda: edges_known(sizes), 0.5 if quick else 12.0),
+        Part("edges known, of a list", lambda: probed(ratios), 1.0 if quick else 25.0),
+    ]

@@ -12,20 +12,20 @@ not pay for these.
 """
 
 import math
-import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 
 from accountant.costs import GDP
-from benchmarks.rado_costs import DELTA, number_text
+from benchmarks.rado_costs import DELTA, total
 from benchmarks.rado_domains import BOUNDS, Domain, domain
-from benchmarks.rado_features import Part, fewest_errors, of_numbers, parts, text
-from benchmarks.rado_table import Fold, error, learnt, rados_number, split
-from benchmarks.report import Grid
+from benchmarks.rado_features import StudyFold, fewest_errors, folds_of, of_numbers
+from benchmarks.rado_table import Fold, error, learnt, percent, rados_number, split
+from benchmarks.report import Cell, Grid, Measured
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from boosting.rado import Oracle, median, strong
 from learners import HalfspaceBoostClassifier, RadoBoostClassifier
@@ -97,16 +97,11 @@ class AtNoise:
     ada: Sequence[float]
     rado: Mapping[Kind, Sequence[float]]
 
-    def less(self, kind: Kind, other: Kind | None) -> str:
+    def less(self, kind: Kind, other: Kind | None) -> Measured:
         """The error of a kind minus another's, None for AdaBoost's: mean and deviation over folds, in points."""
         others = self.ada if other is None else self.rado[other]
-        gaps = [100.0 * (one - two) for one, two in zip(self.rado[kind], others, strict=True)]
-        return f"{statistics.fmean(gaps):+.2f} ± {statistics.stdev(gaps):.2f}"
-
-    @property
-    def row(self) -> tuple[str, str, str]:
-        """What is measured: domain, σ and ε."""
-        return self.data.name, f"{self.sigma:g}", number_text(epsilon(self.sigma, self.data.points.shape[1]))
+        gaps = (100.0 * (one - two) for one, two in zip(self.rado[kind], others, strict=True))
+        return Measured.mean(gaps, unit="points", form=".2f")
 
 
 def trial(fold: Fold, sigma: float, rounds: int, rng: np.random.Generator) -> tuple[float, dict[Kind, float]]:
@@ -128,38 +123,57 @@ def at_noise(data: Domain, sigma: float, rounds: int = ROUNDS, folds: int = FOLD
     return AtNoise(data, sigma, [ada for ada, _ in found], rado)
 
 
-WHERE: Final = ("domain", "σ", f"ε at δ = {DELTA:g}")
 SMOOTH: Final = {False: "", True: ", smoothed"}
+PLAIN: Final = {each: Kind("any", "strong", each) for each in (False, True)}
+"""RadoBoost as it is, unsmoothed and smoothed: what the others are held against."""
+
+
+def grid(what: str, found: Sequence[AtNoise], row: Callable[[AtNoise], Mapping[str, Measured]]) -> Grid:
+    """Of one domain, a column for each σ."""
+    cells = [row(each) for each in found]
+    rows: tuple[tuple[Cell, ...], ...] = tuple((name, *(each[name] for each in cells)) for name in cells[0])
+    title = f"{found[0].data.name}, noise σ on edges: {what}, folds: {len(found[0].ada)}"
+    return Grid(title, ("learner", *(f"σ={each.sigma:g}" for each in found)), rows)
+
+
+def errors(found: Sequence[AtNoise]) -> Grid:
+    """Of AdaBoost, and of RadoBoost on plain rados with the strong weak learner."""
+
+    def row(each: AtNoise) -> dict[str, Measured]:
+        rados = {f"RadoBoost, strong{SMOOTH[smooth]}": percent(each.rado[kind]) for smooth, kind in PLAIN.items()}
+        return {"AdaBoost": percent(each.ada), **rados}
+
+    return grid("test error in %", found, row)
 
 
 def centre(found: Sequence[AtNoise]) -> Grid:
     """RadoBoost's errors minus AdaBoost's."""
     kinds = [each for each in sorted(KINDS, key=lambda kind: kind.smooth) if each.oracle == "strong"]
-    heads = (f"m* {each.support}{SMOOTH[each.smooth]}" for each in kinds)
-    rows = ((*each.row, text(each.ada), *(each.less(kind, None) for kind in kinds)) for each in found)
-    return Grid(
-        "Table 2 of 000, centre: noise on the edges. AdaBoost's test error in %, and RadoBoost's minus it, in points",
-        (*WHERE, "AdaBoost", *heads),
-        tuple(rows),
-    )
+
+    def row(each: AtNoise) -> dict[str, Measured]:
+        return {f"m* {kind.support}{SMOOTH[kind.smooth]}": each.less(kind, None) for kind in kinds}
+
+    return grid("RadoBoost minus AdaBoost, in points (000, Table 2, centre)", found, row)
 
 
 def right(found: Sequence[AtNoise]) -> Grid:
-    """The prudential weak learner on rados of fixed support, minus the strong one on any."""
-    pairs = [
-        (Kind(support, "median", smooth), Kind("any", "strong", smooth))
-        for smooth in (False, True)
-        for support in SHARES
-    ]
-    heads = (f"m* {one.support}, median{SMOOTH[one.smooth]}" for one, _ in pairs)
-    plain = Kind("any", "strong", False)
-    rows = ((*each.row, text(each.rado[plain]), *(each.less(*pair) for pair in pairs)) for each in found)
-    return Grid(
-        "Table 2 of 000, right: noise on the edges. Test error in % of RadoBoost on plain rados with the strong weak "
-        "learner, and in points what the median one on rados of fixed support errs more; smoothed: both are",
-        (*WHERE, "any, strong", *heads),
-        tuple(rows),
+    """The prudential weak learner on rados of fixed support, minus the strong one on any; smoothed: both are."""
+    kinds = [Kind(support, "median", smooth) for smooth in (False, True) for support in SHARES]
+
+    def row(each: AtNoise) -> dict[str, Measured]:
+        return {f"m* {kind.support}{SMOOTH[kind.smooth]}": each.less(kind, PLAIN[kind.smooth]) for kind in kinds}
+
+    return grid("median learner minus strong on any m*, in points (Table 2, right)", found, row)
+
+
+def prices(sigmas: Sequence[float] = SIGMAS) -> Grid:
+    """What noise of deviation σ costs, a row for each domain."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (f"{name} (d={len(bounds)})", *(total(epsilon(sigma, len(bounds))) for sigma in sigmas))
+        for name, bounds in BOUNDS.items()
     )
+    title = f"Noise σ on edges: ε of whole records, which move by 2√d at most, at δ={DELTA:g}"
+    return Grid(title, ("domain", *(f"σ={sigma:g}" for sigma in sigmas)), rows)
 
 
 # --- What ours costs --------------------------------------------------------------------------------------------------
@@ -172,7 +186,7 @@ OPEN: Final = (ADA, RADO)
 def on(route: Literal["rados", "edges"]) -> "Learner":
     """RadoBoost of this library, moments included in what it pays."""
 
-    def errs(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> float:
+    def errs(part: StudyFold, epsilon: float, rounds: int, noise: SeededNoise) -> float:
         number = 2 * (rados_number(part.y.size) // 2)
         model = RadoBoostClassifier(
             "examples",
@@ -190,7 +204,7 @@ def on(route: Literal["rados", "edges"]) -> "Learner":
     return errs
 
 
-def halfspace(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> float:
+def halfspace(part: StudyFold, epsilon: float, rounds: int, noise: SeededNoise) -> float:
     """Boosted means with their defaults, on features without the constant, standardised for nothing."""
     points, fresh = (y[:, None] * edges[:, :-1] for y, edges in ((part.y, part.edges), (part.y_test, part.test_edges)))
     model = HalfspaceBoostClassifier(
@@ -199,7 +213,7 @@ def halfspace(part: Part, epsilon: float, rounds: int, noise: SeededNoise) -> fl
     return float(np.mean(model.predict(fresh) != part.y_test))
 
 
-Learner: TypeAlias = Callable[[Part, float, int, SeededNoise], float]
+Learner: TypeAlias = Callable[[StudyFold, float, int, SeededNoise], float]
 """(fold, ε, rounds, noise) to a test error."""
 
 PRIVATE: Final[Mapping[str, Learner]] = {
@@ -209,42 +223,60 @@ PRIVATE: Final[Mapping[str, Learner]] = {
 }
 
 
-def not_private(part: Part, rounds: int, noise: SeededNoise) -> tuple[float, float]:
+def not_private(part: StudyFold, rounds: int, noise: SeededNoise) -> tuple[float, float]:
     """Errors of OPEN; AdaBoost's choice is by the training records."""
     rados = sample_rados(EdgeVectors(part.edges), rados_number(part.y.size), noise)
     ada = fewest_errors(part.edges, part.test_edges, None, rounds)
     return ada, error(part.test_edges, learnt(rados, rounds, smooth=True))
 
 
-def rows(
-    data: Domain, epsilons: Sequence[float], rounds: int = ROUNDS, folds: int = FOLDS, seed: int = 0
-) -> Iterator[tuple[str, ...]]:
-    """Of a domain of BOUNDS, one for each ε."""
+def ours(data: Domain, epsilons: Sequence[float], rounds: int = ROUNDS, folds: int = FOLDS, seed: int = 0) -> Grid:
+    """At equal ε, noise on rados beside noise on edges: a domain of BOUNDS, a column for each ε."""
     study = attrs.evolve(of_numbers(data.name, data.points, data.labels, BOUNDS[data.name]), folds=folds)
     plain: list[tuple[float, float]] = []
     found: dict[tuple[float, str], list[float]] = {(each, learner): [] for each in epsilons for learner in PRIVATE}
-    for number, part in enumerate(parts(study, seed)):
+    for number, part in enumerate(folds_of(study, seed)):
         noise = SeededNoise(np.random.default_rng([seed, number]))
         plain.append(not_private(part, rounds, noise))
-        for (each, learner), errors in found.items():
-            errors.append(PRIVATE[learner](part, each, rounds, noise))
-    for each in epsilons:
-        private = (text(found[each, learner]) for learner in PRIVATE)
-        yield (data.name, f"{100.0 * data.commoner:.2f}", f"{each:g}", *map(text, zip(*plain, strict=True)), *private)
+        for (each, learner), errs in found.items():
+            errs.append(PRIVATE[learner](part, each, rounds, noise))
+    commoner = Measured(100.0 * data.commoner, unit="%", form=".2f")
+    open_errors = dict(zip(OPEN, zip(*plain, strict=True), strict=True))
+    rows: list[tuple[Cell, ...]] = [("naming the commoner class", *(commoner for _ in epsilons))]
+    rows += [(name, *(percent(errs) for _ in epsilons)) for name, errs in open_errors.items()]
+    rows += [(learner, *(percent(found[each, learner]) for each in epsilons)) for learner in PRIVATE]
+    title = f"{data.name}, whole records protected at (ε, {DELTA:g}), public bounds: test error in %, folds: {folds}"
+    return Grid(title, ("learner", *(f"ε={each:g}" for each in epsilons)), tuple(rows))
 
 
-def ours(domains: Sequence[Domain], epsilons: Sequence[float], rounds: int = ROUNDS) -> Grid:
-    """At equal ε, noise on rados beside noise on edges. domains: with BOUNDS."""
-    return Grid(
-        f"Whole records protected at (ε, {DELTA:g}): test error in %, features within public bounds, with a constant",
-        ("domain", "commoner class", "ε", *OPEN, *PRIVATE),
-        tuple(row for data in domains for row in rows(data, epsilons, rounds)),
-    )
+# --- The benchmark ----------------------------------------------------------------------------------------------------
 
 
-def tables(folder: str | Path | None = None, quick: bool = False) -> list[Grid]:
-    """Centre, right and ours. Raises DataNotFound. quick: two small domains, few σ and ε, a tenth of the rounds."""
-    domains = [domain(name, folder) for name in list(BOUNDS)[: 2 if quick else None]]
-    rounds, step = (ROUNDS // 10, 3) if quick else (ROUNDS, 1)
-    found = [at_noise(data, sigma, rounds) for data in domains for sigma in SIGMAS[::step]]
-    return [centre(found), right(found), ours(domains, EPSILONS[::step], rounds)]
+def tables(name: str, folder: str | None, sigmas: Sequence[float], rounds: int, folds: int) -> list[Grid]:
+    """Table 2, centre and right, of one domain. Raises DataNotFound."""
+    data = domain(name, folder)
+    found = [at_noise(data, sigma, rounds, folds) for sigma in sigmas]
+    return [errors(found), centre(found), right(found)]
+
+
+def parts(setting: Setting) -> list[Part]:
+    """What noise costs, and two parts for each domain. quick: two domains, few σ and ε, a tenth of the rounds."""
+    quick, folder = setting.quick, setting.data
+    rounds, step, folds = (ROUNDS // 10, 3, 3) if quick else (ROUNDS, 1, FOLDS)
+    names = list(BOUNDS)[: 2 if quick else None]
+
+    def protected(name: str) -> list[Grid]:
+        return [ours(domain(name, folder), EPSILONS[::step], rounds, folds)]
+
+    return [
+        Part("prices of noise", lambda: [prices()], 0.1),
+        *(
+            Part(
+                f"noise on edges, {name}",
+                partial(tables, name, folder, SIGMAS[::step], rounds, folds),
+                1.0 if quick else 25.0,
+            )
+            for name in names
+        ),
+        *(Part(f"whole records, {name}", partial(protected, name), 1.5 if quick else 8.0) for name in names),
+    ]

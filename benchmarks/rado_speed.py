@@ -1,76 +1,88 @@
 """What rados take: crafting 1,000 of them from a million records against the plain matrix product, and 1,000 rounds."""
 
-import resource
-import statistics
-import time
-from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 
-from benchmarks.report import Line, Report
+from benchmarks.memory import elsewhere, peak
+from benchmarks.report import Line, Measured, Report, at_most
+from benchmarks.suite import Part, Setting
+from benchmarks.timing import Work, in_turns
 from boosting.rado import rado_boost
-from mechanisms import EdgeVectors, NoiseSource, SecureNoise, SeededNoise, sample_fixed_support_rados, sample_rados
+from mechanisms import EdgeVectors, SecureNoise, SeededNoise, sample_fixed_support_rados, sample_rados
 
-PIECES = 10
+FEATURES: Final = 50
+RADOS: Final = 1000
+PIECES: Final = 10
 """Of the supports in the plain product, which would take 4 GB in one."""
 
 RATIO, GIBIBYTES, SECONDS = 3.0, 1.0, 1.0
 """What is asked."""
 
-
-def _seconds(work: Callable[[], object], repeats: int) -> float:
-    """The median of so many runs."""
-    taken = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        taken.append(time.perf_counter() - start)
-    return statistics.median(taken)
+PRODUCT: Final = "plain product"
 
 
-def peak() -> float:
-    """The most memory that this process ever had, in GiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+def drawn(records: int) -> EdgeVectors:
+    """Made-up edge vectors in single precision, shape (records, FEATURES)."""
+    return EdgeVectors(np.random.default_rng(0).standard_normal((records, FEATURES), dtype=np.float32))
 
 
-def _product(edges: EdgeVectors, number: int, repeats: int) -> float:
-    """The plain product, with supports that are there already."""
-    wide = (number, edges.records // PIECES)
+def crafting(records: int) -> dict[str, float]:
+    """The most memory, in GiB, of a process that crafts rados with secure noise; call it in a fresh one."""
+    sample_rados(drawn(records), RADOS, SecureNoise())
+    return {"peak": peak()}
+
+
+def product(edges: EdgeVectors) -> Work:
+    """The plain product by BLAS, with supports that are there already."""
+    wide = (RADOS, edges.records // PIECES)
     supports = np.random.default_rng(1).integers(0, 2, wide, dtype=np.uint8).astype(np.float32)
     parts = np.split(edges.edges, PIECES)
-    return _seconds(lambda: [np.matmul(supports, part) for part in parts], repeats)
+    return lambda: [np.matmul(supports, part) for part in parts]
 
 
-def tables(folder: str | None, quick: bool) -> list[Report]:
-    """Times as ratios of the same run; the memory of this process, first of all, as it never falls."""
-    records, features, number, repeats = (50_000 if quick else 10**6), 50, 1000, (1 if quick else 3)
-    edges = EdgeVectors(np.random.default_rng(0).standard_normal((records, features), dtype=np.float32))
-    sample_rados(edges, number, SecureNoise())
-    memory = peak()
-    product = _product(edges, number, repeats)
+def crafted(records: int, repeats: int, judged: bool) -> Report:
+    """Each way of crafting in turns with the plain product, as a ratio. judged: whether this is what is asked for."""
+    edges = drawn(records)
+    plain = product(edges)
+    ways: dict[str, Work] = {
+        "secure supports": lambda: sample_rados(edges, RADOS, SecureNoise()),
+        "seeded supports": lambda: sample_rados(edges, RADOS, SeededNoise(0)),
+        "supports of half of the records": lambda: sample_fixed_support_rados(
+            edges, RADOS, records // 2, SecureNoise()
+        ),
+        "supports of a tenth": lambda: sample_fixed_support_rados(edges, RADOS, records // 10, SecureNoise()),
+    }
+    times = in_turns({PRODUCT: plain, **ways}, repeats)
+    lines = [Line(f"{PRODUCT}, by BLAS", Measured.median(times[PRODUCT], unit="s"))]
+    for place, way in enumerate(ways):
+        ratios = [ours / base for ours, base in zip(times[way], times[PRODUCT], strict=True)]
+        found = Measured.median(ratios, unit="times the product", form=".2f")
+        lines.append(Line(way, found) if place > 1 else at_most(way, found, RATIO, judged=judged))
+    title = f"{RADOS:,} rados of {records:,} × {FEATURES}, single precision, beside the plain product; turns: {repeats}"
+    return Report(title, lines)
 
-    def crafted(noise: NoiseSource) -> float:
-        return _seconds(lambda: sample_rados(edges, number, noise), repeats) / product
 
-    secure, seeded = crafted(SecureNoise()), crafted(SeededNoise(0))
-    half = _seconds(lambda: sample_fixed_support_rados(edges, number, records // 2, SecureNoise()), 1) / product
-    tenth = _seconds(lambda: sample_fixed_support_rados(edges, number, records // 10, SecureNoise()), 1) / product
+def taken(records: int, repeats: int, judged: bool) -> Report:
+    """Memory of crafting, in a process of its own, and the time of learning."""
     vectors = np.random.default_rng(2).standard_normal((1000, 100)) + 0.5
-    rounds = _seconds(lambda: rado_boost(vectors, 1000), repeats)
-    what = f"{number:,} rados of {records:,} x {features} in single precision"
+    times = in_turns({"rounds": lambda: rado_boost(vectors, 1000)}, repeats)
+    memory = Measured(elsewhere(__name__, "crafting", records)["peak"], unit="GiB", form=".2f")
+    rounds = Measured.median(times["rounds"], unit="s")
+    return Report(
+        f"Memory of crafting {RADOS:,} rados of {records:,} × {FEATURES}, and time of learning",
+        (
+            at_most("memory of the process, data included", memory, GIBIBYTES, judged=judged),
+            at_most(f"1,000 rounds on 1,000 rados, d = 100, median of {repeats}", rounds, SECONDS, judged=judged),
+        ),
+    )
+
+
+def parts(setting: Setting) -> list[Part]:
+    """Times as ratios of one run, and memory. Needs no data. quick: a twentieth of the records, one turn."""
+    records, repeats = (50_000, 1) if setting.quick else (10**6, 3)
+    judged = not setting.quick
     return [
-        Report(
-            "Speed and memory of rados",
-            (
-                Line(f"{what}: the plain product by BLAS", f"{product:.2f} s"),
-                Line(
-                    f"{what}, secure supports: times the product", f"{secure:.2f}", f"<= {RATIO:.0f}", secure <= RATIO
-                ),
-                Line(f"{what}, seeded: times the product", f"{seeded:.2f}", f"<= {RATIO:.0f}", seeded <= RATIO),
-                Line(f"{what}, supports of half of the records", f"{half:.2f}"),
-                Line(f"{what}, supports of a tenth of the records", f"{tenth:.2f}"),
-                Line("memory of the process, data included", f"{memory:.2f} GiB", f"<= {GIBIBYTES:.0f}", memory <= 1.0),
-                Line("1,000 rounds on 1,000 rados, d = 100", f"{rounds:.2f} s", f"<= {SECONDS:.0f} s", rounds <= 1.0),
-            ),
-        )
+        Part("speed of crafting", lambda: [crafted(records, repeats, judged)], 2.0 if setting.quick else 65.0),
+        Part("memory of crafting", lambda: [taken(records, repeats, judged)], 2.0 if setting.quick else 5.0),
     ]

@@ -13,9 +13,8 @@ The p-values are the paper's: paired two-tailed t-tests over folds. As folds sha
 """
 
 import math
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 import attrs
@@ -24,7 +23,8 @@ from scipy import stats
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.rado_domains import SOURCES, Domain, domain
-from benchmarks.report import Grid
+from benchmarks.report import Cell, Grid, Measured
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from boosting.rado import CoordinateRun, Oracle, ada_boost, rado_boost, strong
 from boosting.rado_smoothing import enough_smoothing, smoothed
@@ -113,26 +113,33 @@ def trial(fold: Fold, rounds: int, rng: np.random.Generator) -> dict[str, float]
 
 
 @attrs.frozen(eq=False)
-class Measured:
+class DomainErrors:
     """Test errors in [0, 1] of each contender, one per fold, of a domain with its features in a form."""
 
     domain: Domain
     form: Form
     errors: Mapping[str, Sequence[float]]
 
-    def text(self, contender: str) -> str:
-        """Mean and sample standard deviation over folds, in per cent."""
-        found = self.errors[contender]
-        return f"{100.0 * statistics.fmean(found):.2f} ± {100.0 * statistics.stdev(found):.2f}"
-
     def p_value(self, contender: str, other: str = RADO) -> float:
         """Of the paired two-tailed t-test of two contenders; NaN where all folds' errors are equal."""
         return p_value(self.errors[contender], self.errors[other])
 
     @property
-    def ours(self) -> tuple[str, str]:
-        """Our default, and the p-value of AdaBoost against it."""
-        return self.text(SMOOTH), p_text(self.p_value(ADA, SMOOTH))
+    def printed(self) -> "Printed":
+        """What the paper prints of this domain, of features in the form that gives its figures."""
+        return PRINTED.get(self.domain.name, Printed()) if self.form == "standardised" else Printed()
+
+    @property
+    def title(self) -> str:
+        """The domain and its sizes; some folds train on one record more, and draw n from them."""
+        records, dimension = self.domain.points.shape
+        number = rados_number(records - math.ceil(records / len(self.errors[ADA])))
+        return f"{self.domain.name} (m={records:,}, d={dimension}, n={number:,})"
+
+
+def percent(errors: Sequence[float], printed: float | None = None) -> Measured:
+    """Mean and deviation over folds of errors in [0, 1], in per cent. printed: in per cent."""
+    return Measured.mean((100.0 * error for error in errors), printed, unit="%", form=".2f")
 
 
 def p_value(first: Sequence[float], second: Sequence[float]) -> float:
@@ -140,85 +147,89 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
     return math.nan if list(first) == list(second) else float(stats.ttest_rel(first, second).pvalue)
 
 
-def p_text(value: float) -> str:
-    """As the paper prints it: ε below 0.01."""
-    return "equal" if math.isnan(value) else "ε" if value < 0.01 else f"{value:.2f}"
+def p_cell(value: float, printed: float | None = None) -> Cell:
+    """A p-value, or words where there is none."""
+    return "equal in all folds" if math.isnan(value) else Measured(value, None, printed, form=".2g")
 
 
-def measured(data: Domain, form: Form, rounds: int = ROUNDS, folds: int = FOLDS, seed: int = 0) -> Measured:
+def measured(data: Domain, form: Form, rounds: int = ROUNDS, folds: int = FOLDS, seed: int = 0) -> DomainErrors:
     """All contenders on all folds. Supports and samples do not depend on the form, but for n."""
     errors: dict[str, list[float]] = {name: [] for name in CONTENDERS}
     for number, fold in enumerate(split(data, form, folds, seed)):
         for name, each in trial(fold, rounds, np.random.default_rng([seed, number])).items():
             errors[name].append(each)
-    return Measured(data, form, errors)
+    return DomainErrors(data, form, errors)
 
 
 @attrs.frozen
 class Printed:
-    """A line of the paper's Table 1: errors in per cent, and p-values."""
+    """A line of the paper's Table 1: mean errors in per cent, and p-values.
 
-    ada: str
-    ada_n: str
-    rado: str
-    p: str
-    p_n: str
+    p, p_n: AdaBoost and AdaBoost(n) against RadoBoost. The paper prints ε where they are below 0.01: `small` says
+    which, and they are None.
+    """
+
+    ada: float | None = None
+    ada_n: float | None = None
+    rado: float | None = None
+    p: float | None = None
+    p_n: float | None = None
+    small: str = "-"
 
 
 PRINTED: Final[Mapping[str, Printed]] = {
-    "abalone": Printed("22.96 ± 1.44", "23.20 ± 1.44", "25.14 ± 1.83", "ε", "ε"),
-    "wine-white": Printed("30.93 ± 3.42", "30.44 ± 3.25", "32.48 ± 3.55", "ε", "ε"),
-    "magic": Printed("21.07 ± 0.98", "20.91 ± 0.99", "22.75 ± 1.51", "ε", "0.01"),
-    "eeg": Printed("46.04 ± 1.38", "44.36 ± 1.99", "44.23 ± 1.73", "ε", "0.86"),
+    "abalone": Printed(22.96, 23.20, 25.14, small="both"),
+    "wine-white": Printed(30.93, 30.44, 32.48, small="both"),
+    "magic": Printed(21.07, 20.91, 22.75, p_n=0.01, small=f"{ADA}'s"),
+    "eeg": Printed(46.04, 44.36, 44.23, p_n=0.86, small=f"{ADA}'s"),
 }
-ELSEWHERE: Final = Printed("-", "-", "-", "-", "-")
 """The other domains' figures are in a supplement that we do not have."""
 
 
-OURS: Final = (SMOOTH, "p of AdaBoost against it")
+def table1(found: Sequence[DomainErrors], which: str) -> Grid:
+    """Errors of these domains, with the features in one form, beside the printed ones. which: for the title."""
+    rows = tuple(_row(each) for each in found)
+    folds = len(found[0].errors[ADA])
+    title = f"Table 1 of 000, features {found[0].form}, {which}: test error in %, folds: {folds}"
+    return Grid(title, ("domain", "commoner class", *CONTENDERS), rows)
 
 
-def table1(found: Sequence[Measured]) -> Grid:
-    """Ours beside the printed figures."""
-    heads = (ADA, ADA_N, RADO, "p", "p'")
-    pairs = (text for each in heads for text in (each, "printed"))
-    head = ("domain", "m", "d", "n", "commoner class", *pairs, BLIND, *OURS)
-    return Grid(
-        "Table 1 of 000: test error in %, mean ± deviation over folds, features standardised; p: AdaBoost, p': "
-        "AdaBoost(n) against RadoBoost, last: AdaBoost against smoothed, ε: below 0.01",
-        head,
-        tuple(_row(each) for each in found),
+def _row(each: DomainErrors) -> tuple[Cell, ...]:
+    paper = each.printed
+    printed = {ADA: paper.ada, ADA_N: paper.ada_n, RADO: paper.rado}
+    commoner = Measured(100.0 * each.domain.commoner, unit="%", form=".2f")
+    return (each.title, commoner, *(percent(each.errors[name], printed.get(name)) for name in CONTENDERS))
+
+
+def p_values(found: Sequence[DomainErrors]) -> Grid:
+    """Of AdaBoost and AdaBoost(n) against RadoBoost, and of AdaBoost against our default."""
+    head = ("domain", f"{ADA}, {RADO}", f"{ADA_N}, {RADO}", f"{ADA}, smoothed", "printed as below 0.01")
+    rows = tuple(
+        (
+            each.domain.name,
+            p_cell(each.p_value(ADA), each.printed.p),
+            p_cell(each.p_value(ADA_N), each.printed.p_n),
+            p_cell(each.p_value(ADA, SMOOTH)),
+            each.printed.small,
+        )
+        for each in found
     )
+    folds = len(found[0].errors[ADA])
+    return Grid(f"Table 1 of 000, features {found[0].form}: p of paired t-tests, folds: {folds}", head, rows)
 
 
-def _row(each: Measured) -> tuple[str, ...]:
-    records, dimension = each.domain.points.shape
-    number = rados_number(records - math.ceil(records / len(each.errors[ADA])))  # one more in some folds
-    paper = PRINTED.get(each.domain.name, ELSEWHERE)
-    ours = (*(each.text(name) for name in (ADA, ADA_N, RADO)), *(p_text(each.p_value(name)) for name in (ADA, ADA_N)))
-    theirs = (paper.ada, paper.ada_n, paper.rado, paper.p, paper.p_n)
-    sizes = (f"{records:,}", str(dimension), f"{number:,}", f"{100.0 * each.domain.commoner:.2f}")
-    pairs = (text for pair in zip(ours, theirs, strict=True) for text in pair)
-    return (each.domain.name, *sizes, *pairs, each.text(BLIND), *each.ours)
+def tables(folder: str | None, form: Form, rounds: int = ROUNDS, folds: int = FOLDS) -> list[Grid]:
+    """Both tables on all domains, features in one form. Raises DataNotFound."""
+    found = [measured(domain(name, folder), form, rounds, folds) for name in SOURCES]
+    with_figures = [each for each in found if each.domain.name in PRINTED]
+    others = [each for each in found if each.domain.name not in PRINTED]
+    return [table1(with_figures, "domains with printed figures"), table1(others, "the other domains"), p_values(found)]
 
 
-def other_forms(found: Mapping[Form, Sequence[Measured]]) -> Grid:
-    """A column of each contender in each form, and of our default's p-value."""
-    heads = (*(name for name in CONTENDERS if name != SMOOTH), *OURS)
-    head = ("domain", *(f"{name}, {form}" for form in found for name in heads))
-    lines = zip(*found.values(), strict=True)
-    rows = ((line[0].domain.name, *(text for each in line for text in _form(each))) for line in lines)
-    return Grid("The same with other features: test error in %", head, tuple(rows))
+FORMS: Final[tuple[Form, ...]] = ("standardised", "raw", "with a constant")
 
 
-def _form(each: Measured) -> tuple[str, ...]:
-    return (*(each.text(name) for name in CONTENDERS if name != SMOOTH), *each.ours)
-
-
-def tables(folder: str | Path | None = None, quick: bool = False) -> list[Grid]:
-    """Both tables, on all domains. quick: a tenth of the rounds. Raises DataNotFound."""
-    domains = [domain(name, folder) for name in SOURCES]
-    rounds = ROUNDS // 10 if quick else ROUNDS
-    forms: tuple[Form, ...] = ("raw", "with a constant")
-    others = {form: [measured(each, form, rounds) for each in domains] for form in forms}
-    return [table1([measured(each, "standardised", rounds) for each in domains]), other_forms(others)]
+def parts(setting: Setting) -> list[Part]:
+    """One for each form of the features. quick: a tenth of the rounds, and three folds."""
+    rounds, folds, seconds = (ROUNDS // 10, 3, 2.0) if setting.quick else (ROUNDS, FOLDS, 25.0)
+    return [Part(f"Table 1, {form}", partial(tables, setting.data, form, rounds, folds), seconds) for form in FORMS]

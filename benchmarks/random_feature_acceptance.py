@@ -15,19 +15,21 @@ import numpy as np
 from sklearn.linear_model import LinearRegression, Ridge
 
 from accountant import ApproxDP, BasicComposition, Ledger, PureDP, ReplaceOne
-from benchmarks.random_feature_domains import Regression, medical, wine
+from benchmarks.random_feature_domains import MEDICAL, WINE, Regression, medical, wine
 from benchmarks.random_feature_fits import (
     DELTA,
     PRINTED_SCALE,
     Errors,
+    averaged,
     best,
+    count,
     interpolated,
     mapped,
     mse,
-    standard_error,
-    text,
+    row,
 )
-from benchmarks.report import Grid, Line, Report
+from benchmarks.report import Grid, Line, Measured, Report, Table
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from learners import SGD, AdaSSP, Descent, MinNorm, RandomFeatureRegressor
 from learners import Ridge as PrivateRidge
@@ -126,7 +128,9 @@ def _ledger(target: ApproxDP | PureDP) -> Allowance:
     return Allowance(Ledger(target, composition=BasicComposition(), adjacency=ReplaceOne()), target, "benchmark", ())
 
 
-def interpolations(train: Regression, test: Regression, seed: int) -> dict[tuple[str, float], float]:
+def interpolations(
+    train: Regression, test: Regression, epsilons: Sequence[float], seed: int
+) -> dict[tuple[str, float], float]:
     """Errors of min-norm interpolation at each ε, with Gaussian and with Gamma noise; frequencies as printed."""
     coding = Coding.of(train.schema, train.table, constant=False)
     points, others = (coding.encode(part.table, "benchmark") for part in (train, test))
@@ -135,7 +139,7 @@ def interpolations(train: Regression, test: Regression, seed: int) -> dict[tuple
     data, rows = Interpolant(interpolated(features.features(points), targets, points)), features.features(others)
     query = projected_coefficients(MinNorm().radius(train.records, features), features.width)
     found = {}
-    for epsilon in EPSILONS:
+    for epsilon in epsilons:
         gaussian = gaussian_release(_ledger(ApproxDP(epsilon, DELTA)), query, data, SeededNoise(seed))[0]
         gamma = gamma_release(_ledger(PureDP(epsilon)), query, data, SeededNoise(seed))
         for name, coefficients in ((MIN_NORM, gaussian), (GAMMA, gamma)):
@@ -213,15 +217,15 @@ def _error(entrant: Entrant, train: Regression, test: Regression, epsilon: float
     return mse(model.fit(train.table, train.labels).predict(test.table), test.labels) / train.width**2
 
 
-def outcomes(data: Regression, repeats: int) -> list[Outcome]:
+def outcomes(data: Regression, repeats: int, epsilons: Sequence[float] = EPSILONS) -> list[Outcome]:
     """Every contender on the same splits."""
-    errors: dict[float, Errors] = {epsilon: {} for epsilon in EPSILONS}
+    errors: dict[float, Errors] = {epsilon: {} for epsilon in epsilons}
     groups: dict[str, list[str]] = {}
     for seed in range(repeats):
         train, test = (data.part(rows) for rows in data.split(seed))
         shared = references(train, test, seed)
-        interpolated_at = interpolations(train, test, seed)
-        for epsilon in EPSILONS:
+        interpolated_at = interpolations(train, test, epsilons, seed)
+        for epsilon in epsilons:
             found = {name: error for (name, at), error in interpolated_at.items() if at == epsilon}
             found |= constants(train, test, epsilon, seed) | shared
             groups.update({name: [name] for name in found})
@@ -231,69 +235,75 @@ def outcomes(data: Regression, repeats: int) -> list[Outcome]:
                     groups[each.group].append(each.name)
             for name, error in found.items():
                 errors[epsilon].setdefault(name, []).append(error)
-    return [Outcome(data.name, epsilon, errors[epsilon], groups) for epsilon in EPSILONS]
+    return [Outcome(data.name, epsilon, errors[epsilon], groups) for epsilon in epsilons]
 
 
-def grid(found: list[Outcome], repeats: int) -> Grid:
-    """Errors, and in brackets by how many standard errors of paired differences descent errs less."""
-    first = found[0]
-    order = [DESCENT, *sorted(first.baselines), *REFERENCES]
-    rows = []
-    for group in order:
-        cells = []
-        for each in found:
-            chosen = best(each.errors, each.groups[group])
-            setting = "" if chosen == group else f" [{chosen}]"
-            cells.append(f"{text(each.of(group))}{setting}")
-            cells.append("" if group == DESCENT else _difference(each, group))
-        rows.append((group, *cells))
-    head = ("model", *(name for each in found for name in (f"ε = {each.epsilon:g}", "less descent")))
-    unit = "test error over the squared width of the labels' bounds"
-    return Grid(f"{first.data}: {unit}, δ = {DELTA:g}, {repeats} splits, mean ± standard error", head, tuple(rows))
+def error_grid(found: list[Outcome], splits: str) -> Grid:
+    """Test errors by ε."""
+    order = [DESCENT, *sorted(found[0].baselines), *REFERENCES]
+    rows = [row(group, (averaged(each.of(group)) for each in found)) for group in order]
+    title = f"{found[0].data}: test error over the squared width of the public bounds, δ = {DELTA:g}, {splits}"
+    return Grid(title, ("model", *_heads(found)), tuple(rows))
 
 
-def _difference(each: Outcome, group: str) -> str:
-    gaps = each.ahead(group)
-    return f"{np.mean(gaps):+.3g} ± {standard_error(gaps):.1g}" if len(gaps) > 1 else f"{np.mean(gaps):+.3g}"
+def _heads(found: list[Outcome]) -> tuple[str, ...]:
+    return tuple(f"ε = {each.epsilon:g}" for each in found)
 
 
-def _below(each: Outcome, groups: Sequence[str]) -> bool | None:
-    """Whether descent errs less on average; one split says nothing."""
-    if len(each.errors[DESCENT]) == 1:
-        return None
-    return all(float(np.mean(each.ahead(group))) > 0.0 for group in groups)
+def difference_grid(found: list[Outcome], splits: str) -> Grid:
+    """By how much everybody errs more than descent, paired by splits."""
+    order = [*sorted(found[0].baselines), *REFERENCES]
+    rows = [row(group, (_ahead(each, group) for each in found)) for group in order]
+    title = f"{found[0].data}: error less that of descent on the same split, over the squared width, {splits}"
+    return Grid(title, ("model", *_heads(found)), tuple(rows))
+
+
+def chosen(found: list[Outcome]) -> Report:
+    """Which setting stands for a baseline that has several."""
+    groups = [group for group in sorted(found[0].baselines) if len(found[0].groups[group]) > 1]
+    kept = [
+        Line(f"{group}, ε = {each.epsilon:g}", best(each.errors, each.groups[group]))
+        for group in groups
+        for each in found
+    ]
+    return Report(f"{found[0].data}: the best of the settings that were tried", kept)
+
+
+def _ahead(each: Outcome, group: str) -> Measured:
+    return Measured.mean(each.ahead(group), form="+.3g")
 
 
 def lines(found: list[Outcome]) -> list[Line]:
-    """What is asked of the recommended solver."""
+    """What is asked of the recommended solver: to err less, on average. One split says nothing."""
     answers = []
     for each in found:
         nearest = min(each.baselines, key=lambda group: float(np.mean(each.of(group))))
-        what = f"{each.data}, ε = {each.epsilon:g}: descent {text(each.errors[DESCENT])}"
-        found_text = f"{nearest} {text(each.of(nearest))}, less descent {_difference(each, nearest)}"
-        answers.append(
-            Line(
-                f"{what}, best baseline of those tried",
-                found_text,
-                "descent below every baseline",
-                _below(each, each.baselines),
-            )
-        )
-        answers.append(
-            Line(
-                f"{what}, private mean",
-                f"{text(each.of(MEAN))}, less descent {_difference(each, MEAN)}",
-                "descent below the private mean",
-                _below(each, [MEAN]),
-            )
-        )
+        for group, kind in ((nearest, "best baseline of those tried"), (MEAN, "private mean")):
+            gap, judged = _ahead(each, group), len(each.of(group)) > 1
+            who = kind if group == MEAN else f"{group}, {kind},"
+            what = f"ε = {each.epsilon:g}: {who} errs more than descent by"
+            answers.append(Line(what, gap, "> 0", gap.value > 0.0 if judged else None))
     return answers
 
 
-def tables(folder: str | None, quick: bool) -> list[Report | Grid]:
-    """What is asked, and all errors. quick: one split of medical costs only. Raises DataNotFound."""
-    plans = [(medical(folder), 1)] if quick else [(medical(folder), 20), (wine(folder), 10)]
-    found = [(outcomes(data, repeats), repeats) for data, repeats in plans]
-    asked = [line for each, _ in found for line in lines(each)]
-    title = "Recommended random features against every baseline, same true ε"
-    return [Report(title, asked), *(grid(each, repeats) for each, repeats in found)]
+def compared(data: Regression, repeats: int, epsilons: Sequence[float] = EPSILONS) -> list[Table]:
+    """What is asked, and all errors, on one data set."""
+    found, splits = outcomes(data, repeats, epsilons), count(repeats, "split")
+    title = f"{data.name}: recommended random features against every baseline, same true ε, {splits}"
+    return [
+        Report(title, lines(found)),
+        error_grid(found, splits),
+        difference_grid(found, splits),
+        chosen(found),
+    ]
+
+
+def parts(setting: Setting) -> list[Part]:
+    """One for each data set; quick: one split of 400 medical costs."""
+    what = "recommended against every baseline"
+    if setting.quick:
+        return [Part(what, lambda: compared(medical(setting.data).few(400), 1, EPSILONS[::2]), 3.0)]
+    return [
+        Part(f"{what}, {MEDICAL}", lambda: compared(medical(setting.data), 20), 75.0),
+        Part(f"{what}, {WINE}", lambda: compared(wine(setting.data), 10), 100.0),
+    ]

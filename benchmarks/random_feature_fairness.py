@@ -12,7 +12,8 @@ only were the extremes of each group, the longest record and the norm of labels 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import statistics
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -21,11 +22,18 @@ from sklearn.metrics import r2_score
 
 from accountant import ApproxDP, BasicComposition, Ledger, ReplaceOne, gaussian
 from benchmarks.random_feature_domains import Regression, medical, min_max, wine
-from benchmarks.random_feature_fits import DELTA, NEVER, mapped, text
-from benchmarks.report import Grid
+from benchmarks.random_feature_fits import DELTA, NEVER, averaged, count, mapped, row
+from benchmarks.report import Cell, Grid, Line, Measured, Report
 from boosting.measures import FloatArray
 from learners import RandomFeatureRegressor
-from learners.fairness import PAPER_GRID, demographic_table, excess_risk_gaps, gap_by_traces, statistical_parity
+from learners.fairness import (
+    PAPER_GRID,
+    GroupRow,
+    demographic_table,
+    excess_risk_gaps,
+    gap_by_traces,
+    statistical_parity,
+)
 from learners.interpolation import ridge
 from learners.private_fairness import private_statistical_parity
 from learners.random_feature_maps import Form
@@ -92,27 +100,39 @@ class Case:
         return ridge(rows, labels, 0.5 * math.sqrt(NUMBER) if kind == LINEAR else TINY * labels.size)
 
 
-def cases(folder: str | None) -> list[Case]:
-    """The three of 004. Raises DataNotFound."""
-    costs, wines = medical(folder), wine(folder)
-    frequencies = math.sqrt(2e-5)
-    return [
-        Case(costs, "sex", frequencies, 0.5),
-        Case(costs, "smoker", frequencies, 0.5),
-        Case(wines, "colour", math.sqrt(20.0), 0.05),
-    ]
+@attrs.frozen
+class Kind:
+    """What a case of 004 is made of: frequencies of this deviation, and the ε of Table 2."""
+
+    load: Callable[[str | None], Regression]
+    scale: float
+    epsilon: float
+
+
+CASES: Final[Mapping[str, Kind]] = {
+    "sex": Kind(medical, math.sqrt(2e-5), 0.5),
+    "smoker": Kind(medical, math.sqrt(2e-5), 0.5),
+    "colour": Kind(wine, math.sqrt(20.0), 0.05),
+}
+"""The three of 004, by the column that makes the groups."""
+
+
+def case(folder: str | None, column: str) -> Case:
+    """One of CASES. Raises DataNotFound."""
+    kind = CASES[column]
+    return Case(kind.load(folder), column, kind.scale, kind.epsilon)
 
 
 # --- Figures 7 and 8 --------------------------------------------------------------------------------------------------
 
 
-def training(case: Case, seed: int) -> Case:
+def training(own: Case, seed: int) -> Case:
     """Nine tenths of each group, or 1,000 wines of each colour."""
     rng, chosen = np.random.default_rng(seed), []
-    for group in np.unique(case.groups):
-        members = rng.permutation(np.flatnonzero(case.groups == group))
-        chosen.append(members[: 1000 if case.column == "colour" else round(0.9 * members.size)])
-    return attrs.evolve(case, data=case.data.part(np.concatenate(chosen)))
+    for group in np.unique(own.groups):
+        members = rng.permutation(np.flatnonzero(own.groups == group))
+        chosen.append(members[: 1000 if own.column == "colour" else round(0.9 * members.size)])
+    return attrs.evolve(own, data=own.data.part(np.concatenate(chosen)))
 
 
 @attrs.frozen(eq=False)
@@ -124,11 +144,11 @@ class Gaps:
     risk: list[float]
 
 
-def gaps(case: Case, kind: str, splits: int, draws: int, number: int = NUMBER) -> Gaps:
+def gaps(own: Case, kind: str, splits: int, draws: int, number: int = NUMBER) -> Gaps:
     """Of noise of σ = 1: everything is in proportion to σ². Labels have mean square 1."""
     found = Gaps([], [], [])
     for seed in range(splits):
-        part = training(case, seed)
+        part = training(own, seed)
         rows = part.rows(kind, seed, number)
         labels = part.data.labels / math.sqrt(float(np.mean(part.data.labels**2)))
         optimum = rows @ part.fitted(kind, rows, labels)
@@ -141,9 +161,9 @@ def gaps(case: Case, kind: str, splits: int, draws: int, number: int = NUMBER) -
     return found
 
 
-def _in_units(values: Sequence[float], records: int, epsilon: float) -> str:
+def _in_units(values: Sequence[float], records: int, epsilon: float) -> list[float]:
     """Labels over their norm have mean square 1/m, so noise counts m times."""
-    return text([each * noise_sigma(epsilon) ** 2 * records for each in values])
+    return [each * noise_sigma(epsilon) ** 2 * records for each in values]
 
 
 def rls_epsilon(rows: FloatArray, sigma: float) -> float:
@@ -156,35 +176,40 @@ def rls_epsilon(rows: FloatArray, sigma: float) -> float:
     return gaussian.epsilon(ridge_l2(len(rows), penalty, 1.0) / length / sigma, DELTA)
 
 
-def rls_label(rows: Sequence[FloatArray], epsilons: Sequence[float]) -> str:
-    """What stands beside RLS for its true ε at each ε that is given. rows: of every data set, shape (m, d) each."""
-    found = (max(rls_epsilon(each, noise_sigma(at)) for each in rows) for at in epsilons)
-    return f"{NEVER} ({', '.join(f'{each:.3g}' for each in found)} were the scales public)"
+def rls_bounds(own: Case, splits: int) -> Report:
+    """ε of RLS on any of these training sets, were the scales public; printed: the ε that is given."""
+    rows = [training(own, seed).linear_rows() for seed in range(splits)]
+    lines = [
+        Line(f"ε = {at:g} given", Measured(max(rls_epsilon(each, noise_sigma(at)) for each in rows), printed=at))
+        for at in EPSILONS
+    ]
+    return Report(f"ε of noise on RLS, {own.name}: were its scales public; as they are not, no ε is true", lines)
 
 
-def figures_7_and_8(found: Sequence[Case], splits: int, draws: int, number: int) -> Grid:
-    """ξ_a by ε, measured and expected, and what noise costs everybody."""
-    rows = []
-    for case in found:
-        m = training(case, 0).data.records
-        linear = rls_label([training(case, seed).linear_rows() for seed in range(splits)], EPSILONS)
-        for kind in (*FORMS, LINEAR):
-            each = gaps(case, kind, splits, draws, number)
-            texts = [f"{_in_units(each.measured, m, at)} ({_in_units(each.theory, m, at)})" for at in EPSILONS]
-            risks = (_in_units(each.risk, m, at) for at in (0.3, 3.0))
-            rows.append((case.name, kind, linear if kind == LINEAR else NEVER, *texts, *risks))
-    head = (
-        "data",
-        "features",
-        f"true ε at {', '.join(f'{at:g}' for at in EPSILONS)} given",
-        *(f"gap at ε = {at:g} given: measured (by (9))" for at in EPSILONS),
-        *(f"excess risk of all at ε = {at:g} given" for at in (0.3, 3.0)),
-    )
-    title = (
-        f"Figures 7 and 8 of 004: largest excess risk gap of a group, in units of the risk of predicting 0, N = "
-        f"{number:,}, {splits} splits x {draws} draws"
-    )
-    return Grid(title, head, tuple(rows))
+def figures_7_and_8(own: Case, splits: int, draws: int, number: int) -> list[Grid]:
+    """Largest ξ_a by ε, measured and expected, and what noise costs everybody; ours beside, by a true ε."""
+    m = training(own, 0).data.records
+    measured, expected, risk = dict[str, list[Measured]](), dict[str, list[Measured]](), dict[str, list[Measured]]()
+    for kind in (*FORMS, LINEAR):
+        found, name = gaps(own, kind, splits, draws, number), f"{kind} (true ε: {NEVER})"
+        for table, values in ((measured, found.measured), (expected, found.theory), (risk, found.risk)):
+            table[name] = [averaged(_in_units(values, m, at)) for at in EPSILONS]
+    ours = [recommended_gaps(own, at, splits) for at in EPSILONS]
+    measured[OURS], risk[OURS] = ([averaged([pair[which] for pair in each]) for each in ours] for which in (0, 1))
+    head = ("features", *(f"ε = {at:g}" for at in EPSILONS))
+    unit = f"over the risk of predicting 0, {count(splits, 'split')}"
+    return [
+        Grid(f"Figures 7 and 8, {own.name}: {what} {unit}", head, _rows(table))
+        for what, table in (
+            ("largest gap of excess risk", measured),
+            ("the gap expected by (9)", expected),
+            ("excess risk of all", risk),
+        )
+    ]
+
+
+def _rows(table: Mapping[str, Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(row(name, cells) for name, cells in table.items())
 
 
 def _recommended(data: Regression, epsilon: float, seed: int) -> RandomFeatureRegressor:
@@ -194,38 +219,33 @@ def _recommended(data: Regression, epsilon: float, seed: int) -> RandomFeatureRe
     return model.fit(data.table, data.labels)
 
 
-def recommended_gaps(found: Sequence[Case], splits: int) -> Grid:
-    """ξ_a of the recommended solver, beside random features fitted without privacy, on the same features."""
-    rows = []
-    for case in found:
-        for epsilon in (0.3, 3.0):
-            gap, risk = [], []
-            for seed in range(splits):
-                part = training(case, seed)
-                model, labels = _recommended(part.data, epsilon, seed), part.data.labels
-                kept = model.model_
-                features = kept.fit.features.rows(kept.coding.encode(part.data.table, "benchmark"))
-                centred = labels - labels.mean()
-                optimum = labels.mean() + features @ ridge(features, centred, 1e-3 * labels.size)
-                unit = float(np.mean(labels**2))
-                each = excess_risk_gaps(model.predict(part.data.table), optimum, labels, part.groups)
-                gap.append(max(one.gap for one in each) / unit)
-                risk.append(sum(one.n * one.excess for one in each) / labels.size / unit)
-            rows.append((case.name, f"{epsilon:g}", text(gap), text(risk)))
-    head = ("data", "ε (true)", "largest gap", "excess risk of all")
-    return Grid(
-        f"The same for {OURS}: one draw on each of {splits} splits, against ridge on its features", head, tuple(rows)
-    )
+def recommended_gaps(own: Case, epsilon: float, splits: int) -> list[tuple[float, float]]:
+    """Largest ξ_a and excess risk of all of one draw on each split, against ridge without privacy on its features.
+
+    In units of the risk of predicting 0.
+    """
+    found = []
+    for seed in range(splits):
+        part = training(own, seed)
+        model, labels = _recommended(part.data, epsilon, seed), part.data.labels
+        kept = model.model_
+        features = kept.fit.features.rows(kept.coding.encode(part.data.table, "benchmark"))
+        optimum = labels.mean() + features @ ridge(features, labels - labels.mean(), 1e-3 * labels.size)
+        unit = float(np.mean(labels**2))
+        each = excess_risk_gaps(model.predict(part.data.table), optimum, labels, part.groups)
+        largest = max(one.gap for one in each)
+        found.append((largest / unit, sum(one.n * one.excess for one in each) / labels.size / unit))
+    return found
 
 
 # --- Table 2 and Figure 9 ---------------------------------------------------------------------------------------------
 
-PRINTED: Final[Mapping[str, tuple[str, str, str, str]]] = {
-    "sex": ("0.06", "0.117 ± 0.047", "0.074", "0.427 ± 0.233"),
-    "smoker": ("0.873", "0.410 ± 0.098", "0.999", "0.516 ± 0.302"),
-    "colour": ("0.130", "0.028 ± 0.009", "0.279", "0.312 ± 0.239"),
+PRINTED: Final[Mapping[str, Mapping[str, tuple[float, float | None]]]] = {
+    "sex": {"targets": (0.06, None), "DP-RF": (0.117, 0.047), "RLS": (0.074, None), "DP-RLS": (0.427, 0.233)},
+    "smoker": {"targets": (0.873, None), "DP-RF": (0.410, 0.098), "RLS": (0.999, None), "DP-RLS": (0.516, 0.302)},
+    "colour": {"targets": (0.130, None), "DP-RF": (0.028, 0.009), "RLS": (0.279, None), "DP-RLS": (0.312, 0.239)},
 }
-"""Table 2: targets, DP-RF, RLS, DP-RLS."""
+"""Table 2: parity, and its deviation over draws of noise."""
 
 
 @attrs.frozen(eq=False)
@@ -245,21 +265,22 @@ class Parity:
             [float(r2_score(labels, each)) for each in outputs],
         )
 
-    @property
-    def texts(self) -> tuple[str, str, str]:
-        """Mean and deviation, as printed."""
-        return _spread(self.grid), _spread(self.exact), _spread(self.r2)
+    def cells(self, printed: tuple[float | None, float | None]) -> list[Cell]:
+        """Mean and deviation by the grid, beside what is printed; exact parity; R²."""
+        mean, deviation = printed
+        several = len(self.grid) > 1
+        return [
+            Measured.mean(self.grid, mean, form=".3g"),
+            Measured(statistics.stdev(self.grid), printed=deviation) if several else "",
+            Measured.mean(self.exact, form=".3g"),
+            Measured.mean(self.r2, unit="R²", form=".3g"),
+        ]
 
 
 DRAWN: Final = ("DP-RF", "RLS", "DP-RLS")
 """Models of Figure 9."""
 
 QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
-
-
-def _spread(values: Sequence[float]) -> str:
-    mean = f"{np.mean(values):.3g}"
-    return mean if len(values) == 1 else f"{mean} ± {np.std(values, ddof=1):.2g}"
 
 
 def _noised(plain: FloatArray, rows: FloatArray, sigma: float, seeds: IntArray) -> list[FloatArray]:
@@ -269,127 +290,108 @@ def _noised(plain: FloatArray, rows: FloatArray, sigma: float, seeds: IntArray) 
     ]
 
 
-def _models(case: Case, maps: int, repeats: int, number: int) -> dict[str, list[FloatArray]]:
+def _models(own: Case, maps: int, repeats: int, number: int) -> dict[str, list[FloatArray]]:
     """Predictions of labels over their norm: `repeats` draws of noise, shared out among `maps` draws of features."""
-    labels = case.data.labels / float(np.linalg.norm(case.data.labels))
-    sigma, seeds = noise_sigma(case.epsilon), np.array_split(np.arange(repeats), maps)
+    labels = own.data.labels / float(np.linalg.norm(own.data.labels))
+    sigma, seeds = noise_sigma(own.epsilon), np.array_split(np.arange(repeats), maps)
     found: dict[str, list[FloatArray]] = {"RF, no noise": [], "DP-RF": [], "RLS": [], "DP-RLS": []}
     for seed, part in enumerate(seeds):
-        rows = case.rows("unit modulus", seed, number)
-        plain = rows @ case.fitted("unit modulus", rows, labels)
+        rows = own.rows("unit modulus", seed, number)
+        plain = rows @ own.fitted("unit modulus", rows, labels)
         found["RF, no noise"].append(plain)
         found["DP-RF"] += _noised(plain, rows, sigma, part)
-    rows = case.linear_rows()
-    plain = rows @ case.fitted(LINEAR, rows, labels)
+    rows = own.linear_rows()
+    plain = rows @ own.fitted(LINEAR, rows, labels)
     found["RLS"].append(plain)
     found["DP-RLS"] += _noised(plain, rows, sigma, np.arange(repeats))
     return found
 
 
-def _true(case: Case) -> dict[str, str]:
-    """The ε that is true of what is released, by model."""
-    rls, given = rls_label([case.linear_rows()], [case.epsilon]), f"given {case.epsilon:g}"
-    return {"DP-RF": f"{NEVER}, {given}", "DP-RLS": f"{rls}, {given}", OURS: f"{case.epsilon:g}"}
+def _named(own: Case, name: str) -> str:
+    """With the ε that is true of what is released."""
+    epsilon = f"{own.epsilon:g}"
+    shown = {"targets": "", OURS: f" (ε = {epsilon})", "DP-RF": _given(epsilon), "DP-RLS": _given(epsilon)}
+    return name + shown.get(name, " (non-private)")
 
 
-def _row(case: Case, name: str, true: str, parity: Parity) -> tuple[str, ...]:
-    printed = dict(zip(("targets", "DP-RF", "RLS", "DP-RLS"), PRINTED[case.column], strict=True))
-    return (case.name, name, true, printed.get(name, ""), *parity.texts)
+def _given(epsilon: str) -> str:
+    return f" (ε = {epsilon} given, true: {NEVER})"
 
 
-def table2(found: Sequence[Case], maps: int, repeats: int, number: int) -> Grid:
+def table2(own: Case, maps: int, repeats: int, number: int) -> Grid:
     """Statistical parity, by the paper's grid and exactly, and R² beside it."""
-    rows = []
-    for case in found:
-        labels, groups = case.data.labels / float(np.linalg.norm(case.data.labels)), case.groups
-        rows.append(_row(case, "targets", NEVER, Parity.of([labels], labels, groups)))
-        true = _true(case)
-        for name, outputs in _models(case, maps, repeats, number).items():
-            rows.append(_row(case, name, true.get(name, NEVER), Parity.of(outputs, labels, groups)))
-        outputs = [_recommended(case.data, case.epsilon, seed).predict(case.data.table) for seed in range(maps)]
-        rows.append(_row(case, OURS, true[OURS], Parity.of(outputs, case.data.labels, groups)))
-    head = (
-        "data",
-        "model",
-        "true ε",
-        "printed",
-        f"parity, grid of {PAPER_GRID}",
-        "parity, exact",
-        "R² on these records",
-    )
-    title = f"Table 2 of 004: statistical parity, ± deviation, {repeats} draws of noise (of {maps} draws of features)"
+    labels, groups = own.data.labels / float(np.linalg.norm(own.data.labels)), own.groups
+    found = {"targets": Parity.of([labels], labels, groups)}
+    for name, outputs in _models(own, maps, repeats, number).items():
+        found[name] = Parity.of(outputs, labels, groups)
+    ours = [_recommended(own.data, own.epsilon, seed).predict(own.data.table) for seed in range(maps)]
+    found[OURS] = Parity.of(ours, own.data.labels, groups)
+    printed = PRINTED[own.column]
+    rows = (row(_named(own, name), each.cells(printed.get(name, (None, None)))) for name, each in found.items())
+    head = ("model", f"parity, grid of {PAPER_GRID}", "its deviation", "parity, exact", "R² on these records")
+    title = f"Table 2 of 004, {own.name}: statistical parity, {count(repeats, 'draw')} of noise, {maps} of features"
     return Grid(title, head, tuple(rows))
 
 
-def figure9(case: Case, number: int) -> Grid:
+def figure9(own: Case, number: int) -> Grid:
     """Quantiles of targets and outputs by group, of one draw of features and noise, in the labels' units."""
-    length = float(np.linalg.norm(case.data.labels))
-    models = {name: length * outputs[0] for name, outputs in _models(case, 1, 1, number).items() if name in DRAWN}
-    ours = _recommended(case.data, case.epsilon, 0).predict(case.data.table)
-    true, rows = _true(case), []
-    for name, values in {"targets": case.data.labels, **models, OURS: ours}.items():
-        for group in np.unique(case.groups):
-            found = np.quantile(values[case.groups == group], QUANTILES)
-            rows.append((name, true.get(name, NEVER), str(group), *(f"{each:.3g}" for each in found)))
-    head = ("outputs", "true ε", case.column, *(f"{100.0 * share:g} %" for share in QUANTILES))
-    return Grid(f"Figure 9 of 004: quantiles of outputs by group, {case.name}, one draw of noise", head, tuple(rows))
-
-
-def demographics(found: Sequence[Case], epsilon: float) -> Grid:
-    """What the recommended model does by group, on records that were held out; above: the middle of the bounds."""
+    length = float(np.linalg.norm(own.data.labels))
+    models = {name: length * outputs[0] for name, outputs in _models(own, 1, 1, number).items() if name in DRAWN}
+    ours = _recommended(own.data, own.epsilon, 0).predict(own.data.table)
     rows = []
-    for case in found:
-        train, test = (case.data.part(kept) for kept in case.data.split(0))
-        outputs, middle = _recommended(train, epsilon, 0).predict(test.table), 0.5 * sum(case.data.bounds)
-        for each in demographic_table(outputs, test.labels, test.table[case.column], threshold=middle):
-            means = (each.mean_label, each.mean_prediction, each.error / test.width**2, each.above)
-            rows.append((case.name, str(each.group), f"{each.n}", *(f"{value:.3g}" for value in means)))
-    means_head = ("mean label", "mean output", "error over the squared width", "outputs above the middle of the bounds")
-    title = f"{OURS}, ε = {epsilon:g}: by group, on a tenth that was held out, not a release"
-    return Grid(title, ("data", "group", "records", *means_head), tuple(rows))
+    for name, values in {"targets": own.data.labels, **models, OURS: ours}.items():
+        for group in np.unique(own.groups):
+            found = np.quantile(values[own.groups == group], QUANTILES)
+            rows.append(row(f"{_named(own, name)}, {group}", map(Measured, found.tolist())))
+    head = ("outputs", *(f"quantile at {share:g}" for share in QUANTILES))
+    return Grid(f"Figure 9 of 004, {own.name}: quantiles of outputs by group, one draw of noise", head, tuple(rows))
 
 
-def private_parity(found: Sequence[Case]) -> Grid:
+def demographics(own: Case, epsilon: float, splits: int) -> Grid:
+    """What the recommended model does by group, on records that were held out."""
+    middle, found = 0.5 * sum(own.data.bounds), dict[str, list[GroupRow]]()
+    for seed in range(splits):
+        train, test = (own.data.part(kept) for kept in own.data.split(seed))
+        outputs = _recommended(train, epsilon, seed).predict(test.table)
+        for each in demographic_table(outputs, test.labels, test.table[own.column], threshold=middle):
+            found.setdefault(str(each.group), []).append(each)
+    width = own.data.width**2
+    rows = (
+        (
+            f"{own.column} {group}",
+            Measured.mean([each.n for each in rows], unit="records", form=".0f"),
+            averaged([each.mean_label for each in rows], unit="label units"),
+            averaged([each.mean_prediction for each in rows], unit="label units"),
+            averaged([each.error / width for each in rows], unit="squared widths"),
+            averaged([each.above for each in rows], unit="share"),
+        )
+        for group, rows in found.items()
+    )
+    head = ("group", "records", "mean label", "mean output", "error", "outputs above the middle of the bounds")
+    size = f"a tenth held out, {count(splits, 'split')}, not a release"
+    return Grid(f"{OURS}, {own.name}, ε = {epsilon:g}: by group, {size}", head, tuple(rows))
+
+
+def private_parity(found: Sequence[Case], draws: int) -> Grid:
     """What may be said of the recommended model's parity on its own training records, at a charge."""
     rows = []
-    for case in found:
-        outputs = _recommended(case.data, 0.5, 0).predict(case.data.table)
-        ledger = Ledger(ApproxDP(0.5, DELTA), composition=BasicComposition(), adjacency=ReplaceOne())
-        estimate = private_statistical_parity(
-            outputs,
-            case.groups,
-            public_groups=sorted(set(case.groups.tolist())),
-            bounds=case.data.bounds,
-            epsilon=0.5,
-            delta=DELTA,
-            ledger=ledger,
-            random_state=0,
-        )
-        exact = statistical_parity(outputs, case.groups)
-        interval = f"[{estimate.low:.3f}, {estimate.high:.3f}]"
-        rows.append((case.name, f"{exact:.3f}", f"{estimate.estimate:.3f}", interval, "0.5 + 0.5"))
-    head = ("data", "exact, not a release", "private estimate", "95 % interval", "ε, model and estimate")
-    return Grid(f"Parity of {OURS}, estimated privately", head, tuple(rows))
-
-
-def tables(folder: str | None, quick: bool) -> list[Grid]:
-    """Both sections. Raises DataNotFound."""
-    found = cases(folder)
-    if quick:
-        few = [attrs.evolve(case, data=case.data.few(300)) for case in found[:2]]
-        return [
-            figures_7_and_8(few, 1, 10, 700),
-            recommended_gaps(few[:1], 1),
-            table2(few[1:], 1, 2, 700),
-            figure9(few[1], 700),
-            private_parity(few[1:]),
-            demographics(few, 1.0),
-        ]
-    return [
-        figures_7_and_8(found, 10, 100, NUMBER),
-        recommended_gaps(found, 10),
-        table2(found, 4, 20, NUMBER),
-        figure9(found[1], NUMBER),
-        private_parity(found),
-        demographics(found, 1.0),
-    ]
+    for own in found:
+        scores: list[tuple[float, float, float, float]] = []
+        for seed in range(draws):
+            outputs = _recommended(own.data, 0.5, seed).predict(own.data.table)
+            estimate = private_statistical_parity(
+                outputs,
+                own.groups,
+                public_groups=sorted(set(own.groups.tolist())),
+                bounds=own.data.bounds,
+                epsilon=0.5,
+                delta=DELTA,
+                ledger=Ledger(ApproxDP(0.5, DELTA), composition=BasicComposition(), adjacency=ReplaceOne()),
+                random_state=seed,
+            )
+            exact = statistical_parity(outputs, own.groups)
+            scores.append((exact, estimate.estimate, estimate.low, estimate.high))
+        rows.append(row(own.name, map(averaged, zip(*scores, strict=True))))
+    head = ("data", "exact, not a release", "private estimate", "low end of 95 %", "high end of 95 %")
+    title = f"Parity of {OURS}, estimated privately: ε = 0.5 for the model, 0.5 for the estimate"
+    return Grid(f"{title}, {count(draws, 'draw')}", head, tuple(rows))

@@ -1,4 +1,4 @@
-"""What the tables of 004 share: its noise, its fits without privacy, errors, and how they are written.
+"""What the tables of 004 share: its noise, its fits without privacy, errors, and how they are averaged.
 
 Features have length 1: those of 004, Algorithm 1 over √N, those of its code, √(2/N)·cos, over √2. Errors are mean
 squared ones. Where noise is added to coefficients and nothing is cut afterwards, its share of the error is σ²·mean|φ|²
@@ -7,11 +7,12 @@ on average, exactly [004-eq9]; tables add that instead of drawing.
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 
+from benchmarks.report import Cell, Measured
 from boosting.measures import FloatArray
 from learners import Published, RandomFeatureMap, RandomFeatureRegressor
 from learners.interpolation import min_norm
@@ -88,15 +89,19 @@ def fitted_error(
     return mse(model.fit(*train).predict(test[0]), test[1])
 
 
-def text(values: Sequence[float], digits: int = 3) -> str:
-    """The mean, and with two or more its standard error."""
-    mean = f"{statistics.fmean(values):.{digits}g}"
-    return f"{mean} ± {standard_error(values):.1g}" if len(values) > 1 else mean
+def averaged(values: Sequence[float], printed: float | None = None, *, unit: str = "") -> Measured:
+    """Mean and deviation of errors, which may be of any size; printed: what 004 has for it."""
+    return Measured.mean(values, printed, unit=unit, form=".3g")
 
 
-def standard_error(values: Sequence[float]) -> float:
-    """Of the mean, NaN for one value."""
-    return statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+def row(name: str, cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Of a table."""
+    return (name, *cells)
+
+
+def count(number: int, what: str) -> str:
+    """In words, for titles."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def best(errors: Errors, names: Sequence[str]) -> str:

@@ -5,9 +5,9 @@ is given there is true of none of it: `benchmarks.random_feature_costs` has lowe
 frequencies have deviation 40, as in the code; printed is σ² = 40, where near-duplicates are interpolated at any price.
 """
 
-import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
@@ -16,51 +16,60 @@ from benchmarks.random_feature_domains import MEDICAL, RED, Regression, medical,
 from benchmarks.random_feature_fits import (
     CODE_SCALE,
     DELTA,
+    NEVER,
     PRINTED_SCALE,
     Errors,
+    averaged,
     code_sigma,
+    count,
     fitted_error,
     interpolated,
     mapped,
     mse,
     noise_share,
-    text,
+    row,
 )
-from benchmarks.report import Grid
+from benchmarks.report import Cell, Grid, Measured, Table
+from benchmarks.suite import Part, Setting
+from benchmarks.timing import seconds
 from boosting.measures import FloatArray
 from learners import SGD, RandomFeatureRegressor
 from learners.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
 from learners.random_features import SolverName
 
-PRINTED: Final[Mapping[str, Mapping[int, tuple[str, str, str, str]]]] = {
-    MEDICAL: {
-        2000: ("0.39", "0.61", "0.29", "0.02"),
-        4000: ("0.19", "0.96", "0.17", "0.02"),
-        6000: ("0.14", "1.44", "0.14", "0.04"),
-        8000: ("0.12", "1.92", "0.12", "0.07"),
-        10000: ("0.11", "2.44", "0.11", "0.08"),
-    },
-    RED: {
-        2000: ("0.79", "0.91", "0.52", "0.02"),
-        4000: ("0.41", "1.41", "0.39", "0.03"),
-        6000: ("0.33", "2.07", "0.35", "0.07"),
-        8000: ("0.30", "2.91", "0.32", "0.07"),
-        10000: ("0.31", "3.43", "0.32", "0.10"),
-    },
+GRAM: Final = "Gram"
+ROWS: Final = "Kaczmarz, m single rows"
+PINV: Final = "pinv"
+BLOCKS: Final = "Kaczmarz to 1e-06"
+NOT_REACHED: Final = "not reached"
+
+NUMBERS: Final = (2000, 4000, 6000, 8000, 10_000)
+Column: TypeAlias = Mapping[str, Sequence[float]]
+
+PRINTED_ERRORS: Final[Mapping[str, Column]] = {
+    MEDICAL: {PINV: (0.39, 0.19, 0.14, 0.12, 0.11), ROWS: (0.29, 0.17, 0.14, 0.12, 0.11)},
+    RED: {PINV: (0.79, 0.41, 0.33, 0.30, 0.31), ROWS: (0.52, 0.39, 0.35, 0.32, 0.32)},
 }
-"""Table 1 at ε = 1: error and seconds of pinv, error and seconds of Kaczmarz's method."""
+"""Table 1 at ε = 1, by route, for each of NUMBERS."""
+
+PRINTED_SECONDS: Final[Mapping[str, Column]] = {
+    MEDICAL: {PINV: (0.61, 0.96, 1.44, 1.92, 2.44), ROWS: (0.02, 0.02, 0.04, 0.07, 0.08)},
+    RED: {PINV: (0.91, 1.41, 2.07, 2.91, 3.43), ROWS: (0.02, 0.03, 0.07, 0.07, 0.10)},
+}
+
+
+def printed_at(column: Column, route: str, number: int) -> float | None:
+    """None where nothing is printed."""
+    return dict(zip(NUMBERS, column[route], strict=True)).get(number) if route in column else None
+
 
 EPSILONS: Final = (0.25, 0.5, 1.0)
 """Of Figure 4, by the code; the paper does not say which."""
 
 TOLERANCE: Final = 1e-6
+"""Of BLOCKS."""
+
 SWEEPS: Final = 200
-
-
-def _timed(work: Callable[[], FloatArray]) -> tuple[FloatArray, float]:
-    start = time.perf_counter()
-    found = work()
-    return found, time.perf_counter() - start
 
 
 @attrs.frozen(eq=False)
@@ -79,7 +88,7 @@ class Scaled:
 
 
 @attrs.frozen(eq=False)
-class Measured:
+class AtNumber:
     """At one N. errors: without privacy.  seconds: to the coefficients.  noise: per ε² what the code's adds."""
 
     number: int
@@ -91,18 +100,20 @@ class Measured:
         """Test errors with the code's noise for a given ε. A route that was taken once was taken first."""
         return [plain + noise / epsilon**2 for plain, noise in zip(self.errors[route], self.noise, strict=False)]
 
+    def error(self, route: str, printed: float | None = None) -> Cell:
+        """At a nominal ε of 1."""
+        return averaged(self.private(route, 1.0), printed) if route in self.errors else NOT_REACHED
 
-GRAM: Final = "Gram"
-ROWS: Final = "Kaczmarz, m single rows"
-PINV: Final = "pinv"
-BLOCKS: Final = f"Kaczmarz to {TOLERANCE:g}"
+    def time(self, route: str, printed: float | None = None) -> Cell:
+        """To the coefficients."""
+        return Measured.median(self.seconds[route], printed, unit="s") if route in self.seconds else NOT_REACHED
 
 
-def _once(scaled: Scaled, number: int, scale: float, seed: int, found: Measured) -> None:
+def _once(scaled: Scaled, number: int, scale: float, seed: int, found: AtNumber) -> None:
     (points, labels), (others, truth) = scaled.train, scaled.test
     features = mapped("cosine", number, points.shape[1], scale, seed)
     rows, tests = features.features(points), features.features(others)
-    rng = np.random.default_rng(seed)
+    rng, coefficients = np.random.default_rng(seed), list[FloatArray]()
     works: dict[str, Callable[[], FloatArray]] = {
         GRAM: lambda: min_norm(rows, labels),
         ROWS: lambda: single_row_kaczmarz(rows, labels, labels.size, rng),
@@ -112,71 +123,64 @@ def _once(scaled: Scaled, number: int, scale: float, seed: int, found: Measured)
         works[BLOCKS] = lambda: kaczmarz(rows, labels, tolerance=TOLERANCE, most_sweeps=SWEEPS, rng=rng)[0]
     for name, work in works.items():
         try:
-            coefficients, seconds = _timed(work)
+            taken = seconds(partial(_kept, coefficients, work))
         except NotConverged:
             continue
-        found.errors.setdefault(name, []).append(mse(tests @ coefficients, truth))
-        found.seconds.setdefault(name, []).append(seconds)
+        found.errors.setdefault(name, []).append(mse(tests @ coefficients[-1], truth))
+        found.seconds.setdefault(name, []).append(taken)
     found.noise.append(noise_share(tests, code_sigma(number, 1.0)))
 
 
-def measured(data: Regression, number: int, scale: float, repeats: int) -> Measured:
+def _kept(found: list[FloatArray], work: Callable[[], FloatArray]) -> None:
+    found.append(work())
+
+
+def at_number(data: Regression, number: int, scale: float, repeats: int) -> AtNumber:
     """Over so many splits and draws of features; pinv and Kaczmarz to convergence once, at the code's scale."""
-    found = Measured(number, {}, {}, [])
+    found = AtNumber(number, {}, {}, [])
     for seed in range(repeats):
         _once(Scaled.of(data, seed), number, scale, seed, found)
     return found
 
 
-def _error(each: Measured, route: str) -> str:
-    return text(each.private(route, 1.0)) if route in each.errors else "not reached"
+def _heads(found: Sequence[AtNumber]) -> tuple[str, ...]:
+    return tuple(f"N = {each.number:,}" for each in found)
 
 
-def _seconds(each: Measured, route: str) -> str:
-    return f"{np.median(each.seconds[route]):.2f}" if route in each.seconds else "-"
+def table1(data: Regression, found: Sequence[AtNumber], as_printed: Sequence[AtNumber]) -> Grid:
+    """Errors with the code's noise at a nominal ε of 1, by frequencies of deviation 40, and of variance 40."""
+    labels, column = data.printed()[1], PRINTED_ERRORS[data.name]
+    constants = {"predicting 0": float(np.mean(labels**2)), "predicting the mean": float(np.var(labels))}
+    rows = [
+        *(
+            row(route, (each.error(route, printed_at(column, route, each.number)) for each in found))
+            for route in (PINV, ROWS, GRAM, BLOCKS)
+        ),
+        *(row(f"{route}, σ² = 40", (each.error(route) for each in as_printed)) for route in (GRAM, ROWS)),
+        *(row(name, [Measured(value)] * len(found)) for name, value in constants.items()),
+    ]
+    title = f"Table 1 of 004, {data.name}: test error at a nominal ε = 1, δ = {DELTA:g} (true ε: {NEVER})"
+    return Grid(f"{title}, {count(len(found[0].noise), 'split')}", ("route", *_heads(found)), tuple(rows))
 
 
-def table1(data: Regression, found: Sequence[Measured], printed_scale: Sequence[Measured]) -> Grid:
-    """Errors with the code's noise at a nominal ε of 1, and times."""
-    labels = data.printed()[1]
-    head = (
-        "N",
-        *(f"{name}, {what}" for name in ("pinv", "Kaczmarz, m single rows") for what in ("printed", "ours")),
-        "Gram, ours",
-        f"{BLOCKS}, ours",
-        *("pinv, s printed", "pinv, s", "Gram, s", f"{BLOCKS}, s", "single rows, s printed", "single rows, s"),
-        *("σ² = 40: Gram", "σ² = 40: single rows"),
-    )
-    rows = []
-    for each, other in zip(found, printed_scale, strict=True):
-        paper = PRINTED[data.name].get(each.number, ("",) * 4)
-        errors = (paper[0], _error(each, PINV), paper[2], *(_error(each, route) for route in (ROWS, GRAM, BLOCKS)))
-        times = (paper[1], _seconds(each, PINV), _seconds(each, GRAM), _seconds(each, BLOCKS), paper[3])
-        rows.append(
-            (f"{each.number:,}", *errors, *times, _seconds(each, ROWS), _error(other, GRAM), _error(other, ROWS))
-        )
-    title = (
-        f"Table 1 of 004, {data.name}: test error at a nominal ε = 1, δ = {DELTA:g} (true ε: none), frequencies of "
-        f"deviation {CODE_SCALE:.0f} but for the last two columns; predicting 0 errs by {np.mean(labels**2):.3f}, the "
-        f"mean by {np.var(labels):.3f}"
-    )
-    return Grid(title, head, tuple(rows))
-
-
-def figure4(found: Mapping[str, Sequence[Measured]]) -> Grid:
-    """Errors against the given ε, by m steps of Kaczmarz's method, as in 004."""
-    head = ("data", "N", "non-private", *(f"ε = {epsilon:g} given (true: none)" for epsilon in EPSILONS))
+def times(data: Regression, found: Sequence[AtNumber]) -> Grid:
+    """Seconds to the coefficients, features not counted."""
+    column = PRINTED_SECONDS[data.name]
     rows = (
-        (
-            name,
-            f"{each.number:,}",
-            text(each.errors[ROWS]),
-            *(text(each.private(ROWS, epsilon)) for epsilon in EPSILONS),
-        )
-        for name, run in found.items()
-        for each in run
+        row(route, (each.time(route, printed_at(column, route, each.number)) for each in found))
+        for route in (PINV, ROWS, GRAM, BLOCKS)
     )
-    return Grid("Figure 4 of 004: test error by ε and N, frequencies of deviation 40", head, tuple(rows))
+    return Grid(f"Table 1 of 004, {data.name}: seconds to the coefficients", ("route", *_heads(found)), tuple(rows))
+
+
+def figure4(data: Regression, found: Sequence[AtNumber]) -> Grid:
+    """Errors against the given ε, by m steps of Kaczmarz's method, as in 004."""
+    rows = [row("non-private", (averaged(each.errors[ROWS]) for each in found))]
+    for epsilon in EPSILONS:
+        cells = (averaged(each.private(ROWS, epsilon)) for each in found)
+        rows.append(row(f"ε = {epsilon:g} given (true: {NEVER})", cells))
+    title = f"Figure 4 of 004, {data.name}: test error of {ROWS}, frequencies of deviation {CODE_SCALE:.0f}"
+    return Grid(f"{title}, {count(len(found[0].noise), 'split')}", ("noise", *_heads(found)), tuple(rows))
 
 
 # --- Figures 5 and 6 --------------------------------------------------------------------------------------------------
@@ -233,37 +237,55 @@ def _against_sgd(scaled: Scaled, number: int, seed: int) -> dict[str, float]:
     return found
 
 
-def figures_5_and_6(sets: Sequence[Regression], numbers: Sequence[int], repeats: int) -> Grid:
+def figures_5_and_6(data: Regression, numbers: Sequence[int], repeats: int) -> Grid:
     """Min-norm interpolation against SGD."""
-    rows, names = [], None
-    for data in sets:
-        for number in numbers:
-            errors: Errors = {}
-            for seed in range(repeats):
-                for name, error in _against_sgd(Scaled.of(data, seed), number, seed).items():
-                    errors.setdefault(name, []).append(error)
-            names = tuple(errors)
-            rows.append((data.name, f"{number:,}", *(text(each) for each in errors.values())))
-    head = ("data", "N", *(_long(name) for name in names or ()))
-    title = f"Figures 5 and 6 of 004: test error, frequencies of variance {VARIANCE:g}, SGD by rate, {repeats} runs"
-    return Grid(title, head, tuple(rows))
+    rows: dict[str, list[Measured]] = {}
+    for number in numbers:
+        found: Errors = {}
+        for seed in range(repeats):
+            for name, error in _against_sgd(Scaled.of(data, seed), number, seed).items():
+                found.setdefault(name, []).append(error)
+        for name, errors in found.items():
+            rows.setdefault(name, []).append(averaged(errors))
+    head = ("model", *(f"N = {number:,}" for number in numbers))
+    title = f"Figures 5 and 6 of 004, {data.name}: test error, frequencies of variance {VARIANCE:g}, SGD by rate"
+    return Grid(
+        f"{title}, {count(repeats, 'run')}", head, tuple(row(_long(name), cells) for name, cells in rows.items())
+    )
 
 
 def _long(name: str) -> str:
     if name.endswith("honest"):
         return f"{name} (ε = {GIVEN:g})"
     if name == "published":
-        return f"Kaczmarz with 004's noise for ε = {GIVEN:g} (true: none)"
+        return f"Kaczmarz with 004's noise for ε = {GIVEN:g} (true: {NEVER})"
     return f"{name} non-private"
 
 
-def tables(folder: str | None, quick: bool) -> list[Grid]:
-    """Table 1 for both sets and the figures. quick: on 400 records. Raises DataNotFound."""
-    sets = [medical(folder).few(400)] if quick else [medical(folder), red_wine(folder)]
-    numbers, repeats = ((600,), 1) if quick else (tuple(PRINTED[MEDICAL]), 3)
-    codes = {data.name: [measured(data, number, CODE_SCALE, repeats) for number in numbers] for data in sets}
-    grids = []
-    for data in sets:
-        printed = [measured(data, number, PRINTED_SCALE, 1) for number in numbers]
-        grids.append(table1(data, codes[data.name], printed))
-    return [*grids, figure4(codes), figures_5_and_6(sets, (600,) if quick else (2000, 10_000), repeats)]
+def parts(setting: Setting) -> list[Part]:
+    """Table 1 and the figures, for both sets. quick: on 400 records."""
+    sets = {MEDICAL: medical} if setting.quick else {MEDICAL: medical, RED: red_wine}
+    numbers, repeats = ((400, 600), 1) if setting.quick else (NUMBERS, 3)
+
+    def load(name: str) -> Regression:
+        data = sets[name](setting.data)
+        return data.few(400) if setting.quick else data
+
+    def by_number(name: str) -> list[Table]:
+        data = load(name)
+        codes, printed = (
+            [at_number(data, number, scale, repeats) for number in numbers] for scale in (CODE_SCALE, PRINTED_SCALE)
+        )
+        return [table1(data, codes, printed), times(data, codes), figure4(data, codes)]
+
+    def by_solver(name: str) -> list[Table]:
+        return [figures_5_and_6(load(name), (numbers[0], numbers[-1]), repeats)]
+
+    return [
+        part
+        for name in sets
+        for part in (
+            Part(f"Table 1 and Figure 4, {name}", partial(by_number, name), 0.3 if setting.quick else 60.0),
+            Part(f"Figures 5 and 6, {name}", partial(by_solver, name), 0.3 if setting.quick else 15.0),
+        )
+    ]

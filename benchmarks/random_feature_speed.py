@@ -6,15 +6,30 @@ times are held against; all of them run in turns, so that a busy machine is busy
 """
 
 import math
-import statistics
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
+import attrs
 import numpy as np
 from scipy.linalg import lapack, solve
 
-from benchmarks.report import Grid, Line, Report
+from benchmarks.random_feature_domains import MEDICAL
+from benchmarks.random_feature_fits import count, row
+from benchmarks.random_feature_real import (
+    BLOCKS,
+    GRAM,
+    NUMBERS,
+    PINV,
+    PRINTED_SECONDS,
+    ROWS,
+    SWEEPS,
+    TOLERANCE,
+    printed_at,
+)
+from benchmarks.report import Grid, Line, Measured, Report, Table, at_most
+from benchmarks.suite import Part, Setting
+from benchmarks.timing import in_turns
 from boosting.measures import FloatArray
 from learners.interpolation import BLOCK, KaczmarzReport, NotConverged, kaczmarz, min_norm, single_row_kaczmarz
 
@@ -23,17 +38,6 @@ COLUMNS: Final = 11
 SCALE: Final = 3.0
 SMOOTH: Final = 0.3
 """The deviation of frequencies, in units of a standardised column: features that hardly overlap, and some that do."""
-
-TOLERANCE: Final = 1e-6
-SWEEPS: Final = 200
-PRINTED: Final[Mapping[int, tuple[str, str]]] = {
-    2000: ("0.61", "0.02"),
-    4000: ("0.96", "0.02"),
-    6000: ("1.44", "0.04"),
-    8000: ("1.92", "0.07"),
-    10000: ("2.44", "0.08"),
-}
-"""Seconds of pinv and Kaczmarz's method on medical costs: 004, Table 1."""
 
 ASKED_GRAM, ASKED_KACZMARZ = 1.2, 2.0
 """Times the plain product and one solution; times the plain calls."""
@@ -46,18 +50,6 @@ def problem(records: int, features: int, scale: float) -> tuple[FloatArray, Floa
     phases = points @ (scale * rng.standard_normal((COLUMNS, features // 2)))
     targets = np.sin(points[:, 0]) + points[:, 1] + 0.1 * rng.standard_normal(records)
     return np.hstack([np.cos(phases), np.sin(phases)]) / math.sqrt(features // 2), targets
-
-
-def in_turns(works: Sequence[Callable[[], object]], repeats: int) -> list[float]:
-    """The median seconds of each, all of them in every round, after one round that is not counted."""
-    taken: list[list[float]] = [[] for _ in works]
-    for round_ in range(repeats + 1):
-        for times, work in zip(taken, works, strict=True):
-            start = time.perf_counter()
-            work()
-            if round_:
-                times.append(time.perf_counter() - start)
-    return [statistics.median(times) for times in taken]
 
 
 def plain_calls(features: FloatArray, targets: FloatArray, sweeps: int) -> Callable[[], object]:
@@ -90,94 +82,117 @@ def _by_rows(features: FloatArray, targets: FloatArray) -> FloatArray:
     return single_row_kaczmarz(features, targets, len(features), np.random.default_rng(1))
 
 
-def _row(records: int, features: int, repeats: int) -> tuple[str, ...]:
-    """One N: seconds, and what pinv takes over them."""
-    matrix, targets = problem(records, features, SCALE)
-    pinv, gram, blocks, rows = in_turns(
-        [
-            lambda: min_norm(matrix, targets, route="pinv"),
-            lambda: min_norm(matrix, targets),
-            lambda: _by_blocks(matrix, targets),
-            lambda: _by_rows(matrix, targets),
-        ],
-        repeats,
-    )
-    report = _by_blocks(matrix, targets)[1]
-    left = np.linalg.norm(targets - matrix @ _by_rows(matrix, targets)) / np.linalg.norm(targets)
-    return (
-        f"{features:,}",
-        f"{pinv:.3f}",
-        *(f"{each:.3f} (1/{pinv / each:.0f})" for each in (gram, blocks)),
-        f"{report.sweeps}",
-        f"{rows:.3f} (1/{pinv / rows:.0f})",
-        f"{left:.2g}",
-        *PRINTED.get(features, ("", "")),
-    )
+@attrs.frozen(eq=False)
+class AtSize:
+    """One N. seconds: by route.  sweeps: of Kaczmarz's method by blocks.  left: relative, of m single rows."""
+
+    features: int
+    seconds: dict[str, list[float]]
+    sweeps: int
+    left: float
+
+    @staticmethod
+    def of(records: int, features: int, repeats: int) -> "AtSize":
+        """Measured."""
+        matrix, targets = problem(records, features, SCALE)
+        works: dict[str, Callable[[], object]] = {
+            PINV: lambda: min_norm(matrix, targets, route="pinv"),
+            ROWS: lambda: _by_rows(matrix, targets),
+            GRAM: lambda: min_norm(matrix, targets),
+            BLOCKS: lambda: _by_blocks(matrix, targets),
+        }
+        left = np.linalg.norm(targets - matrix @ _by_rows(matrix, targets)) / np.linalg.norm(targets)
+        return AtSize(features, in_turns(works, repeats), _by_blocks(matrix, targets)[1].sweeps, float(left))
+
+    def printed(self, route: str) -> float | None:
+        """Seconds of Table 1."""
+        return printed_at(PRINTED_SECONDS[MEDICAL], route, self.features)
+
+    def time(self, route: str) -> Measured:
+        """Seconds."""
+        return Measured.median(self.seconds[route], self.printed(route), unit="s")
+
+    def gain(self, route: str) -> Measured:
+        """How many times pinv's seconds are those of a route."""
+        pinv, other = self.printed(PINV), self.printed(route)
+        printed = pinv / other if pinv and other else None
+        return Measured.median(_ratios(self.seconds[PINV], self.seconds[route]), printed)
 
 
-def _times(records: int, sizes: Sequence[int], repeats: int) -> Grid:
-    head = (
-        "N",
-        "pinv, s",
-        "gram, s (of pinv)",
-        f"Kaczmarz to {TOLERANCE:g}, blocks of {BLOCK}",
-        "sweeps",
-        "Kaczmarz as published: m single rows",
-        "relative residual it leaves",
-        "pinv, printed",
-        "Kaczmarz, printed",
-    )
-    title = f"Seconds to min-norm coefficients, m = {records:,}, median of {repeats}"
-    return Grid(title, head, tuple(_row(records, size, repeats) for size in sizes))
+def _ratios(ours: Sequence[float], others: Sequence[float]) -> list[float]:
+    """Round by round."""
+    return [one / other for one, other in zip(ours, others, strict=True)]
 
 
-def _asked(what: str, ratio: float, most: float, judged: bool) -> Line:
-    """A ratio of times; small problems say nothing about what is asked of large ones."""
-    if not judged:
-        return Line(what, f"{ratio:.2f}")
-    return Line(what, f"{ratio:.2f}", f"<= {most:g}", ratio <= most)
+def times(records: int, sizes: Sequence[int], repeats: int) -> list[Table]:
+    """At every N: seconds, what pinv takes over them, and what the two ways of Kaczmarz's method need and leave."""
+    found = [AtSize.of(records, size, repeats) for size in sizes]
+    head = ("route", *(f"N = {size:,}" for size in sizes))
+    seconds = tuple(row(route, (each.time(route) for each in found)) for route in found[0].seconds)
+    gains = tuple(row(route, (each.gain(route) for each in found)) for route in (ROWS, GRAM, BLOCKS))
+    left = [
+        line
+        for each in found
+        for line in (
+            Line(f"{BLOCKS}, N = {each.features:,}", Measured(each.sweeps, unit="sweeps", form=".0f")),
+            Line(f"{ROWS}, N = {each.features:,}", Measured(each.left, unit="of the targets' norm left", form=".2g")),
+        )
+    ]
+    size = f"m = {records:,}, {count(repeats, 'round')}"
+    return [
+        Grid(f"Seconds to min-norm coefficients, {size}", head, seconds),
+        Grid(f"Times pinv's seconds are those of other routes, {size}", head, gains),
+        Report(f"Kaczmarz's method: sweeps, and what as many steps as records leave, m = {records:,}", left),
+    ]
 
 
-def _gram_lines(records: int, features: int, repeats: int, judged: bool) -> tuple[Line, ...]:
+def gram(records: int, features: int, repeats: int, judged: bool) -> Report:
     """Against the two plain products that numpy has."""
     matrix, targets = problem(records, features, SCALE)
     other, small = matrix.copy(), matrix @ matrix.T
-    ours, same, general = in_turns(
-        [
-            lambda: min_norm(matrix, targets),
-            lambda: solve(matrix @ matrix.T, targets, assume_a="pos"),
-            lambda: (matrix @ other.T, solve(small, targets, assume_a="pos")),
-        ],
-        repeats,
-    )
-    what = f"min_norm by the Gram matrix, m = {records:,}, N = {features:,}"
-    return (
-        Line(f"{what}", f"{ours:.3f} s"),
-        _asked(f"{what}: times A @ A.T (syrk, {same:.3f} s) and a solution", ours / same, ASKED_GRAM, judged),
-        _asked(f"{what}: times A @ B.T (gemm, {general:.3f} s) and a solution", ours / general, ASKED_GRAM, judged),
-    )
+    ours, syrk, gemm = "min_norm", "A @ A.T (syrk) and a solution", "A @ B.T (gemm) and a solution"
+    works: dict[str, Callable[[], object]] = {
+        ours: lambda: min_norm(matrix, targets),
+        syrk: lambda: solve(matrix @ matrix.T, targets, assume_a="pos"),
+        gemm: lambda: (matrix @ other.T, solve(small, targets, assume_a="pos")),
+    }
+    taken = in_turns(works, repeats)
+    lines = [Line(name, Measured.median(each, unit="s")) for name, each in taken.items()]
+    for name in (syrk, gemm):
+        ratio = Measured.median(_ratios(taken[ours], taken[name]), unit="times")
+        lines.append(at_most(f"min_norm over {name}", ratio, ASKED_GRAM, judged=judged))
+    return Report(f"min_norm by the Gram matrix, m = {records:,}, N = {features:,}, {count(repeats, 'round')}", lines)
 
 
-def _kaczmarz_lines(records: int, features: int, repeats: int, judged: bool) -> tuple[Line, ...]:
-    """Against plain calls, and where the features are smooth."""
+def kaczmarz_calls(records: int, features: int, repeats: int, judged: bool) -> Report:
+    """Against plain gemv calls of the same shapes, which memory bounds, and where the features are smooth."""
     matrix, targets = problem(records, features, SCALE)
     report = _by_blocks(matrix, targets)[1]
-    ours, plain = in_turns([lambda: _by_blocks(matrix, targets), plain_calls(matrix, targets, report.sweeps)], repeats)
-    what = f"Kaczmarz to {TOLERANCE:g}, {report.sweeps} sweeps, {report.flops / 1e9:.1f} GFLOP"
-    calls = f"plain gemv calls of the same shapes ({plain:.3f} s, memory-bound), not flops over a peak rate"
-    line = _asked(f"{what}: times the flop count's time, taken as {calls}", ours / plain, ASKED_KACZMARZ, judged)
+    ours, plain = BLOCKS, "plain gemv calls of the same shapes"
+    works = {ours: lambda: _by_blocks(matrix, targets), plain: plain_calls(matrix, targets, report.sweeps)}
+    taken = in_turns(works, repeats)
+    ratio = Measured.median(_ratios(taken[ours], taken[plain]), unit="times")
     try:
         found = f"{_by_blocks(*problem(records, features, SMOOTH))[1].sweeps} sweeps"
     except NotConverged as error:
         found = f"refused: {str(error).split(':')[0]}"
-    return line, Line(f"the same with smooth features (frequencies of deviation {SMOOTH:g})", found)
+    lines = [
+        *(Line(name, Measured.median(each, unit="s")) for name, each in taken.items()),
+        at_most(f"{ours} over {plain}", ratio, ASKED_KACZMARZ, judged=judged),
+        Line(f"{ours}: sweeps", Measured(report.sweeps, unit="sweeps", form=".0f")),
+        Line(f"{ours}: operations", Measured(report.flops / 1e9, unit="GFLOP")),
+        Line(f"the same with smooth features (frequencies of deviation {SMOOTH:g})", found),
+    ]
+    return Report(f"{BLOCKS} by blocks of {BLOCK}, m = {records:,}, N = {features:,}, {count(repeats, 'round')}", lines)
 
 
-def tables(folder: str | None, quick: bool) -> list[Report | Grid]:
-    """Times at the sizes of Table 1, and what is asked of them. No data sets are read from `folder`."""
-    records, sizes, repeats = (300, (1000,), 1) if quick else (RECORDS, tuple(PRINTED), 3)
-    lines = (
-        *_gram_lines(1200 if not quick else records, sizes[-1], 3 * repeats, not quick),
-        *_kaczmarz_lines(records, sizes[-1], 3 * repeats, not quick),
-    )
-    return [Report("Speed of random feature models", lines), _times(records, sizes, repeats)]
+def parts(setting: Setting) -> list[Part]:
+    """Times at the sizes of Table 1, and what is asked of them; small problems say nothing about large ones."""
+    quick = setting.quick
+    records, sizes, repeats = (300, (500, 1000), 1) if quick else (RECORDS, NUMBERS, 3)
+    largest = (records, sizes[-1], 3 * repeats, not quick)
+    return [
+        Part("min_norm against plain products", lambda: [gram(*largest)], 0.2 if quick else 8.0),
+        Part("Kaczmarz's method against plain calls", lambda: [kaczmarz_calls(*largest)], 0.3 if quick else 20.0),
+        Part("routes to min-norm coefficients", partial(times, records, sizes, repeats), 0.3 if quick else 45.0),
+    ]

@@ -8,6 +8,7 @@ of the labels, and so err no more than those allow.
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import attrs
@@ -18,15 +19,18 @@ from benchmarks.random_feature_fits import (
     NEVER,
     PRINTED_SCALE,
     Errors,
+    averaged,
     code_sigma,
+    count,
     fitted_error,
     mapped,
     mse,
     noise_share,
     printed_sigma,
-    text,
+    row,
 )
-from benchmarks.report import Grid, Line, Report
+from benchmarks.report import Grid, Line, Measured, Report, Table
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from learners import Bounds, RandomFeatureRegressor
 from learners.interpolation import min_norm
@@ -48,12 +52,12 @@ SYSTEMS: Final = (ZERO, MIDDLE, MEAN, PLAIN, PAPERS, CODE, OURS, GAMMA, SGD, DES
 
 
 def first(points: FloatArray) -> FloatArray:
-    """f₁ = √(1 + |x|)."""
+    """f1 = √(1 + |x|)."""
     return np.asarray(np.sqrt(1.0 + np.linalg.norm(points, axis=1)))
 
 
 def second(points: FloatArray) -> FloatArray:
-    """f₂ = Σ exp(−|x_i|)."""
+    """f2 = Σ exp(−|x_i|)."""
     return np.asarray(np.sum(np.exp(-np.abs(points)), axis=1))
 
 
@@ -66,7 +70,7 @@ class Function:
     bounds: tuple[float, float]
 
 
-FUNCTIONS: Final = (Function("f₁", first, (1.0, 3.0)), Function("f₂", second, (0.0, float(DIMENSION))))
+FUNCTIONS: Final = (Function("f1", first, (1.0, 3.0)), Function("f2", second, (0.0, float(DIMENSION))))
 
 
 @attrs.frozen(eq=False)
@@ -158,41 +162,30 @@ def points(
     return found
 
 
-def _heads(epsilon: float | None) -> tuple[str, ...]:
-    """Each curve with the ε that is true of it."""
-    ours = "ε as given" if epsilon is None else f"ε = {epsilon:g}"
+def _label(name: str, epsilon: float) -> str:
+    """A curve with the ε that is true of it."""
     true: Mapping[str, str] = {ZERO: "0", MIDDLE: "0", MEAN: NEVER, PLAIN: NEVER, PAPERS: NEVER, CODE: NEVER}
-    pure = {GAMMA: f"{ours}, δ = 0"}
-    return tuple(
-        f"{name} (ε: {true[name]})" if name in true else f"{name} ({pure.get(name, ours)})" for name in SYSTEMS
-    )
+    if name in true:
+        return f"{name} (ε: {true[name]})"
+    return f"{name} (ε = {epsilon:g}{', δ = 0' if name == GAMMA else ''})"
 
 
-def grid(title: str, found: Sequence[Point], epsilon: float | None = None) -> Grid:
-    """Test errors, a row for each point."""
-    head = ("function", "m", "N", "ε given", *_heads(epsilon))
-    rows = (
-        (
-            each.function,
-            f"{each.records:,}",
-            f"{each.number:,}",
-            f"{each.epsilon:g}",
-            *(text(each.errors[name]) for name in SYSTEMS),
-        )
-        for each in found
-    )
-    return Grid(title, head, tuple(rows))
+def grid(title: str, found: Sequence[Point], columns: Sequence[str]) -> Grid:
+    """Test errors of every contender, a column for each point; all points have one ε."""
+    epsilon = found[0].epsilon
+    rows = (row(_label(name, epsilon), (averaged(each.errors[name]) for each in found)) for name in SYSTEMS)
+    return Grid(title, ("model", *columns), tuple(rows))
 
 
 def _share(what: str, holds: Sequence[bool]) -> Line:
-    return Line(what, f"{sum(holds)} of {len(holds)} settings")
+    return Line(what, Measured(sum(holds), unit=f"of {len(holds)} settings", form=".0f"))
 
 
-def claims(found: Sequence[Point]) -> Report:
+def claims(function: Function, found: Sequence[Point]) -> Report:
     """What 004 reads off its figures, for curves whose ε is true."""
-    runs: dict[tuple[str, float], list[Point]] = {}
+    runs: dict[float, list[Point]] = {}
     for each in found:
-        runs.setdefault((each.function, each.epsilon), []).append(each)
+        runs.setdefault(each.epsilon, []).append(each)
     falls = [
         all(later.mean(OURS) < sooner.mean(OURS) for sooner, later in itertools.pairwise(run)) for run in runs.values()
     ]
@@ -208,7 +201,7 @@ def claims(found: Sequence[Point]) -> Report:
         _share("published as the code has it below predicting 0", _below(found, CODE, ZERO)),
         _share("descent below honest min-norm, gamma and sgd", _all_below(found)),
     )
-    return Report("What Figures 1 and 2 of 004 are said to show", lines)
+    return Report(f"What the figures of 004 are said to show, {function.name}", lines)
 
 
 def _below(found: Sequence[Point], name: str, other: str) -> list[bool]:
@@ -219,18 +212,45 @@ def _all_below(found: Sequence[Point]) -> list[bool]:
     return [each.mean(DESCENT) < min(map(each.mean, (OURS, GAMMA, SGD))) for each in found]
 
 
-def tables(quick: bool) -> list[Report | Grid]:
-    """Figures 1 and 2, what is said of them, and Figure 3."""
-    records, tests, repeats = (200, 200, 1) if quick else (1000, 1000, 3)
-    numbers = (300, 600) if quick else (1200, 2000, 5000, 10_000)
-    functions = FUNCTIONS[:1] if quick else FUNCTIONS
-    given = [(function, epsilon) for function in functions for epsilon in EPSILONS]
-    found = [each for one in given for each in points(one[0], records, tests, numbers, one[1], repeats)]
-    sizes = (150,) if quick else (250, 500, 1000, 2000)
-    third = [each for one in functions for m in sizes for each in points(one, m, 200, (m + 200,), 1.0, repeats)]
-    unit = f"test error, δ = {DELTA:g}, {repeats} runs; frequencies of variance {PRINTED_SCALE**2:.0f}, d = {DIMENSION}"
+def figures_1_and_2(function: Function, records: int, tests: int, numbers: Sequence[int], repeats: int) -> list[Table]:
+    """Errors by N, for either ε, and what is said of them."""
+    runs = {epsilon: points(function, records, tests, numbers, epsilon, repeats) for epsilon in EPSILONS}
+    columns = [f"N = {number:,}" for number in numbers]
+    grids = [
+        grid(f"Figures 1 and 2 of 004, {function.name}: {_unit(epsilon, repeats)}, m = {records:,}", run, columns)
+        for epsilon, run in runs.items()
+    ]
+    return [*grids, claims(function, [each for run in runs.values() for each in run])]
+
+
+def figure_3(function: Function, sizes: Sequence[int], repeats: int) -> list[Table]:
+    """Errors by m, with N = m + 200."""
+    found = [each for m in sizes for each in points(function, m, 200, (m + 200,), 1.0, repeats)]
+    title = f"Figure 3 of 004, {function.name}: {_unit(1.0, repeats)}, 200 more features than records"
+    return [grid(title, found, [f"m = {m:,}" for m in sizes])]
+
+
+def _unit(epsilon: float, repeats: int) -> str:
+    return f"test error, ε = {epsilon:g}, δ = {DELTA:g}, d = {DIMENSION}, {count(repeats, 'run')}"
+
+
+def parts(setting: Setting) -> list[Part]:
+    """Figures 1 to 3, by function. quick: the first only."""
+    records, repeats = (200, 1) if setting.quick else (1000, 3)
+    numbers, sizes = ((300, 600), (100, 150)) if setting.quick else ((1200, 2000, 5000, 10_000), (250, 500, 1000, 2000))
     return [
-        grid(f"Figures 1 and 2 of 004: {unit}", found),
-        claims(found),
-        grid(f"Figure 3 of 004: N = m + 200, {unit}", third, 1.0),
+        part
+        for function in FUNCTIONS[: 1 if setting.quick else None]
+        for part in (
+            Part(
+                f"Figures 1 and 2, {function.name}",
+                partial(figures_1_and_2, function, records, records, numbers, repeats),
+                0.4 if setting.quick else 35.0,
+            ),
+            Part(
+                f"Figure 3, {function.name}",
+                partial(figure_3, function, sizes, repeats),
+                0.2 if setting.quick else 8.0,
+            ),
+        )
     ]

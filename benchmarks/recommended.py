@@ -1,4 +1,4 @@
-"""The recommended learner beside the best private boosting that was measured: ten seeds, test sets, δ = 1e-5.
+"""The recommended learner beside the best private boosting that was measured: test sets, δ = 1e-5.
 
 PrivateGBDT of Maddock et al. (2022) in its best form: totally random one-column trees, 100 rounds (200 on Cod-RNA),
 add-remove-one, with column ranges that it reads from the data, uncharged. Its figures were measured elsewhere, once.
@@ -6,18 +6,19 @@ Ours: public bounds, one rule of defaults for the three sets, add-remove-one; th
 rule was chosen with these three data sets in view, test parts included, and nobody was charged for it.
 """
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
+import attrs
 
 from benchmarks.registry import RECOMMENDED, recommended
-from benchmarks.report import Grid, Line, Report, Reports
-from benchmarks.splits import PAPER, Holdouts
-from benchmarks.systems import Measurement, Results, grids, measure
+from benchmarks.report import Grid, Line, Report, at_least
+from benchmarks.splits import TITLES, Plan
+from benchmarks.systems import QUALITIES, Results, System, Tables, average, grids, measure
 
 DELTA: Final = 1e-5
 EPSILONS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 3.0)
+STRICTER: Final = recommended("replace-one")
 
 PRIVATE_GBDT: Final = {
     "adult": ((0.811, 0.846), (0.827, 0.869), (0.842, 0.889), (0.852, 0.902), (0.855, 0.907), (0.857, 0.910)),
@@ -26,26 +27,39 @@ PRIVATE_GBDT: Final = {
 }
 """Accuracy and AUC at each ε, to three digits."""
 
-
-def line(epsilon: float, found: list[Measurement], asked: tuple[float, float]) -> Line:
-    """One ε: means over seeds, held against both figures at the precision that they were given in."""
-    accuracy, auc = (np.array([getattr(one, name) for one in found]) for name in ("accuracy", "auc"))
-    errors = [float(np.std(values) / np.sqrt(values.size)) for values in (accuracy, auc)]
-    text = f"{accuracy.mean():.4f} ± {errors[0]:.4f}, AUC {auc.mean():.4f} ± {errors[1]:.4f}"
-    met = round(float(accuracy.mean()), 3) >= asked[0] and round(float(auc.mean()), 3) >= asked[1]
-    return Line(f"ε={epsilon:g}", text, f"{asked[0]:.3f}, AUC {asked[1]:.3f}", met)
+FIELDS: Final = ("accuracy", "auc")
 
 
-def run(folder: str | None, quick: bool = False, out: Path | None = None) -> Reports:
-    """The tables."""
-    seeds, results = 3 if quick else 10, Results(None)
-    parts: list[Report | Grid] = []
-    for name in PAPER:
-        plan = Holdouts(folder, name)
-        found = measure(RECOMMENDED, plan, results, EPSILONS, DELTA, seeds)
-        lines = [line(e, found[e], asked) for e, asked in zip(EPSILONS, PRIVATE_GBDT[name], strict=True)]
-        parts.append(Report(f"{name}: {RECOMMENDED.name}, {seeds} seeds, beside PrivateGBDT", tuple(lines)))
-        stricter = recommended("replace-one")
-        tables = {stricter: measure(stricter, plan, results, EPSILONS, DELTA, seeds)}
-        parts += grids(tables, f"{name}, {plan.protocol}, δ = {DELTA:g}, {seeds} seeds")
-    return Reports("The recommended learner", tuple(parts))
+def printed(name: str) -> dict[str, dict[float, float]]:
+    """PrivateGBDT's accuracy and AUC on a data set, by ε."""
+    columns = zip(*PRIVATE_GBDT[name], strict=True)
+    return {which: dict(zip(EPSILONS, column, strict=True)) for which, column in zip(FIELDS, columns, strict=True)}
+
+
+def lead(tables: Tables, system: System, quality: str, asked: dict[float, float], *, judged: bool) -> Line:
+    """How far ahead a system is at the ε where it is least so, at the precision that the figures were given in.
+
+    quality: a key of `QUALITIES`.  asked: its printed figure by ε.  judged: whether there must be a lead.
+    """
+    found = {epsilon: average(table, QUALITIES[quality]) for epsilon, table in tables[system].items()}
+    leads = {epsilon: round(mean.value, 3) - asked[epsilon] for epsilon, mean in found.items()}
+    least = min(leads, key=lambda epsilon: leads[epsilon])
+    smallest = attrs.evolve(found[least], value=leads[least])
+    what = f"{system.name}: smallest lead in {quality}, at ε={least:g}"
+    return at_least(what, smallest, 0.0) if judged else Line(what, smallest)
+
+
+def beside(plan: Plan, results: Results, epsilons: Sequence[float], seeds: int, *, judged: bool) -> list[Report | Grid]:
+    """One data set. Under add-remove-one, PrivateGBDT's own adjacency, ours must reach as much.
+
+    judged: whether this run is one that the demand is made of.
+    """
+    systems, asked = (RECOMMENDED, STRICTER), printed(plan.name)
+    tables = {system: measure(system, plan, results, epsilons, DELTA, seeds) for system in systems}
+    lines = [
+        lead(tables, system, quality, asked[QUALITIES[quality]], judged=judged and system is RECOMMENDED)
+        for system in systems
+        for quality in QUALITIES
+    ]
+    title = f"{TITLES[plan.name]}, PrivateBoost (printed: PrivateGBDT), δ={DELTA:g}, {plan.protocol}, seeds: {seeds}"
+    return [*grids(tables, title, asked), Report(f"lead: {title}", lines)]

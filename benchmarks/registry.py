@@ -129,4 +129,4 @@ or a `System` of its own, for what has no `fit_encoded`.
 """
 
 SYSTEMS: tuple[System, ...] = (*OURS, *BASELINES)
-"""What needs no package but our own. `benchmarks.peers.PEERS` has the others."""
+"""What needs no package but our own. `benchmarks.peer_systems.PEERS` has the others."""

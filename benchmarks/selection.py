@@ -1,40 +1,55 @@
 """How long a private choice takes: many candidates in simulation, and an ordinary number securely."""
 
-import statistics
-import time
-from collections.abc import Callable
+from functools import partial
+from typing import Final
 
 import numpy as np
 
-from benchmarks.report import Line, Report
+from benchmarks.report import Line, Measured, Report, at_most
+from benchmarks.timing import Work, in_turns
 from mechanisms import ExponentialKernel, FiniteKernel, NoisyMaxKernel, PermuteAndFlipKernel, SecureNoise, SeededNoise
 
-MANY, ORDINARY = 10**6, 326
+MANY: Final = 10**6
+ORDINARY: Final = 326
+GUMBEL: Final = "numpy's Gumbel draws"
+KERNELS: Final[tuple[FiniteKernel, ...]] = (ExponentialKernel(50.0), PermuteAndFlipKernel(50.0), NoisyMaxKernel(50.0))
+
+LIMIT: Final = 3.0
+LIMIT_SECURE: Final = 1.0  # ms
 
 
-def median_seconds(call: Callable[[], object], repeats: int) -> float:
-    """The median of some calls, after one to warm up."""
-    call()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
+def simulated(quick: bool) -> Report:
+    """Beside as many Gumbel variables of numpy, in turns."""
+    rng, noise, repeats = np.random.default_rng(0), SeededNoise(1), 3 if quick else 15
+    scores = rng.random(MANY)
+    works: dict[str, Work] = {GUMBEL: lambda: rng.gumbel(size=MANY)}
+    works |= {kernel.name: partial(kernel.draw, scores, noise) for kernel in KERNELS}
+    times = in_turns(works, repeats)
+    lines = [Line(GUMBEL, Measured.median((1e3 * each for each in times[GUMBEL]), unit="ms", form=".1f"))]
+    for kernel in KERNELS:
+        ratios = [ours / theirs for ours, theirs in zip(times[kernel.name], times[GUMBEL], strict=True)]
+        found = Measured.median(ratios, unit="×", form=".2f")
+        lines.append(at_most(f"{kernel.name} over them", found, LIMIT, judged=not quick))
+    return Report(f"A private choice among {MANY:,} candidates, seeded noise, {repeats} turns", lines)
 
 
-def run(data: str | None, quick: bool = False) -> Report:
-    """Ratios to numpy's Gumbel draws in the same run, and milliseconds. data: unused."""
-    repeats = 5 if quick else 15
-    rng, noise = np.random.default_rng(0), SeededNoise(1)
-    many, ordinary = rng.random(MANY), rng.random(ORDINARY)
-    gumbel = median_seconds(lambda: rng.gumbel(size=MANY), repeats)
-    kernels: tuple[FiniteKernel, ...] = (ExponentialKernel(50.0), PermuteAndFlipKernel(50.0), NoisyMaxKernel(50.0))
-    lines = [Line(f"numpy drawing {MANY:,} Gumbel variables", f"{1e3 * gumbel:.1f} ms")]
-    for kernel in kernels:
-        ratio = median_seconds(lambda kernel=kernel: kernel.draw(many, noise), repeats) / gumbel  # type: ignore[misc]  # mypy infers no default of a lambda
-        lines.append(Line(f"{kernel.name}, {MANY:,} candidates, seeded", f"{ratio:.2f} x", "3 x", ratio <= 3.0))
-    for kernel in kernels:
-        took = 1e3 * median_seconds(lambda kernel=kernel: kernel.draw(ordinary, SecureNoise()), 10 * repeats)  # type: ignore[misc]  # the same
-        lines.append(Line(f"{kernel.name}, {ORDINARY} candidates, secure", f"{took:.2f} ms", "1 ms", took <= 1.0))
-    return Report("Private choice", lines)
+def secure(quick: bool) -> Report:
+    """With noise from a cryptographic generator."""
+    scores, repeats = np.random.default_rng(0).random(ORDINARY), 10 if quick else 150
+    works: dict[str, Work] = {kernel.name: partial(kernel.draw, scores, SecureNoise()) for kernel in KERNELS}
+    times = in_turns(works, repeats)
+    lines = [
+        at_most(
+            kernel.name,
+            Measured.median((1e3 * each for each in times[kernel.name]), unit="ms", form=".2f"),
+            LIMIT_SECURE,
+            judged=not quick,
+        )
+        for kernel in KERNELS
+    ]
+    return Report(f"A private choice among {ORDINARY} candidates, secure noise, {repeats} turns", lines)
+
+
+def tables(quick: bool) -> list[Report]:
+    """Both. quick: fewer repeats, and nothing is held against anybody."""
+    return [simulated(quick), secure(quick)]

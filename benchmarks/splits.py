@@ -1,6 +1,6 @@
 """Data sets as training and test parts, each in every form that a system may ask for, made once and kept."""
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 import attrs
@@ -18,6 +18,12 @@ from learners.tables import encode
 
 PAPER = ("adult", "cod_rna", "mushroom")
 """The data sets of "Private Boosted Decision Trees via Smooth Re-Weighting"."""
+
+TITLES = {"adult": "Adult", "cod_rna": "Cod-RNA", "mushroom": "Mushroom"}
+"""What they are called in a title."""
+
+FOLDS = 5
+"""Of a cross-validation."""
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -111,6 +117,11 @@ def found(folder: str | None, name: str, seed: int = 0) -> Dataset:
     place = data_folder(folder)
     if place is None:
         raise DataNotFound(f"this benchmark needs {name}: pass --data DIR or set EXCHEQUER_DATA")
+    return _loaded(str(place), name, seed)
+
+
+@lru_cache(maxsize=16)  # Adult and Cod-RNA take a second, and every part of a benchmark asks for them
+def _loaded(place: str, name: str, seed: int) -> Dataset:
     match name:
         case "adult":
             return adult(place)
@@ -154,22 +165,24 @@ class Holdouts:
 class Folds:
     """Five folds, the same for all seeds: of Mushroom, or of the training file where there is a test file."""
 
-    protocol = "5-fold"
     reseeded = False
 
-    def __init__(self, folder: str | None, name: str) -> None:
+    def __init__(self, folder: str | None, name: str, most: int = FOLDS) -> None:
+        """most: so many of the five are measured on, the first ones."""
         data = found(folder, name)
         self.name = name
-        self._splits = [Split.of(part) for part in folds(data, 5, rows="all" if name == "mushroom" else "train")]
+        self.protocol = f"{FOLDS}-fold" if most == FOLDS else f"{most} of {FOLDS} folds"
+        parts = folds(data, FOLDS, rows="all" if name == "mushroom" else "train")
+        self._splits = [Split.of(part) for part in parts[:most]]
 
     def __call__(self, seed: int) -> list[Split]:
-        """The splits that a seed is measured on: five."""
+        """The splits that a seed is measured on: five, or so many as were asked for."""
         return self._splits
 
 
-def paper_protocol(folder: str | None, name: str) -> Plan:
-    """Adult by its canonical test set, the others cross-validated, as the paper has it."""
-    return Holdouts(folder, name) if name == "adult" else Folds(folder, name)
+def paper_protocol(folder: str | None, name: str, most: int = FOLDS) -> Plan:
+    """Adult by its canonical test set, the others cross-validated, as the paper has it. most: as for `Folds`."""
+    return Holdouts(folder, name) if name == "adult" else Folds(folder, name, most)
 
 
 def categorical(schema: Schema) -> list[bool]:

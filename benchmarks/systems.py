@@ -10,7 +10,7 @@ import attrs
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.report import Grid
+from benchmarks.report import Cell, Grid, Measured
 from benchmarks.splits import Part, Plan, Split
 from boosting.measures import FloatArray
 from learners.estimator import PrivateClassifier
@@ -87,31 +87,32 @@ class Results:
 
     def __init__(self, path: Path | None, kept: Iterable[str] = ()) -> None:
         """path: None keeps nothing.  kept: systems whose old measurements still count."""
-        self._path = path
+        self._path, self._begun = path, False
         self._by_key: dict[tuple[object, ...], Measurement] = {}
         names = set(kept)
-        if path is None:
-            return
-        if path.exists():
+        if path is not None and path.exists():
             with path.open(newline="", encoding="utf-8") as file:
                 old = [_measurement(row) for row in csv.DictReader(file)]
             self._by_key = {found.key: found for found in old if found.system in names}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(attrs.asdict(found) for found in self._by_key.values())
 
     def get(self, key: tuple[object, ...]) -> Measurement | None:
         """What was measured before."""
         return self._by_key.get(key)
 
     def add(self, measurement: Measurement) -> None:
-        """Keep one, at once."""
+        """Keep one, at once. The first one replaces a file of old measurements by those that still count."""
         self._by_key[measurement.key] = measurement
         if self._path is not None:
-            with self._path.open("a", newline="", encoding="utf-8") as file:
-                csv.DictWriter(file, FIELDS).writerow(attrs.asdict(measurement))
+            self._write(self._path, [measurement] if self._begun else self._by_key.values())
+
+    def _write(self, path: Path, found: Iterable[Measurement]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a" if self._begun else "w", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, FIELDS)
+            if not self._begun:
+                writer.writeheader()
+            writer.writerows(map(attrs.asdict, found))
+        self._begun = True
 
 
 def _measurement(row: dict[str, str]) -> Measurement:
@@ -166,21 +167,35 @@ Tables: TypeAlias = Mapping[System, Mapping[float, Sequence[Measurement]]]
 """What `measure` found for each system."""
 
 
-def grids(tables: Tables, title: str) -> list[Grid]:
-    """Two tables, of accuracy and of AUC: a row per system, a column per ε, mean ± standard deviation over seeds."""
-    epsilons = sorted({epsilon for table in tables.values() for epsilon in table})
+Printed: TypeAlias = Mapping[str, Mapping[float, float]]
+"""What is printed for "accuracy" and for "auc", by ε."""
+
+QUALITIES = {"accuracy": "accuracy", "AUC": "auc"}
+"""What a table of it is called, and the field of `Measurement`."""
+
+
+def grids(tables: Tables, title: str, printed: Printed | None = None) -> list[Grid]:
+    """Two tables, of accuracy and of AUC: a row per system, a column per ε, mean ± standard deviation over seeds.
+
+    A system without privacy has the same number in every column: a level line in the picture.
+    printed: beside every private system's numbers.
+    """
+    epsilons = sorted({epsilon for table in tables.values() for epsilon in table} - {NO_PRIVACY}) or [NO_PRIVACY]
     head = ("system", *("no privacy" if epsilon == NO_PRIVACY else f"ε={epsilon:g}" for epsilon in epsilons))
 
-    def row(system: System, which: str) -> tuple[str, ...]:
-        table = tables[system]
-        return (system.name, *(_spread(table[e], which) if e in table else "" for e in epsilons))
+    def row(system: System, which: str) -> tuple[Cell, ...]:
+        if not system.private:
+            level = average(tables[system][NO_PRIVACY], which)
+            return (f"{system.name}, no privacy", *(level for _ in epsilons))
+        asked, table = (printed or {}).get(which, {}), tables[system]
+        return (system.name, *(average(table[e], which, asked.get(e)) if e in table else "" for e in epsilons))
 
     return [
         Grid(f"{what}: {title}", head, tuple(row(system, which) for system in tables))
-        for what, which in (("accuracy", "accuracy"), ("AUC", "auc"))
+        for what, which in QUALITIES.items()
     ]
 
 
-def _spread(found: Sequence[Measurement], which: str) -> str:
-    numbers = [getattr(one, which) for one in found]
-    return f"{np.mean(numbers):.3f} ± {np.std(numbers):.3f}"
+def average(found: Iterable[Measurement], which: str = "accuracy", printed: float | None = None) -> Measured:
+    """Mean and standard deviation over seeds, to three digits. which: one of "accuracy", "auc" and "seconds"."""
+    return Measured.mean((getattr(one, which) for one in found), printed)

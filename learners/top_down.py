@@ -82,7 +82,8 @@ class Leaf:
     def cut(self, feature: int) -> tuple["Leaf", "Leaf"]:
         """Its records without the feature and with it."""
         sample = self.data.sample
-        has = with_feature(sample.layout, sample.codes, feature, self.rows)
+        all_of_them = self.rows.size == sample.n
+        has = with_feature(sample.layout, sample.codes, feature, None if all_of_them else self.rows)
         no, yes = self.rows[~has], self.rows[has]
         if no.size < yes.size:
             small = Leaf(self.data, no)

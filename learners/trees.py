@@ -51,12 +51,12 @@ class Tree(CodeHypothesis):
         """See `CodeHypothesis`."""
         return np.asarray(np.array(self.labels, dtype=np.int8)[self.leaves(layout, codes)])
 
-    def leaves(self, layout: Layout, codes: CodeArray) -> IntArray:
-        """Leaf numbers, shape (n,). codes: shape (columns, n)."""
-        leaf = np.zeros(codes.shape[1], dtype=np.intp)
+    def leaves(self, layout: Layout, codes: CodeArray) -> CodeArray:
+        """Leaf numbers, shape (n,), of the smallest integer type. codes: shape (columns, n)."""
+        leaf = np.zeros(codes.shape[1], dtype=np.min_scalar_type(len(self.splits)))
         for number, split in enumerate(self.splits, 1):
-            rows = np.flatnonzero(leaf == split.leaf)
-            leaf[rows[with_feature(layout, codes, split.feature, rows)]] = number
+            # All records are looked at: three passes over small arrays take less than picking the leaf's own.
+            np.putmask(leaf, (leaf == split.leaf) & with_feature(layout, codes, split.feature), number)
         return leaf
 
     def text(self, schema: Schema) -> str:
@@ -112,8 +112,8 @@ def _lines(node: _Node, names: Sequence[str], classes: Sequence[str]) -> list[st
 
 
 def with_feature(
-    layout: Layout, codes: CodeArray, feature: int, rows: IntArray
+    layout: Layout, codes: CodeArray, feature: int, rows: IntArray | None = None
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which of these records have a Boolean feature, shape of `rows`. codes: shape (columns, n)."""
+    """Which of these records have a Boolean feature, shape of `rows`, (n,) for None. codes: shape (columns, n)."""
     column, members = layout.feature(feature)
-    return np.asarray(members[codes[column][rows]])
+    return np.asarray(members[codes[column] if rows is None else codes[column][rows]])

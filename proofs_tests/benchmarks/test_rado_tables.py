@@ -14,31 +14,33 @@ from benchmarks import rado_costs
 from benchmarks.rado_costs import (
     DELTA,
     EMPTY,
-    HEAD,
     affordable,
     cost,
     costs,
-    delta_text,
     epsilons,
-    number_text,
+    mass,
+    told,
+    total,
     windowed,
 )
 from benchmarks.rado_domains import SOURCES, Domain, domain
 from benchmarks.rado_table import (
     ADA,
     ADA_N,
+    BLIND,
     CONTENDERS,
     PRINTED,
     RADO,
     SMOOTH,
-    Measured,
+    DomainErrors,
     error,
     errors_by_round,
     learnt,
     measured,
-    other_forms,
-    p_text,
+    p_cell,
     p_value,
+    p_values,
+    percent,
     prepared,
     rados_number,
     split,
@@ -46,6 +48,7 @@ from benchmarks.rado_table import (
     tables,
     trial,
 )
+from benchmarks.report import Measured
 from boosting.rado import ada_boost, rado_boost
 from boosting.rado_smoothing import SIGNAL
 from exchequer.datasets import DataNotFound
@@ -67,12 +70,12 @@ def made_up() -> Domain:
 
 
 @pytest.fixture(scope="module")
-def found(made_up: Domain) -> Measured:
+def found(made_up: Domain) -> DomainErrors:
     """On three folds, twenty rounds."""
     return measured(made_up, "standardised", rounds=20, folds=3)
 
 
-def test_every_contender_has_an_error_for_each_fold(found: Measured) -> None:
+def test_every_contender_has_an_error_for_each_fold(found: DomainErrors) -> None:
     assert tuple(found.errors) == CONTENDERS
     for name in CONTENDERS:
         assert len(found.errors[name]) == 3
@@ -130,7 +133,7 @@ def test_products_of_zero_are_errors() -> None:
     assert [rados_number(m) for m in (90, 673, 3_759)] == [45, 336, 1_000]
 
 
-def test_p_values_are_those_of_the_paired_test(found: Measured) -> None:
+def test_p_values_are_those_of_the_paired_test(found: DomainErrors) -> None:
     first, second = [0.30, 0.25, 0.35, 0.28], [0.33, 0.27, 0.35, 0.34]
     gaps = [a - b for a, b in zip(first, second, strict=True)]
     ratio = statistics.fmean(gaps) / (statistics.stdev(gaps) / math.sqrt(4))
@@ -140,26 +143,39 @@ def test_p_values_are_those_of_the_paired_test(found: Measured) -> None:
         assert found.p_value(name) == pytest.approx(expected, nan_ok=True)
     ours = stats.ttest_rel(found.errors[ADA], found.errors[SMOOTH]).pvalue
     assert found.p_value(ADA, SMOOTH) == pytest.approx(ours, nan_ok=True)
-    assert found.ours == (found.text(SMOOTH), p_text(found.p_value(ADA, SMOOTH)))
-    assert [p_text(value) for value in (0.0099, 0.0101, p_value(first, first))] == ["ε", "0.01", "equal"]
+    assert p_cell(p_value(first, first)) == "equal in all folds"
+    assert p_cell(0.029, 0.01) == Measured(0.029, None, 0.01, form=".2g")
 
 
-def test_the_printed_figures_stand_beside_ours(found: Measured) -> None:
+def test_the_printed_figures_stand_beside_ours(found: DomainErrors) -> None:
     eeg = attrs.evolve(found, domain=Domain("eeg", found.domain.points, found.domain.labels))
-    grid = table1([found, eeg])
-    ours, theirs = (dict(zip(grid.head[:5], row[:5], strict=True)) for row in grid.rows)
-    assert ours == {"domain": "made up", "m": "60", "d": "4", "n": "20", "commoner class": "40.00"}
-    assert theirs == {**ours, "domain": "eeg"}
-    assert {len(row) for row in grid.rows} == {len(grid.head)}
-    assert grid.rows[0][6:16:2] == ("-",) * 5
-    assert grid.rows[1][6:16:2] == attrs.astuple(PRINTED["eeg"])
+    grid, paper = table1([found, eeg], "two domains"), PRINTED["eeg"]
+    assert grid.head == ("domain", "commoner class", *CONTENDERS)
+    assert grid.rows[0][0] == "made up (m=60, d=4, n=20)"
+    assert grid.rows[1][0] == "eeg (m=60, d=4, n=20)"
+    assert grid.rows[0][1] == Measured(40.0, unit="%", form=".2f")
+    assert grid.rows[0][2:] == tuple(percent(found.errors[name]) for name in CONTENDERS)
+    printed = {ADA: 46.04, ADA_N: 44.36, RADO: 44.23, BLIND: None, SMOOTH: None}
+    assert grid.rows[1][2:] == tuple(percent(found.errors[name], printed[name]) for name in CONTENDERS)
     errors = [100.0 * error for error in found.errors[ADA]]
-    assert grid.rows[1][5] == f"{statistics.fmean(errors):.2f} ± {statistics.stdev(errors):.2f}"
-    others = other_forms({"raw": [found, eeg], "with a constant": [found, eeg]})
-    assert {len(row) for row in others.rows} == {len(others.head)} == {13}
-    assert others.rows[1][0] == "eeg"
-    assert others.head[5:8] == (f"{SMOOTH}, raw", "p of AdaBoost against it, raw", "AdaBoost, with a constant")
-    assert others.rows[1][5:7] == grid.rows[1][-2:] == found.ours
+    ours = percent(found.errors[ADA], paper.ada)
+    assert [ours.value, ours.spread] == pytest.approx([statistics.fmean(errors), np.std(errors)])
+    assert ours.ratio == pytest.approx(statistics.fmean(errors) / 46.04)
+
+
+def test_figures_are_printed_of_standardised_features_only(found: DomainErrors) -> None:
+    eeg = attrs.evolve(found, domain=Domain("eeg", found.domain.points, found.domain.labels))
+    raw = attrs.evolve(eeg, form="raw")
+    (row,), (other,) = p_values([eeg]).rows, p_values([raw]).rows
+    assert row[1:] == (
+        p_cell(found.p_value(ADA)),
+        p_cell(found.p_value(ADA_N), 0.86),
+        p_cell(found.p_value(ADA, SMOOTH)),
+        "AdaBoost's",
+    )
+    assert other[1:] == (*(p_cell(found.p_value(name)) for name in (ADA, ADA_N)), row[3], "-")
+    assert all(cell.printed is None for cell in table1([raw], "raw").rows[0] if isinstance(cell, Measured))
+    assert "features raw" in table1([raw], "raw").title
 
 
 def test_words_missing_values_and_remarks_become_numbers(tmp_path: Path) -> None:
@@ -182,7 +198,7 @@ def test_a_missing_file_is_told_with_its_remedy(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(DataNotFound, match="--data DIR"):
         domain("magic")
     with pytest.raises(DataNotFound):
-        tables(tmp_path)
+        tables(str(tmp_path), "raw")
 
 
 COUNTS = {
@@ -241,29 +257,49 @@ def test_costs_are_those_of_enumeration(epsilon: float) -> None:
     assert cost(law, 1, epsilon).one == pytest.approx(cost(law, 1, epsilon).one_half, rel=3e-9)
 
 
-def test_rows_are_the_exact_law_beside_what_is_printed() -> None:
-    grid = costs("made up", 673)
-    assert [row[0] for row in grid.rows] == ["1/m", "1/√m", "0.1", "0.2", "0.5", "1", "2", "3", "5", "10"]
-    for row, epsilon in zip(grid.rows[1:], list(epsilons(673).values())[1:], strict=True):
+def test_columns_are_the_exact_law_beside_what_is_printed() -> None:
+    totals, masses = costs("made up", 673)
+    assert totals.head == masses.head
+    assert totals.head[1:5] == ("ε=0.00149", "ε=0.0385", "ε=0.1", "ε=0.2")
+    columns = zip(*(row[1:] for row in (*totals.rows, *masses.rows)), strict=True)
+    for epsilon, column in list(zip(epsilons(673), columns, strict=True))[1:]:
         window, plain = RadoColumnLaw.truncated(673, beta_at(epsilon)), RadoColumnLaw(673)
-        total, mass = theorem6_printed(673, 336, epsilon)
-        assert row[1:3] == (f"({epsilon:.3g}, o(1/m))", f"({number_text(total)}, {delta_text(mass)})")
-        assert row[3] == delta_text(window.delta(0.5 * epsilon)) == delta_text(window.delta(epsilon))
-        assert row[5:7] == (delta_text(plain.delta(epsilon)), delta_text(plain.delta(0.5 * epsilon)))
-        assert row[9:] == (delta_text(window.delta(epsilon, 336)), delta_text(plain.delta(epsilon, 336)))
-        exact = window.epsilon(DELTA, 336)
-        assert row[7] == ("none" if math.isinf(exact) else f"{exact:.3g}")
-        assert row[8] == f"{plain.epsilon(DELTA, 336):.3g}"
-    assert "n = 336 rados of m = 673" in grid.title
-    assert "one column alone (whole vectors: δ ≥ 1/2 at every ε)" in grid.title
+        sum_epsilon, sum_delta = theorem6_printed(673, 336, epsilon)
+        ends, one = told(window.boundary, 336), window.delta(0.5 * epsilon)
+        assert window.delta(epsilon) == one
+        assert column == (
+            # Of (n·ε, n·δ) the ε is printed for δ = 1e-6 only where n·δ is no larger.
+            total(window.epsilon(DELTA, 336), sum_epsilon if sum_delta <= DELTA else None),
+            total(plain.epsilon(DELTA, 336)),
+            *(mass(one), mass(673 * one)),
+            *(mass(plain.delta(epsilon)), mass(plain.delta(0.5 * epsilon))),
+            mass(ends, sum_delta),
+            *(mass(window.delta(epsilon, 336)), mass(plain.delta(epsilon, 336))),
+        )
+        assert ends <= sum_delta * (1.0 + 1e-12)
+        assert math.isinf(window.epsilon(DELTA, 336)) == (ends > DELTA)
+    assert "m=673, n=336" in totals.title
+    assert "whole rados have δ ≥ 1/2" in masses.title
 
 
 def test_an_empty_window_is_told() -> None:
-    first = costs("made up", 673).rows[0]
-    assert first[:5] == ("1/m", "(0.00149, o(1/m))", "(0.499, n·δ)", EMPTY, "-")
-    assert (first[7], first[9]) == ("-", "-")
-    assert float(first[5]) > 0.02  # without a window the rado exists, and costs what it costs
-    assert len(first) == len(HEAD)
+    totals, masses = costs("made up", 673)
+    window = (totals.rows[0], *masses.rows[:2], *masses.rows[4:6])
+    assert [row[1] for row in window] == [EMPTY] * 5
+    plain = masses.rows[2][1]
+    assert isinstance(plain, Measured)
+    assert plain.value > 0.02  # without a window the rado exists, and costs what it costs
+
+
+def test_vanishing_masses_are_bounds() -> None:
+    assert mass(1e-31) == "< 1e-30"
+    assert mass(0.5, 2.0) == Measured(0.5, None, 2.0, form=".1e")
+
+
+def test_what_tells_for_certain_is_all_that_is_left_at_the_sum_of_epsilons() -> None:
+    law, number, epsilon = RadoColumnLaw.truncated(40, beta_at(0.5)), 3, 0.5
+    assert told(law.boundary, number) == pytest.approx(law.delta(number * epsilon, number), rel=3e-9)
+    assert told(1.0, 3) == 1.0
 
 
 def test_a_window_of_one_value_costs_everything() -> None:
@@ -283,7 +319,7 @@ def test_a_small_epsilon_buys_no_rado_of_few_records(monkeypatch: pytest.MonkeyP
     assert affordable(673, 0.1) == 0
     assert RadoColumnLaw(673).delta(0.1) > DELTA
     monkeypatch.setattr(rado_costs, "RECORDS", {"made up": 673})
-    monkeypatch.setattr(rado_costs, "EPSILONS", (0.1, 0.5))
-    grid = rado_costs.buys()
-    assert grid.rows == (("made up", "673", "336", "0", str(affordable(673, 0.5))),)
-    assert len(grid.head) == 5
+    grid = rado_costs.buys(("made up",), (0.1, 0.5))
+    bought = [Measured(number, unit="rados", form=",.0f") for number in (0, affordable(673, 0.5))]
+    assert grid.rows == (("made up (m=673, used: 336)", *bought),)
+    assert grid.head == ("domain", "ε=0.1", "ε=0.5")

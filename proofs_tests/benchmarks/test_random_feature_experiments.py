@@ -1,23 +1,20 @@
 """The experiments of 004 again, small: errors, pairs of neighbours and gaps are what the tables say they are."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 
 import attrs
 import numpy as np
 import pytest
 
 from accountant import gaussian
-from benchmarks import (
-    random_feature_acceptance,
-    random_feature_costs,
-    random_feature_fairness,
-    random_feature_real,
-    random_features,
-)
+from benchmarks import fairness, random_feature_memory, random_features
+from benchmarks.kept import slug
 from benchmarks.random_feature_acceptance import DESCENT, MEAN, Outcome, entrants, lines
-from benchmarks.random_feature_costs import REAL, STEPS, Swap, Training, epsilon_text, searched
-from benchmarks.random_feature_domains import Regression, medical, min_max, red_wine, wine
+from benchmarks.random_feature_costs import REAL, STEPS, Swap, Training, bounds, least_epsilon, searched
+from benchmarks.random_feature_domains import RED, Regression, medical, min_max, red_wine, wine
 from benchmarks.random_feature_fairness import (
     DRAWN,
     LINEAR,
@@ -27,17 +24,22 @@ from benchmarks.random_feature_fairness import (
     figure9,
     gaps,
     noise_sigma,
+    rls_bounds,
     rls_epsilon,
-    rls_label,
+    table2,
     training,
 )
 from benchmarks.random_feature_fairness import OURS as RECOMMENDED
 from benchmarks.random_feature_fits import DELTA, code_sigma, distinct, interpolated, mapped, mse, noise_share
-from benchmarks.random_feature_real import GRAM, ROWS, measured, plain_sgd
-from benchmarks.random_feature_synthetic import CODE, FUNCTIONS, OURS, PAPERS, PLAIN, Drawn, claims, points
+from benchmarks.random_feature_real import GRAM, PINV, PRINTED_SECONDS, ROWS, at_number, plain_sgd, printed_at, table1
+from benchmarks.random_feature_speed import gram
+from benchmarks.random_feature_synthetic import CODE, FUNCTIONS, OURS, PAPERS, PLAIN, SGD, Drawn, claims, points
+from benchmarks.report import Measured, Report, Table
+from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from exchequer.datasets import DataNotFound
 from learners import Categorical, Numeric, Published, RandomFeatureRegressor, Schema
+from learners.fairness import statistical_parity
 from learners.interpolation import min_norm
 from learners.random_feature_theory import noise_error
 
@@ -168,7 +170,29 @@ def test_nearer_copies_with_other_labels_cost_more(made_up: Regression) -> None:
     assert found["h = 0.01"] > found["h = 0.1"] > found[REAL]
     assert max(own.distance(swap).plain for swap in pairs.real) <= found[REAL] * (1.0 + 1e-6)
     sigma = code_sigma(300, 1.0)
-    assert epsilon_text(found[REAL], sigma) == f"{gaussian.epsilon(found[REAL] / sigma, DELTA):.3g}"
+    assert least_epsilon(found[REAL], sigma) == gaussian.epsilon(found[REAL] / sigma, DELTA)
+
+
+def test_least_epsilons_stand_beside_the_one_that_is_given(made_up: Regression) -> None:
+    found = bounds(made_up, 300, 40.0, 2)
+    assert [name for name, *_ in found.rows] == ["median of 20 real swaps", REAL, *(_copy(step) for step in STEPS)]
+    worst = [numbers(cells) for _, *cells in found.rows]
+    assert [cell.printed for cell in worst[1]] == [0.5, 1.0, 0.5, 1.0]
+    own, pairs = searched(made_up, 300, 40.0, 1)
+    other = least_epsilon(own.distance(pairs.worst["h = 0.01"]).plain, code_sigma(300, 1.0))
+    own, pairs = searched(made_up, 300, 40.0, 0)
+    mean = 0.5 * (other + least_epsilon(own.distance(pairs.worst["h = 0.01"]).plain, code_sigma(300, 1.0)))
+    assert np.isclose(worst[-1][1].value, mean)
+
+
+def _copy(step: float) -> str:
+    return f"copy, opposite label, h = {step:g}"
+
+
+def numbers(cells: Sequence[object]) -> list[Measured]:
+    """All of them numbers."""
+    assert all(isinstance(cell, Measured) for cell in cells)
+    return [cell for cell in cells if isinstance(cell, Measured)]
 
 
 # --- Errors -----------------------------------------------------------------------------------------------------------
@@ -181,15 +205,27 @@ def test_points_of_a_figure_have_the_noise_that_is_printed() -> None:
     mean = noise_error(Published().sigma(80, 0.5, DELTA)[0] / np.sqrt(80.0), 80, 0.05).mean
     assert np.isclose(added, mean * np.sum(drawn.train[1] ** 2) / drawn.norm**2)
     assert found.mean(OURS) < found.mean(CODE) < found.mean(PAPERS)
-    assert [line.found for line in claims([found]).lines][:1] in (["0 of 1 settings"], ["1 of 1 settings"])
+    counted = numbers([line.found for line in claims(FUNCTIONS[0], [found]).lines])
+    assert {cell.unit for cell in counted} == {"of 1 settings"}
+    assert counted[1].value == float(found.mean(OURS) < found.mean(SGD))
 
 
 def test_measured_errors_add_noise_by_epsilon(made_up: Regression) -> None:
-    found = measured(made_up, 150, 3.0, 2)
+    found = at_number(made_up, 150, 3.0, 2)
     assert set(found.errors) == {GRAM, ROWS}
     more = [half - whole for half, whole in zip(found.private(GRAM, 0.5), found.private(GRAM, 1.0), strict=True)]
     assert np.allclose(more, [3.0 * noise for noise in found.noise])
     assert all(np.isclose(noise, code_sigma(150, 1.0) ** 2 / 2.0, rtol=0.05) for noise in found.noise)
+
+
+def test_table_1_has_what_is_printed_beside_it(made_up: Regression) -> None:
+    red = attrs.evolve(made_up, name=RED)
+    found = [attrs.evolve(at_number(red, 150, 40.0, 1), number=2000), at_number(red, 200, 40.0, 1)]
+    rows = {name: cells for name, *cells in table1(red, found, found).rows}
+    assert [cell.printed for name in (PINV, ROWS) for cell in numbers(rows[name])] == [0.79, None, 0.52, None]
+    assert numbers(rows[GRAM])[0].printed is None
+    assert printed_at(PRINTED_SECONDS[RED], PINV, 10_000) == 3.43
+    assert np.isclose(numbers(rows["predicting 0"])[0].value, np.mean(red.printed()[1] ** 2))
 
 
 def test_sgd_is_gradient_descent_on_features_of_the_papers_length() -> None:
@@ -237,8 +273,11 @@ def test_rls_has_no_epsilon_and_a_bound_only_were_its_scales_public(made_up: Reg
     case = Case(made_up, "kind", 1.0, 0.5)
     rows, labels = case.linear_rows(), case.data.labels / np.linalg.norm(case.data.labels)
     sigma, longest = noise_sigma(0.5), int(np.argmax(np.linalg.norm(rows, axis=1)))
-    found, whole = rls_epsilon(rows, sigma), rls_epsilon(rows, noise_sigma(1.0))
-    assert rls_label([0.5 * rows, rows], [0.5, 1.0]) == f"none ({found:.3g}, {whole:.3g} were the scales public)"
+    found = rls_epsilon(rows, sigma)
+    shown = rls_bounds(case, 2)
+    assert shown.title.endswith("no ε is true")
+    largest = max(rls_epsilon(training(case, seed).linear_rows(), noise_sigma(1.0)) for seed in range(2))
+    assert [cell.value for cell in numbers([line.found for line in shown.lines]) if cell.printed == 1.0] == [largest]
     own = case.fitted(LINEAR, rows, labels)
     for sign in (-1.0, 1.0):
         others, targets = rows.copy(), labels.copy()
@@ -250,25 +289,68 @@ def test_rls_has_no_epsilon_and_a_bound_only_were_its_scales_public(made_up: Reg
 def test_figure_9_has_quantiles_of_targets_and_outputs_by_group(made_up: Regression) -> None:
     case = Case(made_up, "kind", 1.0, 0.5)
     found = figure9(case, 200).rows
-    assert [row[0] for row in found[::2]] == ["targets", *DRAWN, RECOMMENDED]
+    names = [str(row[0]).split(" (")[0].split(",")[0] for row in found[::2]]
+    assert names == ["targets", *DRAWN, RECOMMENDED.split(",")[0]]
     members = made_up.labels[made_up.table["kind"] == "b"]
-    assert found[1] == ("targets", "none", "b", *(f"{np.quantile(members, share):.3g}" for share in QUANTILES))
-    assert [row[1][:4] for row in found[:8]] == ["none"] * 8
-    assert [row[1] for row in found[8:]] == ["0.5"] * 2
-    assert float(found[2][-1]) > 10.0 > float(found[4][-1]) > 0.0  # noise, and RLS without it in units of labels
+    assert found[1][0] == "targets, b"
+    assert [cell.value for cell in numbers(found[1][1:])] == np.quantile(members, QUANTILES).tolist()
+    assert [str(found[row][0]).split(" (")[1] for row in (2, 4, 6, 8)] == [
+        "ε = 0.5 given, true: none), a",
+        "non-private), a",
+        "ε = 0.5 given, true: none), a",
+        "ε = 0.5), a",
+    ]
+    noisy, plain = numbers(found[2][1:])[-1], numbers(found[4][1:])[-1]
+    assert noisy.value > 10.0 > plain.value > 0.0  # noise, and RLS without it in units of labels
     table = {name: np.tile(values, 4) for name, values in made_up.table.items()}
     more = attrs.evolve(made_up, table=table, labels=np.tile(made_up.labels, 4))
-    groups = demographics([Case(more, "kind", 1.0, 0.5)], 1.0).rows
-    assert [row[1] for row in groups] == ["a", "b"]
-    assert sum(int(row[2]) for row in groups) == 48
+    groups = demographics(Case(more, "kind", 1.0, 0.5), 1.0, 2).rows
+    assert [row[0] for row in groups] == ["kind a", "kind b"]
+    assert sum(numbers(row[1:2])[0].value for row in groups) == 48
+
+
+def test_table_2_has_what_is_printed_and_our_own_spread(made_up: Regression) -> None:
+    own = Case(attrs.evolve(made_up, table={**made_up.table, "sex": made_up.table["kind"]}), "sex", 1.0, 0.5)
+    rows = {str(name).split(" (")[0]: cells for name, *cells in table2(own, 2, 4, 100).rows}
+    noisy, deviation = numbers(rows["DP-RF"][:2])
+    assert (noisy.printed, deviation.printed) == (0.117, 0.047)
+    assert noisy.spread is not None
+    assert np.isclose(deviation.value, noisy.spread * np.sqrt(4.0 / 3.0))
+    assert rows["targets"][1] == ""
+    exact = statistical_parity(own.data.labels, own.groups)
+    assert numbers(rows["targets"][2:3])[0].value == exact
 
 
 # --- The data ---------------------------------------------------------------------------------------------------------
 
 
 def test_data_sets_that_are_not_there_are_named(tmp_path: Path) -> None:
-    with pytest.raises(DataNotFound, match=r"insurance\.csv"):
-        random_features.run(str(tmp_path), quick=True)
+    setting = Setting(str(tmp_path), True, tmp_path)
+    for part in (random_features.parts(setting)[0], fairness.parts(setting)[0]):
+        with pytest.raises(DataNotFound, match=r"insurance\.csv"):
+            part.make()
+
+
+def test_parts_have_names_of_their_own_whatever_is_asked(tmp_path: Path) -> None:
+    for module in (random_features, fairness):
+        for quick in (True, False):
+            names = [part.name for part in module.parts(Setting(None, quick, tmp_path))]
+            assert len({slug(name) for name in names}) == len(names)
+
+
+def test_speed_is_asked_of_large_problems_only() -> None:
+    asked = {judged: [line.met for line in gram(50, 100, 1, judged).lines if line.asked] for judged in (True, False)}
+    assert asked[False] == [None, None]
+    assert None not in asked[True]
+
+
+def test_memory_is_that_of_a_process_of_its_own() -> None:
+    (part,) = random_feature_memory.parts(Setting(None, True, Path()))[:1]
+    lines = {line.what: line for table in part.make() if isinstance(table, Report) for line in table.lines}
+    (asked,) = (line for line in lines.values() if line.asked)
+    (added,) = numbers([asked.found])
+    assert 0.0 < added.value < random_feature_memory.MOST
+    assert asked.met
 
 
 @pytest.mark.data
@@ -289,9 +371,24 @@ def test_public_bounds_hold_all_values() -> None:
 
 @pytest.mark.data
 @NEEDS_DATA
-def test_a_quick_run_has_every_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(random_feature_acceptance, "EPSILONS", (1.0,))
-    modules = (random_feature_acceptance, random_feature_costs, random_feature_real, random_feature_fairness)
-    titles = [part.title for module in modules for part in module.tables(None, quick=True)]
-    for each in ("Recommended", "really costs", "Table 1", "Figure 4", "Figures 5", "Figures 7", "Table 2", "Figure 9"):
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        (random_features, ("recommended", "Least ε", "Table 1", "Figure 4", "Figures 5", "Figures 1", "Figure 3")),
+        (fairness, ("Figures 7 and 8", "Table 2", "Figure 9", "Parity", "by group")),
+    ],
+)
+def test_a_quick_run_has_every_table(module: ModuleType, expected: tuple[str, ...], tmp_path: Path) -> None:
+    parts: list[Part] = module.parts(Setting(None, True, tmp_path))
+    tables = [table for part in parts if not part.name.startswith("memory") for table in part.make()]
+    titles = [table.title for table in tables]
+    for each in expected:
         assert any(each in title for title in titles), each
+    assert len({slug(title) for title in titles}) == len(titles)
+    assert max(map(len, titles)) <= 110
+    assert all(_has_numbers(table) for table in tables)
+
+
+def _has_numbers(table: Table) -> bool:
+    """But for what was chosen, which is words."""
+    return "settings" in table.title or any(isinstance(each.cell, Measured) for each in table.cells())

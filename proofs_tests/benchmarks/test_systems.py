@@ -11,14 +11,20 @@ import numpy as np
 import pytest
 
 from accountant import gaussian
-from benchmarks import boosted_trees, margins, printed
+from benchmarks import adult, boosted_tree_accuracy, boosted_tree_votes, boosted_trees, margins, printed, recommended
 from benchmarks.baselines import BASELINES, best_rules
+from benchmarks.catalogue import CATALOGUE
+from benchmarks.kept import slug
+from benchmarks.peer_data import arrays, norm
+from benchmarks.peer_systems import ENTRANTS, MODULES, replaced
 from benchmarks.registry import OURS, SYSTEMS, paper_setting
-from benchmarks.report import Grid, Line, Report, Reports
+from benchmarks.report import Grid, Line, Measured, Report
+from benchmarks.run import Outcome
 from benchmarks.splits import Part, Split, whole
+from benchmarks.suite import Setting
 from benchmarks.systems import NO_PRIVACY, Measurement, Results, Scorer, System, grids, measure, ours, quality
 from boosting import LazyBregman, replay
-from exchequer.datasets import breast_cancer, packaged_schema
+from exchequer.datasets import DataNotFound, breast_cancer, packaged_schema
 from learners import LazyBoostClassifier
 from learners.one_rule import OneRule, one_rule_scores
 
@@ -29,9 +35,10 @@ OLD_ARGUMENTS = pytest.mark.filterwarnings("ignore:scipy.optimize:DeprecationWar
 class OneSplit:
     """A plan of one split, which says that seeds change nothing."""
 
-    protocol, reseeded, name = "test set", False, "breast_cancer"
+    protocol, reseeded = "test set", False
 
     def __init__(self) -> None:
+        self.name = "breast_cancer"
         self.split = Split.of(breast_cancer())
 
     def __call__(self, seed: int) -> list[Split]:
@@ -136,6 +143,18 @@ def test_a_resumed_run_measures_only_what_is_missing(tmp_path: Path) -> None:
         assert len(list(csv.DictReader(file))) == 8
 
 
+def test_old_measurements_stay_until_there_is_a_new_one(tmp_path: Path) -> None:
+    """A run that finds no data leaves what an earlier one found."""
+    path, system = tmp_path / "results.csv", attrs.evolve(constant(1.0), deterministic=False)
+    measure(system, OneSplit(), Results(path), [0.1], 1e-5, 3)
+    before = path.read_bytes()
+    again = Results(path)
+    assert path.read_bytes() == before
+    measure(system, OneSplit(), again, [0.1], 1e-5, 2)
+    with path.open(newline="", encoding="utf-8") as file:
+        assert [row["seed"] for row in csv.DictReader(file)] == ["0", "1"]
+
+
 def test_what_ignores_epsilon_is_measured_once() -> None:
     system = attrs.evolve(constant(1.0), private=False)
     found = measure(system, OneSplit(), Results(None), [0.1, 0.2], 1e-5, 10)
@@ -148,19 +167,48 @@ def test_grids_have_a_row_per_system_and_a_column_per_epsilon() -> None:
     private, public = constant(1.0), attrs.evolve(constant(-1.0), private=False)
     tables = {system: measure(system, plan, results, [0.1, 1.0], 0.0, 2) for system in (private, public)}
     accuracy, auc = grids(tables, "t")
-    assert accuracy.head == ("system", "ε=0.1", "ε=1", "no privacy")
-    assert [row[0] for row in accuracy.rows] == ["constant 1.0", "constant -1.0"]
-    assert accuracy.rows[0][3] == accuracy.rows[1][1] == ""
-    assert auc.rows[0][1] == "0.500 ± 0.000"
+    assert accuracy.head == ("system", "ε=0.1", "ε=1")
+    assert [row[0] for row in accuracy.rows] == ["constant 1.0", "constant -1.0, no privacy"]
+    share = float(np.mean(plan.split.test.positive))
+    assert cell(accuracy, 0, 1).value == cell(accuracy, 0, 2).value == pytest.approx(share)
+    assert cell(accuracy, 1, 1) == cell(accuracy, 1, 2)
+    assert cell(accuracy, 1, 1).value == pytest.approx(1.0 - share)
+    assert cell(accuracy, 1, 1).spread is None
+    assert auc.rows[0][1] == Measured(0.5, form=".3f")
+
+
+def cell(table: Grid, row: int, column: int) -> Measured:
+    found = table.rows[row][column]
+    assert isinstance(found, Measured)
+    return found
+
+
+def test_grids_show_spread_over_seeds_and_what_is_printed() -> None:
+    """And leave a cell empty that was not measured."""
+    found = {seed: Measurement("s", "d", "p", 1.0, 0.0, seed, 0.1 * seed, 0.5, 1.0) for seed in (1, 3)}
+    private, other = constant(1.0), constant(2.0)
+    tables = {private: {1.0: list(found.values())}, other: {2.0: [found[1]]}}
+    accuracy, auc = grids(tables, "t", {"accuracy": {1.0: 0.4}})
+    shown = cell(accuracy, 0, 1)
+    assert (shown.value, shown.spread) == pytest.approx((0.2, 0.1))
+    assert shown.printed == 0.4
+    assert accuracy.rows[0][2] == accuracy.rows[1][1] == ""
+    assert cell(auc, 0, 1).printed is None
+
+
+def test_a_table_of_what_is_not_private_alone_has_one_column() -> None:
+    public = attrs.evolve(constant(1.0), private=False)
+    accuracy, _ = grids({public: measure(public, OneSplit(), Results(None), [0.1, 1.0], 0.0, 2)}, "t")
+    assert accuracy.head == ("system", "no privacy")
 
 
 def test_several_tables_are_met_together() -> None:
     good = Report("good", (Line("a", "2", "2", True),))
     bad = Report("bad", (Line("a", "1", "2", False),))
     grid = Grid("grid", ("x", "y"), (("1", "2"),))
-    assert Reports("t", (good, grid)).met
-    assert not Reports("t", (good, bad, grid)).met
-    assert "| x | y |\n| --- | --- |\n| 1 | 2 |" in str(Reports("t", (grid,)))
+    assert Outcome(CATALOGUE[0], (good, grid), 1.0, True, 0).met
+    assert not Outcome(CATALOGUE[0], (good, bad, grid), 1.0, True, 0).met
+    assert "| x | y |\n| --- | --- |\n| 1 | 2 |" in Outcome(CATALOGUE[0], (grid,), 1.0, True, 0).page
 
 
 def test_names_are_told_apart() -> None:
@@ -229,28 +277,115 @@ def test_rounds_until_the_advantage_is_lost() -> None:
 
 def test_features_are_counted_with_and_without_cancelled_votes() -> None:
     part = OneSplit().split.train
-    model = boosted_trees.fitted(part, printed.Setting(0.35, 0.45, 9), 1.0, 0)
+    model = boosted_tree_votes.fitted(part, printed.Setting(0.35, 0.45, 9), 1.0, 0)
     opposed = attrs.evolve(model, rules=(OneRule(3, 1), OneRule(3, -1), OneRule(5, 1), OneRule(-1, 1)))
-    assert (boosted_trees.features(opposed), boosted_trees.touched(opposed)) == (1, 2)
-    assert boosted_trees.features(model) <= boosted_trees.touched(model) <= 9
+    assert (boosted_tree_votes.features(opposed), boosted_tree_votes.touched(opposed)) == (1, 2)
+    assert boosted_tree_votes.features(model) <= boosted_tree_votes.touched(model) <= 9
+
+
+# --- the benchmark ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_parts_are_told_apart_and_measure_nothing_yet(tmp_path: Path, quick: bool) -> None:
+    parts = boosted_trees.parts(Setting(str(tmp_path / "none"), quick, tmp_path / "out"))
+    assert len({slug(part.name) for part in parts}) == len(parts)
+    assert not (tmp_path / "out").exists()
+    for part in parts:
+        with pytest.raises(DataNotFound):
+            part.make()
+
+
+def test_the_smallest_lead_is_at_the_precision_of_the_figures() -> None:
+    """Rounded like them before it is compared: 0.8596 is as good as 0.86."""
+    system = constant(1.0)
+    found = {
+        epsilon: [Measurement("s", "d", "p", epsilon, 0.0, 0, accuracy, 0.5, 1.0)]
+        for epsilon, accuracy in ((0.1, 0.8), (1.0, 0.8596))
+    }
+    line = recommended.lead({system: found}, system, "accuracy", {0.1: 0.7, 1.0: 0.86}, judged=True)
+    assert (line.what, line.found, line.met) == (
+        "constant 1.0: smallest lead in accuracy, at ε=1",
+        Measured(0.0, form=".3f"),
+        True,
+    )
+    short = recommended.lead({system: found}, system, "accuracy", {0.1: 0.81, 1.0: 0.86}, judged=True)
+    assert (short.met, short.what[-5:]) == (False, "ε=0.1")
+    assert recommended.lead({system: found}, system, "accuracy", {0.1: 0.81, 1.0: 0.86}, judged=False).met is None
+
+
+def test_private_gbdts_figures_are_by_epsilon() -> None:
+    assert recommended.printed("cod_rna")["auc"][0.1] == 0.937
+    assert recommended.printed("mushroom")["accuracy"] == dict(
+        zip(recommended.EPSILONS, (0.891, 0.943, 0.968, 0.977, 0.986, 0.995), strict=True)
+    )
+
+
+def test_sparsity_is_beside_its_printed_row() -> None:
+    counts, shares = boosted_tree_votes.sparsity("adult", OneSplit().split.train, (0.1, 1.0), 2)
+    assert counts.head[1:] == shares.head[1:] == ("ε=0.1", "ε=1")
+    net, deviation, share = cell(counts, 0, 2), cell(counts, 1, 2), cell(shares, 0, 2)
+    assert (net.printed, deviation.printed, share.printed) == (30.6, 1.2, 18.88)
+    assert net.spread == deviation.value
+    assert share.value == pytest.approx(100.0 * net.value / 210)
+    assert cell(counts, 2, 2).printed == 30.6
+
+
+def test_printed_accuracies_are_beside_what_was_measured_and_asked_of_full_runs_only() -> None:
+    plan = OneSplit()
+    plan.name = "adult"  # for its hyper-parameters
+    plan.split = attrs.evolve(plan.split, name="adult")
+    for judged in (True, False):
+        table, report = boosted_tree_accuracy.table_2(plan, Results(None), (0.1, 1.0), 2, judged=judged)
+        assert isinstance(table, Grid)
+        assert [cell(table, 0, column).printed for column in (1, 2)] == [None, 0.83]
+        assert isinstance(report, Report)
+        (line,) = report.lines
+        assert isinstance(line.found, Measured)
+        assert (line.found, line.asked) == (cell(table, 0, 2), "≥ 0.815")
+        assert line.met is (line.found.value >= 0.815 if judged else None)
+
+
+def test_figure_1_keeps_its_curves(tmp_path: Path) -> None:
+    part = OneSplit().split.train
+    report, advantages, quantiles = boosted_tree_votes.figure_1(part, 2, 25, tmp_path)
+    with (tmp_path / "advantage-25.csv").open(newline="", encoding="utf-8") as file:
+        curve = list(csv.DictReader(file))
+    assert [row["round"] for row in curve] == [str(number) for number in range(1, 26)]
+    assert isinstance(advantages, Grid)
+    assert advantages.head == ("run", "round 1", "round 10", "round 25")
+    assert float(curve[9]["private"]) == pytest.approx(cell(advantages, 0, 2).value)
+    assert float(curve[9]["noiseless"]) == pytest.approx(cell(advantages, 1, 2).value)
+    with (tmp_path / "margins-25.csv").open(newline="", encoding="utf-8") as file:
+        assert sum(float(row["share"]) for row in csv.DictReader(file)) == pytest.approx(1.0)
+    assert isinstance(quantiles, Grid)
+    found = [cell(quantiles, 0, column).value for column in range(1, len(quantiles.head))]
+    assert found == sorted(found)
+    assert isinstance(report, Report)
+    assert all(isinstance(line.found, Measured) and line.found.printed is None for line in report.lines)
+
+
+def test_the_figures_asked_of_adult_are_judged_in_full_runs_only() -> None:
+    split = OneSplit().split
+    settings = (*adult.PURE, *adult.ZCDP)
+    for judged in (True, False):
+        report = adult.figures(split, 1, judged=judged)
+        asked = [line for line in report.lines if line.met is not None]
+        assert len(asked) == judged * (len(settings) + sum(setting.auc is not None for setting in settings))
 
 
 # --- peers ------------------------------------------------------------------------------------------------------
 
 
 def test_the_norm_of_boolean_features_is_public() -> None:
-    from benchmarks import peers
-
-    assert peers.norm(packaged_schema("adult")) == pytest.approx(math.sqrt(14))
+    assert norm(packaged_schema("adult")) == pytest.approx(math.sqrt(14))
     part = OneSplit().split.train
-    assert np.max(np.sqrt(part.one_hot.sum(axis=1))) <= peers.norm(part.schema) == pytest.approx(math.sqrt(210))
+    assert np.max(np.sqrt(part.one_hot.sum(axis=1))) <= norm(part.schema) == pytest.approx(math.sqrt(210))
 
 
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 3.0])
 def test_dp_ebm_is_told_an_epsilon_that_hides_twice_the_change(epsilon: float) -> None:
-    from benchmarks import peers
-
-    told, half = peers.replaced(epsilon, 1e-5), 0.5e-5
+    told, half = replaced(epsilon, 1e-5), 0.5e-5
     assert 0.3 * epsilon < told < 0.51 * epsilon
     for share in (0.1, 0.9):
         assert 2.0 * gaussian.mu(share * told, half) <= gaussian.mu(share * epsilon, half) * (1.0 + 1e-9)
@@ -260,12 +395,13 @@ def test_dp_ebm_is_told_an_epsilon_that_hides_twice_the_change(epsilon: float) -
 @OLD_ARGUMENTS
 def test_peers_look_at_nothing_that_is_not_public() -> None:
     """Their warnings about privacy are errors."""
-    from benchmarks import peers
-
     split = OneSplit().split
-    for system in peers.PEERS:
-        scorer = system.fit(split, 100.0, 1e-5, 0)
-        assert np.all(np.isfinite(scorer(split.test)))
+    for peer in [each for each in ENTRANTS if each.peer in ("diffprivlib", "interpret")]:
+        worker = MODULES[peer.peer]
+        train, test = (worker.load(arrays(split.name, part)) for part in (split.train, split.test))
+        scores = worker.fit(train, {**peer.job(100.0, 1e-5), "seed": 0})(test)
+        assert scores.shape == (split.test.labels.size,)
+        assert np.all(np.isfinite(scores))
 
 
 @PEERS

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 LAYERS = ["accountant", "mechanisms", "boosting", "learners", "exchequer"]
 MAY_IMPORT = {name: set(LAYERS[: place + 1]) for place, name in enumerate(LAYERS)} | {
     "proofs_tests": {*LAYERS, "proofs_tests", "benchmarks"},
-    "benchmarks": {*LAYERS, "benchmarks"},
+    "benchmarks": {*LAYERS, "proofs_tests", "benchmarks"},
 }
 
 

@@ -1,0 +1,127 @@
+"""How the cost of the hot paths grows: counted in calls and in numbers that are passed over, at n and at 4n.
+
+No times here: a busy machine would fail them. A Python loop over rows shows as calls that grow with n; a pass over the
+data too many shows as numbers passed over.
+"""
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import numpy as np
+import pytest
+
+from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
+from benchmarks.ledger import Nothing
+from boosting import LazyBregman
+from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Schema, weighted_sums
+from learners.interpolation import min_norm
+from learners.one_rule import OneRule, one_rule_scores
+from learners.packing import CACHED
+from mechanisms import EdgeVectors, SeededNoise, sample_rados
+
+SMALL, LARGE = 1_000, 4_000
+
+
+def calls(work: Callable[[], object]) -> int:
+    """Calls of functions, Python's and others, that a work makes."""
+    made = 0
+
+    def count(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+def sample(n: int) -> EncodedSample:
+    """Fourteen columns of ten categories."""
+    rng = np.random.default_rng(0)
+    schema = Schema(tuple(Categorical(f"c{j}", tuple("0123456789")) for j in range(14)))
+    codes = rng.integers(0, 10, (14, n), dtype=np.uint8)
+    labels = np.where((codes[0] > 4) ^ (rng.random(n) < 0.2), 1, -1).astype(np.int8)
+    return EncodedSample(Layout(schema), codes, labels)
+
+
+def boosted(n: int, weak_learner: str, rounds: int = 4) -> Callable[[], object]:
+    data = sample(n)
+    model = LazyBoostClassifier(1.0, weak_learner=weak_learner, rounds=rounds, random_state=0)  # type: ignore[arg-type]  # a name of the two
+    return lambda: model.fit_encoded(data)
+
+
+def crafted(n: int) -> Callable[[], object]:
+    edges = EdgeVectors(np.random.default_rng(0).standard_normal((n, 5), dtype=np.float32))
+    return lambda: sample_rados(edges, 16, SeededNoise(0))
+
+
+def solved(n: int) -> Callable[[], object]:
+    rng = np.random.default_rng(0)
+    features, targets = rng.standard_normal((50, n)), rng.standard_normal(50)
+    return lambda: min_norm(features, targets)
+
+
+HOT: dict[str, Callable[[int], Callable[[], object]]] = {
+    "one-rule round": lambda n: boosted(n, "one-rule"),
+    "tree round": lambda n: boosted(n, "top-down"),
+    "rado crafting": crafted,
+    "Gram solve": solved,
+}
+
+
+@pytest.mark.parametrize("path", HOT)
+def test_no_call_is_made_per_row(path: str) -> None:
+    """Four times the rows, the same number of calls, within a tenth: of blocks there may be a few more."""
+    small, large = HOT[path](SMALL), HOT[path](LARGE)
+    small(), large()  # the first of each fills caches
+    assert calls(large) <= 1.1 * calls(small)
+
+
+def test_a_charge_makes_as_many_calls_on_full_books_as_on_empty_ones() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    mechanism, data = Nothing(), ledger.protect(0)
+    ledger.release(mechanism, data)
+    first = calls(lambda: ledger.release(mechanism, data))
+    for _ in range(4_000):
+        ledger.release(mechanism, data)
+    assert calls(lambda: ledger.release(mechanism, data)) == first
+
+
+class Counted:
+    """numpy, with the records that `bincount` passes over."""
+
+    def __init__(self) -> None:
+        self.passed = 0
+
+    def bincount(self, codes: np.ndarray, weights: np.ndarray | None = None, minlength: int = 0) -> np.ndarray:
+        self.passed += codes.size
+        return np.bincount(codes, weights, minlength)
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(np, name)
+
+
+@pytest.mark.parametrize("n", [SMALL, LARGE])
+def test_a_round_of_one_rules_passes_over_each_group_of_columns_once(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    """Fourteen columns of ten values make five joint codes: five passes, where a pass per column would be fourteen."""
+    data, counted = sample(n), Counted()
+    monkeypatch.setattr(weighted_sums, "np", counted)
+    booster = LazyBregman(0.25, 0.1)
+    state = booster.step(booster.start(data), OneRule(3, 1))
+    one_rule_scores(state)
+    assert len(data.layout.wide.groups) == 5
+    assert counted.passed == 5 * n
+
+
+def test_many_records_are_held_in_few_bytes() -> None:
+    """Fourteen columns as five joint codes of two bytes, and a margin of two: 12 bytes a record beside the data."""
+    n = CACHED + 1
+    data = sample(n)
+    assert data.labelled.nbytes == 10 * n
+    state = LazyBregman(0.25, 0.1).step(LazyBregman(0.25, 0.1).start(data), OneRule(3, 1))
+    assert state.margins.nbytes == 2 * n
+    assert state.measure.levels.nbytes == 2 * n
