@@ -94,7 +94,7 @@ def memory(found: Costs, title: str) -> Grid:
 
 
 def ratios(found: Costs, title: str) -> Grid:
-    """Everybody over ours from columns, which encodes within its fit."""
+    """Everybody over ours from columns, which encodes within its fit. Memory: beyond imports."""
     ours = found[FROM_COLUMNS]
 
     def row(each: Entrant, cost: Cost) -> tuple[Cell, ...]:
@@ -102,7 +102,7 @@ def ratios(found: Costs, title: str) -> Grid:
         most = quotient([cost.beyond or 0.0], [ours.beyond or 1.0]) if told else NOT_TOLD
         return (each.name, quotient(cost.fit, ours.fit), quotient(cost.predict, ours.predict), most)
 
-    head = ("system", "fit", "predict", "memory beyond imports")
+    head = ("system", "fit", "predict", "memory")
     rows = tuple(row(each, cost) for each, cost in found.items() if each is not FROM_COLUMNS)
     return Grid(f"over {FROM_COLUMNS.name}: {title}", head, rows)
 

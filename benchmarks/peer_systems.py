@@ -210,11 +210,8 @@ ENTRANTS: Final = (*OWN, *PEERS)
 ALL_CODE: Final = tuple(each for each in ENTRANTS if not each.variant)
 """All code that there is, once."""
 
-ONE_EACH: Final = (
-    *(each for place, each in enumerate(ALL_CODE) if each.peer not in {before.peer for before in ALL_CODE[:place]}),
-    FROM_COLUMNS,
-)
-"""The first of each package, and ours from columns."""
+ONE_EACH: Final = (FROM_COLUMNS, *({each.peer: each for each in reversed(PEERS) if not each.variant}).values())
+"""Ours from columns, and the first of each peer."""
 
 
 def promises() -> Grid:

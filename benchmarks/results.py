@@ -11,11 +11,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from benchmarks import readme
+import attrs
+
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.kept import ROOT
+from benchmarks.readme import filled
+from benchmarks.readme_figures import FIGURES
 from benchmarks.report import Report, markdown
-from benchmarks.run import Outcome, outcome_of
+from benchmarks.run import Outcome, drawn, outcome_of
 
 KEPT: Final = ROOT / "benchmarks" / "results"
 PAGE: Final = ROOT / "benchmarks" / "RESULTS.md"
@@ -29,7 +32,7 @@ def outcomes(folder: Path = KEPT) -> dict[str, Outcome]:
 
 
 def take_over(out: Path, into: Path = KEPT) -> list[str]:
-    """Copy what full runs wrote, and say what was left where it is: quick runs, and what did not run."""
+    """Take over full runs, drawn anew, and say what was left where it is: quick runs, and what did not run."""
     left = []
     into.mkdir(exist_ok=True)
     for each in CATALOGUE:
@@ -41,9 +44,8 @@ def take_over(out: Path, into: Path = KEPT) -> list[str]:
         pictures = into / each.name
         shutil.rmtree(pictures, ignore_errors=True)
         pictures.mkdir()
-        for picture in filter(None, outcome.pictures):
-            shutil.copyfile(file.parent / picture, pictures / picture)
-        shutil.copyfile(file, into / file.name)
+        outcome = attrs.evolve(outcome, pictures=drawn(outcome.tables, pictures))
+        (into / file.name).write_text(outcome.text, encoding="utf-8")
     return left
 
 
@@ -99,7 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"left where it is: {line}", file=sys.stderr)
     found = outcomes()
     PAGE.write_text(page(found), encoding="utf-8")
-    README.write_text(readme.filled(README.read_text("utf-8"), found), encoding="utf-8")
+    README.write_text(filled(README.read_text("utf-8"), found, FIGURES), encoding="utf-8")
     print(f"wrote {PAGE.name} and the figures in {README.name} from {len(found)} runs", file=sys.stderr)
 
 

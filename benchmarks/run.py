@@ -69,6 +69,11 @@ class Outcome:
         plain = attrs.asdict(self, recurse=False, filter=lambda field, value: field.name not in ("tables", "reused"))
         return {**plain, "seconds": round(self.seconds, 1), "tables": [as_record(table) for table in self.tables]}
 
+    @property
+    def text(self) -> str:
+        """The same as text, on one line."""
+        return json.dumps(self.as_record(), ensure_ascii=False, indent=None, separators=(",", ":")) + "\n"
+
 
 def outcome_of(record: dict[str, Any]) -> Outcome:
     """The inverse of `Outcome.as_record`."""
@@ -158,8 +163,7 @@ def write(benchmark: Benchmark, outcome: Outcome, folder: Path) -> None:
         writer = csv.DictWriter(file, CSV_HEAD)
         writer.writeheader()
         writer.writerows(cell.as_row() for table in outcome.tables for cell in table.cells())
-    text = json.dumps(outcome.as_record(), ensure_ascii=False, indent=1)
-    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(outcome.text, encoding="utf-8")
     size = "quick run: sizes and repeats are too small for what is asked" if outcome.quick else "full run"
     head = f"# {name}\n\n{benchmark.reproduces} Data: {benchmark.data} ({size}.)"
     (folder / f"{name}.md").write_text(f"{head}\n\n{outcome.page()}\n", encoding="utf-8")

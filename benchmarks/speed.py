@@ -38,7 +38,7 @@ def beside_peers(setting: Setting) -> list[Table]:
     the search for its noise scale, which is not kept from one to the next.
     """
     others = [each for each in PEERS if "DP-EBM" in each.name or "logistic" in each.name]
-    others = [each for each in others if not each.replaced and not (setting.quick and each.variant)]
+    others = [each for each in others if not each.replaced and not (setting.quick and "0." in each.name)]
     pythons, absent = present(each.peer for each in (FROM_CODES, *others))
     entrants = [each for each in (FROM_CODES, FROM_TEXT, *others) if each.peer in pythons]
     repeats = 2 if setting.quick else 15

@@ -124,4 +124,6 @@ class PrivateOneRule(RobustLearner[OneRule]):
 
     def learn(self, spender: Spender, data: Protected[Reweighted[EncodedSample]], slickness: Slickness) -> OneRule:
         """See `RoundLearner`."""
-        return self._candidates[spender.release(self.mechanism(slickness.zeta).under(slickness), data)]
+        (choice,) = self.certified(slickness)
+        chosen: int = spender.release(choice, data)
+        return self._candidates[chosen]

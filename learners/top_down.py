@@ -236,13 +236,14 @@ class PrivateTopDown(RobustLearner[Tree]):
 
     def learn(self, spender: Spender, data: Protected[Reweighted[EncodedSample]], slickness: Slickness) -> Tree:
         """See `RoundLearner`."""
-        choose, splits = self.split_mechanism(slickness.zeta).under(slickness), list[Split]()
+        *choices, label = self.certified(slickness)
+        splits = list[Split]()
         state = data.map(WeightedTree.planted)
-        for _ in range(self.splits):
+        for choose in choices:
             candidates = open_leaves(splits, self.depth)
             chosen = spender.release(choose, state.map(partial(OpenLeaves, open=candidates)))
             place, feature = divmod(chosen, self.layout.d)
             splits.append(Split(candidates[place], feature))
             state = state.map(partial(WeightedTree.after, split=splits[-1]))
-        labels = spender.release(self.label_mechanism(slickness.zeta).under(slickness), state)
+        labels = spender.release(label, state)
         return Tree(tuple(splits), tuple(labels.tolist()))

@@ -6,6 +6,7 @@ takes anything that is called as `(layout, eta, noise)` and returns one.
 
 import abc
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
@@ -18,6 +19,7 @@ from boosting.schema import SignArray
 from learners.encoding import EncodedSample, Layout
 from learners.schema import CodeArray, IntArray, Schema
 from mechanisms import NoiseSource, RobustMechanism, Slickness
+from mechanisms.robust import CertifiedMechanism
 
 H_co = TypeVar("H_co", covariant=True)
 
@@ -123,6 +125,16 @@ class RobustLearner(abc.ABC, Generic[H_co]):
     @abc.abstractmethod
     def learn(self, spender: Spender, data: Protected[Weighted], slickness: Slickness) -> H_co:
         """See `RoundLearner`. Each release is `spender.release(mechanism.under(slickness), data.map(view))`."""
+
+    def certified(self, slickness: Slickness) -> Sequence[CertifiedMechanism[Any, Any, Any, Any]]:
+        """The mechanisms of one round under its certificate, made once for all rounds that have the same."""
+        if slickness not in self._certified:
+            self._certified[slickness] = [robust.under(slickness) for robust in self.releases(slickness.zeta)]
+        return self._certified[slickness]
+
+    @cached_property
+    def _certified(self) -> dict[Slickness, Sequence[CertifiedMechanism[Any, Any, Any, Any]]]:
+        return {}
 
     def costs(self, slickness: Slickness) -> Sequence[Cost]:
         """The declared costs of `releases`."""

@@ -13,7 +13,6 @@ import pytest
 from accountant import gaussian
 from benchmarks import adult, boosted_tree_accuracy, boosted_tree_votes, boosted_trees, margins, printed, recommended
 from benchmarks.baselines import BASELINES, best_rules
-from benchmarks.catalogue import CATALOGUE
 from benchmarks.kept import slug
 from benchmarks.peer_data import arrays, norm
 from benchmarks.peer_systems import ENTRANTS, MODULES, replaced
@@ -206,9 +205,9 @@ def test_several_tables_are_met_together() -> None:
     good = Report("good", (Line("a", "2", "2", True),))
     bad = Report("bad", (Line("a", "1", "2", False),))
     grid = Grid("grid", ("x", "y"), (("1", "2"),))
-    assert Outcome(CATALOGUE[0], (good, grid), 1.0, True, 0).met
-    assert not Outcome(CATALOGUE[0], (good, bad, grid), 1.0, True, 0).met
-    assert "| x | y |\n| --- | --- |\n| 1 | 2 |" in Outcome(CATALOGUE[0], (grid,), 1.0, True, 0).page
+    assert Outcome("boosted-trees", (good, grid), ("", ""), 1.0, True).met
+    assert not Outcome("boosted-trees", (good, bad, grid), ("", "", ""), 1.0, True).met
+    assert "| x | y |\n| --- | --- |\n| 1 | 2 |" in Outcome("boosted-trees", (grid,), ("",), 1.0, True).page()
 
 
 def test_names_are_told_apart() -> None:
