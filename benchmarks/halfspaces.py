@@ -251,7 +251,7 @@ def parts(setting: Setting) -> list[Part]:
         *(Part(f"asked, {shape}", partial(asked, shape, quick), seconds(1.0, 45.0)) for shape in ("sphere", "tight")),
         Part("flips at random", partial(one_flip, False), seconds(2.0, 55.0)),
         Part("flips where they hurt", partial(one_flip, True), seconds(2.0, 40.0)),
-        Part("speed", partial(speed, quick), seconds(1.0, 25.0)),
+        Part("speed", partial(speed, quick), seconds(1.0, 35.0)),
         *(Part(name, partial(one_panel, name), seconds(2.0, SECONDS[name])) for name in PANELS),
         *(Part(f"real, {name}", partial(real, setting.data, name, quick), seconds(1.0, 50.0)) for name in names),
     ]

@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
-Work = Callable[[], object]
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]  # scikit-learn brings it
+
+Work: TypeAlias = Callable[[], object]
 
 
 def seconds(work: Work) -> float:
@@ -22,3 +25,22 @@ def in_turns(works: Mapping[str, Work], repeats: int) -> dict[str, list[float]]:
         raise ValueError(f"expected at least one repeat, got {repeats}")
     rounds = [{name: seconds(work) for name, work in works.items()} for _ in range(repeats + 1)]
     return {name: [each[name] for each in rounds[1:]] for name in works}
+
+
+def thread_counts() -> list[int]:
+    """1, and as many threads as BLAS takes where nobody limits it, if that is more.
+
+    A product can be slower in several, which wait for each other: what is compared with one says in how many it ran.
+    """
+    taken = max((int(found["num_threads"]) for found in threadpool_info() if found["user_api"] == "blas"), default=1)
+    return sorted({1, taken})
+
+
+def limited(work: Work, threads: int) -> Work:
+    """The same with so many threads of BLAS at most."""
+
+    def in_few() -> None:
+        with threadpool_limits(threads, "blas"):
+            work()
+
+    return in_few

@@ -72,7 +72,7 @@ class Leaf:
         positive = (self.data.sample.labels > 0).astype(np.int8)
         return np.asarray(cell_sums(self.data.measure, positive[None], 2, self.rows)[0], dtype=np.int64)
 
-    @property
+    @cached_property
     def inside(self) -> FloatArray:
         """The same among the records that have a feature, shape (d, 2)."""
         sample = self.data.sample

@@ -4,9 +4,10 @@ import os
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # scikit-learn brings it
 
 from benchmarks.memory import elsewhere, peak
-from benchmarks.timing import in_turns, seconds
+from benchmarks.timing import in_turns, limited, seconds, thread_counts
 
 
 def held(mebibytes: int, name: str) -> dict[str, float]:
@@ -28,6 +29,14 @@ def test_works_take_turns_and_the_first_round_is_not_counted() -> None:
 def test_no_repeats_are_refused() -> None:
     with pytest.raises(ValueError, match="at least one repeat, got 0"):
         in_turns({"one": lambda: None}, 0)
+
+
+def test_a_work_runs_in_as_few_threads_as_it_is_given() -> None:
+    seen: list[list[int]] = []
+    limited(lambda: seen.append(thread_counts()), 1)()
+    assert seen == [[1]]
+    with threadpool_limits(2, "blas"):
+        assert thread_counts() == [1, 2]
 
 
 def test_memory_is_that_of_the_fresh_process_alone() -> None:
