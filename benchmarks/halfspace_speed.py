@@ -17,7 +17,7 @@ RATIO, MEMORY = 1.5, 2.0
 def speed(quick: bool) -> list[Report]:
     """Fits and products in turn, and the ratio of each turn; the most memory, as Python's allocator tells.
 
-    The ratio that is asked for is that of one thread: the product can be slower in several, and may not gain by that.
+    What is asked is asked of BLAS as a user has it, with all of its threads; the ratio of one thread stands beside it.
     quick: a tenth of the records and one turn; nothing is asked of that.
     """
     records, repeats = (10_000, 1) if quick else (100_000, 5)
@@ -42,12 +42,13 @@ def speed(quick: bool) -> list[Report]:
         repeats,
     )
     lines = [Line(name, Measured.median(found, unit="s")) for name, found in times.items()]
+    most = max(thread_counts())
     for few in thread_counts():
         plain, ours = (times[f"{ROUNDS} {name}; BLAS threads: {few}"] for name in works)
         ratios = (mine / base for base, mine in zip(plain, ours, strict=True))
         over = Measured.median(ratios, unit="times the products", form=".2f")
         what = f"rounds / products; BLAS threads: {few}"
-        lines.append(at_most(what, over, RATIO, judged=not quick) if few == 1 else Line(what, over))
+        lines.append(at_most(what, over, RATIO, judged=not quick) if few == most else Line(what, over))
     memory = Measured(memory_of(fit, data.points.nbytes), unit="times the data", form=".2f")
     lines.append(at_most("most memory, the data included", memory, MEMORY, judged=not quick))
     title = f"{ROUNDS} rounds on {records:,} × {DIMENSION} beside {ROUNDS} matrix-vector products, turns: {repeats}"

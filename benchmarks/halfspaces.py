@@ -80,7 +80,7 @@ PANELS: Final[Mapping[str, Sequence[Case]]] = {
     "dimension": [attrs.evolve(HARD, dimension=d) for d in DIMENSIONS],
     "dimension, tight": [attrs.evolve(HARD, shape="tight", dimension=d) for d in DIMENSIONS],
 }
-SECONDS: Final = dict(zip(PANELS, (20.0, 30.0, 12.0, 6.0, 95.0, 95.0), strict=True))
+SECONDS: Final = dict(zip(PANELS, (20.0, 30.0, 12.0, 6.0, 110.0, 110.0), strict=True))
 """Of a panel in a full run: made-up points of many dimensions, and promises of many records, take the longest."""
 
 VARIED: Final = {"records": "n", "margin": "margin", "epsilon": "epsilon", "flipped labels": "noise_rate"}
@@ -248,10 +248,10 @@ def parts(setting: Setting) -> list[Part]:
 
     names = PAPER[-1:] if quick else PAPER  # the smallest
     return [
-        *(Part(f"asked, {shape}", partial(asked, shape, quick), seconds(1.0, 45.0)) for shape in ("sphere", "tight")),
+        *(Part(f"asked, {shape}", partial(asked, shape, quick), seconds(1.0, 30.0)) for shape in ("sphere", "tight")),
         Part("flips at random", partial(one_flip, False), seconds(2.0, 55.0)),
         Part("flips where they hurt", partial(one_flip, True), seconds(2.0, 40.0)),
         Part("speed", partial(speed, quick), seconds(1.0, 35.0)),
         *(Part(name, partial(one_panel, name), seconds(2.0, SECONDS[name])) for name in PANELS),
-        *(Part(f"real, {name}", partial(real, setting.data, name, quick), seconds(1.0, 50.0)) for name in names),
+        *(Part(f"real, {name}", partial(real, setting.data, name, quick), seconds(1.0, 35.0)) for name in names),
     ]

@@ -3,7 +3,7 @@
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -85,7 +85,7 @@ def _curves(table: Grid, at: Sequence[float], figure: "Figure") -> bool:
         printed = [(x, cell.printed) for x, cell in points if cell.printed is not None]
         if printed:
             ax.plot(*zip(*printed, strict=True), "x", color=line[0].get_color())
-        values += ys
+        values += [*ys, *(cell for _, cell in printed if cell is not None)]
     if not values:
         return False
     _scales(ax, at, values)
@@ -106,12 +106,20 @@ def _scales(ax: "Axes", at: Sequence[float], values: Sequence[float]) -> None:
         ax.set_xticks(shown, [f"{x:g}" for x in shown], fontsize=7)
         ax.minorticks_off()
     if _wide(values):
-        ax.set_yscale("log")
+        _logarithmic(ax.set_yscale, values)
     ax.grid(alpha=0.3)
 
 
 def _wide(values: Sequence[float]) -> bool:
-    return bool(values) and min(values) > 0 and max(values) > WIDE * min(values)
+    """Whether the positive ones are far apart, and none is negative."""
+    positive = [value for value in values if value > 0.0]
+    return bool(positive) and min(values) >= 0.0 and max(positive) > WIDE * min(positive)
+
+
+def _logarithmic(scale: Callable[..., None], values: Sequence[float]) -> None:
+    """Zeros stay on the axis, below the smallest that is not one."""
+    least = min(value for value in values if value > 0.0)
+    scale("log") if min(values) > 0.0 else scale("symlog", linthresh=least)
 
 
 def _report(table: Report, figure: "Figure") -> bool:
@@ -142,8 +150,9 @@ def _bars(shown: Sequence[tuple[str, Measured]], figure: "Figure") -> bool:
         ax.set_yticks(places, [_short(label) for label, _ in group], fontsize=6)
         ax.invert_yaxis()
         ax.set_xlabel(unit, fontsize=7)
-        if _wide([cell.value for _, cell in group]):
-            ax.set_xscale("log")
+        numbers = [cell.value for _, cell in group] + [cell for cell, _ in printed if cell is not None]
+        if _wide(numbers):
+            _logarithmic(ax.set_xscale, numbers)
         ax.grid(alpha=0.3, axis="x")
     return True
 

@@ -59,7 +59,7 @@ class Measured:
 
     def __str__(self) -> str:
         spread = "" if self.spread is None else f" ± {self.written(self.spread)}"
-        ratio = "" if self.ratio is None else f": {self.ratio:.2f}×"
+        ratio = "" if self.ratio is None else f": {self.ratio:.3g}×"
         printed = "" if self.printed is None else f" (printed {self.written(self.printed)}{ratio})"
         return f"{self.written(self.value)}{spread}{f' {self.unit}' if self.unit else ''}{printed}"
 

@@ -61,14 +61,14 @@ def beside_peers(setting: Setting) -> list[Table]:
 def parts(setting: Setting) -> list[Part]:
     """Beside peers, rounds against reading, many records, then the other hot paths."""
     quick = setting.quick
-    rados, gram = ((50_000, 1), (300, 1000, 1)) if quick else ((10**6, 3), (1200, 10_000, 9))
+    gram = (300, 1000, 1) if quick else (1200, 10_000, 9)
     sizes = (1_000, 10_000) if quick else (1_000, 100_000)
     return [
         Part("Adult beside peers", partial(beside_peers, setting), 6.0 if quick else 45.0),
         *speed_rounds.parts(setting),
         *speed_many.parts(setting),
         Part("private choice", lambda: selection.tables(quick), 1.0 if quick else 5.0),
-        Part("rado crafting", lambda: [rado_speed.crafted(*rados, not quick)], 2.0 if quick else 65.0),
+        *rado_speed.crafting_parts(setting),
         Part("Gram solve", lambda: [random_feature_speed.gram(*gram, not quick)], 0.5 if quick else 8.0),
         Part("ledger charge", lambda: in_memory(sizes, 11 if quick else 41, False), 1.5 if quick else 8.0),
     ]

@@ -63,7 +63,7 @@ def test_a_run_leaves_a_page_numbers_and_pictures(toy: Toy, tmp_path: Path) -> N
     outcome = run(TOY, Setting(None, False, tmp_path), QUIET)
     assert outcome.met
     page = (tmp_path / "toy-one.md").read_text(encoding="utf-8")
-    assert "0.250 ± 0.010 (printed 0.300: 0.83×)" in page
+    assert "0.250 ± 0.010 (printed 0.300: 0.833×)" in page
     assert "| seconds | 1 s | ≤ 2 | met |" in page
     assert outcome.pictures[2] == ""  # no numbers, no picture, and no link to one
     assert page.count("![") == 2
