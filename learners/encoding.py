@@ -15,7 +15,7 @@ from boosting.measures import BoundedMeasure, FloatArray
 from boosting.schema import SignArray
 from learners.packing import NARROW, WIDE, Feature, Packing, memberships
 from learners.schema import CodeArray, Schema
-from learners.weighted_sums import as_shares, cell_sums
+from learners.weighted_sums import CellIndex, as_shares, cell_sums
 from mechanisms.gradients import WEIGHT_ONE
 
 
@@ -77,9 +77,14 @@ class EncodedSample:
         return self.layout.narrow.pack(self.codes)
 
     @cached_property
-    def labelled(self) -> CodeArray:
-        """Joint codes of wide groups, and their number of cells more where the label is +1; shape (groups, n)."""
-        return self.layout.wide.pack(self.codes, self.labels > 0)
+    def labelled(self) -> CellIndex:
+        """The cells of wide groups that each record is in, by label; see `Packing.labelled`."""
+        return self.layout.wide.labelled(self.codes, self.labels > 0)
+
+    @cached_property
+    def by_label(self) -> CellIndex:
+        """Cell 0 for records whose label is −1, cell 1 for the others."""
+        return CellIndex((self.labels[:, None] > 0).astype(np.int32), 2)
 
     def label_sums(self, measure: BoundedMeasure) -> FloatArray:
         """Σ μ̂(i)·yᵢ over each feature's records, then over all, shape (d + 1,).
@@ -87,7 +92,7 @@ class EncodedSample:
         Weights are rounded as `weighted_sums` says; up to that it is exact, so no order of the records shows.
         """
         packing = self.layout.wide
-        sums = cell_sums(measure, self.labelled, 2 * packing.stride).reshape(-1, 2, packing.stride)
+        sums = cell_sums(measure, self.labelled).reshape(-1, 2, packing.stride)
         return as_shares(packing.whole @ (sums[:, 1] - sums[:, 0]).ravel(), self.n)
 
 

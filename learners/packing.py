@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from learners.schema import CodeArray, Column, IntArray
+from learners.weighted_sums import CellIndex
 
 NARROW: Final = 128
 """Cells of a joint code where each has a table row per weight or leaf, so that these tables stay in the cache."""
@@ -18,7 +19,7 @@ WIDE: Final = 1024
 """Cells where each has one number: fewer passes over the records, and tables that are still small beside them."""
 
 CACHED: Final = 2**17
-"""Records up to which joint codes are kept as the integers that numpy counts with; beyond, as small as they fit."""
+"""Records up to which narrow joint codes are integers that numpy counts with; beyond, as small as they fit."""
 
 Feature = tuple[int, npt.NDArray[np.bool_]]
 """A column, and which of its codes are inside."""
@@ -64,21 +65,32 @@ class Packing:
     def _cells(self, group: Sequence[int]) -> int:
         return int(np.prod([self.columns[column].cells for column in group]))
 
-    def pack(self, codes: CodeArray, upper: npt.NDArray[np.bool_] | None = None) -> CodeArray:
-        """Joint codes, shape (groups, n), from the columns' codes, which may be of any integer type.
+    def pack(self, codes: CodeArray) -> CodeArray:
+        """Joint codes, shape (groups, n), from the columns' codes, which may be of any integer type."""
+        kind = np.dtype(np.intp if codes.shape[1] <= CACHED else np.min_scalar_type(self.stride - 1))
+        return np.stack([self._joint(codes, group, kind) for group in self.groups], dtype=kind)
 
-        upper: records that get codes of their own, higher by `stride`, shape (n,).
+    def _joint(self, codes: CodeArray, group: Sequence[int], kind: np.dtype[Any]) -> CodeArray:
+        joint: CodeArray = codes[group[0]].astype(kind)
+        for column in group[1:]:
+            joint *= kind.type(self.columns[column].cells)
+            joint += codes[column].astype(kind, copy=False)
+        return joint
+
+    def labelled(self, codes: CodeArray, positive: npt.NDArray[np.bool_]) -> CellIndex:
+        """The cells of each group: those of records without `positive`, shape (n,), then those of the others.
+
+        Cell (group, label, joint code) is number (2·group + label)·stride + code.
         """
-        n, most = len(codes[0]), self.stride * (1 if upper is None else 2)
-        packed = np.empty((len(self.groups), n), dtype=np.intp if n <= CACHED else np.min_scalar_type(most - 1))
-        for joint, group in zip(packed, self.groups, strict=True):
-            joint[:] = codes[group[0]]
-            for column in group[1:]:
-                joint *= packed.dtype.type(self.columns[column].cells)
-                joint += codes[column].astype(packed.dtype, copy=False)
-            if upper is not None:
-                joint += upper * packed.dtype.type(self.stride)
-        return packed
+        kind = np.dtype(np.int32)
+        places = np.empty((codes.shape[1], len(self.groups)), dtype=kind)
+        upper = positive * kind.type(self.stride)
+        for number, group in enumerate(self.groups):
+            joint = self._joint(codes, group, kind)
+            joint += upper
+            joint += kind.type(2 * number * self.stride)
+            places[:, number] = joint
+        return CellIndex(places, 2 * len(self.groups) * self.stride)
 
     @cached_property
     def incidence(self) -> sparse.csr_array:

@@ -56,7 +56,7 @@ class Leaf:
         sample = self.data.sample
         stride = sample.layout.wide.stride
         rows = None if self.rows.size == sample.n else self.rows
-        return cell_sums(self.data.measure, sample.labelled, 2 * stride, rows).reshape(-1, 2, stride)
+        return cell_sums(self.data.measure, sample.labelled, rows).reshape(-1, 2, stride)
 
     @cached_property
     def labels(self) -> FloatArray:
@@ -69,8 +69,7 @@ class Leaf:
             return np.asarray(self.parent._labels - self.sibling._labels, dtype=np.int64)
         if "sums" in self.__dict__:
             return np.asarray(self.sums[0].sum(axis=1), dtype=np.int64)
-        positive = (self.data.sample.labels > 0).astype(np.int8)
-        return np.asarray(cell_sums(self.data.measure, positive[None], 2, self.rows)[0], dtype=np.int64)
+        return cell_sums(self.data.measure, self.data.sample.by_label, self.rows)
 
     @cached_property
     def inside(self) -> FloatArray:

@@ -14,10 +14,11 @@ import pytest
 from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
 from benchmarks.ledger import Nothing
 from boosting import LazyBregman
-from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Schema, weighted_sums
+from boosting.measures import FloatArray
+from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Schema
 from learners.interpolation import min_norm
 from learners.one_rule import OneRule, one_rule_scores
-from learners.packing import CACHED
+from learners.weighted_sums import CellIndex
 from mechanisms import EdgeVectors, SeededNoise, sample_rados
 
 SMALL, LARGE = 1_000, 4_000
@@ -91,37 +92,28 @@ def test_a_charge_makes_as_many_calls_on_full_books_as_on_empty_ones() -> None:
     assert calls(lambda: ledger.release(mechanism, data)) == first
 
 
-class Counted:
-    """numpy, with the records that `bincount` passes over."""
-
-    def __init__(self) -> None:
-        self.passed = 0
-
-    def bincount(self, codes: np.ndarray, weights: np.ndarray | None = None, minlength: int = 0) -> np.ndarray:
-        self.passed += codes.size
-        return np.bincount(codes, weights, minlength)
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(np, name)
-
-
 @pytest.mark.parametrize("n", [SMALL, LARGE])
 def test_a_round_of_one_rules_passes_over_each_group_of_columns_once(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     """Fourteen columns of ten values make five joint codes: five passes, where a pass per column would be fourteen."""
-    data, counted = sample(n), Counted()
-    monkeypatch.setattr(weighted_sums, "np", counted)
-    booster = LazyBregman(0.25, 0.1)
-    state = booster.step(booster.start(data), OneRule(3, 1))
-    one_rule_scores(state)
+    passed: list[int] = []
+    sums = CellIndex.sums
+
+    def counted(index: CellIndex, weights: FloatArray, start: int) -> FloatArray:
+        passed.append(weights.size * index.places.shape[1])
+        return sums(index, weights, start)
+
+    monkeypatch.setattr(CellIndex, "sums", counted)
+    data, booster = sample(n), LazyBregman(0.25, 0.1)
+    one_rule_scores(booster.step(booster.start(data), OneRule(3, 1)))
     assert len(data.layout.wide.groups) == 5
-    assert counted.passed == 5 * n
+    assert sum(passed) == 5 * n
 
 
 def test_many_records_are_held_in_few_bytes() -> None:
-    """Fourteen columns as five joint codes of two bytes, and a margin of two: 12 bytes a record beside the data."""
-    n = CACHED + 1
+    """Fourteen columns as five cells of four bytes, and a margin of two: 22 bytes a record beside the data."""
+    n = LARGE
     data = sample(n)
-    assert data.labelled.nbytes == 10 * n
+    assert data.labelled.places.nbytes == 20 * n
     state = LazyBregman(0.25, 0.1).step(LazyBregman(0.25, 0.1).start(data), OneRule(3, 1))
     assert state.margins.nbytes == 2 * n
     assert state.measure.levels.nbytes == 2 * n

@@ -1,8 +1,10 @@
 """Sums of weights in whole numbers: what they are, and that no order, block or limb shows. [whole-weights]"""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +12,7 @@ from hypothesis import strategies as st
 from boosting import LazyBregman
 from boosting.measures import BoundedMeasure
 from learners import weighted_sums
-from learners.schema import CodeArray
-from learners.weighted_sums import BITS, cell_sums, weight_units
+from learners.weighted_sums import BITS, CellIndex, cell_sums, weight_units
 
 
 def measured(rng: np.random.Generator, n: int, spread: float) -> BoundedMeasure:
@@ -21,23 +22,29 @@ def measured(rng: np.random.Generator, n: int, spread: float) -> BoundedMeasure:
     return BoundedMeasure(values, levels, float(values[levels].sum()))
 
 
-def slow(measure: BoundedMeasure, packed: CodeArray, cells: int, rows: list[int]) -> list[list[int]]:
+def index_of(places: npt.NDArray[np.integer[Any]], cells: int) -> CellIndex:
+    """places: the cell of each record in each group, shape (groups, n), from 0 in each."""
+    apart = cells * np.arange(len(places))[:, None]
+    return CellIndex(np.ascontiguousarray((places + apart).T, dtype=np.int32), cells * len(places))
+
+
+def slow(measure: BoundedMeasure, index: CellIndex, rows: list[int]) -> list[int]:
     """Python's integers, record by record."""
     units = [int(unit) for unit in weight_units(measure)]
-    found = [[0] * cells for _ in packed]
-    for sums, codes in zip(found, packed.tolist(), strict=True):
-        for row in rows:
-            sums[codes[row]] += units[int(measure.levels[row])]
+    found = [0] * index.cells
+    for row in rows:
+        for cell in index.places[row].tolist():
+            found[cell] += units[int(measure.levels[row])]
     return found
 
 
 @given(st.integers(1, 300), st.floats(0.0, 300.0), st.integers(0, 2**32))
 def test_sums_are_those_of_pythons_integers(n: int, spread: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    measure, packed = measured(rng, n, spread), rng.integers(0, 5, (3, n))
-    assert cell_sums(measure, packed, 5).tolist() == slow(measure, packed, 5, list(range(n)))
+    measure, index = measured(rng, n, spread), index_of(rng.integers(0, 5, (3, n)), 5)
+    assert cell_sums(measure, index).tolist() == slow(measure, index, list(range(n)))
     rows = np.flatnonzero(rng.random(n) < 0.5)
-    assert cell_sums(measure, packed, 5, rows).tolist() == slow(measure, packed, 5, rows.tolist())
+    assert cell_sums(measure, index, rows).tolist() == slow(measure, index, rows.tolist())
 
 
 @pytest.mark.parametrize(("most", "least"), [(64, 1), (2**16, 2**16 + 1)])
@@ -45,14 +52,15 @@ def test_blocks_and_limbs_do_not_show(monkeypatch: pytest.MonkeyPatch, most: int
     """Tiny blocks, and weights in two parts, give the sums of one block: so other machines may hold the blocks."""
     rng = np.random.default_rng(3)
     n = 70_000
-    measure, packed = measured(rng, n, 30.0), rng.integers(0, 9, (2, n)).astype(np.uint8)
-    plain = cell_sums(measure, packed, 9)
+    places = rng.integers(0, 9, (2, n))
+    measure, index = measured(rng, n, 30.0), index_of(places, 9)
+    plain = cell_sums(measure, index)
     monkeypatch.setattr(weighted_sums, "MOST_BLOCK", most)
     monkeypatch.setattr(weighted_sums, "LEAST_BLOCK", least)
-    assert np.array_equal(cell_sums(measure, packed, 9), plain)
+    assert np.array_equal(cell_sums(measure, index), plain)
     order = rng.permutation(n)
     moved = BoundedMeasure(measure.values, measure.levels[order], measure.mass)
-    assert np.array_equal(cell_sums(moved, packed[:, order], 9), plain)
+    assert np.array_equal(cell_sums(moved, index_of(places[:, order], 9)), plain)
 
 
 @given(st.integers(2, 400), st.floats(2.0**-30, 1.0), st.floats(0.01, 3.0), st.integers(0, 2**32))
@@ -73,9 +81,9 @@ def test_rounding_moves_all_weights_together_by_less_than_half_a_unit_each(
 
 def test_beyond_64_bits_pythons_integers_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
-    measure, packed = measured(rng, 5000, 5.0), rng.integers(0, 9, (2, 5000))
-    plain = cell_sums(measure, packed, 9)
+    measure, index = measured(rng, 5000, 5.0), index_of(rng.integers(0, 9, (2, 5000)), 9)
+    plain = cell_sums(measure, index)
     monkeypatch.setattr(weighted_sums, "MOST_RECORDS", 1000)
-    unbounded = cell_sums(measure, packed, 9)
+    unbounded = cell_sums(measure, index)
     assert (plain.dtype, unbounded.dtype) == (np.dtype(np.int64), np.dtype(object))
     assert unbounded.tolist() == plain.tolist()
