@@ -51,4 +51,4 @@ bench-full: $(STAMP)
 	$(BIN)/python -m benchmarks all
 
 clean:
-	rm -rf .venv .venv-bench .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -1,4 +1,4 @@
-"""One runnable module per table or figure, each saying what it reproduces and what it must show.
+"""One runnable benchmark per paper or subject, see `catalogue`; each says what it reproduces and what it must show.
 
 May import everything; nothing imports it, and it stays out of the wheel.
 """

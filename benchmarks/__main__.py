@@ -1,7 +1,8 @@
 """`python -m benchmarks` lists the benchmarks; `python -m benchmarks NAME` runs one, `all` every one of them.
 
 A run that was interrupted goes on where it was when it is started again. Exit code: 0 where everything that is asked
-was reached or nothing is asked of this run, 1 where something was missed, 2 where something needed was not there.
+was reached, 1 where something was missed, 2 where something needed was not there, 3 where a part failed, 130 where it
+was interrupted. Little is asked of a quick run: its sizes say nothing about times.
 """
 
 import argparse
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.openml import gathered
-from benchmarks.run import Outcome, absent, run
+from benchmarks.run import ABSENT, FAILED, Outcome, run, said
 from benchmarks.suite import Benchmark, Setting
 from exchequer.datasets import data_folder
 
@@ -29,11 +30,13 @@ def listing() -> str:
 def one(benchmark: Benchmark, options: argparse.Namespace) -> Outcome:
     """Run it, print its page, say what it took."""
     place = data_folder(options.data) or (gathered(benchmark.sets) if benchmark.sets else None)
-    setting = Setting(None if place is None else str(place), options.quick, options.out / benchmark.name)
+    out = options.out or Path("benchmark-results") / ("quick" if options.quick else "full")
+    setting = Setting(None if place is None else str(place), options.quick, out / benchmark.name)
     try:
         outcome = run(benchmark, setting)
     except KeyboardInterrupt:
-        sys.exit(f"\ninterrupted; what was measured is in {setting.out}: the same command goes on from there")
+        print(f"\ninterrupted; what was measured is in {setting.out}: the same command goes on", file=sys.stderr)
+        sys.exit(130)
     print((setting.out / f"{benchmark.name}.md").read_text(encoding="utf-8"))
     again = f", {outcome.reused} parts of an earlier run used again" if outcome.reused else ""
     print(f"{benchmark.name}: {outcome.seconds:.0f} s{again}; files in {setting.out}", file=sys.stderr)
@@ -46,7 +49,7 @@ def main(arguments: list[str] | None = None) -> None:
     names = {benchmark.name: benchmark for benchmark in CATALOGUE}
     parser.add_argument("name", nargs="?", choices=[*names, ALL], metavar="NAME")
     parser.add_argument("--data", help="folder with the real data sets; default: EXCHEQUER_DATA")
-    parser.add_argument("--out", type=Path, default=Path("benchmark-results"), help="where the results go")
+    parser.add_argument("--out", type=Path, help="where the results go; default: benchmark-results/full, or quick")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repeats, for a first look")
     options = parser.parse_args(arguments)
     if options.name is None:
@@ -54,9 +57,11 @@ def main(arguments: list[str] | None = None) -> None:
         return
     chosen = CATALOGUE if options.name == ALL else (names[options.name],)
     outcomes = [one(benchmark, options) for benchmark in chosen]
-    if any(absent(outcome.tables) for outcome in outcomes):
+    if any(said(FAILED, outcome.tables) for outcome in outcomes):
+        sys.exit(3)
+    if any(said(ABSENT, outcome.tables) for outcome in outcomes):
         sys.exit(2)
-    sys.exit(0 if options.quick or all(outcome.met for outcome in outcomes) else 1)
+    sys.exit(0 if all(outcome.met for outcome in outcomes) else 1)
 
 
 if __name__ == "__main__":

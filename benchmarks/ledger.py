@@ -80,12 +80,6 @@ def opened(rule: Composition, budget: Budget) -> Ledger:
     return Ledger(budget, composition=rule, adjacency=ReplaceOne())
 
 
-def per_release(rule: Composition, budget: Budget, entries: int) -> list[float]:
-    """Microseconds per release, digests included, one figure per batch, while one ledger fills up."""
-    ledger = opened(rule, budget)
-    return [sum(batch(ledger)) / BATCH * 1e6 for _ in range(entries // (2 * BATCH))]
-
-
 def entries_of_a_turn(rule: Composition, budget: Budget) -> list[Entry]:
     """What FEW releases write."""
     ledger = opened(rule, budget)

@@ -201,7 +201,7 @@ def with_store(name: str, measure: Callable[[str, Places], Report]) -> list[Repo
 def parts(setting: suite.Setting) -> list[suite.Part]:
     """Costs, then races, on each store."""
     quick = setting.quick
-    repeats, runs = (20, 1) if quick else (1_000, 20)
+    repeats, runs = (20, 1) if quick else (1_000, 6)
     cost = partial(costs, repeats=repeats, judged=not quick)
     wanted = [QUICK] if quick else [(name, who) for name in STORES for who in RACES]
     return [

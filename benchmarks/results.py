@@ -18,7 +18,7 @@ from benchmarks.kept import ROOT
 from benchmarks.readme import filled
 from benchmarks.readme_figures import FIGURES
 from benchmarks.report import Report, markdown
-from benchmarks.run import Outcome, drawn, outcome_of
+from benchmarks.run import ABSENT, FAILED, Outcome, drawn, outcome_of, said
 
 KEPT: Final = ROOT / "benchmarks" / "results"
 PAGE: Final = ROOT / "benchmarks" / "RESULTS.md"
@@ -38,8 +38,9 @@ def take_over(out: Path, into: Path = KEPT) -> list[str]:
     for each in CATALOGUE:
         file = out / each.name / f"{each.name}.json"
         outcome = outcome_of(json.loads(file.read_text("utf-8"))) if file.is_file() else None
-        if outcome is None or outcome.quick:
-            left.append(f"{each.name}: {'no run' if outcome is None else 'a quick run'}")
+        if outcome is None or outcome.quick or any(said(what, outcome.tables) for what in (ABSENT, FAILED)):
+            why = "no run" if outcome is None else "a quick run" if outcome.quick else "parts are missing"
+            left.append(f"{each.name}: {why}")
             continue
         pictures = into / each.name
         shutil.rmtree(pictures, ignore_errors=True)
@@ -71,10 +72,10 @@ def page(found: dict[str, Outcome]) -> str:
 INTRODUCTION: Final = """<!-- Made by `python -m benchmarks.results`; do not edit. -->
 # Results
 
-Every table is of a full run of `python -m benchmarks NAME`; under each benchmark stand the day, the commit, the machine
-and the versions. "Printed" is what the paper, or whoever claims it, prints; "ratio" is ours over that; "±" and "spread"
-are standard deviations, or half of the distance between quartiles where medians are shown. Seconds are this machine's;
-ratios were taken in one run."""
+Every table is of a full run of `python -m benchmarks NAME`; under each benchmark stand the day, the commit ("+": files
+differed from it), the machine and the versions. "Printed" is what the paper, or whoever claims it, prints; "ratio" is
+ours over that; "±" and "spread" are standard deviations, or half of the distance between quartiles where medians are
+shown. Seconds are this machine's; ratios were taken in one run."""
 
 
 def missed(found: dict[str, Outcome]) -> str:
@@ -100,8 +101,9 @@ def main(arguments: list[str] | None = None) -> None:
     for line in take_over(options.out) if options.out else ():
         print(f"left where it is: {line}", file=sys.stderr)
     found = outcomes()
-    PAGE.write_text(page(found), encoding="utf-8")
-    README.write_text(filled(README.read_text("utf-8"), found, FIGURES), encoding="utf-8")
+    text, front = page(found), filled(README.read_text("utf-8"), found, FIGURES)
+    PAGE.write_text(text, encoding="utf-8")
+    README.write_text(front, encoding="utf-8")
     print(f"wrote {PAGE.name} and the figures in {README.name} from {len(found)} runs", file=sys.stderr)
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import time
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
@@ -99,16 +100,20 @@ def run(benchmark: Benchmark, setting: Setting, console: Console | None = None) 
     """Measure what an earlier run has not, part by part, and write all files to `setting.out`."""
     setting.out.mkdir(parents=True, exist_ok=True)
     parts = parts_of(benchmark, setting)
-    shelf, tables, seconds, reused = Shelf.of(setting), list[Table](), 0.0, 0
+    shelf, tables, seconds, reused = Shelf.of(setting, benchmark.module), list[Table](), 0.0, 0
     with _progress(console) as progress:
         task = progress.add_task(benchmark.name, total=len(parts), left="")
         for place, part in enumerate(parts):
-            progress.update(task, description=f"{benchmark.name}: {part.name}", left=_left(parts[place:]))
+            progress.update(task, description=f"{benchmark.name}: {part.name[:40]}", left=_left(parts[place:]))
+            if not progress.console.is_terminal:
+                progress.console.print(
+                    f"{benchmark.name}, {place + 1} of {len(parts)}: {part.name}, {_left(parts[place:])}"
+                )
             kept = shelf.get(part.name)
             reused += kept is not None
             if kept is None:
                 kept = _measured(part)
-                if not absent(kept.tables):
+                if not said(ABSENT, kept.tables) and not said(FAILED, kept.tables):
                     shelf.put(part.name, kept)
             tables += kept.tables
             seconds += kept.seconds
@@ -120,6 +125,7 @@ def run(benchmark: Benchmark, setting: Setting, console: Console | None = None) 
 
 
 ABSENT: Final = "not measured"
+FAILED: Final = "failed"
 
 
 def _measured(part: Part) -> Kept:
@@ -130,12 +136,16 @@ def _measured(part: Part) -> Kept:
         tables = (Report(part.name, [Line(ABSENT, explained(error))]),)
     except Missing as error:
         tables = (Report(part.name, [Line(ABSENT, str(error))]),)
+    except Exception as error:
+        # The other parts are still worth their time; the exit code and the page tell of this one.
+        traceback.print_exc()
+        tables = (Report(part.name, [Line(FAILED, f"{type(error).__name__}: {error}", met=False)]),)
     return Kept(tables, time.perf_counter() - start)
 
 
-def absent(tables: Sequence[Table]) -> bool:
-    """Whether something was missing: the next run tries again."""
-    return any(line.what == ABSENT for table in tables if isinstance(table, Report) for line in table.lines)
+def said(what: str, tables: Sequence[Table]) -> bool:
+    """Whether a part says ABSENT, or FAILED: the next run tries it again."""
+    return any(line.what == what for table in tables if isinstance(table, Report) for line in table.lines)
 
 
 def _progress(console: Console | None) -> Progress:
@@ -151,7 +161,7 @@ def _left(parts: Sequence[Part]) -> str:
 def drawn(tables: Sequence[Table], folder: Path) -> tuple[str, ...]:
     """A picture a table, numbered, as titles may begin alike; those of an earlier run are removed."""
     for old in folder.glob("[0-9][0-9]-*.png"):
-        old.unlink()
+        old.unlink(missing_ok=True)
     names = [f"{place:02}-{slug(table.title)[:60].strip('-')}.png" for place, table in enumerate(tables, 1)]
     return tuple(name if draw(table, folder / name) else "" for table, name in zip(tables, names, strict=True))
 

@@ -1,10 +1,10 @@
 """A round of boosted 1-Rules, and of boosted trees, against reading the encoded columns once.
 
-"Reading" is said in four ways, from the kindest to the hardest: a histogram of each column, which is the least that a
-learner of tables needs to know of it; numpy's sum of the codes as bytes, which is what they are kept in; the same as
-64-bit integers, which is what `fit` makes of a table; and the largest byte, which numpy finds as fast as memory, or for
-few records the cache, gives them. What is asked, "within 3 times of reading its encoded columns once", is held against
-the sum of the bytes.
+What is asked is "within 3 times of the time of reading its encoded columns once", which can be read in four ways, from
+the kindest to the hardest: a histogram of each column, which is the least that a learner of tables needs to know of it;
+numpy's sum of the codes as bytes, in which they are kept, and which its arithmetic limits, not memory; the same as
+64-bit integers, which is what `fit` makes of a table; and the largest byte, which numpy finds as fast as the cache
+gives the bytes: the bound of the machine. The second and the last are judged.
 """
 
 import time
@@ -21,7 +21,8 @@ from benchmarks.timing import Work, seconds
 from learners import EncodedSample, LazyBoostClassifier
 
 THREE: Final = 3.0
-ASKED: Final = "summing the codes as bytes"
+SUMMING: Final = "summing the codes as bytes (numpy's arithmetic)"
+BOUND: Final = "finding the largest byte (the bound of the machine)"
 
 
 def readings(sample: EncodedSample) -> dict[str, Work]:
@@ -30,9 +31,9 @@ def readings(sample: EncodedSample) -> dict[str, Work]:
     wide = codes.astype(np.intp)
     return {
         "a histogram of each column": lambda: [np.bincount(column) for column in wide],
-        ASKED: codes.sum,
+        SUMMING: codes.sum,
         "summing them as 64-bit integers": wide.sum,
-        "finding the largest byte": codes.max,
+        BOUND: codes.max,
     }
 
 
@@ -62,7 +63,7 @@ def against_reading(what: str, sample: EncodedSample, model: LazyBoostClassifier
     for name, times in taken.items():
         ratio = Measured.median([a / b for a, b in zip(ours, times, strict=True)], unit="×", form=".2f")
         line = f"a round over {name}"
-        lines.append(at_most(line, ratio, THREE) if judged and name == ASKED else Line(line, ratio))
+        lines.append(at_most(line, ratio, THREE) if judged and name in (SUMMING, BOUND) else Line(line, ratio))
     return Report(f"{what}: a round against reading {sample.n:,} × {len(sample.codes)} codes once", lines)
 
 

@@ -23,7 +23,7 @@ Make: TypeAlias = Callable[[], Sequence[Table]]
 class Setting:
     """What a run was asked for.
 
-    data: folder with the real data sets, laid out as `benchmarks.data` says; None where there is none.
+    data: folder with the real data sets, laid out as `exchequer.datasets` reads them; None where there is none.
     quick: fewer repeats and smaller sizes: it shows that all works, and says little about what is asked.
     out: a folder of the benchmark's own, for pictures of its own and measurements that outlive a change of our code.
     """

@@ -3,6 +3,7 @@
 import pytest
 
 from accountant import (
+    GDP,
     ZCDP,
     ApproxDP,
     BasicComposition,
@@ -92,3 +93,16 @@ def test_a_basic_ledger_charges_a_plan_its_best_price_and_a_zcdp_ledger_its_rho(
     assert zcdp.spent.rho == pytest.approx(10 * BoundedRange(0.1).to_zcdp().rho, rel=1e-15)
     waits = "entry 1: charged to 'main' and never released (it counts)"
     assert basic.verify().notes == zcdp.verify().notes == (waits,)
+
+
+PLANS = (Plan.of(BoundedRange(0.02), 99), Plan.of(BoundedRange(0.01), 9000), Plan.of(GDP(0.1), 7))
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_charge_is_made_at_the_price_that_all_routes_give(plan: Plan) -> None:
+    """Also where the exact price of bounded range takes too long, and one of the others is the smallest."""
+    assert plan.cheapest(1e-6).best == plan.price(1e-6).best
+
+
+def test_without_a_delta_the_cheapest_is_the_sum() -> None:
+    assert PLANS[0].cheapest(0.0) == PLANS[0].price(0.0)

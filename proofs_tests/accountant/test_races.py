@@ -1,6 +1,6 @@
 """Many that want the last of a budget at once: exactly as many succeed as it has parts, on every store.
 
-As many of 20 races as fit into a few seconds, and never fewer than 3. `python -m benchmarks durable` runs them all.
+As many of 20 races as fit into a few seconds, and never fewer than 3; `python -m benchmarks ledger` runs six of each.
 """
 
 import contextlib

@@ -96,15 +96,25 @@ def test_what_other_code_data_or_size_measured_does_not_count(
     run(TOY, Setting(None, False, tmp_path), QUIET)
     run(TOY, Setting(None, True, tmp_path), QUIET)
     assert len(toy.seen) == 6
+    run(TOY, Setting(None, False, tmp_path), QUIET)  # a quick look does not undo a full run
+    assert len(toy.seen) == 6
     run(TOY, Setting(str(tmp_path), True, tmp_path), QUIET)
     assert len(toy.seen) == 9
-    monkeypatch.setattr(kept_module, "code_digest", lambda: "other")
+    monkeypatch.setattr(kept_module, "code_digest", lambda module: "other")
     run(TOY, Setting(str(tmp_path), True, tmp_path), QUIET)
     assert len(toy.seen) == 12
 
 
+def test_the_digest_is_of_what_a_benchmark_imports_and_not_of_what_shows_it() -> None:
+    names = {path.stem for path in kept_module._imported("benchmarks.verification_kit")}
+    assert {"verification_kit", "verification_power", "report", "suite", "timing"} <= names
+    assert not names & {"plots", "run", "results", "composition"}
+    assert any("mutants" in str(path) for path in kept_module._imported("benchmarks.verification_kit"))
+    assert kept_module.code_digest("benchmarks.composition") != kept_module.code_digest("benchmarks.rados")
+
+
 def test_half_a_file_is_not_taken_for_a_part(tmp_path: Path) -> None:
-    shelf = Shelf.of(Setting(None, False, tmp_path))
+    shelf = Shelf.of(Setting(None, False, tmp_path), TOY.module)
     shelf.folder.mkdir(parents=True)
     (shelf.folder / "first.json").write_text('{"key": [', encoding="utf-8")
     assert shelf.get("first") is None
@@ -127,6 +137,22 @@ def test_what_is_missing_is_said_and_tried_again(
         outcome = run(TOY, Setting(None, False, tmp_path), QUIET)
         assert len(calls) == number
     assert str(error) in outcome.tables[0].table
+
+
+def test_a_part_that_fails_does_not_take_the_others_along(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken() -> list[Table]:
+        raise ValueError("no such thing")
+
+    parts = [Part("broken", broken), Part("whole", lambda: [CURVES])]
+    monkeypatch.setattr(toy, "parts", lambda setting: parts)
+    outcome = run(TOY, Setting(None, False, tmp_path), QUIET)
+    assert not outcome.met
+    assert "ValueError: no such thing" in outcome.tables[0].table
+    assert outcome.tables[1] == CURVES
+    assert "Traceback" in capsys.readouterr().err
+    assert run(TOY, Setting(None, False, tmp_path), QUIET).reused == 1
 
 
 def test_parts_have_names_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,4 +215,6 @@ def test_the_exit_code_says_how_it_went(monkeypatch: pytest.MonkeyPatch) -> None
 
     missed = Report("r", [at_most("x", Measured(3.0), 2.0)])
     absent = Report("r", [Line("not measured", "no data")])
-    assert [ended(ASKED), ended(missed), ended(missed, absent), ended(missed, words=("--quick",))] == [0, 1, 2, 0]
+    assert [ended(ASKED), ended(missed), ended(missed, absent), ended(missed, words=("--quick",))] == [0, 1, 2, 1]
+    failed = Report("r", [Line("failed", "ValueError: x", met=False)])
+    assert ended(failed, absent) == 3

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.catalogue import CATALOGUE
 from benchmarks.kept import ROOT
-from benchmarks.run import absent, outcome_of
+from benchmarks.run import ABSENT, outcome_of, said
 from benchmarks.suite import Benchmark
 
 DATA_FREE = {"ledger", "verification-kit", "composition"}
@@ -22,12 +22,14 @@ def test_the_quick_form_runs_and_leaves_its_files(benchmark: Benchmark, tmp_path
     if not os.environ.get("EXCHEQUER_DATA") and benchmark.name not in DATA_FREE:
         pytest.skip("needs real data: set EXCHEQUER_DATA to the folder with it")
     words = [sys.executable, "-m", "benchmarks", benchmark.name, "--quick", "--out", str(tmp_path)]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stderr[-3000:]
     place = tmp_path / benchmark.name
     outcome = outcome_of(json.loads((place / f"{benchmark.name}.json").read_text(encoding="utf-8")))
     assert outcome.quick
-    assert not absent(outcome.tables)
+    assert not said(ABSENT, outcome.tables)
+    assert outcome.met
+    assert any(outcome.pictures)
     assert all((place / picture).is_file() for picture in outcome.pictures if picture)
     assert (place / f"{benchmark.name}.csv").stat().st_size > 500
     assert f"# {benchmark.name}" in done.stdout

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from accountant import ReplaceOne
 from boosting import LazyBregman, Reweighted, joint_distance
+from boosting.reweighted import MAX_ROUNDS
 from boosting.schema import SignArray
 
 
@@ -165,3 +166,27 @@ def test_bad_parameters_are_refused() -> None:
         LazyBregman(0.5, 0.1).slickness(10, 4097)
     assert LazyBregman(0.01, 0.5).global_zeta(10) == 1.0  # κn < 1: nothing is promised
     assert LazyBregman(0.5, 0.5).slickness(10, 3).adjacency == ReplaceOne()
+
+
+def test_margins_of_more_rounds_than_are_certified_do_not_overflow() -> None:
+    """A replay may be longer than any certificate; two bytes would wrap at 2^15."""
+    sample = ToyLabels(np.array([1, -1], dtype=np.int8))
+    state = attrs.evolve(LazyBregman(0.5, 0.001).start(sample), hypotheses=MAX_ROUNDS)
+    assert state.margins.dtype == np.int16
+    after = LazyBregman(0.5, 0.001).step(state, AlwaysRight())
+    assert after.margins.dtype == np.int64
+    assert after.margins.tolist() == [1, 1]
+
+
+@attrs.frozen(eq=False)
+class ToyLabels:
+    labels: SignArray
+
+    @property
+    def n(self) -> int:
+        return int(self.labels.size)
+
+
+class AlwaysRight:
+    def predictions(self, sample: ToyLabels) -> SignArray:
+        return sample.labels

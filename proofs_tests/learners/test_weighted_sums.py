@@ -87,3 +87,30 @@ def test_beyond_64_bits_pythons_integers_take_over(monkeypatch: pytest.MonkeyPat
     unbounded = cell_sums(measure, index)
     assert (plain.dtype, unbounded.dtype) == (np.dtype(np.int64), np.dtype(object))
     assert unbounded.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize(
+    ("heavy", "why"),
+    [(2**17 // 16 + 1, "more than a block's worth of units of 2^40"), (37, "units of 2^48, which go in two parts")],
+)
+def test_blocks_stay_where_doubles_add_exactly(heavy: int, why: str) -> None:
+    """A few records hold all of the weight and follow each other: one block or limb too large, and digits are lost."""
+    n = 2**17
+    levels = (np.arange(n) < heavy).astype(np.int16)
+    measure = BoundedMeasure(np.array([0.0, 1.0]), levels, float(heavy))
+    unit = int(weight_units(measure)[1])
+    assert unit % 2 or unit > 2**53
+    index = index_of(np.zeros((1, n), dtype=np.intp), 1)
+    assert cell_sums(measure, index).tolist() == [heavy * unit]
+    odd = np.flatnonzero(levels)[: heavy - 1]
+    assert cell_sums(measure, index, odd).tolist() == [(heavy - 1) * unit]
+
+
+def test_all_units_together_fit_into_64_bits_up_to_most_records() -> None:
+    """n·2^36 and half a unit a record more: below 2^63 for the last n that is added up in 64 bits."""
+    n = weighted_sums.MOST_RECORDS - 1
+    assert n * 2**BITS + n < 2**63 <= (n + 1) * 2**BITS
+    assert 2**16 * 2**BITS <= weighted_sums.EXACT == 2.0**53
+    assert weighted_sums.MOST_BLOCK * weighted_sums.LIMB <= 2.0**53
+    # The upper part of the largest weight that there can be, n·2^36 units, in a whole block.
+    assert weighted_sums.MOST_BLOCK * (n * 2.0**BITS / weighted_sums.LIMB) <= 2.0**53

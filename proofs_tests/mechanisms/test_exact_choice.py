@@ -138,3 +138,18 @@ def farthest(sums: FloatArray, scores: list[float], eta: float) -> mpmath.mpf:
     with mpmath.workdps(DIGITS):
         weights = [mpmath.exp(mpmath.mpf(eta) * (mpmath.mpf(s) - mpmath.mpf(max(scores)))) for s in scores]
         return max(abs(mpmath.mpf(a) - b) for a, b in zip(sums.tolist(), itertools.accumulate(weights), strict=True))
+
+
+def test_adding_up_many_weights_loses_more_than_the_weights_do() -> None:
+    """So that the bound has a part for the additions: 10^5 of them, against an exact sum of the same floats."""
+    scores = -np.random.default_rng(0).random(100_000)
+    sums, off = running_sums(scores, 1.0)
+    lost = abs(math.fsum(np.exp(scores - scores.max()).tolist()) - float(sums[-1]))
+    only_weights = module.PER_WEIGHT * 2.0 * float(sums[-1])
+    assert lost <= off - only_weights / 2
+    assert 0 < lost
+    small = -np.random.default_rng(1).random(2**20)
+    sums, off = running_sums(small, 30.0)
+    lost = abs(math.fsum(np.exp((small - small.max()) * 30.0).tolist()) - float(sums[-1]))
+    assert only_weights < off
+    assert lost <= module.PER_SUM * small.size * float(sums[-1])
