@@ -7,6 +7,7 @@ not (Casacuberta, Shoemate, Vadhan & Wagaman 2022), and its order would be one m
 [whole-weights]
 """
 
+import math
 from functools import cached_property
 from typing import Final
 
@@ -22,7 +23,7 @@ BITS: Final = 36
 """Of the mean weight: all weights together are n·2^36 units, each off by half a unit."""
 
 EXACT: Final = 2.0**53
-LEAST_BLOCK, MOST_BLOCK = 2**12, 2**16
+LEAST_BLOCK, MOST_BLOCK = 2**12, 2**15
 LIMB: Final = 2.0**26
 MOST_RECORDS: Final = 2**27
 
@@ -50,33 +51,35 @@ class CellIndex:
         """Of these records."""
         return CellIndex(self.places[rows], self.cells)
 
-    def sums(self, weights: FloatArray, start: int) -> FloatArray:
-        """Σ weights over the records in each cell, shape (cells,), for the records from `start` on."""
-        return np.asarray(self._matrix(start, weights.size) @ weights)
-
-    def _matrix(self, start: int, size: int) -> sparse.csc_array:
-        if (start, size) not in self._matrices:
-            groups = self.places.shape[1]
-            ones, pointers = self._ones(size)
+    def sums(self, weights: FloatArray, start: int, block: int) -> FloatArray:
+        """Σ weights over the records in each cell, shape (cells,), for at most `block` records from `start` on."""
+        if self._kept.block != block:
+            self._kept.change(block, self.places.shape[1])
+        if start not in self._kept.matrices:
+            size = weights.size
+            ones, pointers = self._kept.ones[: size * self.places.shape[1]], self._kept.pointers[: size + 1]
             entries = (ones, self.places[start : start + size].reshape(-1), pointers)
-            self._matrices[start, size] = sparse.csc_array(entries, shape=(self.cells, size), copy=False)
-            assert self._matrices[start, size].nnz == groups * size
-        return self._matrices[start, size]
+            self._kept.matrices[start] = sparse.csc_array(entries, shape=(self.cells, size), copy=False)
+        return np.asarray(self._kept.matrices[start] @ weights)
 
     @cached_property
-    def _matrices(self) -> dict[tuple[int, int], sparse.csc_array]:
-        return {}
+    def _kept(self) -> "_Matrices":
+        return _Matrices()
 
-    def _ones(self, size: int) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-        """Entries and pointers, which all blocks of one size share."""
-        if size not in self._shared:
-            entries = size * self.places.shape[1]
-            self._shared[size] = np.ones(entries), np.arange(0, entries + 1, self.places.shape[1], dtype=np.int32)
-        return self._shared[size]
 
-    @cached_property
-    def _shared(self) -> dict[int, tuple[FloatArray, npt.NDArray[np.int32]]]:
-        return {}
+@attrs.define
+class _Matrices:
+    """Of one size of blocks, by their first record: views of the places, with entries and pointers that all share."""
+
+    block: int = 0
+    ones: FloatArray = attrs.field(factory=lambda: np.ones(0))
+    pointers: npt.NDArray[np.int32] = attrs.field(factory=lambda: np.zeros(1, dtype=np.int32))
+    matrices: dict[int, sparse.csc_array] = attrs.field(factory=dict)
+
+    def change(self, block: int, groups: int) -> None:
+        """To another size."""
+        self.block, self.matrices = block, {}
+        self.ones, self.pointers = np.ones(block * groups), np.arange(0, block * groups + 1, groups, dtype=np.int32)
 
 
 def cell_sums(measure: BoundedMeasure, index: CellIndex, rows: IntArray | None = None) -> ExactArray:
@@ -88,7 +91,7 @@ def cell_sums(measure: BoundedMeasure, index: CellIndex, rows: IntArray | None =
     levels = measure.levels if rows is None else measure.levels[rows]
     index = index if rows is None else index.part(rows)
     # Where all weights together stay below 2^53, no part of them does not.
-    block = max(1, levels.size) if measure.n <= 2**16 else int(min(MOST_BLOCK, EXACT / max(1.0, float(units.max()))))
+    block = max(1, levels.size) if measure.n <= 2**16 else _block(float(units.max()))
     if block >= min(LEAST_BLOCK, levels.size):
         return _sums(units, levels, index, block, measure.n)
     # Few records may hold nearly all of the weight: in two parts, so that blocks need not become tiny.
@@ -97,12 +100,17 @@ def cell_sums(measure: BoundedMeasure, index: CellIndex, rows: IntArray | None =
     return np.asarray(upper * int(LIMB) + lower)
 
 
+def _block(largest: float) -> int:
+    """So many weights stay below 2^53 together; a power of two, so that rounds have few sizes among them."""
+    return int(min(MOST_BLOCK, 2.0 ** math.floor(math.log2(EXACT / max(1.0, largest)))))
+
+
 def _sums(units: FloatArray, levels: WholeArray, index: CellIndex, block: int, n: int) -> ExactArray:
     # The sums of more records outgrow 64 bits, and become Python's integers.
     totals = np.zeros(index.cells, dtype=np.int64 if n < MOST_RECORDS else object)
     for start in range(0, levels.size, block):
         weights = units.take(levels[start : start + block], mode="clip")
-        totals += index.sums(weights, start).astype(np.int64)
+        totals += index.sums(weights, start, block).astype(np.int64)
     return totals
 
 

@@ -1,10 +1,11 @@
 """How the cost of the hot paths grows: counted in calls and in numbers that are passed over, at n and at 4n.
 
-No times here: a busy machine would fail them. A Python loop over rows shows as calls that grow with n; a pass over the
-data too many shows as numbers passed over.
+No times here: a busy machine would fail them. A Python loop over rows shows as calls that grow with n, an array of rows
+by rows as memory that grows with n², and a pass over the columns of a 1-Rule round too many as numbers passed over.
 """
 
 import sys
+import tracemalloc
 from collections.abc import Callable
 from types import FrameType
 
@@ -55,6 +56,11 @@ def boosted(n: int, weak_learner: str, rounds: int = 4) -> Callable[[], object]:
     return lambda: model.fit_encoded(data)
 
 
+def boosted_on(data: EncodedSample, rounds: int) -> Callable[[], object]:
+    model = LazyBoostClassifier(1.0, rounds=rounds, density=0.25, learning_rate=0.3, random_state=0)
+    return lambda: model.fit_encoded(data)
+
+
 def crafted(n: int) -> Callable[[], object]:
     edges = EdgeVectors(np.random.default_rng(0).standard_normal((n, 5), dtype=np.float32))
     return lambda: sample_rados(edges, 16, SeededNoise(0))
@@ -98,9 +104,9 @@ def test_a_round_of_one_rules_passes_over_each_group_of_columns_once(monkeypatch
     passed: list[int] = []
     sums = CellIndex.sums
 
-    def counted(index: CellIndex, weights: FloatArray, start: int) -> FloatArray:
+    def counted(index: CellIndex, weights: FloatArray, start: int, block: int) -> FloatArray:
         passed.append(weights.size * index.places.shape[1])
-        return sums(index, weights, start)
+        return sums(index, weights, start, block)
 
     monkeypatch.setattr(CellIndex, "sums", counted)
     data, booster = sample(n), LazyBregman(0.25, 0.1)
@@ -117,3 +123,32 @@ def test_many_records_are_held_in_few_bytes() -> None:
     state = LazyBregman(0.25, 0.1).step(LazyBregman(0.25, 0.1).start(data), OneRule(3, 1))
     assert state.margins.nbytes == 2 * n
     assert state.measure.levels.nbytes == 2 * n
+
+
+@pytest.mark.parametrize("path", HOT)
+def test_memory_grows_no_faster_than_the_rows(path: str) -> None:
+    """The most that is allocated on top of the data, at n and at 4n: an n × n array would make it sixteen times."""
+    peaks = []
+    for n in (SMALL, LARGE):
+        work = HOT[path](n)
+        work()
+        tracemalloc.start()
+        work()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] <= 4.5 * peaks[0]
+
+
+def test_rounds_on_many_records_keep_what_they_need_once() -> None:
+    """Two blocks and more: sixty rounds hold no more than two rounds do, within a tenth of the cells' own memory."""
+    data = sample(70_000)
+
+    def peak(rounds: int) -> int:
+        tracemalloc.start()
+        boosted_on(data, rounds)()
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    boosted_on(data, 2)()
+    assert peak(60) <= peak(2) + 0.1 * data.labelled.places.nbytes
