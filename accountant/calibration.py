@@ -56,7 +56,7 @@ def _at_price(plan_of: Callable[[float], Plan], target: ApproxDP) -> float:
         return largest_below(lambda eta: price(eta, ROUTES), target.epsilon)
     start = largest_below(lambda eta: price(eta, QUICK), target.epsilon, within=ROUGHLY)
     routes = worth_trying(plan_of(start))
-    ranges = "pld" not in routes and plan_of(start).rounds > 1
+    ranges = "pld" not in routes and plan_of(start).rounds > 1  # priced on a grid
     return largest_below(
         lambda eta: price(eta, routes),
         target.epsilon,

@@ -295,7 +295,7 @@ class Ledger:
         mechanism: what the rounds will release, for the entry; what they really were is noted at the end.
 
         delta: 0 charges the sum of the plan's costs under the ledger's rule. Above 0, on a ledger that adds
-        up (ε, δ), it charges `plan.price(delta)` as one release: any composition theorem may be used inside
+        up (ε, δ), it charges `plan.cheapest(delta)` as one release: any composition theorem may be used inside
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
         Raises BudgetExceeded, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """

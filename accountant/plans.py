@@ -240,9 +240,10 @@ class Plan:
 
 
 def worth_trying(plan: Plan) -> tuple[str, ...]:
-    """All routes, but for the one that cannot win: for bounded range the convolution is above the exact price."""
+    """All routes, but for one that cannot win: for bounded range the convolution is above the exact price, if there is
+    one."""
     ranges = all(isinstance(step.cost, BoundedRange) for step in plan.steps)
-    return tuple(name for name in ROUTES if not (ranges and name == "pld"))
+    return tuple(name for name in ROUTES if not (ranges and name == "pld" and plan.rounds <= adaptive_range.MAX_ROUNDS))
 
 
 def _epsilon_delta(cost: Cost) -> tuple[float, float] | None:

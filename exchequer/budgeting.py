@@ -238,7 +238,7 @@ def quote(state: State, plan: Plan, delta: float, account: str) -> Quote:
     payer = state.payer(account).path
     if delta == 0.0:
         return Quote(state, payer, plan, plan.amount(state.rule), None)
-    price = plan.price(delta)
+    price = plan.cheapest(delta)
     return Quote(state, payer, plan, state.rule.amount(price.best), price.route)
 
 

@@ -27,6 +27,7 @@ from learners.tables import Table
 from learners.top_down import Criterion, PrivateTopDown, check_criterion, check_depth
 from learners.votes import Vote, VoteModel
 from learners.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
+from learners.weighted_sums import MOST_RECORDS
 from mechanisms.noise import NoiseSource
 
 WeakLearnerName: TypeAlias = Literal["one-rule", "top-down"]
@@ -153,6 +154,8 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
 
     def _plan(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource) -> LazyPlan:
         """What this fit will release, from public numbers."""
+        if sample.n > MOST_RECORDS:
+            raise ValueError(f"{sample.n:,} records: weights are added up exactly for at most {MOST_RECORDS:,}")
         layout, rho = sample.layout, not isinstance(allowance.target, PureDP)
         cuts = None
         if self.quantile_bins is not None:

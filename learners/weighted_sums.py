@@ -25,7 +25,8 @@ BITS: Final = 36
 EXACT: Final = 2.0**53
 LEAST_BLOCK, MOST_BLOCK = 2**12, 2**15
 LIMB: Final = 2.0**26
-MOST_RECORDS: Final = 2**27
+MOST_RECORDS: Final = 2**27 - 1
+"""More, and their sums would not fit into 64 bits."""
 
 ExactArray = npt.NDArray[np.int64]
 
@@ -87,27 +88,28 @@ def cell_sums(measure: BoundedMeasure, index: CellIndex, rows: IntArray | None =
 
     rows: numbers of the records that count; None for all.
     """
+    if rows is not None and not rows.size:
+        return np.zeros(index.cells, dtype=np.int64)
     units = weight_units(measure)
     levels = measure.levels if rows is None else measure.levels[rows]
     index = index if rows is None else index.part(rows)
     # Where all weights together stay below 2^53, no part of them does not.
     block = max(1, levels.size) if measure.n <= 2**16 else _block(float(units.max()))
     if block >= min(LEAST_BLOCK, levels.size):
-        return _sums(units, levels, index, block, measure.n)
+        return _sums(units, levels, index, block)
     # Few records may hold nearly all of the weight: in two parts, so that blocks need not become tiny.
     high = np.floor(units / LIMB)
-    upper, lower = (_sums(part, levels, index, MOST_BLOCK, measure.n) for part in (high, units - high * LIMB))
+    upper, lower = (_sums(part, levels, index, MOST_BLOCK) for part in (high, units - high * LIMB))
     return np.asarray(upper * int(LIMB) + lower)
 
 
 def _block(largest: float) -> int:
     """So many weights stay below 2^53 together; a power of two, so that rounds have few sizes among them."""
-    return int(min(MOST_BLOCK, 2.0 ** math.floor(math.log2(EXACT / max(1.0, largest)))))
+    return max(1, int(min(MOST_BLOCK, 2.0 ** math.floor(math.log2(EXACT / max(1.0, largest))))))
 
 
-def _sums(units: FloatArray, levels: WholeArray, index: CellIndex, block: int, n: int) -> ExactArray:
-    # The sums of more records outgrow 64 bits, and become Python's integers.
-    totals = np.zeros(index.cells, dtype=np.int64 if n < MOST_RECORDS else object)
+def _sums(units: FloatArray, levels: WholeArray, index: CellIndex, block: int) -> ExactArray:
+    totals = np.zeros(index.cells, dtype=np.int64)
     for start in range(0, levels.size, block):
         weights = units.take(levels[start : start + block], mode="clip")
         totals += index.sums(weights, start, block).astype(np.int64)

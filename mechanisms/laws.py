@@ -27,18 +27,25 @@ NODES: Final = 24
 
 
 def finite_scores(scores: FloatArray) -> FloatArray:
-    """The scores, refused where a selection rule would have no law. Raises ValueError."""
+    """The scores in double precision, refused where a selection rule would have no law. Raises ValueError.
+
+    Small integers are no exception: their differences would wrap, and a law that wraps is no law of the scores.
+    """
     if scores.ndim != 1 or scores.size == 0:
         raise ValueError(f"expected scores of shape (k,) with k >= 1, got shape {scores.shape}")
-    if not np.all(np.isfinite(scores)):
+    if scores.dtype.kind not in "biuf":
+        raise ValueError(f"expected scores as real numbers, got an array of {scores.dtype}")
+    doubles = np.asarray(scores, dtype=np.float64)
+    if not np.all(np.isfinite(doubles)):
         raise ValueError("scores must be finite; -inf would make a candidate's absence visible")
-    return scores
+    return doubles
 
 
 def _centred(scores: FloatArray, eta: float) -> FloatArray:
     """eta·(score − max), shape (k,), at most 0. Raises ValueError where double precision could not tell the law."""
+    scores = finite_scores(scores)
     with np.errstate(over="ignore"):
-        centred = eta * (finite_scores(scores) - np.max(scores))
+        centred = eta * (scores - np.max(scores))
     if not float(np.min(centred)) >= -WIDEST:
         raise ValueError(f"eta times the range of the scores must be at most {WIDEST:g} for an exact law")
     return np.asarray(centred, dtype=np.float64)

@@ -159,5 +159,5 @@ def one_cost(plan: Plan, rule: Composition, delta: float) -> tuple[Cost, str]:
         return ZCDP(float_up(plan.amount(ZCDPComposition()).loss)), "zcdp-tight"
     if delta == 0.0:
         return PureDP(float_up(plan.amount(rule).loss)), "basic"
-    price = plan.price(delta)
+    price = plan.cheapest(delta)
     return ApproxDP(price.best.epsilon, delta), ROUTE_CLAIMS[price.route]

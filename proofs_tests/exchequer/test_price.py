@@ -23,7 +23,7 @@ from accountant import (
     ZCDPComposition,
     fixed_plans,
 )
-from accountant.calibration import Target, largest_eta
+from accountant.calibration import GRAINY, Target, largest_eta
 from accountant.curves import advanced_epsilon
 from accountant.rounding import SLACK
 from exchequer.cli import main
@@ -161,7 +161,7 @@ def test_etas_are_the_calibrations() -> None:
         assert rules[name]["eta"] == largest_eta(RUN.plan(), of, rule), name
     etas = {name: float(cast("float", rule["eta"])) for name, rule in rules.items() if rule["eta"] is not None}
     assert record["best"] == max(etas, key=lambda name: etas[name]) == "bounded-range"
-    assert record["train_uses_eta"] == pytest.approx(max(etas.values()), rel=2e-6)
+    assert record["train_uses_eta"] == pytest.approx(max(etas.values()), rel=GRAINY)
 
 
 @pytest.mark.parametrize("name", ["kov", "renyi", "pld", "bounded-range", "printed"])

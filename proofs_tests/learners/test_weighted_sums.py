@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
 from boosting import LazyBregman
 from boosting.measures import BoundedMeasure
 from learners import weighted_sums
@@ -79,19 +80,32 @@ def test_rounding_moves_all_weights_together_by_less_than_half_a_unit_each(
     assert off <= Fraction(1, 2**37) * (1 + Fraction(1, 2**10))
 
 
-def test_beyond_64_bits_pythons_integers_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(4)
-    measure, index = measured(rng, 5000, 5.0), index_of(rng.integers(0, 9, (2, 5000)), 9)
-    plain = cell_sums(measure, index)
-    monkeypatch.setattr(weighted_sums, "MOST_RECORDS", 1000)
-    unbounded = cell_sums(measure, index)
-    assert (plain.dtype, unbounded.dtype) == (np.dtype(np.int64), np.dtype(object))
-    assert unbounded.tolist() == plain.tolist()
+def test_more_records_than_64_bits_hold_are_refused_before_anything_is_charged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from learners import LazyBoostClassifier, lazy_boost
+
+    monkeypatch.setattr(lazy_boost, "MOST_RECORDS", 99)
+    X = np.random.default_rng(0).integers(0, 2, (100, 3))
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
+    with pytest.raises(ValueError, match="100 records: weights are added up exactly for at most 99"):
+        LazyBoostClassifier(0.5, ledger=ledger).fit(X, X[:, 0])
+    assert len(ledger.entries) == 1
+
+
+@pytest.mark.parametrize("density", [2.0**-20, 2.0**-30])
+def test_a_leaf_that_nobody_is_in_weighs_nothing_at_any_density(density: float) -> None:
+    """Levels that nobody has weigh 1, 2^56 units and more at such a density: no block is that small."""
+    n = 2**16 + 1
+    measure = LazyBregman(density, 1.0).weigh(np.zeros(n, dtype=np.int16), 20)
+    index = index_of(np.zeros((1, n), dtype=np.intp), 2)
+    assert cell_sums(measure, index, np.zeros(0, dtype=np.intp)).tolist() == [0, 0]
+    assert cell_sums(measure, index).tolist() == slow(measure, index, list(range(n)))
 
 
 @pytest.mark.parametrize(
     ("heavy", "why"),
-    [(2**17 // 16 + 1, "more than a block's worth of units of 2^40"), (37, "units of 2^48, which go in two parts")],
+    [(8199, "more than a block's worth of units of 2^40"), (38, "units of 2^48, which go in two parts")],
 )
 def test_blocks_stay_where_doubles_add_exactly(heavy: int, why: str) -> None:
     """A few records hold all of the weight and follow each other: one block or limb too large, and digits are lost."""
@@ -99,7 +113,7 @@ def test_blocks_stay_where_doubles_add_exactly(heavy: int, why: str) -> None:
     levels = (np.arange(n) < heavy).astype(np.int16)
     measure = BoundedMeasure(np.array([0.0, 1.0]), levels, float(heavy))
     unit = int(weight_units(measure)[1])
-    assert unit % 2 or unit > 2**53
+    assert unit % 2
     index = index_of(np.zeros((1, n), dtype=np.intp), 1)
     assert cell_sums(measure, index).tolist() == [heavy * unit]
     odd = np.flatnonzero(levels)[: heavy - 1]
@@ -108,7 +122,7 @@ def test_blocks_stay_where_doubles_add_exactly(heavy: int, why: str) -> None:
 
 def test_all_units_together_fit_into_64_bits_up_to_most_records() -> None:
     """n·2^36 and half a unit a record more: below 2^63 for the last n that is added up in 64 bits."""
-    n = weighted_sums.MOST_RECORDS - 1
+    n = weighted_sums.MOST_RECORDS
     assert n * 2**BITS + n < 2**63 <= (n + 1) * 2**BITS
     assert 2**16 * 2**BITS <= weighted_sums.EXACT == 2.0**53
     assert weighted_sums.MOST_BLOCK * weighted_sums.LIMB <= 2.0**53

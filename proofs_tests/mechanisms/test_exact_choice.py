@@ -1,5 +1,6 @@
 """The exponential mechanism drawn exactly: which index each number in [0, 1) means, digit by digit. [exact-choice]"""
 
+import decimal
 import itertools
 import math
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from mechanisms import exact_choice as module
 from mechanisms.core import FloatArray
 from mechanisms.exact_choice import exact_choice, running_sums
-from mechanisms.laws import exponential
+from mechanisms.laws import exponential, finite_scores
 
 DIGITS = 150
 WORD = mpmath.mpf(2) ** 64
@@ -147,9 +148,45 @@ def test_adding_up_many_weights_loses_more_than_the_weights_do() -> None:
     lost = abs(math.fsum(np.exp(scores - scores.max()).tolist()) - float(sums[-1]))
     only_weights = module.PER_WEIGHT * 2.0 * float(sums[-1])
     assert lost <= off - only_weights / 2
-    assert 0 < lost
+    assert lost > 0
     small = -np.random.default_rng(1).random(2**20)
     sums, off = running_sums(small, 30.0)
     lost = abs(math.fsum(np.exp((small - small.max()) * 30.0).tolist()) - float(sums[-1]))
     assert only_weights < off
     assert lost <= module.PER_SUM * small.size * float(sums[-1])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64, np.float32, np.float16, np.bool_])
+def test_scores_of_any_type_have_the_law_of_their_numbers(kind: type[np.generic]) -> None:
+    """Differences of small integers wrap, and single precision is no double: both are brought to doubles first."""
+    scores = np.array([1, 100, 0] if kind is not np.bool_ else [True, False, True]).astype(kind)
+    if kind is np.int8:
+        scores = np.array([-100, 100, 0], dtype=np.int8)
+    doubles = scores.astype(np.float64)
+    assert np.allclose(exponential(scores, 0.02), exponential(doubles, 0.02), rtol=0, atol=1e-15)
+    sums, _ = running_sums(finite_scores(scores), 0.02)
+    assert farthest(sums, doubles.tolist(), 0.02) < 1e-12
+    for first in range(0, 2**64, 2**58):
+        words = [first + 12345, *[7] * 200]
+        drawn = exact_choice(scores, 0.02, iter(words).__next__)
+        assert drawn == exact_choice(doubles, 0.02, iter(words).__next__)
+
+
+def test_complex_scores_and_objects_are_refused() -> None:
+    for scores in (np.array([1j]), np.array([None]), np.array(["a"])):
+        with pytest.raises(ValueError, match="real numbers"):
+            exact_choice(scores, 1.0, lambda: 1)
+
+
+def test_the_callers_decimal_context_changes_nothing() -> None:
+    scores = np.array([0.0, -205.0, 0.0])
+    words = [2**63 - 1, *[2**64 - 1] * 3, 5, *[1] * 100]
+    expected = exact_choice(scores, 1.0, iter(words).__next__)
+    with decimal.localcontext(decimal.Context(prec=1, traps=[decimal.FloatOperation])):
+        assert exact_choice(scores, 1.0, iter(words).__next__) == expected
+
+
+def test_tiny_scales_and_huge_scores_do_not_overflow() -> None:
+    """η·(score − max) is about −1e-15 here, though the difference is no float."""
+    shares = [exact_choice(np.array([1e308, -1e308]), 5e-324, iter([k << 60, *[3] * 99]).__next__) for k in range(16)]
+    assert sum(shares) == 7  # 8/16 itself is below the boundary, by 2^-52
