@@ -141,8 +141,8 @@ def accuracy_picture(runs: Runs) -> str:
 
 def composition_picture(runs: Runs) -> str:
     """Every rule."""
-    path = picture(runs, "composition", "ε of rounds of BoundedRange(0.05)")
-    return f"![ε at δ = 1e-5 against the number of rounds, by every rule of composition]({path})"
+    path = picture(runs, "composition", "ε over exact law, rounds of BoundedRange(0.05)")
+    return f"![ε over the exact one at δ = 1e-5, by rounds of bounded range and by every rule of composition]({path})"
 
 
 FIGURES: Final[dict[str, Maker]] = {
