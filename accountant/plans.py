@@ -127,9 +127,10 @@ class Plan:
 
     def cheapest(self, delta: float) -> Price:
         """The same without what cannot be the smallest, which takes time; what a charge is made at."""
-        price = self.price(delta, routes=worth_trying(self))
-        tried = "bounded-range" in price.routes or "pld" in worth_trying(self) or not delta
-        return price if tried else self.price(delta)
+        routes = worth_trying(self)
+        price = self.price(delta, routes=routes)
+        enough = routes == ROUTES or "bounded-range" in price.routes or not delta
+        return price if enough else self.price(delta)
 
     def route(self, name: str, delta: float, *, enough: float | None = None) -> float | None:
         """The ε that one theorem gives, None where it does not apply.

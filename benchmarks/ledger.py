@@ -24,7 +24,6 @@ from accountant import (
     BasicComposition,
     Budget,
     Composition,
-    Description,
     Ledger,
     PureDP,
     ReplaceOne,
@@ -32,10 +31,10 @@ from accountant import (
 )
 from accountant.trail import GENESIS, Entry
 from benchmarks import ledger_durable, ledger_verification
+from benchmarks.nothing import Nothing
 from benchmarks.report import Cell, Grid, Line, Measured, Report, Table, at_most
 from benchmarks.suite import Part, Setting
 from benchmarks.timing import in_turns
-from mechanisms import Mechanism
 
 BATCH: Final = 1_000
 FEW: Final = 50
@@ -49,17 +48,6 @@ RULES: Final[tuple[tuple[Composition, Budget], ...]] = (
     (AdvancedComposition(1e-6), ApproxDP(1.0, 1e-5)),
     (ZCDPComposition(), ApproxDP(1.0, 1e-5)),
 )
-
-
-class Nothing(Mechanism[int, int]):
-    """Samples a constant, at a price."""
-
-    description = Description("Nothing", "constant", (), "range", 0.0, None, "none", False, ())
-    adjacency = ReplaceOne()
-    cost = PureDP(1e-9)
-
-    def sample(self, data: int) -> int:
-        return data
 
 
 def batch(ledger: Ledger, releases: int = BATCH) -> list[float]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from boosting.measures import BoundedMeasure, FloatArray
 from boosting.schema import SignArray
 from learners.packing import NARROW, WIDE, Feature, Packing, memberships
-from learners.schema import CodeArray, Schema
+from learners.schema import CodeArray, IntArray, Schema
 from learners.weighted_sums import CellIndex, as_shares, cell_sums
 from mechanisms.gradients import WEIGHT_ONE
 
@@ -72,7 +72,7 @@ class EncodedSample:
         return int(self.labels.size)
 
     @cached_property
-    def packed(self) -> CodeArray:
+    def packed(self) -> IntArray:
         """Joint codes of narrow groups, shape (groups, n)."""
         return self.layout.narrow.pack(self.codes)
 

@@ -18,9 +18,6 @@ NARROW: Final = 128
 WIDE: Final = 1024
 """Cells where each has one number: fewer passes over the records, and tables that are still small beside them."""
 
-CACHED: Final = 2**17
-"""Records up to which narrow joint codes are integers that numpy counts with; beyond, as small as they fit."""
-
 Feature = tuple[int, npt.NDArray[np.bool_]]
 """A column, and which of its codes are inside."""
 
@@ -65,10 +62,13 @@ class Packing:
     def _cells(self, group: Sequence[int]) -> int:
         return int(np.prod([self.columns[column].cells for column in group]))
 
-    def pack(self, codes: CodeArray) -> CodeArray:
-        """Joint codes, shape (groups, n), from the columns' codes, which may be of any integer type."""
-        kind = np.dtype(np.intp if codes.shape[1] <= CACHED else np.min_scalar_type(self.stride - 1))
-        return np.stack([self._joint(codes, group, kind) for group in self.groups], dtype=kind)
+    def pack(self, codes: CodeArray) -> IntArray:
+        """Joint codes, shape (groups, n), from the columns' codes, which may be of any integer type.
+
+        They are reckoned with, so they are wide integers: small ones would wrap.
+        """
+        kind = np.dtype(np.intp)
+        return np.stack([self._joint(codes, group, kind) for group in self.groups], dtype=np.intp)
 
     def _joint(self, codes: CodeArray, group: Sequence[int], kind: np.dtype[Any]) -> CodeArray:
         joint: CodeArray = codes[group[0]].astype(kind)

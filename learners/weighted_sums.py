@@ -45,7 +45,7 @@ class CellIndex:
     groups are added to in turn, so that no addition waits for the one before.
     """
 
-    places: npt.NDArray[np.int32]
+    places: npt.NDArray[np.int32] = attrs.field(repr=False)
     cells: int
 
     def part(self, rows: IntArray) -> "CellIndex":

@@ -11,30 +11,18 @@ from accountant import (
     Budget,
     Composition,
     Cost,
-    Description,
     Ledger,
     Plan,
     PureDP,
     ReplaceOne,
     ZCDPComposition,
 )
+from benchmarks.nothing import Nothing
 from benchmarks.peer_workers.serve import Answer, Job, seconds_each, serve, timed
-from mechanisms import Mechanism
-
-
-class Nothing(Mechanism[int, int]):
-    """Samples a constant, at a price: all of the time is the ledger's."""
-
-    description = Description("Nothing", "constant", (), "range", 0.0, None, "none", False, ())
-    adjacency = ReplaceOne()
-    cost: Cost = PureDP(1e-6)
-
-    def sample(self, data: int) -> int:
-        return data
 
 
 class GaussianNothing(Nothing):
-    """The same at the price of Gaussian noise."""
+    """At the price of Gaussian noise."""
 
     cost = GDP(1e-3)
 

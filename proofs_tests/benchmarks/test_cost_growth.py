@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
-from benchmarks.ledger import Nothing
+from benchmarks.nothing import Nothing
 from boosting import LazyBregman
 from boosting.measures import FloatArray
 from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Schema

@@ -51,3 +51,12 @@ def test_small_codes_give_the_same_model(name: str, codes: type[np.integer[Any]]
     assert np.array_equal(first.scores(wide.codes), second.scores(small.codes))
     assert np.array_equal(first.scores(wide.codes), first.scores(small.codes))
     assert len(set(first.scores(wide.codes).tolist())) > 1
+
+
+def test_joint_codes_of_many_records_do_not_wrap() -> None:
+    """The Gram matrix of logistic regression reckons with them: a pair of codes is above 255 soon."""
+    few, times = sample(np.uint8), 60
+    many = EncodedSample(few.layout, np.tile(few.codes, times), np.tile(few.labels, times))
+    assert many.n > 2**17
+    assert many.packed.dtype == np.dtype(np.intp)
+    assert np.array_equal(many.packed[:, : few.n], few.packed)

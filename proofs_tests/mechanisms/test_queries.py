@@ -415,6 +415,8 @@ def test_head_room_covers_weights_that_are_off_by_what_producers_may_be(drawn: l
         error = q.improvements(impurity, leaf, inside) - q.improvements(impurity, built.leaf, built.inside)
         target(float(np.abs(error).max()) / room, label=impurity.__name__)
         assert np.abs(error).max() <= room / 4
+    gaps = (leaf - built.leaf) @ np.array([-1.0, 1.0])
+    assert np.abs(gaps).sum() <= q.LEAF_ROUNDING / 2  # of one sample of two
 
 
 def test_head_room_covers_the_order_of_summation() -> None:
