@@ -11,10 +11,11 @@ import numpy as np
 
 from accountant import ReplaceOne
 from accountant._numbers import positive
-from boosting.measures import BoundedMeasure, FloatArray, WholeArray
-from boosting.reweighted import Reweighted, levels, ratio_zeta, start, step
+from boosting.measures import FloatArray, WholeArray
+from boosting.reweighted import Reweighted, ratio_zeta, start, step
 from boosting.schema import Hypothesis, Labelled
 from mechanisms import Slickness
+from mechanisms.rows import Rows
 
 S = TypeVar("S", bound=Labelled)
 
@@ -45,17 +46,15 @@ class ExponentialWeights:
         zeta = ratio_zeta(n, number, self.learning_rate, 1.0 if self.capped else 2.0)
         return Slickness(zeta, n, ReplaceOne(), self.name, ("001-per-round-zeta",))
 
-    def weigh(self, margins: WholeArray | FloatArray, hypotheses: int) -> BoundedMeasure:
-        """The weights, the largest at 1."""
-        values, level = levels(margins, hypotheses)
-        logs = -self.learning_rate * values
+    def weights(self, margins: FloatArray, counts: WholeArray) -> tuple[FloatArray, float]:
+        """The weights, the largest at 1, and their sum. margins, counts: see `MarginWeighting`."""
+        logs = -self.learning_rate * margins
         if self.capped:
             logs = np.minimum(logs, 0.0)
-        counts = np.bincount(level, minlength=logs.size)
         weights = np.exp(np.minimum(logs - np.max(logs[counts > 0]), 0.0))
-        return BoundedMeasure(weights, level, float(counts @ weights))
+        return weights, float(counts @ weights)
 
-    def start(self, sample: S) -> Reweighted[S]:
+    def start(self, sample: S | Rows[S]) -> Reweighted[S]:
         """The uniform measure."""
         return start(sample, self)
 

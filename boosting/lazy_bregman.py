@@ -1,7 +1,8 @@
 """Lazy Bregman re-weighting (LB-NxM), with its slickness certificate.
 
 Hypotheses are ±1 or real, in [−1, 1]. A loss 1 − ½|h(x) − y| is ½(1 + y·h(x)), so in both cases only the sum of the
-margins y·h(x) counts; for ±1 it is a whole number, and as few distinct weights as hypotheses come of it.
+margins y·h(x) counts; for ±1 it is a whole number, and as few distinct weights as hypotheses come of it. Real
+predictions are rounded, record by record, to multiples of 1/1024, which are predictions in [−1, 1] just as well.
 """
 
 import functools
@@ -13,11 +14,12 @@ import numpy as np
 from accountant import ReplaceOne
 from accountant._numbers import count, fraction, positive
 from accountant.rounding import up
-from boosting.measures import BoundedMeasure, FloatArray, WholeArray
-from boosting.projection import capped_scaling, capped_weights
-from boosting.reweighted import Reweighted, levels, ratio_zeta, start, step
+from boosting.measures import FloatArray, WholeArray
+from boosting.projection import capped_scaling
+from boosting.reweighted import Reweighted, ratio_zeta, start, step
 from boosting.schema import Hypothesis, Labelled
 from mechanisms import Slickness
+from mechanisms.rows import Rows
 
 S = TypeVar("S", bound=Labelled)
 
@@ -55,17 +57,12 @@ class LazyBregman:
         """
         return _certificate(self, n, number)
 
-    def weigh(self, margins: WholeArray | FloatArray, hypotheses: int) -> BoundedMeasure:
-        """exp(−λ·margin), scaled and capped to density exactly κ; for ±1 at most hypotheses + 1 distinct values."""
-        values, level = levels(margins, hypotheses)
-        logs = -self.learning_rate * values
-        if margins.dtype.kind == "f":
-            weights, _ = capped_weights(logs, self.density)
-        else:
-            weights = capped_scaling(logs, np.bincount(level, minlength=values.size), self.density)
-        return BoundedMeasure(weights, level, self.density * margins.size)
+    def weights(self, margins: FloatArray, counts: WholeArray) -> tuple[FloatArray, float]:
+        """exp(−λ·margin), scaled and capped to density exactly κ, and κn. margins, counts: see `MarginWeighting`."""
+        mass = self.density * float(np.sum(counts))
+        return capped_scaling(-self.learning_rate * margins, counts, self.density), mass
 
-    def start(self, sample: S) -> Reweighted[S]:
+    def start(self, sample: S | Rows[S]) -> Reweighted[S]:
         """The uniform measure of density κ."""
         return start(sample, self)
 

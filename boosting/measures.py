@@ -16,20 +16,17 @@ WholeArray = npt.NDArray[np.signedinteger[Any]]
 
 @attrs.frozen(slots=False, eq=False)
 class BoundedMeasure:
-    """μ: [n] → [0, 1], stored as few distinct values and one index per record.
+    """μ: [n] → [0, 1], or its part on some of the records, stored as few distinct values and one index per record.
 
-    values: shape (L,), each in [0, 1].  levels: which of them a record has, shape (n,), integers in 0 … L − 1 of any
+    values: shape (L,), each in [0, 1].  levels: which of them a record has, shape (k,), integers in 0 … L − 1 of any
     type: small ones for many records.  mass: what the weights are normalised by, κn for a measure of density κ.
+    n: the number of records, of which these are all or some.
     """
 
     values: FloatArray
     levels: WholeArray
     mass: float
-
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return int(self.levels.size)
+    n: int = attrs.Factory(lambda self: int(self.levels.size), takes_self=True)
 
     @cached_property
     def index(self) -> IntArray:
@@ -38,17 +35,17 @@ class BoundedMeasure:
 
     @property
     def density(self) -> float:
-        """|μ|/n as it really is in floating point."""
+        """|μ|/n as it really is in floating point, where these are all records."""
         return float(np.dot(np.bincount(self.levels, minlength=self.values.size), self.values)) / self.n
 
     @cached_property
     def weights(self) -> FloatArray:
-        """μ(i) for every record, shape (n,)."""
+        """μ(i) for each of these records, shape (k,)."""
         return np.asarray(self.values[self.levels])
 
     @property
     def distribution(self) -> FloatArray:
-        """μ̂(i) = μ(i)/mass, shape (n,); sums to 1 up to rounding."""
+        """μ̂(i) = μ(i)/mass, shape (k,); over all records it sums to 1 up to rounding."""
         return self.weights / self.mass
 
 

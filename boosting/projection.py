@@ -1,20 +1,13 @@
 """Bregman projection to density κ, exactly: capped scaling, without bisection."""
 
-import math
 from typing import Final
 
 import numpy as np
 
 from boosting.measures import FloatArray, WholeArray
 
-TINY: Final = 2.0**-1000
-"""Sums below it are of floats that have lost digits."""
-
 PLAIN: Final = 600.0
 """Logarithms that span less need no care: e^-600 is an ordinary float."""
-
-MOST_PASSES: Final = 64
-"""Over all weights, before they are sorted after all."""
 
 
 def capped_scaling(log_weights: FloatArray, counts: WholeArray, density: float) -> FloatArray:
@@ -65,45 +58,3 @@ def _first_uncapped(logs: FloatArray, sizes: FloatArray, left: FloatArray) -> in
         tail = np.logaddexp.accumulate((logs + np.log(sizes))[::-1])[::-1]
         uncapped = (left > 0.0) & (np.log(left) + logs - tail <= 0.0)
     return int(np.argmax(uncapped)) if np.any(uncapped) else int(logs.size)
-
-
-def capped_weights(log_weights: FloatArray, density: float, log_scale: float = 0.0) -> tuple[FloatArray, float | None]:
-    """μ = min(1, c·w) with Σ μ = density·n, for n weights that may all differ; and ln c. [001-projection]
-
-    log_weights: shape (n,), finite.  density: κ in (0, 1].  log_scale: a guess of ln c; a good one saves time only.
-    Given which weights are capped, c follows, and it caps more; from too few on this ends without sorting, mostly
-    after a few passes. Sums are of positive numbers, so nothing cancels. Where the weights span more than a float
-    does, `capped_scaling` does it in logarithms, and ln c is None.
-    """
-    if density == 1.0:
-        return np.ones(log_weights.size), -float(np.min(log_weights))
-    mass, top = density * log_weights.size, float(np.max(log_weights))
-    relative = log_weights - top
-    np.exp(relative, out=relative)
-    scale = _settled(relative, mass, math.exp(min(max(log_scale + top, 0.0), 700.0)))
-    if scale is None:
-        return capped_scaling(log_weights, np.ones(log_weights.size, dtype=np.intp), density), None
-    relative *= scale
-    return np.minimum(relative, 1.0, out=relative), math.log(scale) - top
-
-
-def _settled(relative: FloatArray, mass: float, guess: float) -> float | None:
-    """The c whose capped weights are those that it follows from. None where so few floats are left that there is none.
-
-    relative: the largest is 1. Only one array is made and used again: new memory takes longer than what is done in it.
-    """
-    free, room = guess * relative < 1.0, np.empty_like(relative)
-    for _ in range(MOST_PASSES):
-        number = np.count_nonzero(free)
-        left, rest = mass - (relative.size - number), float(np.sum(np.multiply(relative, free, out=room)))
-        if not (left > 0.0 and rest > TINY * left):
-            if number == relative.size:
-                return None
-            free = np.ones_like(free)  # the guess was too large; with none capped the rounds below only add to them
-            continue
-        scale = left / rest
-        now = np.multiply(relative, scale, out=room) < 1.0
-        if np.array_equal(now, free):
-            return scale
-        free = now
-    return None

@@ -7,10 +7,11 @@ release; the curve, the probabilities and the threshold are post-processing.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, TypeAlias, cast
+from typing import Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
@@ -22,7 +23,10 @@ from boosting.schema import SignArray
 from learners.schema import IntArray
 from mechanisms import GaussianKernel, LaplaceKernel, Mechanism, NoiseSource, PlainMechanism, Query
 from mechanisms.histograms import Neighbours, counts_l1, counts_l2
+from mechanisms.rows import Rows
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
+
+T = TypeVar("T")
 
 MOST_LOG_ODDS: Final = 6.0
 """Scores are told apart up to these log-odds."""
@@ -59,19 +63,49 @@ class ScoreBins:
         """scores, labels: shape (n,).  edges: inner cut points, rising."""
         return ScoreBins(np.searchsorted(edges, scores, side="right"), labels, len(edges) + 1)
 
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Records per bin and label, shape (number, 2), label −1 first."""
+        slot = 2 * self.bins + (self.labels > 0)
+        return np.bincount(slot, minlength=2 * self.number).reshape(-1, 2).astype(np.int64)
 
-def score_counts(data: ScoreBins) -> FloatArray:
+
+@attrs.frozen(slots=False, eq=False)
+class BinnedRows(Generic[T]):
+    """The same of records in blocks. binned: from some of them to their bins."""
+
+    rows: Rows[T] = attrs.field(repr=False)
+    binned: Callable[[T], ScoreBins]
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """See `ScoreBins`."""
+        binned = self.binned
+        return self.rows.total(lambda block: binned(block.data).counts)
+
+
+class BinCounts(Protocol):
+    """All that a calibration needs to know of the data."""
+
+    @property
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Records per bin and label, shape (number, 2), label −1 first."""
+
+
+C = TypeVar("C", bound=BinCounts)
+
+
+def score_counts(data: BinCounts) -> FloatArray:
     """Records per bin and label, shape (bins, 2), label −1 first; integers."""
-    slot = 2 * data.bins + (data.labels > 0)
-    return np.bincount(slot, minlength=2 * data.number).reshape(-1, 2).astype(np.float64)
+    return data.counts.astype(np.float64)
 
 
-def histogram_l1(adjacency: Neighbours) -> Query[ScoreBins, FloatArray, L1Sensitivity]:
+def histogram_l1(adjacency: Neighbours) -> Query[BinCounts, FloatArray, L1Sensitivity]:
     """`score_counts`, which move by 2 where a record is replaced, by 1 where one comes or goes. [score-histogram]"""
     return Query("score-histogram", score_counts, counts_l1(adjacency), adjacency, ("score-histogram",))
 
 
-def histogram_l2(adjacency: Neighbours) -> Query[ScoreBins, FloatArray, L2Sensitivity]:
+def histogram_l2(adjacency: Neighbours) -> Query[BinCounts, FloatArray, L2Sensitivity]:
     """The same in ℓ2: √2, as one count falls by 1 and another rises by 1; or 1. [score-histogram]"""
     return Query("score-histogram", score_counts, counts_l2(adjacency), adjacency, ("score-histogram",))
 
@@ -111,7 +145,7 @@ class Calibrator:
             return histogram_l2(self.adjacency).sensitivity.value / math.sqrt(2.0 * level)
         return histogram_l1(self.adjacency).sensitivity.value / level
 
-    def mechanism(self, plan: Plan) -> Mechanism[ScoreBins, FloatArray]:
+    def mechanism(self, plan: Plan) -> Mechanism[BinCounts, FloatArray]:
         """The release beside a plan of other ones."""
         scale = self.noise_scale(plan)
         if self.gaussian:
@@ -122,7 +156,7 @@ class Calibrator:
         """The plan with the histogram at its end."""
         return Plan((*plan.steps, Step(self.mechanism(plan).cost, 1)))
 
-    def release(self, spender: Spender, plan: Plan, data: Protected[ScoreBins]) -> "Calibration":
+    def release(self, spender: Spender, plan: Plan, data: Protected[C]) -> "Calibration":
         """Pay for the histogram. plan: as given to `added`."""
         counts = spender.release(self.mechanism(plan), data)
         deviation = self.noise_scale(plan) * (1.0 if self.gaussian else math.sqrt(2.0))

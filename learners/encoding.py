@@ -5,17 +5,19 @@ code, so that one `bincount` serves them all. Sums of weights are in whole numbe
 rows.
 """
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import TypeAlias, cast
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from boosting.measures import BoundedMeasure, FloatArray
+from boosting.measures import BoundedMeasure
 from boosting.schema import SignArray
 from learners.packing import NARROW, WIDE, Feature, Packing, memberships
 from learners.schema import CodeArray, IntArray, Schema
-from learners.weighted_sums import CellIndex, as_shares, cell_sums
+from learners.weighted_sums import CellIndex, ExactArray, cell_sums
 from mechanisms.gradients import WEIGHT_ONE
 
 
@@ -52,6 +54,12 @@ class Layout:
         return Packing(self.schema.columns, self._features, WIDE)
 
 
+Parts: TypeAlias = Mapping[str, npt.NDArray[np.generic]]
+
+Path: TypeAlias = tuple[tuple[int, bool], ...]
+"""Features, and whether records have them."""
+
+
 @attrs.frozen(slots=False, eq=False)
 class EncodedSample:
     """Records as codes, with labels.
@@ -81,25 +89,64 @@ class EncodedSample:
         """The cells of wide groups that each record is in, by label; see `Packing.labelled`."""
         return self.layout.wide.labelled(self.codes, self.labels > 0)
 
-    @cached_property
-    def by_label(self) -> CellIndex:
-        """Cell 0 for records whose label is −1, cell 1 for the others."""
-        return CellIndex((self.labels[:, None] > 0).astype(np.int32), 2)
+    def taken_apart(self) -> "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Parts], EncodedSample]]":
+        """What a file keeps of it, see `learners.file_rows.Keepable`: with its cells, which take longest to make."""
+        layout, cells, weighted = self.layout, self.labelled.cells, self.weights is not None
 
-    def label_sums(self, measure: BoundedMeasure) -> FloatArray:
-        """Σ μ̂(i)·yᵢ over each feature's records, then over all, shape (d + 1,).
+        def again(arrays: Parts) -> EncodedSample:
+            weights = arrays["weights"].view(np.int32) if weighted else None
+            twin = EncodedSample(layout, cast("CodeArray", arrays["codes"]), arrays["labels"].view(np.int8), weights)
+            twin.__dict__["labelled"] = CellIndex(arrays["places"].view(np.int32), cells)
+            return twin
 
-        Weights are rounded as `weighted_sums` says; up to that it is exact, so no order of the records shows.
+        arrays: dict[str, npt.NDArray[np.generic]] = {
+            "codes": self.codes,
+            "labels": self.labels,
+            "places": self.labelled.places,
+        }
+        return arrays if self.weights is None else {**arrays, "weights": self.weights}, again
+
+    def label_sums(self, measure: BoundedMeasure) -> ExactArray:
+        """Σ μ(i)·yᵢ over each feature's records, then over all, shape (d + 1,), in whole units of `weighted_sums`.
+
+        Weights are rounded as that says; up to this it is exact, so neither blocks nor an order of the records show.
         """
         packing = self.layout.wide
         sums = cell_sums(measure, self.labelled).reshape(-1, 2, packing.stride)
-        return as_shares(packing.whole @ (sums[:, 1] - sums[:, 0]).ravel(), self.n)
+        return np.asarray(packing.whole @ (sums[:, 1] - sums[:, 0]).ravel(), dtype=np.int64)
+
+    def held(self, measure: BoundedMeasure, within: "Path" = ()) -> ExactArray:
+        """Σ μ(i) over each feature's records, then over all, by label, shape (d + 1, 2), −1 first; in the same units.
+
+        within: only records that have these features, or lack them, count.
+        """
+        packing = self.layout.wide
+        sums = cell_sums(measure, self.labelled, self.among(within)).reshape(-1, 2, packing.stride)
+        cells = sums.transpose(0, 2, 1).reshape(-1, 2)
+        return np.asarray(packing.whole @ cells, dtype=np.int64)
+
+    def among(self, within: "Path") -> IntArray | None:
+        """Numbers of the records that have features, or lack them, as `within` says; None for all."""
+        rows = None
+        for feature, wanted in within:
+            having = with_feature(self.layout, self.codes, feature, rows)
+            here = having if wanted else ~having
+            rows = np.flatnonzero(here) if rows is None else rows[here]
+        return rows
 
 
 def literal_signs(layout: Layout, codes: CodeArray, feature: int, sign: int = 1) -> SignArray:
     """`sign` where a record has the feature, else −`sign`; shape (n,)."""
     column, members = layout.feature(feature)
     return np.asarray(np.where(members, np.int8(sign), np.int8(-sign))[codes[column]], dtype=np.int8)
+
+
+def with_feature(
+    layout: Layout, codes: CodeArray, feature: int, rows: IntArray | None = None
+) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
+    """Which of these records have a Boolean feature, shape of `rows`, (n,) for None. codes: shape (columns, n)."""
+    column, members = layout.feature(feature)
+    return np.asarray(members[codes[column] if rows is None else codes[column][rows]])
 
 
 def check_encoded(sample: EncodedSample, classes: int) -> None:

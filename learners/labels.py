@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 
-from boosting.measures import FloatArray
+from boosting.measures import FloatArray, WholeArray
 from boosting.schema import SignArray
 from learners.schema import Values
-from learners.tables import refuse_masked
+from learners.tables import refuse_blocks, refuse_masked
 
 
 def refuse_no_labels(y: npt.ArrayLike | None) -> None:
@@ -20,21 +20,22 @@ def refuse_no_labels(y: npt.ArrayLike | None) -> None:
         raise ValueError("y: this estimator requires y to be passed, but the target y is None")
 
 
-def signs(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
-    """−1 for the first of two classes, +1 for the second; shape (n,). Raises ValueError, see `class_numbers`."""
+def signs(y: npt.ArrayLike, classes: Sequence[object], *, part: bool = False) -> SignArray:
+    """−1 for the first of two classes, +1 for the second; shape (n,). part, and what is raised: see `class_numbers`."""
     if len(classes) != 2:
         raise ValueError(f"expected two classes, got {classes!r}")
-    return 2 * class_numbers(y, classes) - 1
+    return 2 * class_numbers(y, classes, part=part) - 1
 
 
-def coded_labels(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
+def coded_labels(y: npt.ArrayLike, classes: Sequence[object], *, part: bool = False) -> SignArray:
     """What learners get: signs for two classes, class numbers for more. Raises ValueError, see `class_numbers`."""
-    return signs(y, classes) if len(classes) == 2 else class_numbers(y, classes)
+    return signs(y, classes, part=part) if len(classes) == 2 else class_numbers(y, classes, part=part)
 
 
-def class_numbers(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
+def class_numbers(y: npt.ArrayLike, classes: Sequence[object], *, part: bool = False) -> SignArray:
     """The place of each label among the classes, shape (n,).
 
+    part: whether there are labels elsewhere, so that here one class will do.
     Raises ValueError where y is not one-dimensional, holds NaN, something outside the classes, or one class only.
     """
     values = label_values(y)
@@ -42,9 +43,16 @@ def class_numbers(y: npt.ArrayLike, classes: Sequence[object]) -> SignArray:
     for number, name in enumerate(classes):
         numbers[values == name] = number
     _refuse_others(values, numbers < 0, classes)
-    if np.unique(numbers).size == 1:
-        raise ValueError(f"y holds one class only, {values[:1].tolist()[0]!r}: there is nothing to learn")
+    if not part:
+        refuse_one_class(np.bincount(numbers, minlength=len(classes)), classes)
     return numbers
+
+
+def refuse_one_class(counts: WholeArray, classes: Sequence[object]) -> None:
+    """Raise ValueError where all records are of one class. counts: of each class's records, shape (classes,)."""
+    if np.count_nonzero(counts) == 1:
+        only = classes[int(np.argmax(counts))]
+        raise ValueError(f"y holds one class only, {only!r}: there is nothing to learn")
 
 
 def bounded_labels(y: npt.ArrayLike, bounds: tuple[float, float]) -> FloatArray:
@@ -82,6 +90,7 @@ def label_values(y: npt.ArrayLike) -> Values:
 
     A column, shape (n, 1), is taken with scikit-learn's DataConversionWarning.
     """
+    refuse_blocks(y, "y")
     refuse_masked(y, "y")
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from scipy.special import expit
@@ -14,15 +14,17 @@ from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.calibration import Calibrator, vote_edges
 from learners.defaults import Settings, lazy_boost_settings
+from learners.encoded_rows import EncodedRows, check_rows, encoded_rows
 from learners.encoding import EncodedSample, Layout
 from learners.estimator import PrivateClassifier, Rule, named_rule
 from learners.lazy_plan import LazyPlan
 from learners.one_rule import PrivateOneRule
 from learners.parameters import optional
-from learners.paying import Check, Progress, RandomState
+from learners.paying import Check, Learning, Progress, RandomState
 from learners.quantile_cuts import QUANTILE_SHARE, QuantileCuts, bins, finely_cut
 from learners.schema import Schema
 from learners.selections import Selection, selection
+from learners.sources import AnyTable, in_blocks, source_header
 from learners.tables import Table
 from learners.top_down import Criterion, PrivateTopDown, check_criterion, check_depth
 from learners.votes import Vote, VoteModel
@@ -152,7 +154,55 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         schema = super()._resolved_schema(table)
         return schema if self.quantile_bins is None else finely_cut(schema)
 
-    def _plan(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource) -> LazyPlan:
+    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
+        """Learn at a cost of at most (epsilon, delta), charged before the first release.
+
+        X: n records, a DataFrame, a mapping of columns or an array (n, columns); or a table in blocks, as
+          `ParquetTable`, `MappedTable`, or a DataFrame or array of Dask, which is encoded once and stays where it is.
+        y: labels, shape (n,); of a table in blocks, see there.
+        on_round: called after each round with its number and its hypothesis, which is public by then.
+        The same records and random_state give the same model, however they are stored. [exact-rows]
+        Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
+        anything is charged.
+        """
+        if in_blocks(X) is None:
+            return super().fit(X, y, on_round=on_round)  # type: ignore[arg-type]  # both say what else is wrong
+        self._parameters()
+        header = source_header(X, y)
+        schema = self._resolved_schema(header)
+        classes = self._public_classes(schema)
+        self._fit_any(encoded_rows(X, y, schema, classes, type(self).__name__), classes, on_round)
+        self._remember_names(header)
+        return self
+
+    def fit_encoded(self, sample: EncodedSample | EncodedRows, *, on_round: Progress | None = None) -> Self:
+        """`fit` on a sample that is encoded already, in memory or in blocks; its layout's schema takes precedence.
+
+        Raises ValueError where codes or labels are not what the sample says, before anything is charged.
+        """
+        return self._fit_any(sample, self._public_classes(sample.layout.schema), on_round)
+
+    def _fit_any(
+        self, sample: EncodedSample | EncodedRows, classes: tuple[object, ...], on_round: Progress | None
+    ) -> Self:
+        return self._fit_sample(sample, classes, on_round)  # type: ignore[arg-type]  # the two below take both
+
+    def _prepared(
+        self,
+        sample: EncodedSample | EncodedRows,
+        classes: tuple[object, ...],
+        noise: NoiseSource,
+        on_round: Progress | None,
+    ) -> Learning[VoteModel]:
+        if isinstance(sample, EncodedSample):
+            if sample.weights is not None:
+                raise ValueError("sample weights: this learner weighs the records itself and takes none")
+            sample = EncodedRows.of(sample)
+        check_rows(sample, len(classes))
+        rows = sample
+        return lambda allowance: (self._learn(rows, allowance, noise, on_round), None)
+
+    def _plan(self, sample: EncodedRows, allowance: Allowance, noise: NoiseSource) -> LazyPlan:
         """What this fit will release, from public numbers."""
         if sample.n > MOST_RECORDS:
             raise ValueError(f"{sample.n:,} records: weights are added up exactly for at most {MOST_RECORDS:,}")
@@ -187,13 +237,16 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
                 return factory(layout, eta, noise)
 
     def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
+        self,
+        sample: EncodedSample | EncodedRows,
+        allowance: Allowance,
+        noise: NoiseSource,
+        on_round: Progress | None,
     ) -> VoteModel:
-        if sample.weights is not None:
-            raise ValueError("sample weights: this learner weighs the records itself and takes none")
-        plan = self._plan(sample, allowance, noise)
+        records = EncodedRows.of(sample) if isinstance(sample, EncodedSample) else sample
+        plan = self._plan(records, allowance, noise)
         eta = allowance.largest_eta(plan.whole)
-        data = allowance.ledger.protect(sample)
+        data = allowance.ledger.protect(records.rows)
         with allowance.reserve(plan.whole(eta), self._adjacency(), plan.announced(eta)) as charge:
             model = plan.run(eta, charge, data, on_round)
         self.eta_, self.settings_ = eta, plan.settings

@@ -6,7 +6,7 @@ import attrs
 
 from accountant import Description, Plan, Protected
 from boosting import LazyBregman, Spender, boost, boosting_plan, certificates
-from learners.calibration import Calibrator, ScoreBins
+from learners.calibration import BinnedRows, Calibrator, ScoreBins
 from learners.defaults import Settings
 from learners.encoding import EncodedSample, Layout
 from learners.paying import Progress
@@ -14,6 +14,7 @@ from learners.quantile_cuts import Merged, QuantileCuts
 from learners.votes import VoteModel
 from learners.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
 from mechanisms import NoiseSource, Slickness
+from mechanisms.rows import Rows
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -66,17 +67,23 @@ class LazyPlan:
             said, parameters=(*said.parameters, *own.items()), claims=tuple(dict.fromkeys((*said.claims, *claims)))
         )
 
-    def run(self, eta: float, spender: Spender, data: Protected[EncodedSample], on_round: Progress | None) -> VoteModel:
+    def run(
+        self, eta: float, spender: Spender, data: Protected[Rows[EncodedSample]], on_round: Progress | None
+    ) -> VoteModel:
         """Release it all. eta: as for `whole`, whose costs `spender` has reserved."""
         rounds, layout = self.rounds(eta), self.layout
         if self.cuts is not None:
             merged = Merged(layout.schema, self.cuts.release(spender, rounds, data))
-            layout, data = merged.layout, data.map(merged)
+            layout, data = merged.layout, data.map(lambda rows: rows.map(merged).kept())
         learner = self._learner(eta, layout)
         rules = boost(data, self.n, self.booster, learner, self.settings.rounds, spender, on_round)
         model = VoteModel(layout.schema, rules)
         if self.calibrator is None:
             return model
         edges = self.calibrator.edges
-        scored = data.map(lambda sample: ScoreBins.of(model.votes(sample.codes), sample.labels, edges))
+
+        def binned(sample: EncodedSample) -> ScoreBins:
+            return ScoreBins.of(model.votes(sample.codes), sample.labels, edges)
+
+        scored = data.map(lambda rows: BinnedRows(rows, binned))
         return attrs.evolve(model, calibration=self.calibrator.release(spender, rounds, scored))

@@ -16,6 +16,7 @@ from learners.encoding import EncodedSample, Layout, literal_signs
 from learners.schema import CodeArray, Schema
 from learners.selections import Selection, choosing, selection
 from learners.weak_learners import CodeHypothesis, RobustLearner, two_classes, whole
+from learners.weighted_sums import as_shares
 from mechanisms import NoiseSource, RangeSensitivity, RobustQuery, RobustSelection, SecureNoise, Slickness
 
 CONSTANT: Final = -1
@@ -78,8 +79,7 @@ def one_rules(d: int) -> list[OneRule]:
 
 def one_rule_scores(data: Reweighted[EncodedSample]) -> FloatArray:
     """−err of every candidate under the weighting, shape (2d + 2,), in the order of `one_rules`."""
-    measure = data.measure
-    sums = data.sample.label_sums(measure)
+    sums = as_shares(data.total(EncodedSample.label_sums), data.n)
     inside, everything = sums[:-1], sums[-1]
     correlation = 2.0 * inside - everything
     both = np.concatenate([correlation, -correlation, [everything, -everything]])

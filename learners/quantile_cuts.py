@@ -11,6 +11,7 @@ from typing import Final
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
 from accountant import BasicComposition, Plan, Protected, ZCDPComposition
 from accountant._numbers import count
@@ -21,6 +22,7 @@ from learners.partitions import public_cuts, refined
 from learners.schema import Column, IntArray, Numeric, Schema
 from mechanisms import Candidates, NoiseSource, PrivateQuantile
 from mechanisms.quantiles import Tally
+from mechanisms.rows import Block, Rows
 
 QUANTILE_SHARE: Final = 0.1
 """Of the budget: of Σρ where there is a δ, else of Σε."""
@@ -95,7 +97,7 @@ class QuantileCuts:
         """What all quantiles cost beside a plan of other releases."""
         return Plan.sequence([each.cost for some in self.mechanisms(self.eta(others)).values() for each in some])
 
-    def release(self, spender: Spender, others: Plan, data: Protected[EncodedSample]) -> dict[int, IntArray]:
+    def release(self, spender: Spender, others: Plan, data: Protected[Rows[EncodedSample]]) -> dict[int, IntArray]:
         """By column, numbers of the fine cells above which it is cut, rising. others: as given to `plan`."""
         chosen = {}
         for number, some in self.mechanisms(self.eta(others)).items():
@@ -108,14 +110,18 @@ class QuantileCuts:
 
 @attrs.frozen
 class _Tallied:
-    """Counts of one column's cells."""
+    """Counts of one column's cells, once they are asked for."""
 
     column: int
     candidates: Candidates
 
-    def __call__(self, sample: EncodedSample) -> Tally:
-        counts = np.bincount(sample.codes[self.column], minlength=len(self.candidates))
-        return Tally(self.candidates, counts.astype(np.int64))
+    def __call__(self, rows: Rows[EncodedSample]) -> Tally:
+        column, cells = self.column, len(self.candidates)
+
+        def counted(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
+            return np.bincount(block.data.codes[column], minlength=cells).astype(np.int64)
+
+        return Tally(self.candidates, lambda: rows.total(counted))
 
 
 @attrs.frozen(slots=False, eq=False)

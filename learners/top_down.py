@@ -9,15 +9,13 @@ import numpy as np
 
 from accountant import BoundedRange, Cost, Description, Protected, PureDP
 from accountant._numbers import count, positive
-from boosting import Reweighted
 from boosting.measures import FloatArray
 from boosting.schema import Spender
-from learners.encoding import EncodedSample, Layout
-from learners.schema import IntArray
+from learners.encoding import Layout, Path
 from learners.selections import Selection, choosing, selection
-from learners.trees import Split, Tree, with_feature
-from learners.weak_learners import Robust, RobustLearner
-from learners.weighted_sums import ExactArray, as_shares, cell_sums
+from learners.trees import Split, Tree
+from learners.weak_learners import Robust, RobustLearner, Weighted
+from learners.weighted_sums import ExactArray, as_shares
 from mechanisms import (
     ENTROPY_IMPROVEMENT,
     ERROR_IMPROVEMENT,
@@ -40,55 +38,50 @@ Criterion: TypeAlias = Literal["gini", "entropy", "error"]
 class Leaf:
     """The records of one leaf under a weighting. Sums are of `learners.weighted_sums`: whole, and so without order.
 
-    parent, sibling: where given, sums are the parent's less the (smaller) sibling's.
+    path: how records get there.
+    parent, sibling: where given, sums are the parent's less the (lighter) sibling's.
     """
 
-    data: Reweighted[EncodedSample]
-    rows: IntArray
+    data: Weighted
+    path: Path = ()
     parent: "Leaf | None" = None
     sibling: "Leaf | None" = None
 
     @cached_property
-    def sums(self) -> ExactArray:
-        """Weight per packed group, label and cell, shape (groups, 2, cells), label −1 first."""
+    def held(self) -> ExactArray:
+        """Weight per feature and label, then that of all records, shape (d + 1, 2): a visit, or none."""
         if self.parent is not None and self.sibling is not None:
-            return np.asarray(self.parent.sums - self.sibling.sums, dtype=np.int64)
-        sample = self.data.sample
-        stride = sample.layout.wide.stride
-        rows = None if self.rows.size == sample.n else self.rows
-        return cell_sums(self.data.measure, sample.labelled, rows).reshape(-1, 2, stride)
+            return np.asarray(self.parent.held - self.sibling.held, dtype=np.int64)
+        path = self.path
+        return self.data.total(lambda sample, measure: sample.held(measure, path))
 
     @cached_property
     def labels(self) -> FloatArray:
         """The weight of each label, shape (2,), label −1 first."""
-        return as_shares(self._labels, self.data.sample.n)
+        return as_shares(self._labels, self.data.n)
 
     @cached_property
     def _labels(self) -> ExactArray:
-        if self.parent is not None and self.sibling is not None:
-            return np.asarray(self.parent._labels - self.sibling._labels, dtype=np.int64)
-        if "sums" in self.__dict__:
-            return np.asarray(self.sums[0].sum(axis=1), dtype=np.int64)
-        return cell_sums(self.data.measure, self.data.sample.by_label, self.rows)
+        if self.parent is None:
+            return np.asarray(self.held[-1], dtype=np.int64)
+        feature, inside = self.path[-1]
+        having = self.parent.held[feature]
+        return np.asarray(having if inside else self.parent._labels - having, dtype=np.int64)
 
     @cached_property
     def inside(self) -> FloatArray:
         """The same among the records that have a feature, shape (d, 2)."""
-        sample = self.data.sample
-        cells = self.sums.transpose(0, 2, 1).reshape(-1, 2)
-        return as_shares((sample.layout.wide.whole @ cells)[:-1], sample.n)
+        return as_shares(self.held[:-1], self.data.n)
 
     def cut(self, feature: int) -> tuple["Leaf", "Leaf"]:
-        """Its records without the feature and with it."""
-        sample = self.data.sample
-        all_of_them = self.rows.size == sample.n
-        has = with_feature(sample.layout, sample.codes, feature, None if all_of_them else self.rows)
-        no, yes = self.rows[~has], self.rows[has]
-        if no.size < yes.size:
-            small = Leaf(self.data, no)
-            return small, Leaf(self.data, yes, self, small)
-        small = Leaf(self.data, yes)
-        return Leaf(self.data, no, self, small), small
+        """Its records without the feature and with it. Only the lighter ones are ever visited."""
+        without, having = ((*self.path, (feature, wanted)) for wanted in (False, True))
+        inside = self.held[feature]
+        if 2 * int(inside.sum()) < int(self._labels.sum()):
+            small = Leaf(self.data, having, self)
+            return Leaf(self.data, without, self, small), small
+        small = Leaf(self.data, without, self)
+        return small, Leaf(self.data, having, self, small)
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -98,9 +91,9 @@ class WeightedTree:
     leaves: tuple[Leaf, ...]
 
     @staticmethod
-    def planted(data: Reweighted[EncodedSample]) -> "WeightedTree":
+    def planted(data: Weighted) -> "WeightedTree":
         """All records in one leaf."""
-        return WeightedTree((Leaf(data, np.arange(data.sample.n)),))
+        return WeightedTree((Leaf(data),))
 
     @property
     def slickness(self) -> Slickness:
@@ -233,7 +226,7 @@ class PrivateTopDown(RobustLearner[Tree]):
         own = (("splits", self.splits), ("label_width", self.label_width))
         return attrs.evolve(said, parameters=(*said.parameters, *own))
 
-    def learn(self, spender: Spender, data: Protected[Reweighted[EncodedSample]], slickness: Slickness) -> Tree:
+    def learn(self, spender: Spender, data: Protected[Weighted], slickness: Slickness) -> Tree:
         """See `RoundLearner`."""
         *choices, label = self.certified(slickness)
         splits = list[Split]()

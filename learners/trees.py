@@ -6,8 +6,8 @@ import attrs
 import numpy as np
 
 from boosting.schema import SignArray
-from learners.encoding import Layout
-from learners.schema import CodeArray, IntArray, Schema
+from learners.encoding import Layout, with_feature
+from learners.schema import CodeArray, Schema
 from learners.weak_learners import CodeHypothesis, sequence, two_classes, whole
 
 
@@ -109,11 +109,3 @@ def _lines(node: _Node, names: Sequence[str], classes: Sequence[str]) -> list[st
         first, *rest = _lines(child, names, classes)
         lines += [f"  {answer}: {first}", *(f"  {line}" for line in rest)]
     return lines
-
-
-def with_feature(
-    layout: Layout, codes: CodeArray, feature: int, rows: IntArray | None = None
-) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Which of these records have a Boolean feature, shape of `rows`, (n,) for None. codes: shape (columns, n)."""
-    column, members = layout.feature(feature)
-    return np.asarray(members[codes[column] if rows is None else codes[column][rows]])

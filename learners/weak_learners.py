@@ -14,17 +14,18 @@ import numpy as np
 
 from accountant import Cost, Description, Protected
 from boosting import Reweighted, Spender
-from boosting.measures import FloatArray
+from boosting.measures import BoundedMeasure, FloatArray
 from boosting.schema import SignArray
 from learners.encoding import EncodedSample, Layout
-from learners.schema import CodeArray, IntArray, Schema
+from learners.schema import CodeArray, Schema
+from learners.weighted_sums import CellIndex, ExactArray, as_shares, cell_sums
 from mechanisms import NoiseSource, RobustMechanism, Slickness
 from mechanisms.robust import CertifiedMechanism
 
 H_co = TypeVar("H_co", covariant=True)
 
 Weighted: TypeAlias = Reweighted[EncodedSample]
-"""What each round learns from: the sample, with the weights that released hypotheses give it."""
+"""What each round learns from: records, wherever they are, with the weights that released hypotheses give them."""
 
 Robust: TypeAlias = RobustMechanism[Any, Any, Any, Any]
 
@@ -41,16 +42,16 @@ class CodeHypothesis(abc.ABC):
         return self.on_codes(sample.layout, sample.codes)
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(slots=False, eq=False)
 class WeightedPartition:
     """A weighted sample in the cells of a public partition: what `mechanisms.LEAF_GAPS` and its like ask for.
 
-    cells: the cell of each record, shape (n,); a function of the record and of what is public or released.
+    cells: from records to the cell of each, shape (k,): of a record, and of what is public or released, alone.
     number: how many cells there are; public.
     """
 
     data: Weighted
-    cells: IntArray
+    cells: Callable[[EncodedSample], CodeArray]
     number: int
 
     @property
@@ -58,13 +59,16 @@ class WeightedPartition:
         """The certificate of the weighting."""
         return self.data.slickness
 
-    @property
+    @cached_property
     def leaf(self) -> FloatArray:
-        """Σ μ̂(i) per cell and label, shape (number, 2), label −1 first: integer counts of each distinct weight."""
-        sample, measure = self.data.sample, self.data.measure
-        slot = (2 * measure.index + (sample.labels > 0)) * self.number + self.cells
-        counts = np.bincount(slot, minlength=2 * measure.values.size * self.number).reshape(-1, 2, self.number)
-        return np.asarray(np.tensordot(measure.values, counts, axes=1).T / measure.mass)
+        """Σ μ̂(i) per cell and label, shape (number, 2), label −1 first: exact sums of whole units, over any blocks."""
+        cells, number = self.cells, self.number
+
+        def summed(sample: EncodedSample, measure: BoundedMeasure) -> ExactArray:
+            places = 2 * cells(sample).astype(np.int32) + (sample.labels > 0)
+            return cell_sums(measure, CellIndex(places[:, None].astype(np.int32, copy=False), 2 * number))
+
+        return as_shares(self.data.total(summed), self.data.n).reshape(-1, 2)
 
 
 def two_classes(schema: Schema) -> tuple[str, str]:

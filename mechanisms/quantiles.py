@@ -5,7 +5,7 @@ Cut points come from a public list, so that the mechanism has finitely many outc
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Final, Protocol, TypeVar
 
@@ -87,10 +87,18 @@ class Candidates:
 
 @attrs.frozen(eq=False, repr=False)
 class Tally:
-    """How many records count as each candidate, shape (k,): all that quantiles need to know of the data."""
+    """How many records count as each candidate, shape (k,): all that quantiles need to know of the data.
+
+    counted: that, or what finds it out once it is asked for.
+    """
 
     candidates: Candidates
-    counts: CountArray
+    counted: CountArray | Callable[[], CountArray] = attrs.field(repr=False)
+
+    @cached_property
+    def counts(self) -> CountArray:
+        """Shape (k,)."""
+        return self.counted if isinstance(self.counted, np.ndarray) else self.counted()
 
     def utilities(self, level: float) -> FloatArray:
         """Minus the number of ranks between `target_rank(level, n)` and each candidate, shape (k,).

@@ -47,7 +47,7 @@ def run(booster: LazyBregman, game: Agreements, rounds: int, choose: Choice) -> 
 
 
 def in_turn(state: Reweighted[Agreements]) -> int:
-    return state.hypotheses
+    return len(state.hypotheses)
 
 
 def coin_game(rounds: int) -> Agreements:

@@ -1,4 +1,4 @@
-"""LazyBregman with real-valued hypotheses: n distinct weights, projected exactly, under the same certificate."""
+"""LazyBregman with real-valued hypotheses, rounded to a grid: the same certificate as with those of ±1."""
 
 import math
 
@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from boosting import LazyBregman, Reweighted, capped_scaling, joint_distance
+from boosting import LazyBregman, Reweighted, joint_distance
 from boosting.measures import FloatArray
-from boosting.projection import capped_weights
 from boosting.schema import SignArray
 
 REALS = st.floats(-1.0, 1.0)
@@ -41,33 +40,6 @@ def after_all(booster: LazyBregman, sample: Table) -> Reweighted[Table]:
     for number in range(sample.said.shape[0]):
         state = booster.step(state, Row(number))
     return state
-
-
-# --- the projection --------------------------------------------------------------------------------------------
-
-
-@given(
-    st.lists(st.floats(-2000.0, 2000.0), min_size=1, max_size=40),
-    st.floats(1e-3, 1.0),
-    st.floats(-50.0, 50.0),
-)
-def test_capping_without_sorting_is_capping_with_sorting(logs: list[float], density: float, guess: float) -> None:
-    """Whatever the guess; also where the weights span more than a float does."""
-    log_weights = np.array(logs)
-    found, log_scale = capped_weights(log_weights, density, guess)
-    expected = capped_scaling(log_weights, np.ones(log_weights.size, dtype=np.intp), density)
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-30)
-    if log_scale is not None:
-        again = np.minimum(1.0, np.exp(np.minimum(log_weights + log_scale, 0.0)))
-        assert found == pytest.approx(again, rel=1e-9, abs=1e-30)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(2, 5000), st.sampled_from([1.0, 0.5, 0.1, 0.01]))
-def test_the_mass_is_what_it_should_be(seed: int, n: int, density: float) -> None:
-    weights, log_scale = capped_weights(np.random.default_rng(seed).normal(0.0, 3.0, n), density)
-    assert log_scale is not None
-    assert float(np.sum(weights)) == pytest.approx(density * n, rel=1e-12)
-    assert np.all((weights > 0.0) & (weights <= 1.0))
 
 
 # --- real hypotheses -------------------------------------------------------------------------------------------

@@ -171,11 +171,11 @@ def test_bad_parameters_are_refused() -> None:
 def test_margins_of_more_rounds_than_are_certified_do_not_overflow() -> None:
     """A replay may be longer than any certificate; two bytes would wrap at 2^15."""
     sample = ToyLabels(np.array([1, -1], dtype=np.int8))
-    state = attrs.evolve(LazyBregman(0.5, 0.001).start(sample), hypotheses=MAX_ROUNDS)
+    state = attrs.evolve(LazyBregman(0.5, 0.001).start(sample), hypotheses=(AlwaysRight(),) * MAX_ROUNDS)
     assert state.margins.dtype == np.int16
     after = LazyBregman(0.5, 0.001).step(state, AlwaysRight())
     assert after.margins.dtype == np.int64
-    assert after.margins.tolist() == [1, 1]
+    assert after.margins.tolist() == [MAX_ROUNDS + 1] * 2
 
 
 @attrs.frozen(eq=False)

@@ -28,7 +28,7 @@ from boosting.measures import FloatArray
 from exchequer.datasets import Dataset, adult, breast_cancer, data_folder
 from learners import LazyBoostClassifier
 from learners import calibration as c
-from learners.calibration import Calibration, Calibrator, ScoreBins
+from learners.calibration import BinCounts, Calibration, Calibrator, ScoreBins
 from mechanisms import SeededNoise
 from mechanisms.histograms import Neighbours
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
@@ -55,7 +55,7 @@ def scored(records: tuple[Cell, ...]) -> ScoreBins:
     return ScoreBins(bins, (2 * labels - 1).astype(np.int8), 3)
 
 
-def pairs(adjacency: Neighbours) -> list[Pair[ScoreBins]]:
+def pairs(adjacency: Neighbours) -> list[Pair[BinCounts]]:
     records = [(bin_, label) for bin_ in range(3) for label in (0, 1)]
     return [pair.map(scored) for pair in neighbours(adjacency, records, 2)]
 

@@ -28,6 +28,7 @@ from learners import (
 from learners.encoding import literal_signs
 from learners.packing import NARROW, WIDE
 from learners.tables import Table, encode
+from learners.weighted_sums import as_shares
 
 SCHEMA = Schema(
     (
@@ -296,7 +297,7 @@ def test_label_sums_equal_the_dense_product(case: tuple[EncodedSample, BoundedMe
     sample, measure = case
     dense = np.stack([literal_signs(sample.layout, sample.codes, f) > 0 for f in range(sample.layout.d)])
     signed = measure.distribution * sample.labels
-    sums = sample.label_sums(measure)
+    sums = as_shares(sample.label_sums(measure), sample.n)
     assert sums[:-1] == pytest.approx(dense @ signed, abs=2.0**-37)
     assert sums[-1] == pytest.approx(signed.sum(), abs=2.0**-37)
 

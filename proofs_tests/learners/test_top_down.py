@@ -111,10 +111,10 @@ def test_cells_are_the_weights_that_slow_sums_give(
 def test_sums_by_subtraction_are_the_sums(table: list[Record], history: list[int], splits: tuple[Split, ...]) -> None:
     tree = grown(weighted(table, history, LazyBregman(0.4, 0.3)), splits)
     for leaf in tree.leaves:
-        counted = Leaf(leaf.data, leaf.rows)
-        assert np.issubdtype(leaf.sums.dtype, np.integer)
-        assert np.array_equal(leaf.sums, counted.sums)
-        assert np.array_equal(leaf.labels, Leaf(leaf.data, leaf.rows).labels)
+        counted = Leaf(leaf.data, leaf.path)
+        assert np.issubdtype(leaf.held.dtype, np.integer)
+        assert np.array_equal(leaf.held, counted.held)
+        assert np.array_equal(leaf.labels, Leaf(leaf.data, leaf.path).labels)
         assert np.array_equal(leaf.labels, counted.labels)
 
 

@@ -93,7 +93,7 @@ def test_weights_of_a_partition_are_the_weights() -> None:
     sample = EncodedSample(Layout(SCHEMA), table, np.where(rng.random(300) < 0.4, 1, -1).astype(np.int8))
     booster = LazyBregman(0.3, 0.4)
     state = booster.step(booster.start(sample), Bars(0, (1, 1, -1, -1, 1)))
-    found = WeightedPartition(state, table[1], 4).leaf
+    found = WeightedPartition(state, lambda records: records.codes[1], 4).leaf
     share = state.measure.distribution
     expected = [[share[(table[1] == cell) & (sample.labels == label)].sum() for label in (-1, 1)] for cell in range(4)]
     assert np.abs(found - np.array(expected)).sum() < WEIGHT_ROUNDING

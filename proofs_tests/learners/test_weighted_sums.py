@@ -14,6 +14,7 @@ from boosting import LazyBregman
 from boosting.measures import BoundedMeasure
 from learners import weighted_sums
 from learners.weighted_sums import BITS, CellIndex, cell_sums, weight_units
+from proofs_tests.support.weighed import weighed
 
 
 def measured(rng: np.random.Generator, n: int, spread: float) -> BoundedMeasure:
@@ -70,7 +71,7 @@ def test_rounding_moves_all_weights_together_by_less_than_half_a_unit_each(
 ) -> None:
     """2^-37 of the mass: what SCORE_ROUNDING allows for."""
     margins = (2 * np.random.default_rng(seed).integers(0, 9, n) - 8).astype(np.int16)
-    measure = LazyBregman(density, rate).weigh(margins, 8)
+    measure = weighed(LazyBregman(density, rate), margins, 8)
     units = weight_units(measure)
     mass = Fraction(measure.mass)
     off = sum(
@@ -97,7 +98,7 @@ def test_more_records_than_64_bits_hold_are_refused_before_anything_is_charged(
 def test_a_leaf_that_nobody_is_in_weighs_nothing_at_any_density(density: float) -> None:
     """Levels that nobody has weigh 1, 2^56 units and more at such a density: no block is that small."""
     n = 2**16 + 1
-    measure = LazyBregman(density, 1.0).weigh(np.zeros(n, dtype=np.int16), 20)
+    measure = weighed(LazyBregman(density, 1.0), np.zeros(n, dtype=np.int16), 20)
     index = index_of(np.zeros((1, n), dtype=np.intp), 2)
     assert cell_sums(measure, index, np.zeros(0, dtype=np.intp)).tolist() == [0, 0]
     assert cell_sums(measure, index).tolist() == slow(measure, index, list(range(n)))

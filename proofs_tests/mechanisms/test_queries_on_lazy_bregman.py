@@ -17,6 +17,7 @@ from mechanisms import NoiseSource, PermuteAndFlip, Slickness, WeightedExponenti
 from mechanisms import queries as q
 from mechanisms.leaf_labels import LeafLabels
 from proofs_tests.harness import output_law, replace_one_neighbours, samples
+from proofs_tests.support.weighed import weighed
 
 Record = tuple[int, int, int]
 RECORDS: list[Record] = [(a, b, y) for a, b in itertools.product((0, 1), repeat=2) for y in (-1, 1)]
@@ -217,8 +218,8 @@ def test_weights_of_a_thousand_rounds_stay_inside_the_rounding_that_queries_assu
     """Σ |μ̂ in double precision − μ̂ in 60 digits| is at most a quarter of WEIGHT_ROUNDING."""
     rng, rounds, booster = np.random.default_rng(0), 1000, LazyBregman(density, rate)
     margins = 2 * rng.binomial(rounds, rng.uniform(0.3, 0.9, 300)) - rounds
-    state = Reweighted(Points(tuple((0, 0, 1) for _ in range(300))), margins.astype(np.intp), rounds, booster)
+    measure = weighed(booster, margins.astype(np.intp), rounds)
     with mpmath.workdps(60):
         exact = exact_distribution(margins.tolist(), booster)
-        error = sum(abs(mpmath.mpf(w) - e) for w, e in zip(state.measure.distribution.tolist(), exact, strict=True))
+        error = sum(abs(mpmath.mpf(w) - e) for w, e in zip(measure.distribution.tolist(), exact, strict=True))
     assert error <= q.WEIGHT_ROUNDING / 4

@@ -41,6 +41,6 @@ class PrivateBars(RobustLearner[Bars]):
     def learn(self, spender: Spender, data: Protected[Weighted], slickness: Slickness) -> Bars:
         number, columns = next(self.turn), self.layout.schema.columns
         column, cells = number % len(columns), columns[number % len(columns)].cells
-        view = data.map(lambda weighted: WeightedPartition(weighted, weighted.sample.codes[column], cells))
+        view = data.map(lambda weighted: WeightedPartition(weighted, lambda sample: sample.codes[column], cells))
         (labels,) = (spender.release(robust.under(slickness), view) for robust in self.releases(slickness.zeta))
         return Bars(column, tuple(labels.tolist()))

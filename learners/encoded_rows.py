@@ -1,0 +1,70 @@
+"""Records as codes, in blocks: what boosted 1-Rules and trees learn from, wherever the records are."""
+
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from learners.encoding import EncodedSample, Layout, check_encoded
+from learners.labels import coded_labels
+from learners.schema import Schema
+from learners.sources import AnyTable, Part, refuse_single_class, source_rows
+from learners.tables import narrow_codes
+from mechanisms.rows import Block, MemoryRows, Rows
+
+
+@attrs.frozen(eq=False, repr=False)
+class EncodedRows:
+    """Records as codes. layout: public, the same for all blocks.  rows: the blocks."""
+
+    layout: Layout
+    rows: Rows[EncodedSample]
+
+    def __repr__(self) -> str:
+        return "<EncodedRows: sealed>"
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.rows.n
+
+    @staticmethod
+    def of(sample: EncodedSample) -> "EncodedRows":
+        """A sample in memory, in one block."""
+        return EncodedRows(sample.layout, MemoryRows.of(sample, sample.n))
+
+
+def encoded_rows(table: AnyTable, y: object, schema: Schema, classes: Sequence[object], reader: str) -> EncodedRows:
+    """The records of a table in blocks, encoded once and kept where they are.
+
+    y: see `BlockTable`.  classes: two.  reader: who asks, for messages.
+    Raises as `learners.tables.encode` and `coded_labels` do, and ValueError where all records are of one class.
+    """
+    layout, names = Layout(schema), tuple(classes)
+
+    def encoded(part: Part) -> EncodedSample:
+        codes = narrow_codes(part.table, schema, reader=reader)
+        labels = coded_labels(part.labels, names, part=True)
+        if codes.shape[1] != labels.size:
+            raise ValueError(f"X has {codes.shape[1]} records, y has {labels.size}")
+        return EncodedSample(layout, codes, labels)
+
+    rows = source_rows(table, y).map(encoded).kept()
+    refuse_single_class(rows, lambda sample: sample.labels, names)
+    return EncodedRows(layout, rows)
+
+
+def check_rows(sample: EncodedRows, classes: int) -> None:
+    """`check_encoded` of all blocks; a visit. Raises ValueError also where a block says another layout."""
+    layout = sample.layout
+
+    def checked(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
+        if block.data.layout.schema != layout.schema:
+            raise ValueError("the blocks are encoded by different schemas")
+        if block.data.n != block.size:
+            raise ValueError(f"a block of {block.size} records holds {block.data.n}")
+        check_encoded(block.data, classes)
+        return np.zeros(1, dtype=np.int64)
+
+    sample.rows.total(checked)
