@@ -14,8 +14,10 @@ from learners.gradient_boosting import DPGradientBoostingClassifier
 from learners.halfspace_boost import HalfspaceBoostClassifier
 from learners.lazy_boost import LazyBoostClassifier
 from learners.logistic import DPLogisticRegression, LogisticModel
+from learners.mapped_table import MappedTable
 from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
 from learners.one_rule import OneRule, PrivateOneRule
+from learners.parquet_table import ParquetTable
 from learners.private_boost import PrivateBoostClassifier
 from learners.private_fairness import private_demographic_table, private_group_risks, private_statistical_parity
 from learners.rado_boost import RadoBoostClassifier
@@ -49,12 +51,14 @@ __all__ = [
     "Layout",
     "LazyBoostClassifier",
     "LogisticModel",
+    "MappedTable",
     "MarginHistogram",
     "MinNorm",
     "Numeric",
     "Objective",
     "OneRule",
     "OutsideSchema",
+    "ParquetTable",
     "PrivateBoostClassifier",
     "PrivateClassifier",
     "PrivateOneRule",

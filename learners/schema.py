@@ -14,6 +14,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from learners.distinct import distinct
+
 IntArray = npt.NDArray[np.intp]
 CodeArray = npt.NDArray[np.integer[Any]]
 """Codes of any integer type: small ones are passed over faster."""
@@ -79,19 +81,20 @@ class Categorical:
 
     def codes(self, values: Values) -> IntArray:
         """Category numbers, shape (n,). Raises OutsideSchema."""
-        kinds, inverse = np.unique(_as_text(values), return_inverse=True)
+        found = distinct(values)
+        kinds, inverse = np.unique(_as_text(found.values), return_inverse=True)
         known = {category: code for code, category in enumerate(self.categories)}
         missing = None if self.missing is None else known[self.missing]
         other = None if self.other is None else known[self.other]
         table = [known.get(str(kind), missing if kind in _MISSING else other) for kind in kinds]
         if None in table:
             worst = table.index(None)
-            row = int(np.flatnonzero(inverse == worst)[0])
+            row = int(np.flatnonzero(found.spread(inverse) == worst)[0])
             raise OutsideSchema(
                 f"column {self.name!r}, row {row}: {str(kinds[worst])!r} is not one of its {self.cells} categories; "
                 "add it to the schema, or name a category in `other` (or `missing`) to stand for it"
             )
-        return np.asarray(table, dtype=np.intp)[inverse]
+        return found.spread(np.asarray(table, dtype=np.intp)[inverse])
 
 
 _MISSING = ("", "nan", "None", "<NA>", "NaT")

@@ -2,17 +2,19 @@
 
 import csv
 import gzip
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from learners.coded import Coded
 from learners.schema import (
     Boolean,
     Categorical,
+    CodeArray,
     Column,
     IntArray,
     Label,
@@ -38,13 +40,24 @@ class Frame(Protocol):
         """One column."""
 
 
-Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values] | npt.ArrayLike
+Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values | Coded] | npt.ArrayLike
 """n records: a DataFrame, a mapping of columns, or an array of shape (n, columns) in schema order."""
+
+IN_BLOCKS: Final = (
+    "LazyBoostClassifier",
+    "HalfspaceBoostClassifier",
+    "RandomFeatureClassifier",
+    "RandomFeatureRegressor",
+    "RadoRelease",
+    "RadoBoostClassifier",
+)
+"""Learners whose `fit` takes a table in blocks, see `learners.sources`."""
 
 
 def input_names(table: Table) -> list[str] | None:
-    """The column names a table carries, None for a bare array. Raises TypeError for sparse input."""
-    # First of all, because one of scipy's formats once was a dictionary.
+    """The column names a table carries, None for a bare array. Raises TypeError for sparse input and for blocks."""
+    refuse_blocks(table, "X")
+    # Before mappings, because one of scipy's formats once was a dictionary.
     if sparse.issparse(table):
         raise TypeError("sparse input is not supported: pass a DataFrame, a mapping of columns or a dense array")
     if isinstance(table, Mapping):
@@ -84,22 +97,44 @@ def encode(table: Table, schema: Schema, *, reader: str = "Schema") -> IntArray:
     Raises ValueError for a missing column, a wrong shape, columns of unequal length or no record at all;
     OutsideSchema for a value the schema does not allow; TypeError for a sparse or a masked array.
     """
-    values = schema_columns(table, schema, reader)
-    return np.stack([column.codes(value) for column, value in zip(schema.columns, values, strict=True)])
+    return _encoded(table, schema, reader, np.dtype(np.intp))
+
+
+def narrow_codes(table: Table, schema: Schema, *, reader: str = "Schema") -> CodeArray:
+    """The same codes in the narrowest unsigned type that holds those of every column: for many records."""
+    kind: np.dtype[Any] = np.min_scalar_type(max(column.cells for column in schema.columns) - 1)
+    return _encoded(table, schema, reader, kind)
+
+
+def _encoded(table: Table, schema: Schema, reader: str, kind: np.dtype[Any]) -> IntArray:
+    values = _columns(table, schema, reader)
+    codes = np.empty((len(values), _records(values)), dtype=kind)
+    for number, (column, given) in enumerate(zip(schema.columns, values, strict=True)):
+        coded = Coded.of(given)
+        quick = None if coded is None else coded.codes(column)
+        codes[number] = column.codes(np.asarray(given)) if quick is None else quick
+    return codes
 
 
 def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values]:
     """The schema's columns, in its order, shape (n,) each, n >= 1. reader, and what is raised, as for `encode`."""
     values = _columns(table, schema, reader)
-    lengths = {column.shape[0] for column in values}
+    _records(values)
+    return [np.asarray(column) for column in values]
+
+
+def _records(columns: Sequence[Sized]) -> int:
+    """How many there are. Raises ValueError for none, or columns of unequal length."""
+    lengths = {len(column) for column in columns}
     if len(lengths) != 1:
         raise ValueError(f"columns have unequal lengths: {sorted(lengths)}")
     if 0 in lengths:
         raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
-    return values
+    return lengths.pop()
 
 
-def _columns(table: Table, schema: Schema, reader: str) -> list[Values]:
+def _columns(table: Table, schema: Schema, reader: str) -> Sequence[Sized]:
+    """The schema's columns as arrays, or as they came where they are numbers of distinct values, see `Coded`."""
     names = input_names(table)
     if names is None:
         return _array_columns(_matrix(table), schema, reader)
@@ -111,7 +146,11 @@ def _columns(table: Table, schema: Schema, reader: str) -> list[Values]:
     if len(key_of) != len(keys):
         raise ValueError(f"the data names a column twice: {names}")
     source = cast("Mapping[object, object]", table)
-    return [_one_dimensional(source[key_of[name]], name) for name in schema.names]
+    return [_coded_or_plain(source[key_of[name]], name) for name in schema.names]
+
+
+def _coded_or_plain(column: object, name: str) -> Sized:
+    return cast("Sized", column) if Coded.of(column) is not None else _one_dimensional(column, name)
 
 
 def number_table(table: Table) -> npt.NDArray[np.float64]:
@@ -172,6 +211,21 @@ def schema_from_dtypes(
     return Schema(tuple(columns), label)
 
 
+def with_dask(table: object) -> bool:
+    """Whether it is a collection of Dask, which is not imported here."""
+    return type(table).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def refuse_blocks(values: object, what: str) -> None:
+    """Raise TypeError for a table in blocks or a collection of Dask: numpy would gather all of it here."""
+    if with_dask(values) or hasattr(type(values), "block_rows"):
+        raise TypeError(
+            f"{what}: a {type(values).__name__} is in blocks, and this takes records that are in memory together. "
+            f"{' and '.join([', '.join(IN_BLOCKS[:-1]), IN_BLOCKS[-1]])} fit tables in blocks; a model's predictions "
+            "are asked for one block after another, with Dask by map_partitions or map_blocks"
+        )
+
+
 def refuse_masked(values: object, what: str) -> None:
     """Raise TypeError for a masked array, whose mask numpy would drop without a word."""
     if isinstance(values, np.ma.MaskedArray):
@@ -180,6 +234,7 @@ def refuse_masked(values: object, what: str) -> None:
 
 def _matrix(table: Table) -> Values:
     """A bare array of two dimensions and at least one column."""
+    refuse_blocks(table, "X")
     refuse_masked(table, "X")
     array = np.asarray(table)
     if array.ndim != 2:
@@ -203,6 +258,7 @@ def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values]:
 
 
 def _one_dimensional(column: object, name: str) -> Values:
+    refuse_blocks(column, f"column {name!r}")
     refuse_masked(column, f"column {name!r}")
     values = np.asarray(column)
     if values.ndim != 1:

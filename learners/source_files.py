@@ -1,0 +1,49 @@
+"""What tables in files have in common: files that must not change, and labels that are said once."""
+
+import os
+from pathlib import Path
+from typing import BinaryIO, Final, TypeAlias
+
+import attrs
+
+BLOCK: Final = 2**20
+"""Records that are looked at together, unless the user says otherwise."""
+
+Place: TypeAlias = str | Path
+
+
+class ChangedFile(RuntimeError):
+    """A file is not what it was when the table was made, so that two visits might see different records."""
+
+
+@attrs.frozen
+class SourceFile:
+    """A file as it was. size: bytes.  changed: when last, in nanoseconds."""
+
+    path: Path
+    size: int
+    changed: int
+
+    @staticmethod
+    def of(path: Place) -> "SourceFile":
+        """As it is now. Raises OSError."""
+        state = os.stat(path)
+        return SourceFile(Path(path), state.st_size, state.st_mtime_ns)
+
+    def opened(self) -> BinaryIO:
+        """For reading. Raises ChangedFile, OSError."""
+        file = self.path.open("rb")
+        state = os.fstat(file.fileno())
+        if (state.st_size, state.st_mtime_ns) != (self.size, self.changed):
+            file.close()
+            raise ChangedFile(f"{self.path} was changed while it was in use; make the table anew from what it is now")
+        return file
+
+
+def own_or_given(own: object, given: object, neither: str) -> object:
+    """What the table was made with, or `fit` was called with. Raises ValueError where that is none, or two things."""
+    if own is None and given is None:
+        raise ValueError(f"y: {neither}")
+    if own is not None and given is not None and own is not given and not (isinstance(own, str) and own == given):
+        raise ValueError("y: the table was made with labels of its own; leave them out there, or pass them on as y")
+    return own if given is None else given

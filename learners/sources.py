@@ -1,0 +1,90 @@
+"""Tables in blocks: what `fit` takes in the place of a table that one process could not hold."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from boosting.schema import SignArray
+from learners.labels import label_values, refuse_one_class
+from learners.tables import Table, input_names, with_dask
+from mechanisms.rows import Block, MemoryRows, Rows
+
+T = TypeVar("T")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Part:
+    """Some records as they came. table: them, as `fit` takes them.  labels: shape (n,)."""
+
+    table: Table
+    labels: npt.ArrayLike
+
+    def __repr__(self) -> str:
+        return "<Part: sealed>"
+
+
+@runtime_checkable
+class BlockTable(Protocol):
+    """A table whose records are somewhere else, and are looked at block by block.
+
+    y: what `fit` is given as labels: the name of one of the columns, or whatever else the table says.
+    """
+
+    def block_header(self, y: object) -> Table:
+        """A table of no records with the same columns but for the label's; no record is looked at."""
+
+    def block_rows(self, y: object) -> Rows[Part]:
+        """Its records. Raises ValueError for labels that it does not have."""
+
+
+AnyTable: TypeAlias = Table | BlockTable
+"""What `fit` takes: a table in memory, or one in blocks."""
+
+
+def in_blocks(table: AnyTable) -> BlockTable | None:
+    """The table, where it is in blocks; collections of Dask are."""
+    if isinstance(table, BlockTable) and hasattr(type(table), "block_rows"):  # and no DataFrame with such columns
+        return table
+    if not with_dask(table):
+        return None
+    try:
+        from learners.dask_rows import DaskTable
+    except ImportError as error:  # of a part of Dask, as the table is from another
+        raise ImportError("collections of Dask need the extra `dask`: pip install 'exchequer[dask]'") from error
+
+    return DaskTable(table)
+
+
+def source_rows(table: AnyTable, y: object) -> Rows[Part]:
+    """Its records, in memory in one block. y: see `BlockTable`. Raises ValueError for labels that cannot be read."""
+    found = in_blocks(table)
+    if found is not None:
+        return found.block_rows(y)
+    labels = label_values(y)  # type: ignore[arg-type]  # whatever it is, it says what is wrong with it
+    return MemoryRows.of(Part(table, labels), labels.size)  # type: ignore[arg-type]  # no other kind of table is left
+
+
+def source_header(table: AnyTable, y: object) -> Table:
+    """A table with the same columns, of no records where it is in blocks: for whatever looks at columns alone."""
+    found = in_blocks(table)
+    return table if found is None else found.block_header(y)  # type: ignore[return-value]  # no other kind is left
+
+
+def source_names(table: AnyTable, y: object) -> list[str] | None:
+    """Names of its columns, None where they have none; no record is looked at."""
+    return input_names(source_header(table, y))
+
+
+def refuse_single_class(rows: Rows[T], labels: Callable[[T], SignArray], classes: Sequence[object]) -> None:
+    """Raise ValueError where all records are of one class; a visit to all of them, before anything is charged.
+
+    labels: −1 and +1 of each record of a block, of two classes.
+    """
+
+    def counted(block: Block[T]) -> npt.NDArray[np.int64]:
+        return np.bincount(labels(block.data) > 0, minlength=2).astype(np.int64)
+
+    refuse_one_class(rows.total(counted), classes)
