@@ -1,7 +1,8 @@
 """One private halfspace by boosting centred means, as a scikit-learn classifier that pays through a ledger."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from functools import partial
+from typing import ClassVar, Self, cast
 
 import attrs
 import numpy as np
@@ -18,18 +19,27 @@ from learners.defaults import Settings, halfspace_settings
 from learners.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspace_plan import HalfspacePlan
 from learners.halfspace_promise import promised
-from learners.labels import refuse_no_labels, signs
+from learners.labels import refuse_no_labels, refuse_one_class, signs
 from learners.noisy_centring import unit
 from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
-from learners.point_sample import PointSample
+from learners.point_sample import PointRows, SignedPoints, checked_points
+from learners.sources import AnyTable, Part, in_blocks, source_names, source_rows
 from learners.tables import Table, input_names, number_table, refuse_other_names
 from mechanisms import NoiseSource
 from mechanisms.kernels import scale as noise_scale
 from mechanisms.queries import public_radius
 
 
-class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, HalfspaceModel]):
+def _signed(classes: tuple[object, ...], radius: float, constant: float, part: Part) -> SignedPoints:
+    """A block of records, read."""
+    points, labels = number_table(part.table), signs(part.labels, classes, part=True)
+    if points.shape[0] != labels.size:
+        raise ValueError(f"X has {points.shape[0]} records, y has {labels.size}")
+    return SignedPoints.of(points, labels, radius, constant)
+
+
+class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, HalfspaceModel]):
     """A large-margin halfspace: HS-StL of Bun, Carmosino & Sorrell (2020), corrected. [003-Thm27] [003-Lem25]
 
     Guarantee: under replace-one adjacency (n public) everything that `fit` keeps costs at most
@@ -124,30 +134,30 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, Ha
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
-        X: n points, an array (n, d) or a DataFrame of numbers.  y: labels, shape (n,).
-        on_round: called after each round with its number and its halfspace, which is public by then. X is not copied
-          where it is an array of floats: nothing may write to it while the fit runs.
+        X: n points, an array (n, d) or a DataFrame of numbers; or a table in blocks, see `learners.sources`, whose
+          points are read once and kept where they are, in half of the space that they take in double precision.
+        y: labels, shape (n,); of a table in blocks, see there.
+        on_round: called after each round with its number and its halfspace, which is public by then.
+        The same records and random_state give the same halfspace, bit by bit, however they are stored. [exact-rows]
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
         self._parameters()
-        refuse_no_labels(y)
-        points = number_table(X)
-        classes = public_classes(self.classes, (-1, 1), y, 2, type(self).__name__)
-        labels = signs(y, classes)
-        if points.shape[0] != labels.size:
-            raise ValueError(f"X has {points.shape[0]} records, y has {labels.size}")
-        radius = float(self.radius)
-        names = input_names(X)
-        sample = PointSample(
-            points, labels, radius, radius if self.fit_intercept else 0.0, None if names is None else tuple(names)
-        )
-        return self._fit_sample(sample, classes, on_round)
+        radius, names, known = float(self.radius), source_names(X, y), None
+        if in_blocks(X) is None:
+            known = cast("npt.ArrayLike", y)  # or what follows says what is wrong with it
+            refuse_no_labels(known)
+            X = number_table(cast("Table", X))
+        classes = public_classes(self.classes, (-1, 1), known, 2, type(self).__name__)
+        read = partial(_signed, classes, radius, radius if self.fit_intercept else 0.0)
+        points, counts = checked_points(source_rows(X, y).map(read).kept(), None if names is None else tuple(names))
+        refuse_one_class(counts, classes)
+        return self._fit_sample(points, classes, on_round)
 
-    def _settings(self, sample: PointSample) -> tuple[Settings, SampleSize | None]:
+    def _settings(self, sample: PointRows) -> tuple[Settings, SampleSize | None]:
         """What a promise takes; or what was given, and for the rest the defaults."""
         given = (self.rounds, self.learning_rate, self.density)
         if self.margin is None:
@@ -203,11 +213,11 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointSample, Ha
         return scale
 
     def _learn(
-        self, sample: PointSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
+        self, sample: PointRows, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
     ) -> HalfspaceModel:
         settings, promise = self._settings(sample)
         pure = isinstance(allowance.target, PureDP)
-        plan = HalfspacePlan(sample.n, settings, sample.radius, pure, noise, self.count_outside, promise is not None)
+        plan = HalfspacePlan(sample.n, settings, float(self.radius), pure, noise, self.count_outside)
         scale = self._scale(plan, allowance, promise)
         learner, data = plan.learner(scale), allowance.ledger.protect(sample)
         with allowance.reserve(plan.whole(scale), self._adjacency(), plan.announced(scale)) as charge:

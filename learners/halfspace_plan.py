@@ -1,7 +1,6 @@
 """What a fit of a halfspace will release, and at what cost: functions of public numbers only."""
 
 from functools import cached_property
-from typing import Final
 
 import attrs
 import numpy as np
@@ -9,10 +8,10 @@ import numpy as np
 from accountant import Description, Plan, ReplaceOne
 from boosting import LazyBregman, boosting_plan, certificates
 from boosting.measures import FloatArray
-from learners.centring import Centring
+from learners.centring import Centring, mean_rounding
 from learners.defaults import Settings
 from learners.noisy_centring import NoisyCentring
-from learners.point_sample import SINGLE_ROUNDING, PointSample
+from learners.point_sample import PointRows
 from mechanisms import (
     GaussianKernel,
     L1Sensitivity,
@@ -24,17 +23,10 @@ from mechanisms import (
     Query,
     Slickness,
 )
-from mechanisms.queries import MEAN_ROUNDING
-
-SHARE: Final = 0.05
-"""Points are kept in single precision while that adds at most so much to the sensitivity of late rounds, 2/(κn).
-
-Where it adds as much, κn is 44,000, and noise is far from what errors come from; with fewer records it adds less.
-"""
 
 
-def _outside(sample: PointSample) -> FloatArray:
-    return np.array([float(sample.outside)])
+def _outside(points: PointRows) -> FloatArray:
+    return np.array([float(points.outside())])
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -43,7 +35,6 @@ class HalfspacePlan:
 
     n: records.  radius: of the ball.  pure: whether noise is to be pure, ℓ2-Laplace, or else Gaussian.
     counting: the scale of the noise on the number of points outside the ball, in records; None where it is not counted.
-    promised: whether no more noise is allowed than was promised, so that single precision is left alone.
     """
 
     n: int
@@ -52,7 +43,6 @@ class HalfspacePlan:
     pure: bool
     noise: NoiseSource
     counting: float | None = None
-    promised: bool = False
 
     @property
     def producer(self) -> LazyBregman:
@@ -60,19 +50,14 @@ class HalfspacePlan:
         return LazyBregman(self.settings.density, self.settings.learning_rate)
 
     @property
-    def single(self) -> bool:
-        """Whether points are kept in single precision, see SHARE."""
-        return not self.promised and SHARE * 2.0 * self.producer.global_zeta(self.n) >= SINGLE_ROUNDING
-
-    @property
     def booster(self) -> Centring:
         """The measure producer."""
-        return Centring(self.producer, self.single)
+        return Centring(self.producer)
 
     def learner(self, scale: float) -> NoisyCentring:
         """The weak learner with that noise."""
-        rounding = SINGLE_ROUNDING if self.single else MEAN_ROUNDING
-        return NoisyCentring(scale, self.noise, "gamma-norm" if self.pure else "gaussian", rounding)
+        rounding = mean_rounding(self.n, self.settings.density)
+        return NoisyCentring(scale, self.noise, rounding, "gamma-norm" if self.pure else "gaussian")
 
     @cached_property
     def certificates(self) -> list[tuple[Slickness, int]]:
@@ -80,7 +65,7 @@ class HalfspacePlan:
         return certificates(self.booster, self.settings.rounds, self.n)
 
     @property
-    def count(self) -> Mechanism[PointSample, FloatArray] | None:
+    def count(self) -> Mechanism[PointRows, FloatArray] | None:
         """The number of points outside the ball with noise: one record moves it by 1 at most."""
         if self.counting is None:
             return None

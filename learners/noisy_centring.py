@@ -12,7 +12,7 @@ from boosting import Spender
 from boosting.measures import FloatArray
 from learners.centring import Halfspace, WeightedPoints
 from mechanisms import GammaNorm, NoiseSource, RobustGaussian, Slickness
-from mechanisms.queries import MEAN_ROUNDING, unit_ball_mean
+from mechanisms.queries import unit_ball_mean
 
 Law: TypeAlias = Literal["gaussian", "gamma-norm"]
 """Of the noise: Gaussian, whose rounds are exactly Gaussian differential privacy together, or the one that is pure."""
@@ -31,8 +31,8 @@ class NoisyCentring:
 
     scale: float = attrs.field(converter=positive)
     noise: NoiseSource
+    rounding: float
     law: Law = "gaussian"
-    rounding: float = MEAN_ROUNDING
 
     def _release(self, zeta: float) -> RobustGaussian[WeightedPoints] | GammaNorm[WeightedPoints]:
         kind = RobustGaussian if self.law == "gaussian" else GammaNorm

@@ -1,16 +1,11 @@
-"""Labelled points of a public ball, as halfspaces are learnt from, each scaled into the unit ball.
+"""Labelled points of a public ball, as halfspaces are learnt from: scaled into the unit ball, with their labels' signs.
 
-Two ways of keeping them: as they came, in double precision, or as a copy in single precision, half as large. A round
-reads its points twice from memory, so the copy takes half of the time; what single precision adds to the sensitivity of
-a sum is proved, and charged.
+A point is kept as yᵢ·x̃ᵢ in 24 binary places, in single precision, which holds such numbers as they are. So products
+with a vector of few places, and sums of points with whole weights, can be exact in double precision, see `point_sums`.
 """
 
 import math
-import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
-from typing import Final, Protocol, TypeVar
+from typing import Final
 
 import attrs
 import numpy as np
@@ -18,198 +13,141 @@ import numpy.typing as npt
 
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
-from mechanisms.queries import BLOCK, MEAN_ROUNDING, public_radius, refuse_sizes, row_lengths
+from learners.row_parts import SMALL, each_part, pieces
+from mechanisms.feature_queries import SLACK, cut
+from mechanisms.queries import public_radius, refuse_sizes
+from mechanisms.rows import Block, MemoryRows, Rows
 
-PARTS: Final = 4
-"""Of the rows, which threads share, as many as there are cores; a fixed number, so that sums do not depend on it."""
+PLACES: Final = 24
+"""Binary places of a coordinate. With 24 digits single precision holds any such number up to 1."""
 
-UNTHREADED: Final = 1 << 18
-"""Numbers of a product that BLAS leaves to the thread which asks for it: threads of its own would be in the way."""
-
-GROUP: Final = 16
-"""Rows that are summed in single precision; groups are added up in double precision."""
-
-SINGLE_ROUNDING: Final = (2 * GROUP + 6) * 2.0**-24
-"""How far two means by `SinglePoints` may be apart beyond what exact ones are, in ℓ2: 38·2^-24. [003-Thm27]
-
-With u = 2^-24: a weight is rounded, relatively, by u at most, and a sum of g = GROUP products by γ = gu/(1 − gu), in
-any order, fused or not; so a mean is off by (u + γ + uγ)·Σ μ̂(i)·|x̃ᵢ| < (g + 1.001)u, two are by (2g + 2.002)u. The
-other 3.9u are for sums in double precision and for numbers too small for single precision, 2^-126·n of them together.
-"""
-
-ROOM: Final = 1.0 - 2.0**-22
-"""Rounding to single precision lengthens a vector, relatively, by 2^-24 at most; this keeps it in the ball."""
-
-T = TypeVar("T")
+UNIT: Final = 2.0**-PLACES
 
 Singles = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.int64]
 
 
-class Points(Protocol):
-    """Points x̃ᵢ of the unit ball with labels yᵢ, however kept."""
+def lengths(rows: FloatArray) -> FloatArray:
+    """|xᵢ|, shape (k,), infinite where it overflows; each follows from its own row, whatever rows are beside it."""
+    return _lengths(rows, np.empty(rows.shape))
+
+
+def _lengths(rows: FloatArray, room: FloatArray) -> FloatArray:
+    """Squares are added up in halves, number by number: that makes it so, and off by less than 2^-47, relatively."""
+    with np.errstate(over="ignore", under="ignore"):
+        np.multiply(rows, rows, out=room)
+        width = rows.shape[1]
+        while width > 1:
+            half = width // 2
+            room[:, :half] += room[:, width - half : width]
+            width -= half
+        return np.asarray(np.sqrt(room[:, 0]))
+
+
+@attrs.frozen(eq=False, repr=False)
+class SignedPoints:
+    """Some records. edges: yᵢ·x̃ᵢ with PLACES and |x̃ᵢ| <= 1, shape (k, dimension), C order.
+
+    outside: how many points lay outside the ball.  positive: how many labels are +1.
+    """
+
+    edges: Singles
+    outside: int
+    positive: int
+
+    def __repr__(self) -> str:
+        return "<SignedPoints: sealed>"
+
+    @staticmethod
+    def of(points: FloatArray, labels: SignArray, radius: float, constant: float = 0.0) -> "SignedPoints":
+        """Each point scaled into the ball of the public radius where it lies outside, then into the unit ball, and cut.
+
+        points: shape (k, d), finite.  labels: shape (k,), each −1 or +1.
+        radius: R in [2^-500, 2^500].  constant: a further coordinate of every point, 0 for none; at most R.
+        A point becomes what it would become alone; one whose length overflows becomes 0, which is in the ball.
+        """
+        ball = public_radius(radius)
+        n, width = points.shape
+        reach = math.hypot(ball, constant) * SLACK  # a little shorter than they are, so that none leaves the ball
+        edges = np.empty((n, width + (constant != 0.0)), dtype=np.float32)
+
+        def fill(part: slice) -> int:
+            outside = 0
+            for rows in pieces(part, width, SMALL):
+                room = np.empty((rows.stop - rows.start, width))
+                far = _lengths(points[rows], room)
+                outside += int(np.count_nonzero(far > ball))
+                np.multiply(points[rows], (labels[rows] * (ball / np.maximum(far, ball)) / reach)[:, None], out=room)
+                edges[rows, :width] = cut(room, PLACES)
+            return outside
+
+        outside = sum(each_part(n, width, fill))
+        edges[:, width:] = cut(labels[:, None] * np.array([[constant / reach]]), PLACES)
+        return SignedPoints(edges, outside, int(np.count_nonzero(labels > 0)))
 
     @property
     def n(self) -> int:
-        """The number of records."""
+        """The number of these records."""
+        return int(self.edges.shape[0])
 
     @property
-    def dimension(self) -> int:
-        """d, a constant's coordinate included."""
-
-    @property
-    def rounding(self) -> float:
-        """How far two means may be apart beyond what exact ones are, in ℓ2."""
-
-    def agreements(self, normal: FloatArray) -> FloatArray:
-        """yᵢ·(normal·x̃ᵢ), shape (n,). normal: shape (dimension,)."""
-
-    def pulled(self, weights: FloatArray) -> FloatArray:
-        """Σ wᵢ·yᵢ·x̃ᵢ, shape (dimension,). weights: shape (n,)."""
+    def labels(self) -> SignArray:
+        """+1 for every record: a point with the label −1 is the opposite point with the label +1."""
+        return np.ones(self.n, dtype=np.int8)
 
 
-@attrs.frozen(slots=False, eq=False)
-class PointSample:
-    """Points, each scaled into the ball of the public radius where it lies outside, with labels.
+@attrs.frozen(eq=False, repr=False)
+class PointRows:
+    """All records. rows: in blocks.  dimension: d, a constant's coordinate included, the same in all blocks.
 
-    points: shape (n, d), float64, finite, in rows one after another.  labels: shape (n,), each −1 or +1.
-    radius: R in [2^-500, 2^500], public.  constant: a further coordinate of every point, 0 for none; at most R.
     names: of the coordinates but for that one, if they have any.
-    Raises ValueError for another radius, and beyond 2^32 records or 2^18 coordinates.
+    Raises ValueError beyond 2^32 records or 2^18 coordinates.
     """
 
-    points: FloatArray = attrs.field(repr=False)
-    labels: SignArray = attrs.field(repr=False)
-    radius: float = attrs.field(converter=public_radius)
-    constant: float = 0.0
+    rows: Rows[SignedPoints]
+    dimension: int
     names: tuple[str, ...] | None = None
 
     def __attrs_post_init__(self) -> None:
         refuse_sizes(self.n, self.dimension)
 
+    def __repr__(self) -> str:
+        return "<PointRows: sealed>"
+
     @property
     def n(self) -> int:
         """The number of records."""
-        return int(self.labels.size)
-
-    @property
-    def dimension(self) -> int:
-        """d, the constant's coordinate included."""
-        return int(self.points.shape[1]) + (self.constant != 0.0)
-
-    @property
-    def rounding(self) -> float:
-        """See `Points`."""
-        return MEAN_ROUNDING
-
-    @property
-    def reach(self) -> float:
-        """The radius of the ball that holds the points with their constant."""
-        return math.hypot(self.radius, self.constant)
-
-    @cached_property
-    def lengths(self) -> FloatArray:
-        """See `row_lengths`."""
-        return row_lengths(self.points)
-
-    @property
-    def outside(self) -> int:
-        """The number of points beyond the radius."""
-        return int(np.count_nonzero(self.lengths > self.radius))
-
-    @cached_property
-    def signed(self) -> FloatArray:
-        """yᵢ·min(1, R/|xᵢ|)/reach, shape (n,): what takes a point into the unit ball, with its label's sign.
-
-        0 where a length overflows, which is in the ball.
-        """
-        return np.asarray(self.labels * (self.radius / np.maximum(self.lengths, self.radius)) / self.reach)
-
-    def agreements(self, normal: FloatArray) -> FloatArray:
-        """See `Points`."""
-        width = self.points.shape[1]
-        with np.errstate(over="ignore", invalid="ignore"):
-            products = self.points @ normal[:width]
-        # What was scaled to 0 has no margin, also where its product overflowed: 0·∞ would be no number.
-        inside = self.signed * np.where(self.signed == 0.0, 0.0, products)
-        return (
-            np.asarray(inside + self.labels * (normal[-1] * (self.constant / self.reach))) if self.constant else inside
-        )
-
-    def pulled(self, weights: FloatArray) -> FloatArray:
-        """See `Points`."""
-        total, factors, ones = np.zeros(self.points.shape[1]), weights * self.signed, 0.0
-        for block in blocks(slice(0, self.n), BLOCK):
-            total += factors[block] @ self.points[block]
-            ones += float(weights[block] @ self.labels[block])
-        return np.append(total, ones * (self.constant / self.reach)) if self.constant else total
-
-
-@attrs.frozen(slots=False, eq=False)
-class SinglePoints:
-    """The same points in single precision. edges: yᵢ·x̃ᵢ, shape (n, dimension), C order.
-
-    pool: threads, a part of the rows each.
-    """
-
-    edges: Singles = attrs.field(repr=False)
-    pool: ThreadPoolExecutor = attrs.field(factory=lambda: ThreadPoolExecutor(min(PARTS, os.cpu_count() or 1)))
+        return self.rows.n
 
     @staticmethod
-    def of(sample: PointSample) -> "SinglePoints":
-        """A copy, record by record, so that neighbours stay neighbours."""
-        edges = np.empty((sample.n, sample.dimension), dtype=np.float32)
-        width = sample.points.shape[1]
-        step = max(1, BLOCK // width)  # so that what is in double precision stays small
-        for start in range(0, sample.n, step):
-            rows = slice(start, start + step)
-            edges[rows, :width] = sample.points[rows] * (sample.signed[rows] * ROOM)[:, None]
-        edges[:, width:] = (sample.labels * (sample.constant / sample.reach * ROOM))[:, None]
-        return SinglePoints(edges)
+    def of(*blocks: SignedPoints) -> "PointRows":
+        """Blocks in memory, in order."""
+        return checked_points(MemoryRows.parts(blocks, [block.n for block in blocks]))[0]
 
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return int(self.edges.shape[0])
-
-    @property
-    def dimension(self) -> int:
-        """d, a constant's coordinate included."""
-        return int(self.edges.shape[1])
-
-    @property
-    def rounding(self) -> float:
-        """See `Points`."""
-        return SINGLE_ROUNDING
-
-    def agreements(self, normal: FloatArray) -> FloatArray:
-        """See `Points`."""
-        found, single = np.empty(self.n), normal.astype(np.float32)
-
-        def fill(part: slice) -> None:
-            for rows in blocks(part, max(1, UNTHREADED // self.dimension)):
-                found[rows] = self.edges[rows] @ single
-
-        self._each(fill)
-        return found
-
-    def pulled(self, weights: FloatArray) -> FloatArray:
-        """See `Points`."""
-        factors = weights.astype(np.float32)
-
-        def summed(part: slice) -> FloatArray:
-            whole = slice(part.start, part.stop - (part.stop - part.start) % GROUP)
-            grouped = self.edges[whole].reshape(-1, GROUP, self.dimension)
-            sums = np.matmul(factors[whole].reshape(-1, 1, GROUP), grouped)
-            rest = factors[whole.stop : part.stop] @ self.edges[whole.stop : part.stop]
-            return np.asarray(np.sum(sums, axis=(0, 1), dtype=np.float64) + rest)
-
-        return np.asarray(np.sum(self._each(summed), axis=0))
-
-    def _each(self, work: Callable[[slice], T]) -> list[T]:
-        """The work on each part of the rows, in order."""
-        return list(self.pool.map(work, blocks(slice(0, self.n), -(-self.n // PARTS))))
+    def outside(self) -> int:
+        """The number of points outside the ball; a visit."""
+        return int(self.rows.total(_outside)[0])
 
 
-def blocks(rows: slice, size: int) -> list[slice]:
-    """The rows, so many at a time."""
-    return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
+def checked_points(rows: Rows[SignedPoints], names: tuple[str, ...] | None = None) -> tuple[PointRows, Counts]:
+    """The records with their dimension, and how many have the label −1 and +1; a visit, before anything is charged.
+
+    Raises ValueError where blocks differ in their number of coordinates.
+    """
+    # Of the blocks' widths w only Σ w and Σ w² come here: by Cauchy & Schwarz all are equal just where these say so.
+    blocks, widths, squares, negative, positive = rows.total(_facts).tolist()
+    if blocks * squares != widths**2:
+        raise ValueError("X: its blocks differ in their number of columns")
+    return PointRows(rows, widths // blocks, names), np.array([negative, positive])
+
+
+def _facts(block: Block[SignedPoints]) -> Counts:
+    data = block.data
+    if data.n != block.size:
+        raise ValueError(f"a block of {block.size} records holds {data.n}")
+    width = data.edges.shape[1]
+    return np.array([1, width, width**2, data.n - data.positive, data.positive], dtype=np.int64)
+
+
+def _outside(block: Block[SignedPoints]) -> Counts:
+    return np.array([block.data.outside], dtype=np.int64)

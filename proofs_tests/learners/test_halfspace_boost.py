@@ -4,7 +4,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -20,32 +19,49 @@ from accountant import GDP, ApproxDP, BudgetExceeded, Ledger, PureDP, ReplaceOne
 from boosting import LazyBregman, replay
 from boosting.margin_data import margin_data
 from learners import HalfspaceBoostClassifier
-from learners.centring import Centring, Halfspace
-from learners.defaults import Settings, halfspace_settings
+from learners.centring import PER_UNIT, Centring, Halfspace, mean_rounding
+from learners.defaults import Settings
 from learners.halfspace_plan import HalfspacePlan
 from learners.noisy_centring import centred_halfspace, unit
-from learners.point_sample import SINGLE_ROUNDING, PointSample, SinglePoints
+from learners.point_sample import PLACES, PointRows, SignedPoints
 from mechanisms import SecureNoise
-from mechanisms.queries import MEAN_ROUNDING, unit_ball_mean
+from mechanisms.queries import unit_ball_mean
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 
 Points = npt.NDArray[np.float64]
 
 
-def sample_of(seed: int, n: int, dimension: int, constant: float = 0.0) -> PointSample:
+@attrs.frozen(eq=False)
+class Drawn:
+    """Points as they came."""
+
+    points: Points
+    labels: npt.NDArray[np.int8]
+    constant: float = 0.0
+
+    @property
+    def block(self) -> SignedPoints:
+        return SignedPoints.of(self.points, self.labels, 1.0, self.constant)
+
+    @property
+    def rows(self) -> PointRows:
+        return PointRows.of(self.block)
+
+
+def sample_of(seed: int, n: int, dimension: int, constant: float = 0.0) -> Drawn:
     """Half of the points are outside the unit ball."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, dimension)) / math.sqrt(dimension)
-    return PointSample(points, rng.choice(np.array([-1, 1], dtype=np.int8), n), 1.0, constant)
+    return Drawn(points, rng.choice(np.array([-1, 1], dtype=np.int8), n), constant)
 
 
-def in_the_ball(sample: PointSample) -> Points:
+def in_the_ball(sample: Drawn) -> Points:
     """yᵢ·x̃ᵢ, row by row, the long way."""
     lengths = np.linalg.norm(sample.points, axis=1)
-    inside = sample.points / np.maximum(lengths, sample.radius)[:, None] * sample.radius
+    inside = sample.points / np.maximum(lengths, 1.0)[:, None]
     if sample.constant:
-        inside = np.column_stack([inside, np.full(sample.n, sample.constant)])
-    return np.asarray(sample.labels[:, None] * inside / sample.reach)
+        inside = np.column_stack([inside, np.full(lengths.size, sample.constant)])
+    return np.asarray(sample.labels[:, None] * inside / math.hypot(1.0, sample.constant))
 
 
 # --- one pass --------------------------------------------------------------------------------------------------
@@ -58,72 +74,50 @@ def in_the_ball(sample: PointSample) -> Points:
     st.sampled_from([0.0, 0.5, 1.0]),
     st.sampled_from([1.0, 0.6, 0.1]),
     st.sampled_from([0.05, 1.0, 8.0]),
-    st.booleans(),
 )
 def test_a_round_is_the_weighted_mean(
-    seed: int, n: int, dimension: int, constant: float, density: float, rate: float, single: bool
+    seed: int, n: int, dimension: int, constant: float, density: float, rate: float
 ) -> None:
-    """As `LazyBregman` weights the records, round after round, with n not a multiple of the group."""
-    off = 1e-11 if not single else SINGLE_ROUNDING / 2 + rate * 6 * 2.0**-20  # margins in single precision
+    """[halfspace-grid] As `LazyBregman` weights exact margins, but for λ times half a step, and places of a point."""
     sample, rng = sample_of(seed, n, dimension, constant), np.random.default_rng(seed)
     booster, rows = LazyBregman(density, rate), in_the_ball(sample)
-    found, plain = Centring(booster, single).start(sample), booster.start(sample)
-    for _ in range(6):
+    cut = math.sqrt(dimension + 1) * 2.0**-PLACES + 2.0**-29
+    found, plain = Centring(booster).start(sample.rows), booster.start(sample.block)
+    for number in range(6):
         expected = plain.measure.distribution @ rows
-        assert found.mean == pytest.approx(expected, abs=off)
         assert found.slickness == plain.slickness
-        halfspace = Halfspace(unit(expected + rng.normal(0.0, 0.3, sample.dimension)))
-        found, plain = Centring(booster, single).step(found, halfspace), booster.step(plain, halfspace)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.sampled_from(["random", "one sign", "cancelling"]))
-def test_single_precision_is_off_by_half_of_its_rounding_at_most(seed: int, n: int, kind: str) -> None:
-    """Against exact fractions, per weight that is summed."""
-    rng = np.random.default_rng(seed)
-    points = np.abs(rng.normal(size=(n, 2))) if kind == "one sign" else rng.normal(size=(n, 2))
-    if kind == "cancelling":
-        points[1::2] = -points[: n - 1 : 2][: points[1::2].shape[0]]
-    held = SinglePoints.of(PointSample(points, np.ones(n, dtype=np.int8), 1e-3))
-    weights = rng.random(n)
-    total = [
-        sum(Fraction(w) * Fraction(float(x)) for w, x in zip(weights, column, strict=True)) for column in held.edges.T
-    ]
-    found = [Fraction(float(x)) for x in held.pulled(weights)]
-    off = math.sqrt(sum(float(a - b) ** 2 for a, b in zip(found, total, strict=True)))
-    assert off <= SINGLE_ROUNDING / 2 * weights.sum()
-    assert all(sum(Fraction(float(x)) ** 2 for x in edge) <= 1 for edge in held.edges)
+        off = rate * 0.5 / PER_UNIT * min(number, 1) + cut + mean_rounding(n, density)
+        assert float(np.linalg.norm(found.mean - expected)) <= off
+        halfspace = Halfspace(unit(expected + rng.normal(0.0, 0.3, rows.shape[1])))
+        found, plain = Centring(booster).step(found, halfspace), booster.step(plain, halfspace)
 
 
 def test_rounding_that_the_sensitivity_leaves_out_is_refused() -> None:
-    """Points in single precision under a cost for double precision."""
-    state = Centring(LazyBregman(0.5, 1.0), single=True).start(sample_of(0, 10, 2))
+    """Weights of 24 bits under a cost for twice as many."""
+    state = Centring(LazyBregman(0.5, 1.0)).start(sample_of(0, 10, 2).rows)
     with pytest.raises(ValueError, match="the sensitivity allows for rounding by"):
-        unit_ball_mean(MEAN_ROUNDING).evaluate(state)
-    assert unit_ball_mean(SINGLE_ROUNDING).sensitivity(0.1).value == pytest.approx(0.2 + SINGLE_ROUNDING, rel=1e-9)
+        unit_ball_mean(mean_rounding(2**20, 0.5)).evaluate(state)
+    assert unit_ball_mean(mean_rounding(10, 0.5)).sensitivity(0.1).value == pytest.approx(0.2 + 2.0**-23, rel=1e-9)
 
 
-@pytest.mark.parametrize(("n", "single"), [(43_000, True), (46_000, False)])
-def test_precision_is_a_function_of_public_numbers(n: int, single: bool) -> None:
-    """Single while it adds at most a twentieth; charged as it is computed."""
+@pytest.mark.parametrize(("n", "added"), [(2**17, 2.0**-24 + 2.0**-43), (2**17 + 1, 2.0**-43 + 2.0**-48)])
+def test_rounding_is_charged_by_public_numbers(n: int, added: float) -> None:
+    """Weights get 24 bits more where these would add more than 2^-8 to the sensitivity."""
     plan = HalfspacePlan(n, Settings(3, 1.0, 1.0), 1.0, False, SecureNoise())
-    assert (plan.single, plan.booster.single) == (single, single)
     (cost,) = plan.learner(0.5).costs(plan.booster.slickness(n, 3))
-    added = SINGLE_ROUNDING if single else MEAN_ROUNDING
-    assert HalfspacePlan(10**5, halfspace_settings(10**5, 100, 1.0, 1e-6), 1.0, False, SecureNoise()).single
-    assert not attrs.evolve(plan, promised=True).single
-    assert cost.mu == pytest.approx((2.0 / n + added) / 0.5, rel=1e-9)  # type: ignore[union-attr]  # all are Gaussian
+    assert added <= 2.0 / n * (2.0**-8 + 2.0**-25)
+    assert cost.mu == pytest.approx((2.0 / n + added) / 0.5, rel=1e-7)  # type: ignore[union-attr]  # all are Gaussian
 
 
-@pytest.mark.parametrize("single", [False, True])
 @pytest.mark.parametrize("huge", [1.7e308, 1e160, 1e-300, 5e-324])
 @pytest.mark.parametrize("constant", [0.0, 1.0])
-def test_the_mean_moves_no_further_for_records_of_any_size(single: bool, huge: float, constant: float) -> None:
+def test_the_mean_moves_no_further_for_records_of_any_size(huge: float, constant: float) -> None:
     """A length that overflows once made every weight 1, and the mean move by 10^4 times its sensitivity."""
-    one, booster = sample_of(7, 400, 2, constant), Centring(LazyBregman(0.35, 0.5), single)
+    one, booster = sample_of(7, 400, 2, constant), Centring(LazyBregman(0.35, 0.5))
     points = one.points.copy()
     points[0] = [huge, -huge]
-    states = [booster.start(each) for each in (one, PointSample(points, one.labels, 1.0, constant))]
-    for normal in np.eye(one.dimension)[:2]:
+    states = [booster.start(each.rows) for each in (one, attrs.evolve(one, points=points))]
+    for normal in np.eye(states[0].points.dimension)[:2]:
         states = [booster.step(state, Halfspace(normal)) for state in states]
     moved = float(np.linalg.norm(states[0].mean - states[1].mean))
     assert moved <= 2.0 * states[0].slickness.zeta + states[0].rounding
@@ -142,32 +136,20 @@ def test_the_scale_that_a_refusal_names_is_enough() -> None:
 
 def test_the_noiseless_weak_learner_has_half_the_length_of_the_mean_as_its_advantage() -> None:
     sample, booster = sample_of(0, 200, 3), LazyBregman(0.4, 0.5)
-    state = Centring(booster).start(sample)
-    halfspaces = []
+    state = Centring(booster).start(sample.rows)
+    first, halfspaces = state.mean, list[Halfspace]()
     for _ in range(5):
         halfspaces.append(centred_halfspace(state))
         state = Centring(booster).step(state, halfspaces[-1])
-    again = replay(sample, halfspaces, booster)
+    again = replay(sample.block, halfspaces, booster)
     assert again.certificate.holds
-    assert again.advantages[0] == pytest.approx(0.5 * float(np.linalg.norm(Centring(booster).start(sample).mean)))
+    assert again.advantages[0] == pytest.approx(0.5 * float(np.linalg.norm(first)), abs=mean_rounding(200, 0.4))
 
 
 def test_a_representation_shows_no_record() -> None:
-    sample = PointSample(np.full((2, 2), 0.123), np.array([1, -1], dtype=np.int8), 1.0)
-    for single in (False, True):
-        assert "0.123" not in repr(Centring(LazyBregman(0.5, 1.0), single).start(sample))
-        assert "0.12" not in repr(SinglePoints.of(sample))
-    assert "0.123" not in repr(sample) + repr(LazyBregman(0.5, 1.0).start(sample))
-
-
-def test_points_are_scaled_into_the_ball_and_no_further() -> None:
-    points = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0], [1.7e308, 1.7e308]])
-    sample = PointSample(points, np.array([1, -1, 1, 1], dtype=np.int8), 1.0)
-    assert sample.pulled(np.eye(4)[0]) == pytest.approx([0.6, 0.8])
-    assert sample.pulled(np.eye(4)[1]) == pytest.approx([-0.3, -0.4])
-    assert float(np.linalg.norm(sample.pulled(np.eye(4)[3]))) <= 1.0
-    assert sample.agreements(np.array([2.0, 1.0])) == pytest.approx([2.0, -1.0, 0.0, 0.0])  # 2·1.7e308 overflows
-    assert sample.outside == 2
+    sample = Drawn(np.full((2, 2), 0.123), np.array([1, -1], dtype=np.int8))
+    assert "0.12" not in repr(Centring(LazyBregman(0.5, 1.0)).start(sample.rows))
+    assert "0.12" not in repr(sample.block) + repr(sample.rows) + repr(LazyBregman(0.5, 1.0).start(sample.block))
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 1.0), st.floats(0.1, 3.0), st.integers(1, 4))
@@ -177,12 +159,12 @@ def test_the_mean_moves_as_far_as_its_sensitivity_says(seed: int, density: float
     rng = np.random.default_rng(seed)
     points, labels = one.points.copy(), one.labels.copy()
     points[0], labels[0] = rng.normal(size=3) * 10.0, -labels[0]
-    states = [Centring(booster).start(each) for each in (one, PointSample(points, labels, 1.0))]
+    states = [Centring(booster).start(each.rows) for each in (one, Drawn(points, labels))]
     for _ in range(rounds):
         halfspace = Halfspace(unit(states[0].mean + rng.normal(0.0, 0.2, 3)))
         states = [Centring(booster).step(state, halfspace) for state in states]
     moved = float(np.linalg.norm(states[0].mean - states[1].mean))
-    assert moved <= 2.0 * states[0].slickness.zeta * (1.0 + 1e-9)
+    assert moved <= 2.0 * states[0].slickness.zeta + states[0].rounding
 
 
 def test_two_zeta_is_attained_and_a_tenth_less_is_not_enough() -> None:
@@ -191,7 +173,7 @@ def test_two_zeta_is_attained_and_a_tenth_less_is_not_enough() -> None:
     other = points.copy()
     other[3] *= -1.0
     booster = Centring(LazyBregman(0.5, 1.0))
-    means = [booster.start(PointSample(each, labels, 1.0)).mean for each in (points, other)]
+    means = [booster.start(Drawn(each, labels).rows).mean for each in (points, other)]
     zeta = booster.slickness(20, 1).zeta
     assert 0.9 * 2.0 * zeta < float(np.linalg.norm(means[0] - means[1])) <= 2.0 * zeta * (1.0 + 1e-12)
 
@@ -238,7 +220,7 @@ def test_the_charge_is_that_of_gaussian_rounds() -> None:
     many = HalfspaceBoostClassifier(1.0, 1e-6, rounds=30, density=0.2, learning_rate=1.0, random_state=0)
     many.fit(points, labels)
     zetas = [LazyBregman(0.2, 1.0).slickness(1000, number).zeta for number in range(1, 31)]
-    mu = math.sqrt(sum(((2.0 * zeta + SINGLE_ROUNDING) / many.scale_) ** 2 for zeta in zetas))
+    mu = math.sqrt(sum(((2.0 * zeta + mean_rounding(1000, 0.2)) / many.scale_) ** 2 for zeta in zetas))
     assert mu == pytest.approx(gaussian.mu(1.0, 1e-6), rel=1e-4)
     spent = many.ledger_.spent
     assert isinstance(spent, ApproxDP)
