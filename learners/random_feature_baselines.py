@@ -6,15 +6,15 @@ from numbers import Real
 from typing import ClassVar, Final
 
 import attrs
-import numpy as np
 
 from accountant._numbers import count
 from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.parameters import moderate
-from learners.random_feature_model import FeatureSample, FeatureTable, Fit
-from learners.random_feature_solvers import Task, gaussian_release, refuse_complex
+from learners.random_feature_model import Fit
+from learners.random_feature_rows import FeatureRows, FeatureTable
+from learners.random_feature_solvers import Task, gaussian_release, refuse_blocks, refuse_complex
 from mechanisms import GammaNormKernel, L2Sensitivity, NoiseSource, Query
 from mechanisms.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients
 from mechanisms.feature_queries import UnitRows
@@ -63,8 +63,8 @@ class NoisedFit(abc.ABC):
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
         """See `Solver`."""
-        sample, public = task.sample, task.plain
-        table = FeatureTable(public, sample.points, sample.targets)
+        public = task.plain
+        table = FeatureTable(public, task.sample.rows)
         return Fit(public, gaussian_release(allowance, self.query(table.records, table.width), table, noise)[0])
 
 
@@ -80,6 +80,11 @@ class SGD(NoisedFit):
     rate: float | None = attrs.field(default=None, converter=_rate)
     batch: int = attrs.field(default=1, converter=count)
     clip: float = attrs.field(default=1.0, converter=moderate)
+
+    def refuse(self, task: Task) -> None:
+        """See `Solver`."""
+        refuse_blocks(task)
+        super().refuse(task)
 
     def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
         """See `NoisedFit`."""
@@ -127,6 +132,7 @@ class Objective:
 
     def refuse(self, task: Task) -> None:
         """See `Solver`."""
+        refuse_blocks(task)
         refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
@@ -153,9 +159,9 @@ class Objective:
         if mechanism.deviation < LEAST_DEVIATION:
             raise ValueError(f"epsilon: {allowance.target} leaves too little noise for a minimum to be certified")
 
-        def records(each: FeatureSample) -> LinearSample:
-            rows = [block for block, _ in FeatureTable(public, each.points, each.targets).blocks()]
-            return ResidualRecords(np.concatenate(rows), each.targets / self.clip, reach)
+        def records(each: FeatureRows) -> LinearSample:
+            whole = each.whole
+            return ResidualRecords(public.rows(whole.points, each.records), whole.targets / self.clip, reach)
 
         data = allowance.ledger.protect(sample).map(records)
         weights = allowance.ledger.release(mechanism, data, account=allowance.account)

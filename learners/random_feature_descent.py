@@ -14,10 +14,12 @@ from learners.allowance import Allowance
 from learners.coding import Scaling
 from learners.gaussian_parts import MOMENTS_SHARE, Part, bought, noisy_spread, part_at, plan_of
 from learners.parameters import flag, moderate
-from learners.random_feature_model import FeatureSample, FeatureTable, Fit, PublicFeatures
+from learners.random_feature_model import Fit, PublicFeatures
+from learners.random_feature_rows import FeatureRows, FeatureSample, FeatureTable
 from learners.random_feature_solvers import Task, gaussian_release, refuse_complex
 from mechanisms import EdgeVectors, L2Sensitivity, NoiseSource, Query, column_moments
 from mechanisms.feature_queries import UnitRows, clipped_pull, from_moments, joint_moments
+from mechanisms.rows import Rows
 
 LONGEST: Final = 50.0
 """Over the number of rounds, the longest descent: momentum of .98."""
@@ -32,6 +34,10 @@ LEAST_NOISE: Final = 1.0
 def _values(sample: FeatureSample) -> EdgeVectors:
     """Inputs and, last, the target, all within [−1, 1]."""
     return EdgeVectors.given(np.column_stack([sample.points, sample.targets]))
+
+
+def _all_values(sample: FeatureRows) -> Rows[EdgeVectors]:
+    return sample.rows.map(_values)
 
 
 @attrs.frozen
@@ -76,7 +82,7 @@ class Descent:
         def pull(coefficients: FloatArray) -> Query[UnitRows, FloatArray, L2Sensitivity]:
             return clipped_pull(sample.records, coefficients, self.clip)
 
-        def parts(mu: float) -> tuple[list[Part[EdgeVectors]], Part[UnitRows]]:
+        def parts(mu: float) -> tuple[list[Part[Rows[EdgeVectors]]], Part[UnitRows]]:
             """What a μ buys: moments, if any, and one of the gradients."""
             first = [part_at(moments, mu * math.sqrt(share), noise)] if share else []
             return first, part_at(pull(np.zeros(features.width)), mu * math.sqrt((1.0 - share) / self.rounds), noise)
@@ -92,12 +98,12 @@ class Descent:
         with allowance.reserve(plan(mu), ReplaceOne(), step.mechanism.description) as charge:
             scaling = Scaling.none(sample.coding.features + 1)
             for part in first:
-                found = charge.release(part.mechanism, data.map(_values))
+                found = charge.release(part.mechanism, data.map(_all_values))
                 scaling = noisy_spread(found, sample.records, part.sigma, LEAST_NOISE)
             centre, scale = float(scaling.centre[-1]), float(scaling.scale[-1])
             inputs = Scaling(scaling.centre[:-1], scaling.scale[:-1])
             public = PublicFeatures(features, inputs, "normal" if self.standardise else "cube")
-            table = data.map(lambda each: FeatureTable(public, each.points, (each.targets - centre) / scale))
+            table = data.map(lambda each: FeatureTable(public, each.rows, centre, scale, again=True))
 
             def gradient(coefficients: FloatArray) -> FloatArray:
                 found = charge.release(Part(pull(coefficients), step.sigma, noise).mechanism, table)
@@ -155,7 +161,7 @@ class AdaSSP:
         sample, public = task.sample, task.plain
         width = public.map.width
         query = joint_moments(sample.records, width, self.weight)
-        table = FeatureTable(public, sample.points, sample.targets)
+        table = FeatureTable(public, sample.rows)
         found, sigma = gaussian_release(allowance, query, table, noise)
         gram, pull = from_moments(found, width, self.weight)
         values, vectors = np.linalg.eigh(gram)

@@ -15,6 +15,7 @@ import numpy as np
 from accountant._numbers import count
 from boosting.measures import FloatArray
 from learners.parameters import moderate, one_of, public_seed
+from learners.random_feature_angles import cosines, sines, turn_frequencies, turns_of
 from mechanisms.queries import MOST_COORDINATES
 
 Law: TypeAlias = Literal["gaussian", "cauchy", "orthogonal", "linear"]
@@ -107,35 +108,41 @@ class RandomFeatureMap:
         """b in [−π, π), shape (N,); only "cosine" adds them."""
         return self._drawn[1]
 
-    def features(self, points: FloatArray) -> FloatArray:
-        """φ(x), shape (n, D), which a prediction is a product with: cosines, then sines, over √N.
+    @cached_property
+    def _turns(self) -> FloatArray:
+        """Frequencies as angles are made of them, shape (d, N)."""
+        return turn_frequencies(self._drawn[0])
 
-        points: shape (n, d). Of a complex model the real part is predicted, so its sines come with a minus.
+    def draw(self) -> FloatArray:
+        """Draw what there is to draw, once: another machine, whose LAPACK may round otherwise, is then sent the same.
+
+        Returns ω/2π as angles are made of it, shape (d, N).
+        """
+        return self._turns
+
+    def features(self, points: FloatArray) -> FloatArray:
+        """φ(x), shape (n, D), which a prediction is a product with: cosines, then sines, over √N. [exact-angles]
+
+        points: shape (n, d), of size at most 2^60. A row depends on its own point alone, bit by bit.
+        Of a complex model the real part is predicted, so its sines come with a minus.
         """
         if self.law == "linear":
             return np.column_stack([points, np.ones(len(points))]) / math.sqrt(self.inputs + 1.0)
-        angles = points @ self._drawn[0]
+        turns = turns_of(points, self._turns)
         if self.form == "cosine":
-            angles += self.phases
-            np.cos(angles, out=angles)
-            angles /= math.sqrt(self.number)
-            return angles
-        return self._pairs(angles, real=True)
+            turns += self.phases / (2.0 * math.pi)
+            turns -= np.rint(turns)
+            return cosines(turns) / math.sqrt(self.number)
+        return self._pairs(cosines(turns), -sines(turns) if self.form == "complex" else sines(turns))
 
     def imaginary(self, points: FloatArray) -> FloatArray:
         """What the imaginary part of a complex model is a product with, shape (n, D): sines, then cosines, over √N."""
-        return self._pairs(points @ self._drawn[0], real=False)
+        turns = turns_of(points, self._turns)
+        return self._pairs(sines(turns), cosines(turns))
 
-    def _pairs(self, angles: FloatArray, *, real: bool) -> FloatArray:
-        pairs = np.empty((len(angles), self.width))
-        cosines, sines = pairs[:, : self.number], pairs[:, self.number :]
-        if not real:
-            cosines, sines = sines, cosines
-        np.cos(angles, out=cosines)
-        np.sin(angles, out=sines)
-        if real and self.form == "complex":
-            np.negative(sines, out=sines)
-        pairs /= math.sqrt(self.number)
+    def _pairs(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        pairs = np.concatenate([first, second], axis=1)
+        pairs *= 1.0 / math.sqrt(self.number)
         return pairs
 
     def mean(self, reference: "Reference") -> FloatArray:

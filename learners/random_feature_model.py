@@ -1,6 +1,6 @@
-"""Random feature models: labelled records, the public way from a record to its features, and what a fit keeps."""
+"""Random feature models: the public way from a record to its features, and what a fit keeps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Final, cast
 
@@ -13,7 +13,6 @@ from learners.coding import Coding, Scaling
 from learners.parameters import public_interval
 from learners.random_feature_maps import RandomFeatureMap, Reference
 from mechanisms.feature_queries import unit_rows
-from mechanisms.queries import row_lengths
 
 FARTHEST: Final = 2.0**60
 """Inputs beyond are moved there, so that no angle overflows."""
@@ -25,38 +24,10 @@ SHORTEST: Final = 2.0**-20
 """Centred features that are shorter are divided by this, and so stay shorter than 1."""
 
 STEP: Final = 4096
-"""Records whose features are made at a time."""
+"""Records that are predicted at a time."""
 
-KEPT: Final = 2**26
-"""Numbers, half a GiB, up to which features are kept from one pass to the next; beyond they are made anew."""
-
-
-@attrs.frozen(eq=False)
-class FeatureSample:
-    """Records as numbers, with labels in units of their public bounds.
-
-    points: shape (m, d), finite.  targets: shape (m,), in [−1, 1]; −1 stands for the lower bound.
-    Raises ValueError for anything else.
-    """
-
-    points: FloatArray = attrs.field(repr=False)
-    targets: FloatArray = attrs.field(repr=False)
-    coding: Coding
-    bounds: tuple[float, float]
-
-    def __attrs_post_init__(self) -> None:
-        if self.points.shape != (self.targets.size, self.coding.features) or self.targets.ndim != 1:
-            raise ValueError(
-                f"expected {self.coding.features} numbers of each record, got shape {self.points.shape} for "
-                f"{self.targets.size} labels"
-            )
-        if not np.all(np.isfinite(self.points)) or not np.all(np.abs(self.targets) <= 1.0):
-            raise ValueError("expected finite points and targets within [-1, 1]")
-
-    @property
-    def records(self) -> int:
-        """m, public."""
-        return int(self.targets.size)
+AT_ONCE: Final = 2**16
+"""Numbers up to which features are made at a time: they and what they are made of stay in a processor's cache."""
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -80,13 +51,32 @@ class PublicFeatures:
         """What is taken off, shape (D,)."""
         return None if self.reference is None else CENTRED * self.map.mean(self.reference)
 
+    def ready(self) -> tuple[FloatArray, FloatArray | None]:
+        """Make what is made once, so that it goes along to other machines: frequencies, and what is taken off."""
+        return self.map.draw(), self._shift
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The same for what gives the same features."""
+        return self.map, self.scaling.centre.tobytes(), self.scaling.scale.tobytes(), self.reference
+
     def rows(self, points: FloatArray, records: int = 1) -> FloatArray:
-        """Shape (n, D), for sums of so many records. points: shape (n, d)."""
+        """Shape (n, D), for sums of so many records. points: shape (n, d). [exact-rows]
+
+        A row depends on its own point, and on nothing else that is not public.
+        """
+        found, step = np.empty((len(points), self.map.width)), max(1, AT_ONCE // self.map.width)
+        for start in range(0, len(points), step):
+            part = slice(start, start + step)
+            found[part] = self._rows(points[part], records)
+        return found
+
+    def _rows(self, points: FloatArray, records: int) -> FloatArray:
         features = self.map.features(self._scaled(points))
-        if self._shift is not None:
-            features -= self._shift
-            features /= np.maximum(row_lengths(features), SHORTEST)[:, None]
-        return unit_rows(features, records)
+        if self._shift is None:
+            return unit_rows(features, records)
+        features -= self._shift
+        return unit_rows(features, records, SHORTEST)
 
     def imaginary(self, points: FloatArray) -> FloatArray:
         """Of a complex model, see `RandomFeatureMap.imaginary`."""
@@ -94,39 +84,6 @@ class PublicFeatures:
 
     def _scaled(self, points: FloatArray) -> FloatArray:
         return np.clip(self.scaling.apply(points), -FARTHEST, FARTHEST)
-
-
-@attrs.frozen(slots=False, eq=False)
-class FeatureTable:
-    """A sample's features, as sums need them; `targets` in whatever unit the sums are about."""
-
-    features: PublicFeatures
-    points: FloatArray = attrs.field(repr=False)
-    targets: FloatArray = attrs.field(repr=False)
-
-    @property
-    def records(self) -> int:
-        """m, public."""
-        return int(self.targets.size)
-
-    @property
-    def width(self) -> int:
-        """D."""
-        return self.features.map.width
-
-    @cached_property
-    def _kept(self) -> list[FloatArray]:
-        return list(self._made())
-
-    def _made(self) -> Iterator[FloatArray]:
-        for start in range(0, self.records, STEP):
-            yield self.features.rows(self.points[start : start + STEP], self.records)
-
-    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Rows of length at most 1, shape (k, D), and their targets, shape (k,), of one block after the other."""
-        made = self._kept if self.records * self.width <= KEPT else self._made()
-        for start, rows in zip(range(0, self.records, STEP), made, strict=True):
-            yield rows, self.targets[start : start + STEP]
 
 
 @attrs.frozen(eq=False)

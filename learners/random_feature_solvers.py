@@ -23,7 +23,8 @@ from learners.gaussian_parts import bought, part_at, plan_of
 from learners.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
 from learners.parameters import flag, one_of
 from learners.random_feature_maps import Form, Law, RandomFeatureMap
-from learners.random_feature_model import FeatureSample, Fit, PublicFeatures
+from learners.random_feature_model import Fit, PublicFeatures
+from learners.random_feature_rows import FeatureRows, FeatureSample
 from mechanisms import L2Sensitivity, Mechanism, NoiseSource, PlainMechanism, Query
 from mechanisms.additive import GammaNormKernel
 from mechanisms.feature_queries import projected_coefficients
@@ -51,7 +52,7 @@ SWEEPS: Final = 1000
 class Task:
     """What is to be fitted. law, form, number, scale, seed: of the map; scale None leaves it to the solver."""
 
-    sample: FeatureSample
+    sample: FeatureRows
     law: Law
     form: Form
     number: int
@@ -167,7 +168,17 @@ def refuse_complex(task: Task) -> None:
         raise ValueError("form: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
 
 
+def refuse_blocks(task: Task) -> None:
+    """Raise ValueError where records are in blocks and a solver needs them in one place."""
+    if not task.sample.in_one_place:
+        raise ValueError(
+            "solver: it needs all records in one place, and X is in blocks; take 'descent', 'adassp' or 'ridge', which "
+            "look at one block after the other, or hand X over as a table in memory"
+        )
+
+
 def _refuse_few(task: Task) -> None:
+    refuse_blocks(task)
     if task.law == "linear":
         raise ValueError(
             "law: min-norm interpolation is for random features, not for 'linear' ones; take solver='ridge'"
@@ -212,7 +223,7 @@ class MinNorm:
         """See `Solver`."""
         features = task.plain
         query = projected_coefficients(self.radius(task.sample.records, features.map), features.map.width)
-        data = Interpolation(features, task.sample, self.route)
+        data = Interpolation(features, task.sample.whole, self.route)
         if self.gamma:
             return Fit(features, gamma_release(allowance, query, data, noise))
         return Fit(features, gaussian_release(allowance, query, data, noise)[0])
@@ -306,5 +317,5 @@ class Published:
         sigma, sensitivity = self.sigma(task.number, allowance.target.epsilon, allowance.target.delta)
         steps = task.sample.records if self.route == "kaczmarz" else None
         mechanism = PublishedRelease(sigma, sensitivity, not self.code, steps, noise)
-        data = allowance.ledger.protect(Interpolation(features, task.sample, self.route))
+        data = allowance.ledger.protect(Interpolation(features, task.sample.whole, self.route))
         return Fit(features, allowance.ledger.release(mechanism, data, account=allowance.account))

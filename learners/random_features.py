@@ -1,7 +1,8 @@
 """Private random feature models as scikit-learn estimators that pay through a ledger."""
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, Final, Self, TypeAlias, cast
 
 import attrs
@@ -12,6 +13,7 @@ from sklearn.base import RegressorMixin
 from accountant import ApproxDP, Ledger, NoBound, PureDP, ReplaceOne, Unbounded
 from accountant._numbers import count
 from boosting.measures import FloatArray
+from boosting.schema import SignArray
 from learners.allowance import Allowance
 from learners.classes import Classes, PublicClassifier, public_classes
 from learners.coding import Coding
@@ -22,8 +24,10 @@ from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.random_feature_baselines import SGD, Objective, Ridge
 from learners.random_feature_descent import AdaSSP, Descent
 from learners.random_feature_maps import Form, Law, form_name, law_name
-from learners.random_feature_model import FeatureSample, RandomFeatureModel
+from learners.random_feature_model import RandomFeatureModel
+from learners.random_feature_rows import FeatureRows, FeatureSample, feature_rows
 from learners.random_feature_solvers import MinNorm, Published, Solver, Task
+from learners.sources import AnyTable, in_blocks, refuse_single_class, source_header, source_rows
 from learners.tables import Table, input_names, refuse_other_names
 from mechanisms.noise import NoiseSource
 
@@ -61,7 +65,24 @@ def solver_record(value: SolverName) -> dict[str, object]:
     return {"name": solver.name, **settings}
 
 
-class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureSample, RandomFeatureModel]):
+@attrs.frozen
+class Labels:
+    """targets: of labels, shape (k,), a pure function.  bounds, classes: public; a regression has no classes."""
+
+    targets: Callable[[npt.ArrayLike], FloatArray]
+    bounds: tuple[float, float]
+    classes: tuple[object, ...] = ()
+
+
+def _signs(sample: FeatureSample) -> SignArray:
+    return sample.targets.astype(np.int8)
+
+
+def _sign_targets(y: npt.ArrayLike, classes: tuple[object, ...]) -> FloatArray:
+    return signs(y, classes, part=True).astype(np.float64)
+
+
+class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFeatureModel]):
     """What the regressor and the classifier share: see `RandomFeatureRegressor`, whose parameters these are."""
 
     law: Law
@@ -82,34 +103,42 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureSample, Random
     }
 
     @abc.abstractmethod
-    def _labelled(self, y: npt.ArrayLike, coding: Coding) -> tuple[FloatArray, tuple[float, float], tuple[object, ...]]:
-        """Targets in [−1, 1], shape (m,), the labels' bounds, and the classes, if any. Raises ValueError."""
+    def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> "Labels":
+        """How labels become targets. y: labels, None for a table in blocks. Raises ValueError for bad parameters."""
 
-    def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
-        X: m records, a DataFrame, a mapping of columns or an array.  y: labels, shape (m,).
+        X: m records, a DataFrame, a mapping of columns or an array; or a table in blocks, which "descent", "adassp" and
+          "ridge" take. The same records give the same model, bit by bit, whatever the blocks are. [exact-rows]
+        y: labels, shape (m,); of a table in blocks, what it says, such as the name of their column.
         on_round: never called: what a round releases means nothing by itself.
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
         self._parameters()
-        refuse_no_labels(y)
-        schema = None if self.schema is None else domain_schema(self.schema, X)
-        coding = Coding.of(schema, X, constant=False)
-        points = coding.encode(X, type(self).__name__)
-        targets, bounds, classes = self._labelled(y, coding)
-        if len(points) != targets.size:
-            raise ValueError(f"X has {len(points)} records, y has {targets.size}")
-        self._fit_sample(FeatureSample(points, targets, coding, bounds), classes, None)
-        self._remember_names(X)
+        given = None if in_blocks(X) is not None else cast("npt.ArrayLike", y)
+        if in_blocks(X) is None:
+            refuse_no_labels(given)
+        header = source_header(X, y)
+        schema = None if self.schema is None else domain_schema(self.schema, header)
+        coding = Coding.of(schema, header, constant=False)
+        parts = source_rows(X, y)
+        if not parts.n:
+            raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+        labels = self._labels(given, coding)
+        sample = feature_rows(parts, coding, labels.targets, labels.bounds, type(self).__name__)
+        if labels.classes:
+            refuse_single_class(sample.rows, _signs, labels.classes)
+        self._fit_sample(sample, labels.classes, None)
+        self._remember_names(header)
         return self
 
-    def _task(self, sample: FeatureSample) -> Task:
+    def _task(self, sample: FeatureRows) -> Task:
         scale = None if self.scale is None else float(self.scale)
         return Task(sample, self.law, self.form, int(self.number), scale, int(self.map_seed))
 
-    def _refuse(self, sample: FeatureSample, classes: tuple[object, ...]) -> None:
+    def _refuse(self, sample: FeatureRows, classes: tuple[object, ...]) -> None:
         solver = solver_of(self.solver)
         if self.law == "linear" and self.scale is not None:
             raise ValueError("scale: linear features are the inputs themselves; leave scale=None")
@@ -134,7 +163,7 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureSample, Random
         return super()._paying_ledger(target)
 
     def _learn(
-        self, sample: FeatureSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
+        self, sample: FeatureRows, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
     ) -> RandomFeatureModel:
         fit = solver_of(self.solver).learn(self._task(sample), allowance, noise)
         return RandomFeatureModel(fit, sample.coding, sample.bounds, solver_record(self.solver))
@@ -233,9 +262,9 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
         self.ledger = ledger
         self.random_state = random_state
 
-    def _labelled(self, y: npt.ArrayLike, coding: Coding) -> tuple[FloatArray, tuple[float, float], tuple[object, ...]]:
+    def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> Labels:
         bounds = required_bounds(self.label_bounds)
-        return bounded_labels(y, bounds), bounds, ()
+        return Labels(partial(bounded_labels, bounds=bounds), bounds)
 
     @classmethod
     def _domain(cls, model: RandomFeatureModel, classes: Sequence[object]) -> dict[str, object]:
@@ -302,10 +331,12 @@ class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _labelled(self, y: npt.ArrayLike, coding: Coding) -> tuple[FloatArray, tuple[float, float], tuple[object, ...]]:
+    def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> Labels:
+        if y is None and self.classes == "observed":
+            raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
         label = None if coding.schema is None else coding.schema.label
         classes = public_classes(self.classes, label.classes if label else (0, 1), y, 2, type(self).__name__)
-        return signs(y, classes).astype(np.float64), (-1.0, 1.0), classes
+        return Labels(partial(_sign_targets, classes=classes), (-1.0, 1.0), classes)
 
     @classmethod
     def _domain(cls, model: RandomFeatureModel, classes: Sequence[object]) -> dict[str, object]:

@@ -11,7 +11,7 @@ from accountant import ReplaceOne
 from accountant._numbers import count, positive
 from accountant.rounding import up
 from mechanisms.core import FloatArray
-from mechanisms.feature_queries import UnitRows, cut, places, sizes_check
+from mechanisms.feature_queries import UnitRows, moment_sums, places, sizes_check
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L2Sensitivity
 
@@ -97,17 +97,15 @@ def ridge_coefficients(
     """
     if not LEAST_PENALTY <= penalty <= 1.0:
         raise ValueError(f"penalty: expected a number between {LEAST_PENALTY} and 1, got {penalty!r}")
-    largest, binary = positive(bound), places(records)
+    largest = positive(bound)
+    add = moment_sums(places(records), largest)
     # Solving is backward stable: (A + E)c = b with |E| <= 4D²u|A|, so c is off by 4D²u·|A|·|A⁻¹|·|c|, where the last
     # three are at most 2.2m times the sensitivity; in each of two runs. A tenth is added where m·D² is 3e13.
     slack = 1.0 + 2.0**-48 * records * width**2
 
     def fitted(data: UnitRows) -> FloatArray:
-        gram, pull = np.zeros((width, width)), np.zeros(width)
-        for features, targets in data.blocks():
-            gram += features.T @ features
-            pull += cut(np.clip(targets / largest, -1.0, 1.0), binary) @ features
-        gram[np.diag_indices(width)] += penalty * records
+        whole = data.sums(add)
+        gram, pull = whole[:-1] + penalty * records * np.eye(width), whole[-1]
         return np.asarray(linalg.solve(gram, largest * pull, assume_a="pos"), dtype=np.float64)
 
     return Query(

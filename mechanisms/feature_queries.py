@@ -1,12 +1,14 @@
 """Queries of feature vectors of length at most 1: sums that come out the same in any order, and vectors in a ball.
 
 Features and factors are cut to so few binary places that all products and their sums fit in a double: then BLAS is
-exact, whatever it adds first, and the sensitivity of a sum is that of its terms, with nothing for rounding.
+exact, whatever it adds first, and the sensitivity of a sum is that of its terms, with nothing for rounding. So are the
+products that a term is made of, and the rest is elementwise: a term is what its record gives alone, whatever its
+neighbours are, and however the records are cut into blocks.
 """
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from accountant._numbers import count, positive
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.plain import Query
-from mechanisms.queries import MOST_COORDINATES, public_radius, refuse_sizes, row_lengths
+from mechanisms.queries import MOST_COORDINATES, public_radius, refuse_sizes
 from mechanisms.sensitivity import L2Sensitivity
 
 MANTISSA: Final = 53
@@ -24,12 +26,20 @@ MANTISSA: Final = 53
 SLACK: Final = 1.0 + 2.0**-30
 """On computed lengths of rows of at most 2^18 coordinates, which are off by 2^-34 at most, relatively."""
 
+FEW: Final = 8
+"""Columns from which on they are added one after the other in memory, where loops over rows would be short."""
+
 LARGEST_WEIGHT: Final = math.sqrt(2.0)
 """Of labels beside features, up to which `joint_l2` is proved with a gain over two releases."""
 
 
+Summand: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
+"""Of feature vectors, shape (k, D), and targets, shape (k,): what some records add to a sum, of the same shape for all.
+A pure function that can be sent to another process."""
+
+
 class UnitRows(Protocol):
-    """Records as feature vectors, by blocks: `unit_rows` of anything."""
+    """Records as feature vectors, wherever they are: `unit_rows` of anything."""
 
     @property
     def records(self) -> int:
@@ -39,8 +49,14 @@ class UnitRows(Protocol):
     def width(self) -> int:
         """D, public."""
 
+    def sums(self, summand: Summand) -> FloatArray:
+        """Σ of what all records add, taken some at a time."""
+
     def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Feature vectors, shape (k, D), and targets, shape (k,), of one part of the records after the other."""
+        """Feature vectors, shape (k, D), and targets, shape (k,), of one part of the records after the other.
+
+        For what needs them in order, and therefore all in one place.
+        """
 
 
 def places(records: int) -> int:
@@ -59,17 +75,57 @@ def cut(values: FloatArray, binary: int) -> FloatArray:
     return values
 
 
-def unit_rows(features: FloatArray, records: int) -> FloatArray:
-    """Rows shortened to length 1 where they are longer, and cut to `places(records)`; in place. [exact-sums]
+def folded_lengths(rows: FloatArray) -> FloatArray:
+    """|xᵢ|, shape (k,); infinite where it overflows. The same bits for a row wherever it is. [exact-rows]
 
-    features: shape (k, D); a row becomes what it would become alone, one that is not finite becomes 0.
+    Columns are added in halves, elementwise, in an order that their number alone decides, where numpy's own sums over
+    an axis go by the array's layout.
     """
-    lengths = row_lengths(features)
+    with np.errstate(over="ignore"):
+        squares = np.multiply(rows, rows, order="C")
+        while squares.shape[1] > FEW:
+            squares = _halved(squares)
+        squares = np.asfortranarray(squares)
+        while squares.shape[1] > 1:
+            squares = _halved(squares)
+    return np.asarray(np.sqrt(squares[:, 0]))
+
+
+def _halved(columns: FloatArray) -> FloatArray:
+    """The later half added to the first, and what is in the middle to the very first."""
+    half, odd = divmod(columns.shape[1], 2)
+    sums = columns[:, :half] + columns[:, half + odd :]  # not in place: numpy would copy, as both are of one array
+    if odd:
+        sums[:, 0] += columns[:, half]
+    return sums
+
+
+def unit_rows(features: FloatArray, records: int, least: float = 1.0) -> FloatArray:
+    """Rows divided by their length, or by `least` where that is more, and cut to `places(records)`. [exact-sums]
+
+    features: shape (k, D), changed in place; a row becomes what it would become alone, one that is not finite 0.
+    """
+    lengths = folded_lengths(features)
     if not np.all(np.isfinite(lengths)):  # whatever the data are, a sum must come out: rows too long to measure are 0
         features[~np.isfinite(lengths)] = 0.0
-        lengths = row_lengths(features)
-    features *= (1.0 / np.maximum(1.0, lengths * SLACK))[:, None]
+        lengths = np.where(np.isfinite(lengths), lengths, 0.0)
+    features *= (1.0 / np.maximum(least, lengths * SLACK))[:, None]
     return cut(features, places(records))
+
+
+def on_grid(coefficients: FloatArray, records: int) -> FloatArray:
+    """Coefficients cut, towards 0, so that products with rows of `unit_rows` are exact in any order. [exact-sums]
+
+    coefficients: c, shape (D,), public, finite.  Each falls by less than 2^(b−52)·|c|, b = `places(records)`.
+    They become multiples of 2^(e+b−53), 2^e >= |c| >= 2^(e−1) but for rounding: all partial sums of φ·c are multiples
+    of 2^(e−53) of size |φ||c| at most, so at most 2^53 of them.
+    """
+    largest = float(np.max(np.abs(coefficients), initial=0.0))
+    if largest < 2.0**-900:  # where steps would vanish
+        return np.zeros(coefficients.shape)
+    length = largest * float(folded_lengths((coefficients / largest)[None])[0]) * SLACK
+    step = 2.0 ** (math.frexp(length)[1] + places(records) - MANTISSA)
+    return np.asarray(np.trunc(coefficients / step) * step)
 
 
 def sizes_check(records: int, width: int) -> Callable[[UnitRows], None]:
@@ -89,16 +145,17 @@ def clipped_pull(records: int, coefficients: FloatArray, clip: float) -> Query[U
     """Σ ψ(yᵢ − c·φᵢ)·φᵢ, shape (D,), ψ = residuals cut to [−1, 1] in units of `clip`: what descent goes along.
 
     records: m, public.  coefficients: c, shape (D,), released before or public.  clip: τ > 0, public.
-    Sensitivity: 2 in ℓ2, exactly, as terms lie in the unit ball and sums are exact. [004-descent]
+    Sensitivity: 2 in ℓ2, exactly, as terms lie in the unit ball and sums are exact. c is cut first, see `on_grid`: a
+    term is then what its record gives alone. [004-descent]
     """
-    unit, binary = positive(clip), places(records)
+    unit, binary, grid = positive(clip), places(records), on_grid(coefficients, records)
+
+    def pulled(features: FloatArray, targets: FloatArray) -> FloatArray:
+        residuals = np.clip((targets - features @ grid) / unit, -1.0, 1.0)
+        return cut(residuals, binary) @ features
 
     def pull(data: UnitRows) -> FloatArray:
-        total = np.zeros(coefficients.size)
-        for features, targets in data.blocks():
-            residuals = np.clip((targets - features @ coefficients) / unit, -1.0, 1.0)
-            total += cut(residuals, binary) @ features
-        return total
+        return data.sums(pulled)
 
     return Query(
         f"features times residuals cut at {unit!r}",
@@ -122,6 +179,16 @@ def joint_l2(weight: float) -> float:
     return math.sqrt(2.0 + 2.0 * square + 0.5 * square**2) if weight <= LARGEST_WEIGHT else 2.0 * weight
 
 
+def moment_sums(binary: int, unit: float = 1.0) -> Summand:
+    """Σφφᵀ and, in the last row, Σyφ, shape (D + 1, D); y cut at ±1 in `unit`s and to so many places. [exact-sums]"""
+
+    def added(features: FloatArray, targets: FloatArray) -> FloatArray:
+        factors = cut(np.clip(targets / unit, -1.0, 1.0), binary)
+        return np.vstack([features.T @ features, factors @ features])
+
+    return added
+
+
 def joint_moments(records: int, width: int, weight: float) -> Query[UnitRows, FloatArray, L2Sensitivity]:
     """The upper triangle of Σφφᵀ, off-diagonals times √2, then w·Σyφ: D(D+1)/2 + D numbers. [004-joint-moments]
 
@@ -132,12 +199,11 @@ def joint_moments(records: int, width: int, weight: float) -> Query[UnitRows, Fl
     factors = np.where(rows == columns, 1.0, math.sqrt(2.0))
     binary, share = places(records), positive(weight)
 
+    add = moment_sums(binary)
+
     def moments(data: UnitRows) -> FloatArray:
-        gram, pull = np.zeros((width, width)), np.zeros(width)
-        for features, targets in data.blocks():
-            gram += features.T @ features
-            pull += cut(np.clip(targets, -1.0, 1.0), binary) @ features
-        return np.concatenate([gram[rows, columns] * factors, share * pull])
+        whole = data.sums(add)
+        return np.concatenate([whole[rows, columns] * factors, share * whole[-1]])
 
     return Query(
         f"second moments of {width} features and, {share!r} times, their moments with labels",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from learners.coding import Scaling
 from learners.random_feature_maps import FORMS, Form, Law, RandomFeatureMap, Reference
-from learners.random_feature_model import FARTHEST, FeatureTable, PublicFeatures
+from learners.random_feature_model import FARTHEST, PublicFeatures
 from mechanisms.queries import row_lengths
 
 LAWS: tuple[Law, ...] = ("gaussian", "cauchy", "orthogonal")
@@ -44,8 +44,8 @@ def test_a_complex_model_is_kept_as_two_real_parts() -> None:
     found = RandomFeatureMap("gaussian", "complex", 3, 6, 1.3, 2)
     parts = RNG.standard_normal(12)
     whole = np.exp(1j * POINTS @ found.frequencies.T) @ (parts[:6] + 1j * parts[6:]) / math.sqrt(6)
-    assert found.features(POINTS) @ parts == pytest.approx(whole.real)
-    assert found.imaginary(POINTS) @ parts == pytest.approx(whole.imag)
+    assert found.features(POINTS) @ parts == pytest.approx(whole.real, abs=1e-6)  # as points and angles are rounded
+    assert found.imaginary(POINTS) @ parts == pytest.approx(whole.imag, abs=1e-6)
 
 
 def test_orthogonal_frequencies_are_orthogonal_and_long_as_normal_ones() -> None:
@@ -125,19 +125,6 @@ def test_a_row_does_not_depend_on_its_company() -> None:
     changed[7] = 9.0
     others = np.arange(40) != 7
     assert np.array_equal(features.rows(changed, 40)[others], rows[others])
-
-
-def test_blocks_are_the_rows_kept_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Above KEPT features are made anew in each pass, so that memory is bounded by a block."""
-    features = PublicFeatures(RandomFeatureMap("gaussian", "cosine", 3, 5, 1.0, 1), Scaling.none(3))
-    points = np.random.default_rng(0).uniform(-1, 1, (9000, 3))
-    table = FeatureTable(features, points, np.zeros(9000))
-    kept = [rows for rows, _ in table.blocks()]
-    monkeypatch.setattr("learners.random_feature_model.KEPT", 10)
-    made = [rows for rows, _ in table.blocks()]
-    assert [len(rows) for rows in made] == [4096, 4096, 808]
-    assert all(np.array_equal(one, other) for one, other in zip(kept, made, strict=True))
-    assert next(table.blocks())[0] is not next(table.blocks())[0]
 
 
 def test_far_inputs_are_moved_to_the_farthest() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from boosting.measures import FloatArray
 from mechanisms.feature_queries import (
     clipped_pull,
     cut,
+    folded_lengths,
     from_moments,
     in_ball,
     joint_l2,
     joint_moments,
+    on_grid,
     places,
     projected_coefficients,
     unit_rows,
@@ -76,6 +79,25 @@ def test_long_rows_keep_their_direction_and_short_ones_stay() -> None:
     assert rows[1].tolist() == [0.25, -0.5]
 
 
+@settings(deadline=None)
+@given(SEEDS, st.integers(1, 30), st.sampled_from([1, 2, 3, 7, 64, 401, 9001]), st.floats(1e-200, 1e140))
+def test_a_rows_length_is_what_it_would_be_alone(seed: int, records: int, width: int, size: float) -> None:
+    """[exact-rows] Bit by bit, in any order and layout; numpy's own sums along an axis go by the layout."""
+    rows = np.random.default_rng(seed).standard_normal((records, width)) * size
+    lengths = folded_lengths(rows)
+    assert lengths == pytest.approx(np.linalg.norm(rows / size, axis=1) * size, rel=1e-12)
+    assert np.array_equal(folded_lengths(rows[::-1])[::-1], lengths)
+    assert np.array_equal(folded_lengths(np.asfortranarray(rows)), lengths)
+    assert folded_lengths(rows[records // 2 : records // 2 + 1]).tolist() == [lengths[records // 2]]
+
+
+def test_numpys_sums_over_an_axis_depend_on_the_layout() -> None:
+    """What `folded_lengths` is for."""
+    rows = np.random.default_rng(0).standard_normal((64, 401))
+    turned = np.asfortranarray(rows)
+    assert not np.array_equal(np.einsum("ij,ij->i", rows, rows), np.einsum("ij,ij->i", turned, turned))
+
+
 # --- the pull ---------------------------------------------------------------------------------------------------------
 
 
@@ -96,6 +118,37 @@ def test_the_pull_moves_by_two_and_by_nothing_less() -> None:
     data = Rows(np.array([[1.0, 0.0], [0.0, 0.0]]), np.array([9.0, 0.0]))
     moved = query.evaluate(data) - query.evaluate(data.replaced(0, np.array([1.0, 0.0]), -9.0))
     assert np.linalg.norm(moved) == pytest.approx(query.sensitivity.value, rel=1e-7)
+
+
+@settings(deadline=None, max_examples=50)
+@given(SEEDS, st.integers(1, 2**32), st.integers(1, 9), st.floats(-300, 300))
+def test_scores_of_coefficients_on_a_grid_are_exact(seed: int, records: int, width: int, power: float) -> None:
+    """[exact-sums] In any order of the columns, and as fractions."""
+    rng = np.random.default_rng(seed)
+    coefficients = on_grid(rng.standard_normal(width) * 2.0**power, records)
+    rows, order = random_rows(rng, 4, width), rng.permutation(width)
+    rows = cut(rows, places(records))
+    found = rows @ coefficients
+    assert np.array_equal(found, rows[:, order] @ coefficients[order])
+    for row, score in zip(rows.tolist(), found.tolist(), strict=True):
+        assert sum(Fraction(x) * Fraction(c) for x, c in zip(row, coefficients.tolist(), strict=True)) == score
+
+
+@given(SEEDS, st.integers(1, 2**32), st.integers(1, 9))
+def test_the_grid_is_as_fine_as_a_double_allows(seed: int, records: int, width: int) -> None:
+    """[exact-sums] Partial sums are at most 2^53 multiples; twice as fine they could be more, 2^-30 apart."""
+    coefficients = np.random.default_rng(seed).standard_normal(width)
+    found, length = on_grid(coefficients, records), float(np.linalg.norm(coefficients))
+    step = 2.0 ** (math.frexp(length * (1.0 + 2.0**-30))[1] + places(records) - 53)
+    assert np.all(found / step == np.rint(found / step))
+    assert length <= 2.0**53 * step * 2.0 ** -places(records) <= 2.0 * length * (1.0 + 2.0**-29)
+    assert np.all(np.abs(found) <= np.abs(coefficients))
+    assert np.all(np.abs(found - coefficients) < 2.0 ** (places(records) - 52) * length * (1.0 + 2.0**-29))
+
+
+def test_coefficients_of_nothing_stay_nothing() -> None:
+    assert on_grid(np.zeros(3), 10).tolist() == [0.0, 0.0, 0.0]
+    assert on_grid(np.array([1e-300]), 10).tolist() == [0.0]
 
 
 # --- joint moments ----------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ import attrs
 import numpy as np
 
 from boosting.measures import FloatArray
-from mechanisms.feature_queries import unit_rows
+from mechanisms.feature_queries import Summand, unit_rows
+from mechanisms.rows import added
 
 
 def random_rows(rng: np.random.Generator, records: int, width: int) -> FloatArray:
@@ -37,6 +38,10 @@ class Rows:
         for part in (slice(0, middle), slice(middle, None)):
             if self.targets[part].size:
                 yield self.rows[part], self.targets[part]
+
+    def sums(self, summand: Summand) -> FloatArray:
+        """See `UnitRows`."""
+        return added(summand(rows, targets) for rows, targets in self.blocks())
 
     def replaced(self, index: int, row: FloatArray, target: float) -> "Rows":
         """A neighbour."""
