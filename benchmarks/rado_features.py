@@ -33,7 +33,7 @@ from boosting.schema import SignArray
 from exchequer.datasets import SEARCHED, DataNotFound, adult, data_folder, found_file, mushroom
 from learners import RadoBoostClassifier
 from learners.coding import Coding
-from learners.rado_designs import spread
+from learners.rado_sums import spread
 from learners.schema import Boolean, Categorical, Numeric, Schema, Values
 from learners.tables import read_csv
 from mechanisms import EdgeVectors, RadoColumnLaw, SeededNoise, sample_rados, sample_truncated_rados
@@ -184,7 +184,7 @@ class StudyFold:
     @staticmethod
     def of(study: Study, features: FloatArray, kept: Sequence[int], held: Sequence[int]) -> "StudyFold":
         """From the numbers of records to train on and to test on."""
-        scaling = spread(features[kept, :-1]).within(features.shape[1], range(features.shape[1] - 1))
+        scaling = spread(EdgeVectors(features[kept, :-1]).rows).within(features.shape[1], range(features.shape[1] - 1))
         scaled = scaling.apply(features)
         whole = scaled.copy()
         whole[:, study.column] = features[:, study.column]

@@ -20,7 +20,7 @@ from benchmarks.report import Grid, Line, Measured, Report
 from benchmarks.suite import Part, Setting
 from boosting.measures import FloatArray
 from boosting.rado_attacks import another_solution, read_support, reconstruct_edges, subsumed
-from mechanisms import EdgeVectors, SeededNoise, noised_rados, public_supports, sample_paired_rados
+from mechanisms import EdgeVectors, SeededNoise, noised_rados, rados_over
 
 FEATURES: Final = 5
 RADIUS: Final = 3.0
@@ -66,10 +66,11 @@ def sigma_at(epsilon: float, number: int) -> float:
 
 def noisy_error(edges: FloatArray, number: int, seed: int) -> float:
     """Of edges that are solved for from noised rados, whose supports are public: its length over theirs."""
-    records, sigma = edges.shape[0], sigma_at(EPSILON, number)
-    rados = noised_rados(number, RADIUS, records, seed, sigma, SeededNoise(seed)).sample(EdgeVectors(edges))
-    supports = sample_paired_rados(EdgeVectors(np.eye(records)), number // 2, public_supports(seed))
-    return relative(reconstruct_edges(rados, supports), edges)
+    (records, features), sigma = edges.shape, sigma_at(EPSILON, number)
+    mechanism = noised_rados(number, RADIUS, records, features, seed, sigma, SeededNoise(seed))
+    rados = mechanism.sample(EdgeVectors(edges).rows)
+    half = rados_over(EdgeVectors(np.eye(records)).rows, number // 2, seed)
+    return relative(reconstruct_edges(rados, np.concatenate([half, 1.0 - half])), edges)
 
 
 def relative(found: FloatArray, edges: FloatArray) -> float:

@@ -11,7 +11,7 @@ from benchmarks.memory import elsewhere, peak
 from benchmarks.report import Line, Measured, Report, Table, at_most
 from benchmarks.suite import Part, Setting
 from learners import Bounds, Descent, RandomFeatureRegressor
-from learners.random_feature_model import KEPT
+from learners.random_feature_rows import KEPT
 from learners.random_features import SolverName
 
 COLUMNS, NUMBER = 20, 200

@@ -5,6 +5,7 @@ from typing import ClassVar, Final, Literal, Self, TypeAlias, cast
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 
 from accountant import Ledger
 from accountant._numbers import count, fraction, probability_below_one
@@ -17,9 +18,11 @@ from learners.coding import Coding, Scaling
 from learners.estimator import Domain
 from learners.parameters import one_of, optional
 from learners.paying import Check, Progress, RandomState
-from learners.rado_coding import RadoSample
+from learners.rado_coding import RadoTable
 from learners.rados import Protection, RadoHolder, RadoRelease, Rados, Route, protection_name
 from learners.tables import Table, input_names, refuse_other_names
+from mechanisms import Vectors, pieces
+from mechanisms.rows import Block, Rows
 
 OracleName: TypeAlias = Literal["strong", "median"] | float
 
@@ -103,16 +106,24 @@ class RadoModel:
         )
 
 
-def fewest_errors(run: CoordinateRun, edges: FloatArray) -> int:
+def fewest_errors(run: CoordinateRun, data: Rows[Vectors]) -> int:
     """The number of rounds after which fewest examples are on the wrong side, the paper's choice. It looks at them.
 
-    edges: yᵢ·xᵢ, shape (m, d). A margin of 0 is an error. The first of equals.
+    data: yᵢ·xᵢ, of d features. A margin of 0 is an error. The first of equals. One visit.
     """
-    margins, errors = np.zeros(len(edges)), [len(edges)]
-    for feature, step in zip(run.features.tolist(), run.steps.tolist(), strict=True):
-        margins += step * edges[:, feature]
-        errors.append(int(np.count_nonzero(margins <= 0.0)))
-    return int(np.argmin(errors))
+    moves = list(zip(run.features.tolist(), run.steps.tolist(), strict=True))
+
+    def counted(block: Block[Vectors]) -> npt.NDArray[np.int64]:
+        errors = np.zeros(len(moves) + 1, dtype=np.int64)
+        for _, rows in pieces(block.data):
+            columns, margins = np.ascontiguousarray(rows.T, dtype=np.float64), np.zeros(len(rows))
+            errors[0] += len(rows)
+            for number, (feature, step) in enumerate(moves, start=1):
+                margins += step * columns[feature]
+                errors[number] += np.count_nonzero(margins <= 0.0)
+        return errors
+
+    return int(np.argmin(data.total(counted)))
 
 
 LEARNING: Final = ("rounds", "oracle", "shrinkage", "least", "smoothing", "keep")
@@ -225,15 +236,15 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         self.__dict__.pop("ledger_", None)
         return self
 
-    def _fit_sample(self, sample: RadoSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
+    def _fit_sample(self, table: RadoTable, classes: tuple[object, ...], on_round: Progress | None) -> Self:
         if self.keep == "examples" and self.protection is not None:
             raise ValueError(
                 f"keep: 'examples' looks at records that protection={self.protection!r} protects, and nobody pays for "
                 "it; use keep='rados'"
             )
-        return super()._fit_sample(sample, classes, on_round)
+        return super()._fit_sample(table, classes, on_round)
 
-    def _learnt(self, rados: Rados, sample: RadoSample | None) -> RadoModel:
+    def _learnt(self, rados: Rados, table: RadoTable | None) -> RadoModel:
         if not rados.vectors.any():  # nothing to learn from, and what was paid for must not be lost
             return RadoModel(
                 np.zeros(rados.coding.features), rados.coding, rados.scaling, 0.0, 0, 0.0, rados.protection, rados.scope
@@ -242,8 +253,8 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         settings = (self.rounds, oracle_of(self.oracle), float(self.shrinkage), float(self.least))
         run = rado_boost(smoothed(rados.vectors, share), *settings)
         kept = run.best_round
-        if self.keep == "examples" and sample is not None:
-            kept = fewest_errors(run, np.asarray(sample.edges(rados.scaling).edges, dtype=np.float64))
+        if self.keep == "examples" and table is not None:
+            kept = fewest_errors(run, table.edges(rados.scaling))
         return RadoModel(
             run.theta(kept),
             rados.coding,

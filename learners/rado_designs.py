@@ -9,24 +9,27 @@ from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
 import attrs
-import numpy as np
 
-from accountant import Adjacency, ReplaceOne
+from accountant import Adjacency, Plan, ReplaceOne
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Scaling
-from learners.gaussian_parts import LEAST_VARIANCE, MOMENTS_SHARE, Part, bought, noisy_spread, part_at, plan_of
-from learners.rado_coding import RadoSample
+from learners.gaussian_parts import MOMENTS_SHARE, Part, bought, noisy_spread, part_at, plan_of
+from learners.rado_coding import RadoSample, RadoTable
+from learners.rado_sums import plain_rados, spread
 from mechanisms import (
     EdgeVectors,
     NoiseSource,
+    Vectors,
     column_moments,
+    drawn_seed,
     edge_vectors,
     paired_rados,
     sample_fixed_support_rados,
     sample_rados,
 )
 from mechanisms.queries import refuse_sizes
+from mechanisms.rows import Rows
 
 Released: TypeAlias = tuple[FloatArray, Scaling]
 """Rados, shape (n, d), and what their features were scaled by."""
@@ -43,7 +46,7 @@ class Design(Protocol):
     def scope(self) -> str:
         """What the guarantee covers, in words."""
 
-    def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
+    def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
         """Charge, then release. Raises ValueError where the allowance does not buy it, before anything is charged."""
 
 
@@ -54,10 +57,11 @@ def _summed(edges: EdgeVectors, number: int, support: int | None, noise: NoiseSo
     return sample_fixed_support_rados(edges, number, support, noise)
 
 
-def spread(values: FloatArray) -> Scaling:
-    """By the means and deviations that these values have; constant columns keep their scale. values: shape (m, d)."""
-    deviations = np.std(values, axis=0)
-    return Scaling(np.mean(values, axis=0), np.where(deviations**2 > LEAST_VARIANCE, deviations, 1.0))
+def in_one_place(table: RadoTable) -> RadoSample:
+    """All its records. Raises ValueError where they are in blocks, which `RadoHolder` says before anything is drawn."""
+    if (sample := table.sample()) is None:
+        raise ValueError("these rados are of records in one place, and the table is in blocks")
+    return sample
 
 
 @attrs.frozen
@@ -73,12 +77,15 @@ class NoProtection:
         """Nothing."""
         return "nothing: plain sums of records, from which records can be read"
 
-    def drawn(self, sample: RadoSample, noise: NoiseSource) -> Released:
-        """Rados that must stay with whoever may see the records."""
-        scaling, columns = Scaling.none(sample.coding.features), sample.coding.variable
+    def drawn(self, table: RadoTable, noise: NoiseSource) -> Released:
+        """Rados that must stay with whoever may see the records. Raises ValueError with a support, over blocks."""
+        width, columns = table.coding.features, table.coding.variable
+        if self.support is None:
+            return plain_rados(table, range(width), self.number, self.standardise, noise)
+        sample, scaling = in_one_place(table), Scaling.none(width)
         if self.standardise:
-            scaling = spread(sample.features[:, columns]).within(sample.coding.features, columns)
-        return _summed(sample.edges(scaling), self.number, self.support, noise), scaling
+            scaling = spread(table.points(columns)).within(width, columns)
+        return _summed(sample.edges(scaling).all(), self.number, self.support, noise), scaling
 
 
 @attrs.frozen
@@ -105,31 +112,44 @@ class ExamplesDesign:
         """Everything about a record."""
         return "whole records: all columns and the label"
 
-    def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
-        """See `Design`."""
-        refuse_sizes(sample.records, sample.coding.features)  # which mechanisms would do after the charge
-        columns, scaling = sample.coding.variable, Scaling.none(sample.coding.features)
-        parts, data = self._parts(sample, noise), allowance.ledger.protect(sample)
-        *moments, rados = parts(bought(allowance, lambda mu: plan_of(parts(mu))))
-        with allowance.reserve(plan_of([*moments, rados]), self.adjacency, rados.mechanism.description) as charge:
+    def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
+        """See `Design`. With on_edges, raises ValueError for records in blocks, before the charge."""
+        refuse_sizes(table.records, table.coding.features)  # which mechanisms would do after the charge
+        if self.on_edges:
+            in_one_place(table)
+        width, columns, scaling = table.coding.features, table.coding.variable, Scaling.none(table.coding.features)
+        parts, data = self._parts(table, noise), allowance.ledger.protect(table)
+        moments, rados = parts(bought(allowance, lambda mu: _plan(*parts(mu))))
+        with allowance.reserve(_plan(moments, rados), self.adjacency, rados.mechanism.description) as charge:
             for part in moments:
-                values = data.map(lambda each: each.columns(columns))
+                values = data.map(lambda each: each.rows.map(lambda some: some.columns(len(columns))))
                 found = charge.release(part.mechanism, values)
-                scaling = noisy_spread(found, sample.records, part.sigma).within(sample.coding.features, columns)
+                scaling = noisy_spread(found, table.records, part.sigma).within(width, columns)
             vectors = charge.release(rados.mechanism, data.map(lambda each: each.edges(scaling)))
         return (_summed(EdgeVectors(vectors), self.number, self.support, noise) if self.on_edges else vectors), scaling
 
-    def _parts(self, sample: RadoSample, noise: NoiseSource) -> Callable[[float], "list[Part[EdgeVectors]]"]:
+    def _parts(self, table: RadoTable, noise: NoiseSource) -> "Callable[[float], Parts]":
         """From μ to what is released, in order."""
-        share = MOMENTS_SHARE if self.standardise else 0.0
-        moments = column_moments(len(sample.coding.variable), sample.records)
-        seed = int.from_bytes(np.packbits(noise.bits(32)).tobytes(), "big")  # of supports, which are public
+        share, width = MOMENTS_SHARE if self.standardise else 0.0, table.coding.features
+        moments = column_moments(len(table.coding.variable), table.records)
+        seed = drawn_seed(noise)  # of supports, which are public
         rados = (
-            edge_vectors(self.radius) if self.on_edges else paired_rados(self.number, self.radius, sample.records, seed)
+            edge_vectors(self.radius)
+            if self.on_edges
+            else paired_rados(self.number, self.radius, table.records, width, seed)
         )
 
-        def parts(mu: float) -> list[Part[EdgeVectors]]:
-            each = [(moments, mu * math.sqrt(share)), (rados, mu * math.sqrt(1.0 - share))]
-            return [part_at(query, part, noise) for query, part in each if part]
+        def parts(mu: float) -> Parts:
+            before = [part_at(moments, mu * math.sqrt(share), noise)] if share else []
+            return before, part_at(rados, mu * math.sqrt(1.0 - share), noise)
 
         return parts
+
+
+Parts: TypeAlias = tuple[list[Part[Rows[EdgeVectors]]], Part[Rows[Vectors]]]
+"""Moments, where they are bought, and rados or edges."""
+
+
+def _plan(moments: list[Part[Rows[EdgeVectors]]], rados: Part[Rows[Vectors]]) -> Plan:
+    before = plan_of(moments).steps if moments else ()
+    return Plan((*before, *plan_of([rados]).steps))

@@ -32,8 +32,9 @@ from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Coding, Scaling
 from learners.gaussian_parts import Part, bought, noisy_spread, part_at, plan_of
-from learners.rado_coding import RadoSample
-from learners.rado_designs import Released, spread
+from learners.rado_coding import RadoSample, RadoTable
+from learners.rado_designs import Released, in_one_place
+from learners.rado_sums import plain_rados
 from learners.schema import Numeric
 from mechanisms import (
     EdgeVectors,
@@ -45,9 +46,10 @@ from mechanisms import (
     RadoTailTruncation,
     RandomRados,
     exact_moments,
-    sample_rados,
     support_sizes,
 )
+from mechanisms.rado_sampling import STEP
+from mechanisms.rows import Block
 
 LEFT_OUT: Final = "left out"
 """The parameter of an entry that says which columns it does not publish."""
@@ -67,7 +69,7 @@ class PublicPart:
 
 
 @attrs.frozen(slots=False)
-class PublicColumns(Mechanism[RadoSample, PublicPart]):
+class PublicColumns(Mechanism[RadoTable, PublicPart]):
     """Rados of all features but those of the relation's columns, over supports of their own. [000-decoupled]
 
     relation: what it changes is not read, so this costs ε = 0, in pure differential privacy.
@@ -119,18 +121,17 @@ class PublicColumns(Mechanism[RadoSample, PublicPart]):
     def _left_out(self) -> str:
         return json.dumps(sorted(self.names), ensure_ascii=False)
 
-    def sample(self, data: RadoSample) -> PublicPart:
-        """See `PublicPart`."""
+    def sample(self, data: RadoTable) -> PublicPart:
+        """See `PublicPart`. Supports are of a seed that anybody may know: all that they sum is public by the relation,
+        and the sensitive columns are drawn apart, never from this seed.
+        """
         sensitive = sensitive_features(data.coding, self.relation)
         places = [place for place in range(data.coding.features) if place not in sensitive]
-        columns = [place for place in data.coding.variable if place in places]
-        values, scaling = data.features[:, places], Scaling.none(len(places))
-        if self.standardise and columns:
-            scaling = spread(values[:, : len(columns)]).within(len(places), range(len(columns)))
         # The sensitive columns are not even multiplied: nothing of them can be in what is public.
-        edges = EdgeVectors(data.labels[:, None] * scaling.apply(values)) if places else None
-        rados = np.empty((self.number, 0)) if edges is None else sample_rados(edges, self.number, self.noise)
-        return PublicPart(places, rados, scaling, float(np.sum(data.labels, dtype=np.intp)))
+        rados, scaling = np.empty((self.number, 0)), Scaling.none(0)
+        if places:
+            rados, scaling = plain_rados(data, places, self.number, self.standardise, self.noise)
+        return PublicPart(places, rados, scaling, float(data.labels()))
 
 
 def _left_out(record: Mapping[str, object]) -> Iterator[str]:
@@ -154,14 +155,14 @@ class Source(Protocol):
     """Where the sensitive columns of rados come from."""
 
     @property
-    def mechanism(self) -> RandomRados | RadoTailTruncation | Mechanism[RadoSample, FloatArray]:
+    def mechanism(self) -> RandomRados | RadoTailTruncation | Mechanism[RadoTable, FloatArray]:
         """What is paid for."""
 
     @property
     def number(self) -> int | None:
         """Of rados, where it decides that."""
 
-    def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
+    def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
         """Take the one round of the charge."""
 
     def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
@@ -197,14 +198,14 @@ class FeatureDesign:
         listed = " and ".join(f"{name} (number {place})" for place, name in zip(self.columns, self.names, strict=True))
         return f"of a record its {listed} only; all other columns and the labels are not protected"
 
-    def released(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Released:
+    def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
         """See `learners.rado_designs.Design`."""
         make = self._own_supports if self.own_supports else self._noisy_sums
-        source = make(sample, allowance, noise)
+        source = make(table, allowance, noise)
         number = source.number or self.number
         unprotected = PublicColumns(self.adjacency, self.names, number, self.standardise, noise)
         unprotected.refuse_other_columns(allowance.ledger)
-        data = allowance.ledger.protect(sample)
+        data = allowance.ledger.protect(table)
         ledger, paid = allowance.ledger, source.mechanism
         with (
             allowance.reserve(Plan.of(paid.cost), self.adjacency, paid.description) as charge,
@@ -224,25 +225,26 @@ class FeatureDesign:
             found = source.release(charge, data)
             public = free.release(unprotected, data)
         values, own = source.rados(found, public, number)
-        width = sample.coding.features
-        places = [*public.places, *sensitive_features(sample.coding, self.adjacency)]
+        width = table.coding.features
+        places = [*public.places, *sensitive_features(table.coding, self.adjacency)]
         rados, scaling = np.empty((number, width)), Scaling.none(width)
         rados[:, places] = np.hstack([public.rados, values])
         scaling.centre[places] = np.append(public.scaling.centre, own.centre)
         scaling.scale[places] = np.append(public.scaling.scale, own.scale)
         return rados, scaling
 
-    def _noisy_sums(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Source:
-        query = class_moments(sample.coding, sample.records, self.adjacency)
+    def _noisy_sums(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Source:
+        query = class_moments(table.coding, table.records, self.adjacency)
 
         def at(mu: float) -> NoisySums:
-            return NoisySums(part_at(query, mu, noise), sample.records)
+            return NoisySums(part_at(query, mu, noise), table.records)
 
         return at(bought(allowance, lambda mu: plan_of([at(mu).part])))
 
-    def _own_supports(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource) -> Source:
+    def _own_supports(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Source:
+        in_one_place(table)
         # By the schema: whether the values happen to be two says something about each of them.
-        schema = sample.coding.schema
+        schema = table.coding.schema
         columns = [schema.columns[number] for number in self.columns] if schema is not None else []
         if len(columns) != 1 or isinstance(columns[0], Numeric) or columns[0].cells != 2:
             raise ValueError(
@@ -251,7 +253,7 @@ class FeatureDesign:
             )
         if not isinstance(target := allowance.target, ApproxDP):
             raise ValueError("delta: rados need delta > 0; 1e-6 is usual")
-        feature, records, delta = self.columns[0], sample.records, target.delta
+        feature, records, delta = self.columns[0], table.records, target.delta
 
         def at(number: int) -> OwnSupports:
             if self.truncation is None:
@@ -285,7 +287,7 @@ class FeatureDesign:
 
 def class_moments(
     coding: Coding, records: int, relation: FeatureValue | FeatureValues
-) -> Query[RadoSample, FloatArray, L2Sensitivity]:
+) -> Query[RadoTable, FloatArray, L2Sensitivity]:
     """Of the k features of the relation's columns, within [−1, 1]: Σz of each label, −1 first, and Σz² of both.
 
     Evaluates to shape (3, k). Sensitivity: 2√k in ℓ2, where labels are public and all k values of one record change:
@@ -293,19 +295,23 @@ def class_moments(
     """
     features = sensitive_features(coding, relation)
 
-    def moments(sample: RadoSample) -> FloatArray:
-        values, positive = sample.features[:, features], sample.labels > 0
-        first, second = (exact_moments(values[each], records) for each in (~positive, positive))
-        return np.stack([first[0], second[0], first[1] + second[1]])
+    def summed(block: Block[RadoSample]) -> FloatArray:
+        total, sample = np.zeros((3, len(features))), block.data
+        for start in range(0, sample.records, STEP):
+            rows = slice(start, start + STEP)
+            values, positive = sample.features[rows][:, features], sample.labels[rows] > 0
+            first, second = (exact_moments(values[each], records) for each in (~positive, positive))
+            total += [first[0], second[0], first[1] + second[1]]
+        return total
 
-    def check(sample: RadoSample) -> None:
-        if (sample.records, sample.coding) != (records, coding):
+    def check(table: RadoTable) -> None:
+        if (table.records, table.coding) != (records, coding):
             raise ValueError(f"this was built for {records} records of {coding.names}, and for no other table")
 
     names = [coding.feature_names[feature] for feature in features]
     return Query(
         f"sums by label, and sums of squares, of {', '.join(names)} within [-1, 1]",
-        moments,
+        lambda table: table.rows.total(summed),
         L2Sensitivity(up(2.0 * up(math.sqrt(len(features))))),
         relation,
         ("000-moments", "000-decoupled"),
@@ -324,15 +330,15 @@ class NoisySums:
 
     number: ClassVar[None] = None
 
-    part: Part[RadoSample]
+    part: Part[RadoTable]
     records: int
 
     @property
-    def mechanism(self) -> Mechanism[RadoSample, FloatArray]:
+    def mechanism(self) -> Mechanism[RadoTable, FloatArray]:
         """See `Source`."""
         return self.part.mechanism
 
-    def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
+    def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
         """See `Source`."""
         return charge.release(self.mechanism, data)
 
@@ -357,13 +363,17 @@ class OwnSupports:
         """See `Source`."""
         return self.mechanism.number
 
-    def release(self, charge: Reservation, data: Protected[RadoSample]) -> FloatArray:
+    def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
         """See `Source`."""
-        return charge.release(self.mechanism, data.map(lambda each: each.edges(Scaling.none(each.coding.features))))
+        return charge.release(self.mechanism, data.map(_plain_edges))
 
     def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
         """See `Source`."""
         return found[:, None], Scaling.none(1)
+
+
+def _plain_edges(table: RadoTable) -> EdgeVectors:
+    return in_one_place(table).edges(Scaling.none(table.coding.features)).all()
 
 
 def most_rados(fits: Callable[[int], bool], above: int) -> int:

@@ -17,13 +17,13 @@ from learners.allowance import Allowance
 from learners.classes import Classes, distinct_classes, public_classes
 from learners.coding import Coding, Scaling
 from learners.estimator import Domain, NamedColumns, domain_schema
-from learners.labels import refuse_no_labels, signs
+from learners.labels import refuse_no_labels
 from learners.parameters import one_of, optional
 from learners.paying import Check, Kept, PayingEstimator, Progress, RandomState
-from learners.rado_coding import RadoSample
+from learners.rado_coding import RadoTable, coded_rows
 from learners.rado_designs import Design, ExamplesDesign, NoProtection, Released
 from learners.rado_features import FeatureDesign
-from learners.tables import Table, input_names
+from learners.sources import AnyTable, in_blocks, source_header, source_names, source_rows
 from mechanisms import NoiseSource
 from mechanisms.noise import noise_source
 from mechanisms.queries import public_radius
@@ -121,7 +121,7 @@ class Coded(Kept, Protocol):
 K = TypeVar("K", bound=Coded)
 
 
-class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
+class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
     """What whoever holds the records decides: see `RadoRelease`, whose parameters these are."""
 
     _design: NoProtection | Design
@@ -175,32 +175,38 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
         """Release rados at a cost of at most (epsilon, delta), charged before, and learn from them alone.
 
-        X: m records, a DataFrame, a mapping of columns or an array.  y: labels, shape (m,).
+        X: m records, a DataFrame, a mapping of columns or an array; or a table in blocks, with the same rados, bit by
+          bit, for the same seed. [exact-rows]  y: labels, shape (m,), or what the table in blocks takes for them.
         on_round: never called: all is released at once, and what is learnt from it is no release.
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
-        self.fit_encoded(self.encoded(X, y))
-        self._remember_names(X)
+        table = self.encoded(X, y)
+        self.fit_encoded(table)
+        if table.names is not None:
+            self._remember_names(dict.fromkeys(table.names, ()))
         return self
 
-    def encoded(self, X: Table, y: npt.ArrayLike) -> RadoSample:
-        """The sample that `fit(X, y)` would build rados from, checked; as private as the table. Raises as `fit`."""
+    def encoded(self, X: AnyTable, y: object) -> RadoTable:
+        """The records that `fit(X, y)` would build rados from, checked; as private as the table. Raises as `fit`."""
         self._parameters()
-        refuse_no_labels(y)
+        blocks = in_blocks(X) is not None
+        if not blocks:
+            refuse_no_labels(cast("npt.ArrayLike", y))
+        elif self.classes == "observed":
+            raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
+        rows, header = source_rows(X, y), source_header(X, y)
+        if not rows.n:
+            raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
         anything = self.protection is None and self.schema is None
-        schema = None if anything else domain_schema(self.schema, X)
-        coding = Coding.of(schema, X, bool(self.fit_intercept))
-        features = coding.encode(X, type(self).__name__)
-        label = None if schema is None else schema.label
-        classes = public_classes(self.classes, label.classes if label else (0, 1), y, 2, type(self).__name__)
-        labels = signs(y, classes)
-        if len(features) != labels.size:
-            raise ValueError(f"X has {len(features)} records, y has {labels.size}")
-        return RadoSample(features, labels, coding, classes, input_names(X) is not None)
+        schema = None if anything else domain_schema(self.schema, header)
+        coding = Coding.of(schema, header, bool(self.fit_intercept))
+        label, given = None if schema is None else schema.label, None if blocks else cast("npt.ArrayLike", y)
+        classes = public_classes(self.classes, label.classes if label else (0, 1), given, 2, type(self).__name__)
+        return coded_rows(rows, coding, classes, source_names(X, y), type(self).__name__)
 
     @classmethod
     def _from_record(cls, record: Mapping[str, object]) -> Self:
@@ -210,50 +216,51 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
             raise ValueError("what the file says of its protection contradicts itself")
         return found
 
-    def fit_encoded(self, sample: RadoSample) -> Self:
-        """`fit` on a sample that `encoded` made, with the same parameters."""
+    def fit_encoded(self, table: RadoTable) -> Self:
+        """`fit` on records that `encoded` gave, with the same parameters."""
         self._parameters()
-        return self._fit_sample(sample, sample.classes, None)
+        return self._fit_sample(table, table.classes, None)
 
-    def _fit_sample(self, sample: RadoSample, classes: tuple[object, ...], on_round: Progress | None) -> Self:
-        self._design = self._designed(sample)
+    def _fit_sample(self, table: RadoTable, classes: tuple[object, ...], on_round: Progress | None) -> Self:
+        self._design = self._designed(table)
         if isinstance(self._design, NoProtection):
-            return self._fit_unprotected(self._design, sample, classes)
-        return super()._fit_sample(sample, classes, on_round)
+            return self._fit_unprotected(self._design, table, classes)
+        return super()._fit_sample(table, classes, on_round)
 
-    def _fit_unprotected(self, design: NoProtection, sample: RadoSample, classes: tuple[object, ...]) -> Self:
+    def _fit_unprotected(self, design: NoProtection, table: RadoTable, classes: tuple[object, ...]) -> Self:
         if self.ledger is not None:
             raise ValueError(
                 "ledger: protection=None protects nothing, so there is nothing that a ledger could pay for"
             )
-        rados = self._rados(design.drawn(sample, noise_source(self.random_state)), sample, design.scope)
-        self._remember(self._learnt(rados, sample), classes)
+        rados = self._rados(design.drawn(table, noise_source(self.random_state)), table, design.scope)
+        self._remember(self._learnt(rados, table), classes)
         self.parameters_, self.receipts_ = self._parameters(), ()
         self.statement_ = unprotected(design.scope)
         self.__dict__.pop("ledger_", None)
         return self
 
-    def _learn(self, sample: RadoSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
+    def _learn(self, table: RadoTable, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
         design = self._design
         assert not isinstance(design, NoProtection)  # which needs no allowance
-        rados = self._rados(design.released(sample, allowance, noise), sample, design.scope)
+        rados = self._rados(design.released(table, allowance, noise), table, design.scope)
         return self._learnt(rados, None)
 
     @abc.abstractmethod
-    def _learnt(self, rados: Rados, sample: RadoSample | None) -> K:
-        """What is kept of them. sample: only where nothing is protected."""
+    def _learnt(self, rados: Rados, table: RadoTable | None) -> K:
+        """What is kept of them. table: only where nothing is protected."""
 
-    def _rados(self, released: Released, sample: RadoSample, scope: str) -> Rados:
-        return Rados(released[0], sample.records, sample.coding, released[1], self.protection, scope)
+    def _rados(self, released: Released, table: RadoTable, scope: str) -> Rados:
+        return Rados(released[0], table.records, table.coding, released[1], self.protection, scope)
 
     def _adjacency(self) -> Adjacency:
         return ReplaceOne() if isinstance(self._design, NoProtection) else self._design.adjacency
 
-    def _designed(self, sample: RadoSample) -> NoProtection | Design:
-        """Raises ValueError for parameters that do not go together."""
+    def _designed(self, table: RadoTable) -> NoProtection | Design:
+        """Raises ValueError for parameters that do not go together, or not with records in blocks."""
         route = self._route()
-        number, standardise = self._number(sample.records, route), bool(self.standardise)
-        columns = sample.coding.columns(_listed(self.sensitive), sample.named)
+        self._refuse_blocks(table, route)
+        number, standardise = self._number(table.records, route), bool(self.standardise)
+        columns = table.coding.columns(_listed(self.sensitive), table.named)
         if bool(columns) != (self.protection == "feature"):
             raise ValueError("sensitive: the columns that protection='feature' is for; give both, or neither")
         if self.truncation is not None and route != "own-supports":
@@ -261,18 +268,30 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoSample, K]):
         if self.support is not None:
             if not (self.protection is None or route == "edges"):
                 raise ValueError("support: only where nothing is protected, or with route='edges'")
-            if self.support > sample.records:
-                raise ValueError(f"support: {self.support} records are more than the {sample.records} there are")
+            if self.support > table.records:
+                raise ValueError(f"support: {self.support} records are more than the {table.records} there are")
         if self.radius is not None and self.protection != "examples":
             raise ValueError("radius: only for protection='examples'")
         if self.protection is None:
             return NoProtection(number, self.support, standardise)
         if self.protection == "feature":
-            names = tuple(sample.coding.names[column] for column in columns)
+            names = tuple(table.coding.names[column] for column in columns)
             own = route == "own-supports"
             return FeatureDesign(number, columns, names, own, self.truncation, standardise, self.number is None)
-        radius = sample.coding.features**0.5 if self.radius is None else float(self.radius)
+        radius = table.coding.features**0.5 if self.radius is None else float(self.radius)
         return ExamplesDesign(number, radius, route == "edges", self.support, standardise)
+
+    def _refuse_blocks(self, table: RadoTable, route: str | None) -> None:
+        """Raise ValueError where all records must be in one place, and are not."""
+        if table.sample() is not None:
+            return
+        where = "and these records are in blocks; nothing was charged"
+        if route == "edges":
+            raise ValueError(f"route: 'edges' draws noise for each record, {where}. Use route='rados'")
+        if route == "own-supports":
+            raise ValueError(f"route: 'own-supports' draws in secret who is summed, {where}. Use route='sums'")
+        if self.support is not None:
+            raise ValueError(f"support: of some size it is drawn for all records at once, {where}. Leave it out")
 
     def _route(self) -> str | None:
         routes = ROUTES[self.protection]
@@ -318,8 +337,10 @@ class RadoRelease(RadoHolder[Rados]):
       for each. [000-noised-rados] [000-edges]  With "feature", sensitive columns from
       their noisy "sums" (default), or the one sensitive column of two values from "own-supports", as published but for
       these; then the number of rados, of all columns, decides what it costs. [000-decoupled] [000-rado-column]
+      "edges" and "own-supports" take all records in one place, and refuse a table in blocks.
     truncation: the ε of DP-FEAT, 000, Algorithm 2, with "own-supports". It costs more, and buys nothing. [000-DP-FEAT]
-    support: m*, records in each rado, where nothing is protected or noise is on the edges. None takes any.
+    support: m*, records in each rado, where nothing is protected or noise is on the edges, of a table in one place.
+      None takes any.
     radius: *public* R: with "examples" records longer than R are shortened to that, after scaling. None takes √d, about
       the root mean square of their length once they are standardised, and all of it where they are not.
     standardise: centre and scale columns by their means and deviations: of the data where these are not protected,
@@ -332,7 +353,7 @@ class RadoRelease(RadoHolder[Rados]):
     Fitted: `rados_`, a `Rados`; `statement_`; `receipts_`.
     """
 
-    def _learnt(self, rados: Rados, sample: RadoSample | None) -> Rados:
+    def _learnt(self, rados: Rados, table: RadoTable | None) -> Rados:
         return rados
 
     @property

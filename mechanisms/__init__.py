@@ -32,6 +32,7 @@ from mechanisms.queries import (
     centred_mean,
 )
 from mechanisms.rado import NotPrivate, RadoTailTruncation, RandomRados, edge_vectors, noised_edges
+from mechanisms.rado_coins import drawn_seed, rados_over, sample_rados, support_sizes, support_sums
 from mechanisms.rado_law import EmptyWindow, RadoColumnLaw
 from mechanisms.rado_release import (
     column_moments,
@@ -39,16 +40,15 @@ from mechanisms.rado_release import (
     exact_steps,
     noised_rados,
     paired_rados,
-    public_supports,
 )
 from mechanisms.rado_sampling import (
     EdgeVectors,
     NotBoolean,
+    Vectors,
+    one_block,
+    pieces,
     sample_fixed_support_rados,
-    sample_paired_rados,
-    sample_rados,
     sample_truncated_rados,
-    support_sizes,
 )
 from mechanisms.robust import (
     CertificateMismatch,
@@ -133,24 +133,28 @@ __all__ = [
     "Slickness",
     "SlicknessTooWeak",
     "TooLittleRegularization",
+    "Vectors",
     "WeightedExponential",
     "WeightedNoisyMax",
     "at_delta",
     "centred_mean",
     "column_moments",
+    "drawn_seed",
     "edge_vectors",
     "exact_moments",
     "exact_steps",
     "laws",
     "noised_edges",
     "noised_rados",
+    "one_block",
     "paired_rados",
-    "public_supports",
+    "pieces",
+    "rados_over",
     "sample_fixed_support_rados",
-    "sample_paired_rados",
     "sample_rados",
     "sample_truncated_rados",
     "selection_cost",
     "support_sizes",
+    "support_sums",
     "utility",
 ]

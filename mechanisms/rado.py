@@ -31,7 +31,8 @@ from mechanisms.rado_law import (
     whole_number,
     window_advice,
 )
-from mechanisms.rado_sampling import EdgeVectors, sample_truncated_rados
+from mechanisms.rado_sampling import EdgeVectors, Vectors, one_block, pieces, sample_truncated_rados
+from mechanisms.rows import Rows
 from mechanisms.sensitivity import L2Sensitivity
 
 IN_BALL: Final = 1.0 - 2.0**-32
@@ -238,7 +239,8 @@ class RadoTailTruncation(RadoColumn):
 def clipped(edges: FloatArray, radius: float) -> FloatArray:
     """Rows shortened to Euclidean length `radius`, less 2^-32 of it, where they are longer; without overflow.
 
-    Never longer than `radius`, also in exact arithmetic, up to 2^18 features. Returns the shape of edges.
+    Never longer than `radius`, also in exact arithmetic, up to 2^18 features. Returns the shape of edges. A row comes
+    out the same, bit by bit, whatever rows are beside it, where rows lie one after another in memory. [exact-rows]
     """
     radius *= IN_BALL
     peaks = np.max(np.abs(edges), axis=1, keepdims=True)
@@ -247,26 +249,38 @@ def clipped(edges: FloatArray, radius: float) -> FloatArray:
     return np.where(peaks <= radius / lengths, edges, units * (radius / lengths))
 
 
-def edge_vectors(radius: float) -> Query[EdgeVectors, FloatArray, L2Sensitivity]:
+def edge_vectors(radius: float) -> Query[Rows[Vectors], FloatArray, L2Sensitivity]:
     """The edge vectors themselves, shape (m, d), clipped to a public radius. 000, section 5.2. [000-edges]
 
     radius: R, in the features' unit, positive, and public: never taken from the data.
     Sensitivity: 2R in ℓ2 when one record is replaced, its label included. Raises ValueError for another radius.
+    As many numbers come out as go in, so records must be in one place; others are refused before the charge.
     """
     ball = positive(radius)
+
+    def shortened(data: Rows[Vectors]) -> FloatArray:
+        return np.concatenate([clipped(np.asarray(edges, dtype=np.float64), ball) for _, edges in pieces(_one(data))])
+
     return Query(
         f"edge vectors clipped to length {ball!r}",
-        lambda data: clipped(np.asarray(data.edges, dtype=np.float64), ball),
+        shortened,
         L2Sensitivity(up(2.0 * ball)),
         ReplaceOne(),
         ("000-edges",),
-        lambda data: refuse_sizes(data.records, data.features),
+        lambda data: refuse_sizes(data.n, _one(data).features),
     )
+
+
+def _one(data: Rows[Vectors]) -> Vectors:
+    found = one_block(data)
+    if found is None:
+        raise ValueError("edges: their noise is drawn for each record, in one place, and these records are in blocks")
+    return found
 
 
 def noised_edges(
     radius: float, sigma: float, noise: NoiseSource | None = None
-) -> PlainMechanism[EdgeVectors, FloatArray, L2Sensitivity, FloatArray]:
+) -> PlainMechanism[Rows[Vectors], FloatArray, L2Sensitivity, FloatArray]:
     """Edge vectors + N(0, sigma²): GDP(2·radius/sigma), under replace-one. [000-edges]
 
     Rados built from what it releases are post-processing, whatever their number: see `sample_fixed_support_rados`.
@@ -277,5 +291,6 @@ def noised_edges(
     | a row of zeros | stays |
     | radius 0, infinite or NaN | ValueError |
     | sigma 0 or infinite | ValueError |
+    | records in several blocks | ValueError before the charge |
     """
     return PlainMechanism(edge_vectors(radius), GaussianKernel(sigma), SecureNoise() if noise is None else noise)

@@ -6,7 +6,8 @@ in whatever order. So a sensitivity needs no share for floating point.
 """
 
 import math
-from typing import Final
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +17,17 @@ from accountant._numbers import count
 from accountant.rounding import up
 from mechanisms.additive import GaussianKernel
 from mechanisms.core import FloatArray
-from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
+from mechanisms.noise import NoiseSource, SecureNoise
 from mechanisms.plain import PlainMechanism, Query
 from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rado import clipped
-from mechanisms.rado_law import rados_count, records_count, whole_number
-from mechanisms.rado_sampling import STEP, EdgeVectors, sample_paired_rados
+from mechanisms.rado_coins import support_sums
+from mechanisms.rado_law import rados_count, records_count
+from mechanisms.rado_sampling import STEP, Edges, EdgeVectors, Vectors
+from mechanisms.rows import Block, Rows
 from mechanisms.sensitivity import L2Sensitivity
 
-SUPPORTS: Final = 0x0E5C_4AD0
-"""Sets the public stream of supports apart from all others of the same seed."""
+T = TypeVar("T")
 
 
 def even_count(value: int) -> int:
@@ -45,29 +47,39 @@ def exact_steps(values: FloatArray, bound: float, records: int) -> FloatArray:
     return np.asarray(np.trunc(values / step) * step)
 
 
-def _other_records(wanted: int, data: EdgeVectors) -> None:
-    if data.records != wanted:
-        raise ValueError(f"records: this was built for {wanted} records, the data has {data.records}")
-    refuse_sizes(data.records, data.features)
+def refuse_other_records(wanted: int, data: Rows[T]) -> None:
+    """Raise ValueError for another m than this one."""
+    if data.n != wanted:
+        raise ValueError(f"records: this was built for {wanted} records, the data has {data.n}")
 
 
-def paired_rados(number: int, radius: float, records: int, seed: int) -> Query[EdgeVectors, FloatArray, L2Sensitivity]:
+def _refuse_other_features(wanted: int, sums: FloatArray) -> None:
+    if sums.shape[1] != wanted:
+        raise ValueError(f"features: this was built for {wanted} features, the data has {sums.shape[1]}")
+
+
+def paired_rados(
+    number: int, radius: float, records: int, features: int, seed: int
+) -> Query[Rows[Vectors], FloatArray, L2Sensitivity]:
     """n random rados of edges clipped to length `radius`, half of them on the complements of the others' supports.
 
-    number: n, even.  radius: R, in the features' unit, public.  records: m, public.  seed: of the supports, public,
-      drawn without looking at the data.
-    Evaluates to shape (n, d). Sensitivity: 2R·√(n/2) in ℓ2 when one record is replaced, its label included: it is in
-    exactly one rado of each pair, whatever the supports. Were all n drawn at random, it would be 2R·√n in the worst
-    case. With noise on the edges instead (`noised_edges`) a rado's noise is √(m/n) times as large. [000-noised-rados]
+    number: n, even.  radius: R, in the features' unit, public.  records: m, public.  features: d, public.
+    seed: of the supports, public, drawn without looking at the data.
+    Evaluates to shape (n, d), the same for any blocks of the records. Sensitivity: 2R·√(n/2) in ℓ2 when one record is
+    replaced, its label included: it is in exactly one rado of each pair, whatever the supports, so it does no harm that
+    whoever knows the seed knows them. Were all n drawn at random, it would be 2R·√n in the worst case. With noise on
+    the edges instead (`noised_edges`) a rado's noise is √(m/n) times as large. [000-noised-rados]
     """
     rados, ball, size = even_count(number), public_radius(radius), records_count(records)
+    refuse_sizes(size, features)
 
-    def summed(data: EdgeVectors) -> FloatArray:
-        kept = np.empty(data.edges.shape)
-        for start in range(0, size, STEP):  # a block at a time, as shortening takes several copies
-            rows = np.asarray(data.edges[start : start + STEP], dtype=np.float64)
-            kept[start : start + STEP] = exact_steps(clipped(rows, ball), ball, size)
-        return sample_paired_rados(EdgeVectors.given(kept), rados // 2, public_supports(seed))
+    def prepared(edges: Edges) -> FloatArray:
+        return exact_steps(clipped(np.asarray(edges, dtype=np.float64), ball), ball, size)
+
+    def summed(data: Rows[Vectors]) -> FloatArray:
+        sums = support_sums(data, rados // 2, seed, prepared)
+        _refuse_other_features(features, sums)
+        return np.concatenate([sums[:-1], sums[-1] - sums[:-1]])
 
     return Query(
         f"{rados} rados in complementary pairs, edges clipped to length {ball!r}, supports of seed {seed}",
@@ -75,19 +87,13 @@ def paired_rados(number: int, radius: float, records: int, seed: int) -> Query[E
         L2Sensitivity(up(2.0 * ball * up(math.sqrt(rados / 2)))),
         ReplaceOne(),
         ("000-noised-rados",),
-        lambda data: _other_records(size, data),
+        partial(refuse_other_records, size),
     )
 
 
-def public_supports(seed: int) -> SeededNoise:
-    """Where public supports come from; the seed says everything about them."""
-    sequence = np.random.SeedSequence(whole_number(seed), spawn_key=(SUPPORTS,))
-    return SeededNoise(np.random.Generator(np.random.PCG64(sequence)))
-
-
 def noised_rados(
-    number: int, radius: float, records: int, seed: int, sigma: float, noise: NoiseSource | None = None
-) -> PlainMechanism[EdgeVectors, FloatArray, L2Sensitivity, FloatArray]:
+    number: int, radius: float, records: int, features: int, seed: int, sigma: float, noise: NoiseSource | None = None
+) -> PlainMechanism[Rows[Vectors], FloatArray, L2Sensitivity, FloatArray]:
     """`paired_rados` + N(0, sigma²): GDP(2R·√(n/2)/sigma), under replace-one. [000-noised-rados]
 
     | edge | what happens |
@@ -95,10 +101,11 @@ def noised_rados(
     | an odd number, or 0 | ValueError |
     | an edge longer than radius | shortened to it |
     | data with another m | ValueError before the charge |
-    | more than 2^18 features | ValueError before the charge |
+    | data with another d | ValueError |
+    | more than 2^18 features | ValueError |
     | radius outside [2^-500, 2^500] | ValueError |
     """
-    query = paired_rados(number, radius, records, seed)
+    query = paired_rados(number, radius, records, features, seed)
     return PlainMechanism(query, GaussianKernel(sigma), SecureNoise() if noise is None else noise)
 
 
@@ -114,8 +121,10 @@ def exact_moments(values: FloatArray | npt.NDArray[np.float32], records: int) ->
     return total
 
 
-def column_moments(features: int, records: int) -> Query[EdgeVectors, FloatArray, L2Sensitivity]:
+def column_moments(features: int, records: int) -> Query[Rows[EdgeVectors], FloatArray, L2Sensitivity]:
     """Σ zᵢ and Σ zᵢ² of every column, shape (2, features): what standardising columns takes. [000-moments]
+
+    Over any blocks of the records, as these sums are exact. [exact-rows]
 
     features: d.  records: m. Values are clipped to [−1, 1]; the data are features here, not edges.
     Sensitivity: 2√d in ℓ2: from a to b a column moves both by (a−b)²·(1+(a+b)²) <= 4 together, attained at −1 and 1,
@@ -123,8 +132,17 @@ def column_moments(features: int, records: int) -> Query[EdgeVectors, FloatArray
     """
     width, size = count(features), records_count(records)
 
-    def moments(data: EdgeVectors) -> FloatArray:
-        return exact_moments(data.edges, size)
+    def summed(block: Block[EdgeVectors]) -> FloatArray:
+        return exact_moments(block.data.edges, size)
+
+    def moments(data: Rows[EdgeVectors]) -> FloatArray:
+        sums = data.total(summed)
+        _refuse_other_features(width, sums)
+        return sums
+
+    def check(data: Rows[EdgeVectors]) -> None:
+        refuse_other_records(size, data)
+        refuse_sizes(size, width)
 
     return Query(
         f"sums and sums of squares of {width} columns within [-1, 1]",
@@ -133,5 +151,5 @@ def column_moments(features: int, records: int) -> Query[EdgeVectors, FloatArray
         L2Sensitivity(up(2.0 * up(math.sqrt(width)))),
         ReplaceOne(),
         ("000-moments",),
-        lambda data: _other_records(size, data),
+        check,
     )

@@ -1,13 +1,15 @@
-"""Edge vectors, and rados built from them as blocked matrix products over random supports, kept as bits.
+"""Edge vectors, and rados built from them as blocked matrix products over secret supports, kept as bits.
 
 A rado ½·Σ(σ_i + y_i)·x_i is the sum of the edge vectors y_i·x_i over its support, the records with σ_i = y_i
 (000, Definition 1); for uniform signs the support is a uniform subset of the records, whatever the labels.
+Supports are secret here: they come from a noise source, rado by rado, for all records at once, which must be in one
+place. Those of a public seed, for records anywhere, are in `mechanisms.rado_coins`.
 Nothing here is a privacy guarantee: that is `mechanisms.rado`, or post-processing of noised edges.
 """
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -17,6 +19,9 @@ from accountant._numbers import count
 from mechanisms.core import FloatArray
 from mechanisms.noise import NoiseSource
 from mechanisms.rado_law import RadoColumnLaw, rados_count
+from mechanisms.rows import MemoryRows, Rows
+
+T = TypeVar("T")
 
 HELD: Final = 2**27
 """Bits of the supports that are held at once (16 MiB)."""
@@ -25,7 +30,7 @@ ROWS: Final = 1024
 """Of supports, multiplied at once at most."""
 
 STEP: Final = 4096
-"""Records multiplied at once, a multiple of 8: with ROWS of them 32 MiB in double precision."""
+"""Records multiplied at once, a multiple of 64: with ROWS of them 32 MiB in double precision."""
 
 DRAWN: Final = 2**22
 """Bits that are asked for at once, for sources give one in a byte; one row at least."""
@@ -36,6 +41,39 @@ PRECISION: Final = 8
 Edges: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 Packed: TypeAlias = npt.NDArray[np.uint8]
 """Supports, shape (k, ⌈m/8⌉): eight records in a byte, in the order of `numpy.packbits`, zeros at the end."""
+
+
+class Vectors(Protocol):
+    """Records as vectors, that are read, and may be made, a piece at a time, so that there is no second copy of all."""
+
+    @property
+    def records(self) -> int:
+        """m, or as many as there are here."""
+
+    @property
+    def features(self) -> int:
+        """d, public."""
+
+    def piece(self, start: int, stop: int) -> Edges:
+        """Those of some of the records, shape (stop − start, d), each by its own record alone. To read only."""
+
+
+def pieces(data: Vectors, first: int = 0) -> Iterator[tuple[int, Edges]]:
+    """All of them, by STEP records: where each piece starts, and the piece.
+
+    first: the number of the first record among all. Pieces end where that number is a multiple of STEP.
+    """
+    start = 0
+    while start < data.records:
+        stop = min(data.records, start + STEP - (first + start) % STEP)
+        yield start, data.piece(start, stop)
+        start = stop
+
+
+def one_block(data: Rows[T]) -> T | None:
+    """All of the records, where they are in this process in one block, else None."""
+    blocks = data.blocks if isinstance(data, MemoryRows) else ()
+    return blocks[0].data if len(blocks) == 1 else None
 
 
 class NotBoolean(ValueError):
@@ -102,6 +140,15 @@ class EdgeVectors:
         """d, public."""
         return int(self.edges.shape[1])
 
+    @property
+    def rows(self) -> MemoryRows[Vectors]:
+        """All of them as one block."""
+        return MemoryRows.of(self, self.records)
+
+    def piece(self, start: int, stop: int) -> Edges:
+        """See `Vectors`."""
+        return self.edges[start:stop]
+
     def boolean_column(self, feature: int) -> Edges:
         """One column, shape (m,), all −1 and +1. Raises IndexError out of range, NotBoolean for other values."""
         if not 0 <= feature < self.features:
@@ -118,20 +165,6 @@ class EdgeVectors:
 def rados_of(edges: EdgeVectors, supports: FloatArray) -> FloatArray:
     """The rados with these supports, shape (k, d). supports: shape (k, m), 0 or 1. 000, Definition 1."""
     return np.asarray(supports @ edges.edges + 0.0)  # a sum of nothing must not tell the sign of its zero
-
-
-def sample_rados(edges: EdgeVectors, number: int, noise: NoiseSource) -> FloatArray:
-    """Plain random rados, σ uniform: shape (number, d). No privacy claim."""
-    return _summed(edges, _supports(rados_count(number), edges.records, noise))
-
-
-def sample_paired_rados(edges: EdgeVectors, pairs: int, noise: NoiseSource) -> FloatArray:
-    """Random rados, and after them those of the complements in the same order: shape (2·pairs, d). No privacy claim.
-
-    Every record is in exactly one of two, so one record moves `pairs` of them. [000-noised-rados]
-    """
-    first = sample_rados(edges, pairs, noise)
-    return np.concatenate([first, np.sum(edges.edges, axis=0, dtype=np.float64) - first]) + 0.0
 
 
 def sample_truncated_rados(
@@ -156,12 +189,6 @@ def sample_fixed_support_rados(edges: EdgeVectors, number: int, support: int, no
     if count(support) > edges.records:
         raise ValueError(f"a support of {support} records needs that many, the edges have {edges.records}")
     return _summed(edges, _fixed_supports(rados_count(number), edges.records, int(support), noise))
-
-
-def support_sizes(number: int, records: int, noise: NoiseSource) -> FloatArray:
-    """Draws of Bin(records, 1/2), shape (number,), whole numbers: how many records random rados sum."""
-    blocks = _supports(rados_count(number), records, noise)
-    return np.concatenate([_sizes(block).astype(np.float64) for block in blocks])
 
 
 def _summed(edges: EdgeVectors, supports: Iterable[Packed]) -> FloatArray:
@@ -201,11 +228,6 @@ def _sizes(supports: Packed) -> npt.NDArray[np.intp]:
 
 
 _ONES: Final = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint8)
-
-
-def _supports(number: int, records: int, noise: NoiseSource) -> Iterator[Packed]:
-    """Uniform supports."""
-    yield from (_fair(rows, records, noise) for rows in _blocks(number, records))
 
 
 def _supports_in_window(column: Edges, number: int, law: RadoColumnLaw, noise: NoiseSource) -> Iterator[Packed]:

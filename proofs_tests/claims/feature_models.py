@@ -11,8 +11,21 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "b = ⌊(53 − ⌈log₂ m⌉)/2⌋",
         "Every partial sum is a multiple of 2^-2b and at most m, so a double holds it; BLAS may add as it likes, with "
         "fused multiplications or without. The sensitivity of such a sum is that of one term, with nothing for "
-        "rounding. m = 10⁶ leaves 16 places.",
+        "rounding. m = 10⁶ leaves 16 places. So are scores φ·c of c cut to multiples of 2^(e+b−53), 2^e >= |c|: "
+        "partial sums are multiples of 2^(e−53), and |φ||c| at most.",
         "mechanisms/test_feature_queries.py::test_sums_do_not_depend_on_the_order_or_the_blocks",
+    ),
+    Claim(
+        "exact-angles",
+        "ours",
+        "Points cut to r places below a row's largest entry, frequencies to s below a column's, r + s = 53 − ⌈log₂ d⌉"
+        ", have exact products in any order.",
+        "holds",
+        "an angle moves by at most 2^-r·|x|_∞·|ω̃|₁ + 2^-s·|x|₁·|ω|_∞; kernels by 1e-7",
+        "Over the row's and the column's powers of two all partial sums are whole numbers of at most d·2^(r+s) <= 2^53."
+        " The rest, turns taken off and a polynomial for the wave, is done number by number. So its features are "
+        "what they would be if a record had no neighbours, which BLAS and vector units do not promise.",
+        "learners/test_random_feature_angles.py::test_angles_are_those_of_whole_numbers",
     ),
     Claim(
         "004-descent",

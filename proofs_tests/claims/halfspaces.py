@@ -217,4 +217,36 @@ HALFSPACES: tuple[Claim, ...] = (
         "variance, 1/4.",
         "claims_shown/test_regret_claims.py::test_one_round_gains_at_most_a_quarter_lambda",
     ),
+    Claim(
+        "exact-points",
+        "ours",
+        "Points in 24 binary places, directions in 28, weights in limbs of 24 bits: products and sums are exact, in "
+        "any order and any blocks.",
+        "holds",
+        "groups of 32 products in doubles, then integers; nothing is charged for order",
+        "Products with a direction are multiples of 2^-52 and no sum of some exceeds 1 + 2^-18, by Cauchy & Schwarz. "
+        "32 products of a limb and a coordinate stay within 2^53 units; high and low parts of 2^32 fit 64 bits.",
+        "learners/test_halfspace_rows.py::test_blocks_do_not_show",
+    ),
+    Claim(
+        "level-weights",
+        "ours",
+        "Weights min(1, c·e^log) of few levels, scaled to κn in doubles, are off by Σ|μ − μ*| <= 2^-45·κn.",
+        "holds",
+        "2^-45 of the mass, inside what a round of halfspaces charges for rounding",
+        "All of min(1, c·w) rise with c, so rounding of weights and of their sum bound it. A weight at x below the "
+        "first uncapped one is off by x + 9 units of 2^-53, and x averages ln n at most: the entropy of n shares.",
+        "learners/test_halfspace_rows.py::test_weights_are_as_exact_as_they_are_said_to_be",
+    ),
+    Claim(
+        "halfspace-grid",
+        "ours, beside 003, Theorem 30",
+        "Margins that are off by a move κ-smooth weights by at most λa in ℓ1; what is promised for a margin of "
+        "τ(1 − 2^-7) has room for that, for points in 24 places and for rounded means.",
+        "holds",
+        "margins in steps of 1/64; free, as the certificate holds for any function of a record's own margin",
+        "The projection minimises λ⟨margins, P⟩ + KL(P ‖ uniform), and KL is 1-strongly convex in ℓ1. Rounding keeps "
+        "margins within the number of rounds, which is all that the certificate asks.",
+        "learners/test_halfspace_rows.py::test_weights_move_by_the_rate_times_what_margins_do",
+    ),
 )

@@ -26,6 +26,17 @@ MECHANISMS: tuple[Claim, ...] = (
         "learners/test_weighted_sums.py::test_blocks_and_limbs_do_not_show",
     ),
     Claim(
+        "exact-rows",
+        "ours, after Casacuberta, Shoemate, Vadhan & Wagaman 2022",
+        "The same records and noise give the same releases, bit by bit, however records are stored, cut and visited.",
+        "holds",
+        "nothing is added to a sensitivity for the order in which blocks are summed",
+        "What a release asks of records are sums of what each record gives on its own, in whole numbers or in "
+        "multiples of one power of two of which no partial sum is rounded [whole-weights] [exact-sums]; all else "
+        "follows from such sums and from what is public. So an order, a cut, or a second visit changes nothing.",
+        "learners/test_on_clusters.py::test_a_cluster_gives_the_same_with_two_workers_and_with_rows_partitioned_anew",
+    ),
+    Claim(
         "L2",
         "001, Theorem 3; Dong, Durfee & Rogers 2020",
         "The exponential mechanism with inverse scale η has bounded range η·Δ_range, hence is that pure DP.",
@@ -148,7 +159,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "tightened",
         "Δ₂ = 2Rζ, hence GDP(2Rζ/σ), a quarter of the printed ρ; with what rounding may add",
         "The change is the integral of y·x against a signed measure of mass at most 2ζ; x_j = u, x_i′ = −u attain it. "
-        "Sums in double precision add 2^-33·R, those of halfspaces in single precision 38·2^-24.",
+        "Sums in double precision add 2^-33·R; halfspaces add 2^-24/κ up to 2^17 records, 2^-48/κ beyond, and 2^-43.",
         "mechanisms/test_queries.py::test_centred_mean_attains_two_radius_zeta",
     ),
     Claim(

@@ -42,7 +42,7 @@ RADOS: tuple[Claim, ...] = (
         "narrowed",
         "rows clipped to a public radius R: ℓ2 sensitivity 2R, GDP(2R/σ)",
         "Two points of a ball of radius R are at most 2R apart, and one record moves one row; supports are drawn "
-        "without looking at the data, so rados are post-processing.",
+        "without looking at the data, so rados are post-processing. For records in one place.",
         "mechanisms/test_rado.py::test_rows_are_clipped_to_the_ball_and_else_untouched",
     ),
     Claim(
@@ -106,7 +106,8 @@ RADOS: tuple[Claim, ...] = (
         "holds",
         "rows clipped to a public radius R: ℓ2 sensitivity 2R·√(n/2), whatever the supports; GDP(2R·√(n/2)/σ)",
         "A record is in exactly one rado of each pair, so replacing it moves n/2 rados by one and the same vector of "
-        "length at most 2R. Attained by opposite edges. Noise on the edges instead is √(m/n) times as large in a rado.",
+        "length at most 2R. Attained by opposite edges. Noise on the edges instead is √(m/n) times as large in a rado. "
+        "It holds for every support, so anybody may draw these again from a public seed; sums are exact in blocks.",
         "mechanisms/test_rado_release.py::test_the_declared_sensitivity_of_pairs_is_attained_whatever_the_supports",
     ),
     Claim(
@@ -129,7 +130,8 @@ RADOS: tuple[Claim, ...] = (
         "cost of the sensitive columns alone; common supports: δ >= 1/2 at every ε",
         "Under FeatureValue the other columns are public and do not depend on the sensitive one, so given them it is "
         "as if it was released alone. Two columns: all records (+,+) but one (+,−), and π₁ − π₂ tells in every second "
-        "rado; one real column: all others 0. Over supports of their own the expected exponential loss is a product.",
+        "rado; one real column: all others 0. Over supports of their own the expected exponential loss is a product. "
+        "Supports of public columns may be known to anybody: what they sum is public, and they say nothing else.",
         "learners/test_rado_features.py::test_common_supports_tell_two_columns_apart_in_every_second_rado",
     ),
     Claim(

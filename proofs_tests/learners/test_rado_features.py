@@ -11,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import attrs
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,7 +23,7 @@ from boosting.rado_loss import logistic_loss
 from learners import Bounds, Categorical, Numeric, RadoRelease, Schema
 from learners.coding import Coding, Scaling
 from learners.gaussian_parts import Part
-from learners.rado_coding import RadoSample
+from learners.rado_coding import RadoSample, RadoTable
 from learners.rado_features import NoisySums, PublicColumns, PublicPart, class_moments, most_rados
 from mechanisms import EmptyWindow, SeededNoise, exact_steps
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
@@ -107,9 +106,15 @@ def test_what_supports_of_their_own_lose() -> None:
 UNIT = st.floats(-1.0, 1.0)
 
 
-def sample_of(features: FloatArray, labels: FloatArray) -> RadoSample:
+def records_of(table: RadoTable) -> RadoSample:
+    found = table.sample()
+    assert found is not None
+    return found
+
+
+def sample_of(features: FloatArray, labels: FloatArray) -> RadoTable:
     names = tuple(f"x{number}" for number in range(features.shape[1]))
-    return RadoSample(features, labels.astype(np.int8), Coding(None, names, False))
+    return RadoTable.of(features, labels.astype(np.int8), Coding(None, names, False))
 
 
 @given(st.lists(UNIT, min_size=10, max_size=10), UNIT, UNIT, st.sampled_from([-1.0, 1.0]))
@@ -291,34 +296,35 @@ def test_books_that_published_a_column_do_not_protect_it_afterwards() -> None:
 
 def test_what_costs_nothing_leaves_out_what_its_relation_changes() -> None:
     """Whoever builds it cannot say otherwise: the columns are those of the relation."""
-    sample = release(sensitive=1).encoded(X, Y)
-    other = attrs.evolve(sample, features=sample.features * np.array([1.0, -0.5, 1.0, 1.0]))
+    table = release(sensitive=1).encoded(X, Y)
+    sample = records_of(table)
+    other = RadoTable.of(sample.features * np.array([1.0, -0.5, 1.0, 1.0]), sample.labels, table.coding)
     for standardise in (True, False):
         first, second = (
             PublicColumns(FeatureValue(1), ("x1",), 3, standardise, SeededNoise(0)).sample(each)
-            for each in (sample, other)
+            for each in (table, other)
         )
         assert np.array_equal(first.rados, second.rados)
         assert np.array_equal(first.scaling.centre, second.scaling.centre)
         assert first.places == [0, 2, 3]
     with pytest.raises(ValueError, match="the relation is about columns"):
-        PublicColumns(FeatureValue(3), ("x3",), 3, True, SeededNoise(0)).sample(sample)
+        PublicColumns(FeatureValue(3), ("x3",), 3, True, SeededNoise(0)).sample(table)
     with pytest.raises(ValueError, match="for no other table"):
-        class_moments(sample.coding, 7, FeatureValue(1)).check(sample)
+        class_moments(table.coding, 7, FeatureValue(1)).check(table)
 
 
 def test_sums_by_label_are_exact_in_any_order() -> None:
     """Against fractions of what was kept, so that no order of records moves them."""
     rng = np.random.default_rng(0)
-    sample = release(sensitive=1).encoded(rng.uniform(-1.0, 1.0, size=(300, 3)), rng.integers(0, 2, 300))
-    query = class_moments(sample.coding, 300, FeatureValue(1))
-    found = query.evaluate(sample)
+    table = release(sensitive=1).encoded(rng.uniform(-1.0, 1.0, size=(300, 3)), rng.integers(0, 2, 300))
+    query, sample = class_moments(table.coding, 300, FeatureValue(1)), records_of(table)
+    found = query.evaluate(table)
     kept = exact_steps(sample.features[:, 1], 1.0, 300)
     for row, sign in enumerate((-1, 1)):
         exact = sum(Fraction(value) for value, label in zip(kept.tolist(), sample.labels, strict=True) if label == sign)
         assert Fraction(float(found[row, 0])) == exact
     order = rng.permutation(300)
-    again = attrs.evolve(sample, features=sample.features[order], labels=sample.labels[order])
+    again = RadoTable.of(sample.features[order], sample.labels[order], table.coding)
     assert np.array_equal(query.evaluate(again), found)
 
 

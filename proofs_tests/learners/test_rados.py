@@ -35,8 +35,11 @@ from learners import Bounds, Categorical, Numeric, RadoBoostClassifier, RadoRele
 from learners.coding import CONSTANT, Coding, Scaling
 from learners.gaussian_parts import MOMENTS_SHARE, noisy_spread
 from learners.rado_boost import fewest_errors
-from learners.rado_designs import spread
+from learners.rado_coding import RadoSample
+from learners.rado_sums import spread
 from learners.rados import Rados
+from mechanisms import EdgeVectors
+from mechanisms.rows import MemoryRows
 from proofs_tests.harness import Pair, check_fitted_surface
 
 RNG = np.random.default_rng(0)
@@ -44,6 +47,10 @@ X = RNG.uniform(-1.0, 1.0, size=(3000, 3))
 Y = np.where(X[:, 0] > X[:, 1] + 0.2, 1, 0)
 BOX = Bounds(-1.0, 1.0)
 BOOKS = ReplaceOne()
+
+
+def scaling_of(values: FloatArray) -> Scaling:
+    return spread(EdgeVectors(values).rows)
 
 
 def boosted(**given: Any) -> RadoBoostClassifier:
@@ -142,9 +149,9 @@ def test_it_is_rado_boost_on_smoothed_rados_and_the_papers_choice_looks_at_examp
     assert best.log_loss_ == pytest.approx(log_exponential_loss(smoothed(vectors, share), best.model_.theta), abs=1e-9)
     edges = np.where(Y > 0, 1.0, -1.0)[:, None] * holder.rados_.scaling.apply(np.column_stack([X, np.ones(len(X))]))
     wrong = [np.mean(edges @ run.theta(rounds) <= 0.0) for rounds in range(201)]
-    assert fewest_errors(run, edges) == int(np.argmin(wrong))
+    assert fewest_errors(run, EdgeVectors(edges).rows) == int(np.argmin(wrong))
     paper = boosted(protection=None, number=300, keep="examples").fit(X, Y)
-    assert paper.rounds_ == fewest_errors(run, edges)
+    assert paper.rounds_ == fewest_errors(run, EdgeVectors(edges).rows)
     assert paper.score(X, Y) == pytest.approx(1.0 - min(wrong), abs=1e-12)
     for protection, sensitive in (("examples", ()), ("feature", 0)):
         with pytest.raises(ValueError, match="keep: 'examples' looks at records"):
@@ -159,9 +166,9 @@ def test_smoothing_beats_what_is_published_and_comes_near_adaboost() -> None:
     train, test = slice(0, 4000), slice(4000, 6000)
     ours = boosted(protection=None, schema=None).fit(points[train], y[train]).score(points[test], y[test])
     paper = boosted(protection=None, schema=None, smoothing=0.0).fit(points[train], y[train])
-    edges = np.where(y[train] > 0, 1.0, -1.0)[:, None] * spread(points[train]).apply(points[train])
+    edges = np.where(y[train] > 0, 1.0, -1.0)[:, None] * scaling_of(points[train]).apply(points[train])
     ada = ada_boost(edges, 200)
-    margin = spread(points[train]).apply(points[test]) @ ada.theta()
+    margin = scaling_of(points[train]).apply(points[test]) @ ada.theta()
     assert ours > paper.score(points[test], y[test])
     assert ours > np.mean((margin > 0) == (y[test] > 0)) - 0.01
 
@@ -250,12 +257,12 @@ def test_columns_become_features_within_their_bounds() -> None:
 
 def test_scaling_by_moments_is_scaling_by_the_data_where_there_is_no_noise() -> None:
     values = RNG.uniform(-1.0, 1.0, size=(500, 2)) * [1.0, 0.3] + [0.0, 0.4]
-    exact, noisy = spread(values), noisy_spread(np.stack([values.sum(axis=0), (values**2).sum(axis=0)]), 500, 0.0)
+    exact, noisy = scaling_of(values), noisy_spread(np.stack([values.sum(axis=0), (values**2).sum(axis=0)]), 500, 0.0)
     assert noisy.centre == pytest.approx(exact.centre, rel=1e-9)
     assert noisy.scale == pytest.approx(exact.scale, rel=1e-9)
     constant = noisy_spread(np.array([[500.0], [500.0]]), 500, 10.0)
     assert constant.scale[0] ** 2 == pytest.approx(4.0 * 10.0 / 500)
-    assert spread(np.ones((5, 1))).scale[0] == 1.0
+    assert scaling_of(np.ones((5, 1))).scale[0] == 1.0
     with pytest.raises(ValueError, match="scales above 0"):
         Scaling([0.0], [0.0])
 
@@ -362,14 +369,19 @@ def test_what_could_fail_fails_before_the_charge() -> None:
     for route in ("rados", "edges"):
         with pytest.raises(ValueError, match=r"2\^18 coordinates"):
             boosted(route=route, schema=BOX, ledger=ledger).fit(wide, [0, 1])
-    sample = released().encoded(X, Y)
+    table = released().encoded(X, Y)
+    sample = table.sample()
+    assert sample is not None
     for spoilt in (
         {"features": sample.features * math.nan},
+        {"features": sample.features[0]},
         {"labels": sample.labels[:-1]},
         {"labels": sample.labels * 0},
     ):
         with pytest.raises(ValueError, match="expected"):
-            boosted(ledger=ledger).fit_encoded(attrs.evolve(sample, **spoilt))
+            attrs.evolve(sample, **spoilt)
+    with pytest.raises(ValueError, match="expected 4 features"):
+        attrs.evolve(table, rows=MemoryRows.of(RadoSample(X, sample.labels), len(X)))
     assert len(ledger.entries) == 1
 
 

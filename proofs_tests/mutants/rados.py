@@ -9,32 +9,35 @@ import numpy as np
 
 from accountant import ApproxDP, FeatureValue, FeatureValues
 from learners.coding import Coding
-from learners.rado_coding import RadoSample
+from learners.rado_coding import RadoTable
 from learners.rado_features import class_moments
-from mechanisms import EdgeVectors, L2Sensitivity, Query, RandomRados, paired_rados, public_supports, sample_rados
+from mechanisms import EdgeVectors, L2Sensitivity, Query, RandomRados, Vectors, paired_rados, rados_over
 from mechanisms.core import FloatArray
+from mechanisms.rows import Rows
 from proofs_tests.harness import Pair, Report, check_mechanism, check_sensitivity
 from proofs_tests.mutants.mutant import Lawful, Mutant, both_ways
 
-NUMBER, RECORDS, SEED = 10, 6, 1
-FAR = Pair(*(EdgeVectors(np.array([[end, 0.0], *([[0.0, 0.0]] * (RECORDS - 1))])) for end in (1.0, -1.0)))
+NUMBER, RECORDS, SEED = 10, 6, 2
+FAR: Pair[Rows[Vectors]] = Pair(
+    *(EdgeVectors(np.array([[end, 0.0], *([[0.0, 0.0]] * (RECORDS - 1))])).rows for end in (1.0, -1.0))
+)
 
 
-def cheaper(query: Query[EdgeVectors, FloatArray, L2Sensitivity], factor: float) -> Report:
+def cheaper(query: Query[Rows[Vectors], FloatArray, L2Sensitivity], factor: float) -> Report:
     claimed = L2Sensitivity(query.sensitivity.value / factor)
     return check_sensitivity(attrs.evolve(query, sensitivity=claimed), [FAR])
 
 
 def pairs_at(factor: float) -> Report:
-    return cheaper(paired_rados(NUMBER, 1.0, RECORDS, SEED), factor)
+    return cheaper(paired_rados(NUMBER, 1.0, RECORDS, 2, SEED), factor)
 
 
 def unpaired(factor: float) -> Report:
     """All supports drawn, at the price of pairs: some record is in more than half of them."""
-    paired = paired_rados(NUMBER, 1.0, RECORDS, SEED)
-    drawn = attrs.evolve(paired, evaluate=lambda data: sample_rados(data, NUMBER, public_supports(SEED)))
+    paired = paired_rados(NUMBER, 1.0, RECORDS, 2, SEED)
+    drawn = attrs.evolve(paired, evaluate=lambda data: rados_over(data, NUMBER, SEED))
     rows = np.eye(RECORDS)[:, :, None] * np.array([1.0, 0.0])
-    pairs = [Pair(EdgeVectors(row), EdgeVectors(-row)) for row in rows]
+    pairs: list[Pair[Rows[Vectors]]] = [Pair(EdgeVectors(row).rows, EdgeVectors(-row).rows) for row in rows]
     claimed = L2Sensitivity(paired.sensitivity.value * factor)
     return check_sensitivity(attrs.evolve(drawn, sensitivity=claimed), pairs)
 
@@ -43,9 +46,9 @@ def two_features_at(factor: float) -> Report:
     coding = Coding(None, ("a", "b"), False)
     query = class_moments(coding, 3, FeatureValues((0, 1)))
 
-    def sample(value: float) -> RadoSample:
+    def sample(value: float) -> RadoTable:
         features = np.array([[value, value], [0.0, 0.0], [0.0, 0.0]])
-        return RadoSample(features, np.array([1, -1, 1], dtype=np.int8), coding)
+        return RadoTable.of(features, np.array([1, -1, 1], dtype=np.int8), coding)
 
     claimed = L2Sensitivity(query.sensitivity.value / factor)
     return check_sensitivity(attrs.evolve(query, sensitivity=claimed), [Pair(sample(-1.0), sample(1.0))])

@@ -1,0 +1,165 @@
+"""What tables in blocks promise, for every learner that takes them, on files and on a cluster of real processes."""
+
+import contextlib
+import time
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import attrs
+import dask.dataframe
+import pandas as pd
+import pytest
+
+from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
+from boosting.schema import SignArray
+from learners import LazyBoostClassifier, PrivateOneRule
+from learners.encoding import Layout
+from learners.schema import CodeArray
+from learners.weak_learners import CodeHypothesis
+from mechanisms import Slickness
+from proofs_tests.support.clusters import Cluster, killed_when, started
+from proofs_tests.support.clusters import cluster as cluster
+from proofs_tests.support.clusters import computing as computing
+from proofs_tests.support.in_blocks import LABEL, LEARNERS, in_parquet, people, released, schema
+
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+
+
+@cache
+def in_memory(name: str) -> str:
+    frame = people()
+    return released(LEARNERS[name]().fit(frame.drop(columns=[LABEL]), frame[LABEL]))
+
+
+def collection(frame: pd.DataFrame, partitions: int) -> Any:
+    return dask.dataframe.from_pandas(frame, npartitions=partitions)  # type: ignore[no-untyped-call]  # Dask's
+
+
+def from_collection(name: str, table: Any) -> str:
+    return released(LEARNERS[name]().fit(table, LABEL))
+
+
+@every_learner
+@pytest.mark.parametrize(("sizes", "block"), [((), 1000), ((100, 1, 200), 50), ((300,), 7)])
+def test_parquet_files_give_what_a_frame_in_memory_gives(
+    name: str, sizes: tuple[int, ...], block: int, tmp_path: Path
+) -> None:
+    table = in_parquet(people(), tmp_path, sizes, block=block)
+    assert released(LEARNERS[name]().fit(table, LABEL)) == in_memory(name)
+
+
+@every_learner
+def test_a_cluster_gives_the_same_with_two_workers_and_with_rows_partitioned_anew(
+    name: str, computing: Cluster
+) -> None:
+    table = collection(people(), 5)
+    assert from_collection(name, table) == in_memory(name)
+    assert from_collection(name, table.repartition(npartitions=2)) == in_memory(name)
+
+
+def test_one_worker_and_four_give_the_same(tmp_path: Path) -> None:
+    names = ["boosted 1-Rules", "boosted trees", "halfspace", "random features by descent"]
+    with contextlib.ExitStack() as stack:
+        cluster = stack.enter_context(started(tmp_path, 1))
+        stack.enter_context(cluster.client.as_current())
+        assert all(from_collection(name, collection(people(), 8)) == in_memory(name) for name in names)
+        for _ in range(3):
+            stack.enter_context(cluster.worker())
+        assert len(cluster.addresses()) == 4
+        assert all(from_collection(name, collection(people(), 8)) == in_memory(name) for name in names)
+
+
+# --- a worker that dies -------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Slow(CodeHypothesis):
+    """A 1-Rule that takes its time and says where it is asked, so that somebody can kill whoever is at it."""
+
+    rule: CodeHypothesis
+    marker: str | None = None
+
+    def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
+        if self.marker is not None:
+            Path(self.marker).touch()
+            time.sleep(0.3)
+        return self.rule.on_codes(layout, codes)
+
+
+class SlowRules(PrivateOneRule):
+    """1-Rules, of which the third is slow. `marker`: set by the test."""
+
+    marker: str
+    learnt: int
+
+    def learn(self, spender: Any, data: Any, slickness: Slickness) -> Any:
+        SlowRules.learnt += 1
+        return Slow(super().learn(spender, data, slickness), SlowRules.marker if SlowRules.learnt == 3 else None)
+
+
+def boosted() -> LazyBoostClassifier:
+    SlowRules.learnt = 0
+    return LazyBoostClassifier(
+        1.0,
+        1e-5,
+        weak_learner=lambda layout, eta, noise: SlowRules(layout, eta, noise),
+        rounds=6,
+        schema=schema(),
+        random_state=3,
+    )
+
+
+def rules_of(model: LazyBoostClassifier) -> list[object]:
+    return [rule.rule for rule in model.model_.rules]
+
+
+@pytest.mark.parametrize("nanny", [False, True], ids=["gone for good", "started again"])
+def test_a_worker_killed_in_mid_round_changes_neither_the_model_nor_the_books(
+    nanny: bool, cluster: Cluster, tmp_path: Path
+) -> None:
+    """Its blocks are made again, and their margins from the rules; nothing is drawn or charged a second time."""
+    frame = people()
+    SlowRules.marker = str(tmp_path / "before")
+    alone = boosted().fit(frame.drop(columns=[LABEL]), frame[LABEL])
+    SlowRules.marker = str(tmp_path / "now")
+    table = collection(frame, 6)
+    with (
+        cluster.worker(nanny=nanny) as address,
+        cluster.client.as_current(),
+        killed_when(tmp_path / "now", cluster.pid(address)),
+    ):
+        model = boosted().fit(table, LABEL)
+    assert rules_of(model) == rules_of(alone)
+    entries = [[{**each.record, "time": 0, "id": ""} for each in one.ledger_.entries] for one in (model, alone)]
+    assert entries[0] == entries[1]
+    assert model.eta_ == alone.eta_
+    assert model.ledger_.spent == alone.ledger_.spent
+
+
+def test_work_that_fails_for_good_ends_the_fit_and_leaves_its_charge(computing: Cluster) -> None:
+    """What was drawn before stays drawn, nothing more is, and the reason is told."""
+
+    class Failing(CodeHypothesis):
+        def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
+            raise RuntimeError("no space left")
+
+    class FailingRules(PrivateOneRule):
+        def learn(self, spender: Any, data: Any, slickness: Slickness) -> Any:
+            super().learn(spender, data, slickness)
+            return Failing()
+
+    model = LazyBoostClassifier(
+        1.0,
+        weak_learner=lambda layout, eta, noise: FailingRules(layout, eta, noise),
+        rounds=3,
+        schema=schema(),
+        random_state=0,
+    )
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
+    model.ledger = ledger
+    with pytest.raises(RuntimeError, match="no space left"):
+        model.fit(collection(people(), 3), LABEL)
+    kinds = [entry.record["kind"] for entry in ledger.entries]
+    assert kinds == ["opened", "charged", "released"]
+    assert PureDP(0.99) <= ledger.spent <= PureDP(1.0)  # type: ignore[operator]  # it is of the budget's kind

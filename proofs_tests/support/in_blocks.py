@@ -1,0 +1,100 @@
+"""Every learner that takes tables in blocks, on breast cancer as each way of storing it; and what a fit leaves.
+
+For tests and benchmarks. Simulated noise, so that the same records and seed must give the same releases.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+
+from accountant import Ledger
+from exchequer.datasets import breast_cancer, packaged_schema
+from learners import (
+    AdaSSP,
+    Descent,
+    HalfspaceBoostClassifier,
+    LazyBoostClassifier,
+    RadoBoostClassifier,
+    RadoRelease,
+    RandomFeatureClassifier,
+    Schema,
+)
+from learners.parquet_table import ParquetTable
+
+LABEL: Final = "diagnosis"
+Stored: TypeAlias = tuple[Any, Any]
+"""What `fit` takes: a table, in memory or in blocks, and its labels."""
+
+
+def people() -> pd.DataFrame:
+    """The training part, with labels in a column, 427 records."""
+    data = breast_cancer()
+    return pd.DataFrame({**{name: np.asarray(values) for name, values in data.train.items()}, LABEL: data.y_train})
+
+
+def schema() -> Schema:
+    """Public bounds of its columns, and the classes."""
+    return packaged_schema("breast_cancer")
+
+
+def _classes() -> tuple[str, ...]:
+    label = schema().label
+    assert label is not None
+    return label.classes
+
+
+def _few(frame: pd.DataFrame) -> list[str]:
+    return [str(name) for name in frame.columns][:4]
+
+
+LEARNERS: Final[Mapping[str, Callable[[], Any]]] = {
+    "boosted 1-Rules": lambda: LazyBoostClassifier(1.0, 1e-5, rounds=8, schema=schema(), random_state=3),
+    "boosted 1-Rules, calibrated, at private quantiles": lambda: LazyBoostClassifier(
+        1.0, 1e-5, rounds=4, calibration=0.2, quantile_bins=4, schema=schema(), random_state=3
+    ),
+    "boosted trees": lambda: LazyBoostClassifier(
+        1.0, 1e-5, weak_learner="top-down", rounds=3, schema=schema(), random_state=3
+    ),
+    "halfspace": lambda: HalfspaceBoostClassifier(
+        1.0, 1e-5, radius=1000.0, rounds=5, count_outside=20.0, classes=_classes(), random_state=3
+    ),
+    "rados": lambda: RadoRelease("examples", 1.0, 1e-5, number=40, schema=schema(), random_state=3),
+    "boosting on rados of a protected column": lambda: RadoBoostClassifier(
+        "feature", 1.0, 1e-5, number=40, sensitive=["mean area"], rounds=20, schema=schema(), random_state=3
+    ),
+    "random features by descent": lambda: RandomFeatureClassifier(
+        1.0, 1e-5, solver=Descent(rounds=6), number=30, schema=schema(), random_state=3
+    ),
+    "random features by adassp": lambda: RandomFeatureClassifier(
+        1.0, 1e-5, solver=AdaSSP(), number=15, schema=schema(), random_state=3
+    ),
+}
+
+
+def in_parquet(frame: pd.DataFrame, folder: Path, sizes: tuple[int, ...], *, block: int = 50) -> ParquetTable:
+    """The records in files of so many each, and the rest in a last one, in row groups of 40."""
+    ends = np.cumsum([0, *sizes, len(frame)]).clip(max=len(frame)).tolist()
+    for number, (start, end) in enumerate(itertools.pairwise(ends)):
+        table = pyarrow.Table.from_pandas(frame.iloc[start:end], preserve_index=False)
+        pyarrow.parquet.write_table(table, folder / f"part{number:03}.parquet", row_group_size=40)
+    return ParquetTable(folder, LABEL, block=block)
+
+
+def released(learner: Any) -> str:
+    """The model as its file would have it, and what it cost."""
+    model, entries = learner.model_.as_record(), books(learner.ledger_)
+    return json.dumps([model, entries, learner.statement_.as_dict()["spent"]], sort_keys=True, default=str)
+
+
+def books(ledger: Ledger) -> list[object]:
+    """What the entries say, but for when and under which random name of the books."""
+    return [
+        {name: value for name, value in entry.record.items() if name not in ("time", "id")} for entry in ledger.entries
+    ]
