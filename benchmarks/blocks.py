@@ -138,9 +138,9 @@ def over_the_network(setting: Setting) -> list[Table]:
     few, many = (2 * 10**4, 10**5) if setting.quick else (5 * 10**5, 5 * 10**6)
     cases = [(few, 8), (many, 8), (many, 32)]
     found = {case: elsewhere(__name__, "moved", *case) for case in cases}
-    head = ("records", "partitions", "bytes moved in a round", "seconds of a round")
+    head = ("", "KiB in a round", "seconds of a round")
     rows = [
-        (f"{n:,}", str(parts), Measured(each["bytes"] / 1024, unit="KiB"), Measured(each["seconds"], unit="s"))
+        (f"{n:,} records in {parts} partitions", Measured(each["bytes"] / 1024), Measured(each["seconds"]))
         for (n, parts), each in found.items()
     ]
     grown = Measured(found[cases[1]]["bytes"] / found[cases[0]]["bytes"], unit="×", form=".2f")

@@ -78,4 +78,10 @@ CATALOGUE: Final = (
         4,
         ("adult",),
     ),
+    Benchmark(
+        "blocks",
+        "10^8 records from Parquet in bounded memory, what moves with Dask, and models that are the same everywhere.",
+        "made-up codes; breast cancer.",
+        5,
+    ),
 )

@@ -134,6 +134,19 @@ def speed(runs: Runs) -> str:
         {fit:.0f} s and {memory:.1f} GiB, the data included.""")
 
 
+def blocks(runs: Runs) -> str:
+    """What 10^8 records take, and what a cluster moves."""
+    many, growth = "100,000,000 records from Parquet", "From Parquet"
+    memory = number(runs, "blocks", many, "memory").value
+    times = number(runs, "blocks", many, "a round's time per record").value
+    a_round = number(runs, "blocks", growth, "a round per record", "records=100,000,000").value
+    moved = number(runs, "blocks", "Two Dask workers", "5,000,000 records in 8 partitions", "KiB in a round").value
+    return sentences(f"""
+        10⁸ records of fourteen codes, from Parquet, take {memory:.1f} GiB and {a_round:.0f} ns a record and round of
+        1-Rules, {times:.2f} times what 10⁶ take. With two Dask workers a round moves {moved:.0f} KiB, whatever the
+        number of records.""")
+
+
 def accuracy_picture(runs: Runs) -> str:
     """Everybody on Adult."""
     return f"![Accuracy on Adult against ε, ours and its peers]({picture(runs, 'peers', 'accuracy: Adult,')})"
@@ -152,6 +165,7 @@ FIGURES: Final[dict[str, Maker]] = {
     "random-features": random_features,
     "published-noise": published_noise,
     "speed": speed,
+    "blocks": blocks,
     "accuracy-picture": accuracy_picture,
     "composition-picture": composition_picture,
 }
