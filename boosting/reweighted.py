@@ -1,9 +1,10 @@
 """A sample under a measure that follows from margins: the state of every booster here, and how it goes on."""
 
 import math
+import uuid
 from collections.abc import Callable
 from functools import cached_property
-from typing import Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -61,7 +62,32 @@ class MarginWeighting(Protocol):
         """
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
+class Margins:
+    """Margins of some records after so many hypotheses.
+
+    values: shape (k,), in units of 1/grid.  grid: 1 where all hypotheses are ±1, so that margins have one parity.
+    """
+
+    values: WholeArray
+    grid: int
+    hypotheses: int
+
+    @property
+    def size(self) -> int:
+        """How many margins there may be."""
+        return self.hypotheses + 1 if self.grid == 1 else 2 * self.grid * self.hypotheses + 1
+
+    @property
+    def levels(self) -> WholeArray:
+        """Which of these each record has, shape (k,), of the type of the values."""
+        values, kind = self.values, self.values.dtype.type
+        if self.grid != 1:
+            return values + kind(self.grid * self.hypotheses)
+        return np.asarray(np.right_shift(values + kind(self.hypotheses), 1))
+
+
+@attrs.frozen(eq=False, repr=False)
 class Weighting:
     """What records weigh by their margins.
 
@@ -73,9 +99,17 @@ class Weighting:
     mass: float
     n: int
 
-    def of(self, margins: WholeArray) -> BoundedMeasure:
-        """The measure on some of the records. margins: theirs, as `margins_of` gives them."""
-        return BoundedMeasure(self.weights, levels(margins, self.margins.size), self.mass, self.n)
+    def of(self, margins: Margins) -> BoundedMeasure:
+        """The measure on some of the records. margins: theirs."""
+        return BoundedMeasure(self.weights, margins.levels, self.mass, self.n)
+
+
+@attrs.frozen
+class Step(Generic[S]):
+    """A hypothesis as a booster took it, told apart by `token` alone: also where a copy of it came to a worker."""
+
+    hypothesis: "Hypothesis[S]" = attrs.field(eq=False)
+    token: str = attrs.field(factory=lambda: uuid.uuid4().hex)
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -83,12 +117,17 @@ class Reweighted(Generic[S]):
     """Records with the measure that `producer` puts on them after some hypotheses.
 
     rows: the records, wherever they are. What there is one of for each, margins and levels, stays there.
-    hypotheses: released, in order.
+    steps: one for each hypothesis, in order.
     """
 
     rows: Rows[S] = attrs.field(repr=False)
-    hypotheses: tuple[Hypothesis[S], ...]
+    steps: tuple["Step[S]", ...]
     producer: MarginWeighting
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis[S], ...]:
+        """Released, in order."""
+        return tuple(step.hypothesis for step in self.steps)
 
     @property
     def n(self) -> int:
@@ -98,24 +137,23 @@ class Reweighted(Generic[S]):
     @property
     def slickness(self) -> Slickness:
         """The certificate of this weighting, for the n that there really are."""
-        return self.producer.slickness(self.n, len(self.hypotheses) + 1)
+        return self.producer.slickness(self.n, len(self.steps) + 1)
 
     @cached_property
     def weighting(self) -> Weighting:
         """Weights by margins: a visit to all records, which are counted by margin."""
-        hypotheses = self.hypotheses
+        steps = self.steps
 
         def counted(block: Block[S]) -> npt.NDArray[np.int64]:
-            margins = margins_of(block, hypotheses)
-            size = _levels(margins, len(hypotheses))
-            return np.bincount(levels(margins, size), minlength=size).astype(np.int64)
+            margins = margins_of(block, steps)
+            return np.bincount(margins.levels, minlength=margins.size).astype(np.int64)
 
-        return weighting_of(self.producer, self.rows.total(counted), len(hypotheses))
+        return weighting_of(self.producer, self.rows.total(counted), len(steps))
 
     def total(self, work: Callable[[S, BoundedMeasure], Sums]) -> Sums:
         """Σ work(records of a block, the measure on them) over all blocks. work: see `mechanisms.rows.Rows`."""
-        weighting, hypotheses = self.weighting, self.hypotheses
-        return self.rows.total(lambda block: work(block.data, weighting.of(margins_of(block, hypotheses))))
+        weighting, steps = self.weighting, self.steps
+        return self.rows.total(lambda block: work(block.data, weighting.of(margins_of(block, steps))))
 
     # --- where all records are in one block ----------------------------------------------------------------------
 
@@ -133,13 +171,13 @@ class Reweighted(Generic[S]):
     @property
     def margins(self) -> WholeArray | FloatArray:
         """yᵢ·Σⱼ hⱼ(xᵢ), shape (n,); see `sample`."""
-        found = margins_of(self._block, self.hypotheses)
-        return found / GRID if found.dtype == _REAL else found
+        found = margins_of(self._block, self.steps)
+        return found.values if found.grid == 1 else found.values / found.grid
 
     @cached_property
     def measure(self) -> BoundedMeasure:
         """What weighs the records; see `sample`."""
-        return self.weighting.of(margins_of(self._block, self.hypotheses))
+        return self.weighting.of(margins_of(self._block, self.steps))
 
 
 def start(sample: S | Rows[S], producer: MarginWeighting) -> Reweighted[S]:
@@ -150,41 +188,32 @@ def start(sample: S | Rows[S], producer: MarginWeighting) -> Reweighted[S]:
 
 def step(state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
     """The same after one more hypothesis."""
-    return Reweighted(state.rows, (*state.hypotheses, hypothesis), state.producer)
+    return Reweighted(state.rows, (*state.steps, Step(hypothesis)), state.producer)
 
 
-_REAL: Final = np.dtype(np.int32)
-"""Marks margins that are in units of 1/GRID."""
-
-
-def margins_of(block: Block[S], hypotheses: tuple[Hypothesis[S], ...]) -> WholeArray:
-    """yᵢ·Σⱼ hⱼ(xᵢ) of a block's records, shape (k,); 32-bit integers are in units of 1/GRID.
+def margins_of(block: Block[S], steps: "tuple[Step[S], ...]") -> Margins:
+    """yᵢ·Σⱼ hⱼ(xᵢ) of a block's records.
 
     They stay with the block, so that a visit adds new hypotheses only; lost, they follow from all of them.
     """
-    sample, kind = block.data, MARGIN if len(hypotheses) <= MAX_ROUNDS else np.int64
+    sample, kind = block.data, MARGIN if len(steps) <= MAX_ROUNDS else np.int64
 
-    def agreed(margins: WholeArray, hypothesis: Hypothesis[S]) -> WholeArray:
-        said = in_range(hypothesis.predictions(sample))
-        if said.dtype.kind != "f":
-            agreement = sample.labels * said
-            return np.asarray(margins + (agreement * np.int32(GRID) if margins.dtype == _REAL else agreement))
-        whole = margins if margins.dtype == _REAL else (margins * np.int64(GRID)).astype(_REAL)
-        return whole + (sample.labels * np.rint(said * GRID)).astype(_REAL)
+    def agreed(margins: Margins, step: Step[S]) -> Margins:
+        said, labels = in_range(step.hypothesis.predictions(sample)), sample.labels.astype(np.int8, copy=False)
+        values, number = margins.values, margins.hypotheses + 1
+        if said.dtype.kind == "f" and margins.grid == 1:
+            values = values.astype(np.int32) * np.int32(GRID)
+        if said.dtype.kind == "f":
+            return Margins(values + labels * np.rint(said * GRID).astype(np.int32), GRID, number)
+        agreement = labels * said.astype(np.int8, copy=False)
+        if margins.grid > 1:
+            return Margins(values + agreement * np.int32(margins.grid), margins.grid, number)
+        return Margins(np.asarray(values + agreement), 1, number)
 
-    return block.fold(f"margins as {kind.__name__}", hypotheses, lambda: np.zeros(block.size, dtype=kind), agreed)
+    def none() -> Margins:
+        return Margins(np.zeros(block.size, dtype=kind), 1, 0)
 
-
-def _levels(margins: WholeArray, hypotheses: int) -> int:
-    """How many margins there may be: of one parity, where all hypotheses are ±1."""
-    return hypotheses + 1 if margins.dtype != _REAL else 2 * GRID * hypotheses + 1
-
-
-def levels(margins: WholeArray, size: int) -> WholeArray:
-    """Which of the `size` margins that there may be each record has, shape (k,), of the type of `margins`."""
-    if margins.dtype == _REAL:
-        return margins + margins.dtype.type(size // 2)
-    return np.asarray(np.right_shift(margins + margins.dtype.type(size - 1), 1))
+    return block.fold(f"margins as {kind.__name__}", steps, none, agreed)
 
 
 def weighting_of(producer: MarginWeighting, counts: WholeArray, hypotheses: int) -> Weighting:
@@ -198,7 +227,12 @@ def weighting_of(producer: MarginWeighting, counts: WholeArray, hypotheses: int)
 
 
 def in_range(predictions: SignArray | FloatArray) -> SignArray | FloatArray:
-    """Real predictions, record by record brought into [−1, 1]: beyond it the certificate would be false. NaN is 0."""
+    """Predictions, record by record brought into [−1, 1]: beyond it the certificate would be false. NaN is 0.
+
+    Whole numbers of one byte are taken to be −1 and +1; of others the sign counts, and 0 as −1.
+    """
+    if predictions.dtype == np.int8:
+        return cast("SignArray", predictions)
     if predictions.dtype.kind != "f":
-        return predictions
+        return np.where(predictions > 0, np.int8(1), np.int8(-1))
     return np.clip(np.nan_to_num(np.asarray(predictions, dtype=np.float64), nan=0.0), -1.0, 1.0)

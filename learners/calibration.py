@@ -54,8 +54,8 @@ class ScoreBins:
     bins: shape (n,).  labels: each −1 or +1, shape (n,).  number: of bins; public.
     """
 
-    bins: IntArray
-    labels: SignArray
+    bins: IntArray = attrs.field(repr=False)
+    labels: SignArray = attrs.field(repr=False)
     number: int
 
     @staticmethod

@@ -199,7 +199,7 @@ class DaskTable:
             key = next(key for key in self._table.columns if str(key) == y)
             return _rows(_named_block, parts, [key] * len(parts), _lengths(self._table[[key]]))
         labels = _aligned(self._table, y)
-        lengths = _lengths(self._table[self._table.columns[:1]] if self._named else self._table)
+        lengths = _lengths(self._table[list(self._table.columns[:1])] if self._named else self._table)
         if (others := _lengths(labels)) != lengths:
             raise ValueError(f"X has partitions of {lengths} records, y of {others}: cut both in the same way")
         return _rows(_block, parts, _partitions(labels), lengths)

@@ -70,9 +70,13 @@ class EncodedSample:
     """
 
     layout: Layout
-    codes: CodeArray
-    labels: SignArray
-    weights: npt.NDArray[np.int32] | None = None
+    codes: CodeArray = attrs.field(repr=False)
+    labels: SignArray = attrs.field(repr=False)
+    weights: npt.NDArray[np.int32] | None = attrs.field(default=None, repr=False)
+
+    def __reduce__(self) -> "tuple[type[EncodedSample], tuple[object, ...]]":
+        """Without what follows from it, which is several times as large."""
+        return type(self), (self.layout, self.codes, self.labels, self.weights)
 
     @property
     def n(self) -> int:
@@ -94,9 +98,10 @@ class EncodedSample:
         layout, cells, weighted = self.layout, self.labelled.cells, self.weights is not None
 
         def again(arrays: Parts) -> EncodedSample:
-            weights = arrays["weights"].view(np.int32) if weighted else None
-            twin = EncodedSample(layout, cast("CodeArray", arrays["codes"]), arrays["labels"].view(np.int8), weights)
-            twin.__dict__["labelled"] = CellIndex(arrays["places"].view(np.int32), cells)
+            weights = cast("npt.NDArray[np.int32]", arrays["weights"]) if weighted else None
+            labels = cast("SignArray", arrays["labels"])
+            twin = EncodedSample(layout, cast("CodeArray", arrays["codes"]), labels, weights)
+            twin.__dict__["labelled"] = CellIndex(cast("npt.NDArray[np.int32]", arrays["places"]), cells)
             return twin
 
         arrays: dict[str, npt.NDArray[np.generic]] = {

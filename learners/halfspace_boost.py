@@ -134,7 +134,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object = None, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
         X: n points, an array (n, d) or a DataFrame of numbers; or a table in blocks, see `learners.sources`, whose

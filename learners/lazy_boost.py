@@ -154,7 +154,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         schema = super()._resolved_schema(table)
         return schema if self.quantile_bins is None else finely_cut(schema)
 
-    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object = None, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
         X: n records, a DataFrame, a mapping of columns or an array (n, columns); or a table in blocks, as

@@ -24,7 +24,10 @@ from mechanisms.rows import Rows
 
 @attrs.frozen(eq=False, repr=False)
 class _Leaf:
-    """A Parquet file. about: its metadata, as pyarrow gives them.  names: of its columns.  texts: those of strings."""
+    """A Parquet file. about: its metadata, as pyarrow gives them.  texts: columns of strings.
+
+    names: of its columns, without the numbers of rows that pandas stores as one, as it does where some were left out.
+    """
 
     file: SourceFile
     about: Any
@@ -39,7 +42,8 @@ class _Leaf:
             about = arrow.parquet.ParquetFile(opened)
             schema = about.schema_arrow
             texts = [field.name for field in schema if arrow.types.is_string(field.type) or _large(arrow, field.type)]
-            return _Leaf(file, about.metadata, list(schema.names), texts)
+            index = {each for each in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(each, str)}
+            return _Leaf(file, about.metadata, [name for name in schema.names if name not in index], texts)
 
     @property
     def n(self) -> int:
@@ -89,6 +93,8 @@ def _pyarrow() -> ModuleType:
 def _as_values(column: Any) -> Values | Coded:
     """A column of Arrow as an array, as pandas has it: NaN for missing numbers. column: a ChunkedArray."""
     arrow = _pyarrow()
+    if arrow.types.is_integer(column.type) and column.null_count:
+        column = column.dictionary_encode()  # as floats, large numbers would change where another record has none
     if not arrow.types.is_dictionary(column.type):
         values: Values = column.to_numpy()
         return values

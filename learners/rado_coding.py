@@ -143,6 +143,19 @@ def _labels(block: Block[RadoSample]) -> npt.NDArray[np.int64]:
     return np.sum(block.data.labels, dtype=np.int64).reshape(1)
 
 
+def check_blocks(table: RadoTable) -> None:
+    """Raise ValueError where a block is not of the table's features, or not of the size that it says; a visit."""
+    width = table.coding.features
+
+    def checked(block: Block[RadoSample]) -> npt.NDArray[np.int64]:
+        _refuse_other_width(block.data, width)
+        if block.data.records != block.size:
+            raise ValueError(f"a block of {block.size} records holds {block.data.records}")
+        return np.zeros(1, dtype=np.int64)
+
+    table.rows.total(checked)
+
+
 def _refuse_other_width(sample: RadoSample, width: int) -> None:
     if sample.features.shape[1] != width:
         raise ValueError(f"expected {width} features of each record, got shape {sample.features.shape}")

@@ -20,7 +20,7 @@ from learners.estimator import Domain, NamedColumns, domain_schema
 from learners.labels import refuse_no_labels
 from learners.parameters import one_of, optional
 from learners.paying import Check, Kept, PayingEstimator, Progress, RandomState
-from learners.rado_coding import RadoTable, coded_rows
+from learners.rado_coding import RadoTable, check_blocks, coded_rows
 from learners.rado_designs import Design, ExamplesDesign, NoProtection, Released
 from learners.rado_features import FeatureDesign
 from learners.sources import AnyTable, in_blocks, source_header, source_names, source_rows
@@ -175,7 +175,7 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object = None, *, on_round: Progress | None = None) -> Self:
         """Release rados at a cost of at most (epsilon, delta), charged before, and learn from them alone.
 
         X: m records, a DataFrame, a mapping of columns or an array; or a table in blocks, with the same rados, bit by
@@ -217,8 +217,9 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
         return found
 
     def fit_encoded(self, table: RadoTable) -> Self:
-        """`fit` on records that `encoded` gave, with the same parameters."""
+        """`fit` on records that `encoded` gave, with the same parameters. Raises ValueError, see `check_blocks`."""
         self._parameters()
+        check_blocks(table)
         return self._fit_sample(table, table.classes, None)
 
     def _fit_sample(self, table: RadoTable, classes: tuple[object, ...], on_round: Progress | None) -> Self:

@@ -106,7 +106,7 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
     def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> "Labels":
         """How labels become targets. y: labels, None for a table in blocks. Raises ValueError for bad parameters."""
 
-    def fit(self, X: AnyTable, y: object, *, on_round: Progress | None = None) -> Self:
+    def fit(self, X: AnyTable, y: object = None, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
         X: m records, a DataFrame, a mapping of columns or an array; or a table in blocks, which "descent", "adassp" and

@@ -97,18 +97,31 @@ class Categorical:
         return found.spread(np.asarray(table, dtype=np.intp)[inverse])
 
 
+LARGEST_WHOLE: Final = 2.0**53
+
 _MISSING = ("", "nan", "None", "<NA>", "NaT")
 
 
 def _as_text(values: Values) -> npt.NDArray[np.str_]:
     """Values as stripped text; whole floats lose their `.0`, so that 1.0 and 1 are one category."""
     if np.issubdtype(values.dtype, np.floating):
+        _refuse_large(values)
         return np.array([str(int(v)) if float(v).is_integer() else str(v) for v in values.tolist()])
     if np.issubdtype(values.dtype, np.bool_):
         return values.astype(np.int8).astype(np.str_)
     if values.dtype.kind == "O":  # as pandas keeps a column with missing values
         values = np.array([plain_text(value) for value in values.tolist()], dtype=np.str_)
     return np.char.strip(values.astype(np.str_))
+
+
+def _refuse_large(values: Values) -> None:
+    """Whole numbers that a float cannot tell apart: they became floats as another record of the block had none."""
+    large = np.abs(values.astype(np.float64)) >= LARGEST_WHOLE
+    if np.any(large & np.isfinite(values)):
+        raise OutsideSchema(
+            f"{float(values[large][0])!r} as a category: floats do not tell numbers beyond 2^53 apart. Keep the column "
+            "as text, or as whole numbers with missing ones of their own (pandas' Int64)"
+        )
 
 
 def plain_text(value: object) -> str:

@@ -44,6 +44,7 @@ def own_or_given(own: object, given: object, neither: str) -> object:
     """What the table was made with, or `fit` was called with. Raises ValueError where that is none, or two things."""
     if own is None and given is None:
         raise ValueError(f"y: {neither}")
-    if own is not None and given is not None and own is not given and not (isinstance(own, str) and own == given):
+    same = own is given or (isinstance(own, str) and isinstance(given, str) and own == given)
+    if own is not None and given is not None and not same:
         raise ValueError("y: the table was made with labels of its own; leave them out there, or pass them on as y")
     return own if given is None else given

@@ -52,7 +52,7 @@ def support_sizes(number: int, records: int, noise: NoiseSource) -> FloatArray:
     """
     sequence = np.random.SeedSequence(drawn_seed(noise), spawn_key=(SIZES,))
     generator = np.random.Generator(np.random.PCG64DXSM(sequence))
-    return generator.binomial(count(records), 0.5, size=rados_count(number)).astype(np.float64)
+    return generator.binomial(count(records), 0.5, size=count(number)).astype(np.float64)
 
 
 def sample_rados(edges: EdgeVectors, number: int, noise: NoiseSource) -> FloatArray:

@@ -59,23 +59,16 @@ class Block(Generic[T]):
     def fold(self, name: str, items: tuple[Item, ...], start: Callable[[], U], step: Callable[[U, Item], U]) -> U:
         """What `step` makes of `start()` with all items in turn: from where the last call with the first of them ended.
 
-        items: public, and told apart by ==. step: pure; it must not change what it is given.
+        items: public, and told apart by ==, which copies in another process must be as well.
+        step: pure; it must not change what it is given.
         """
         done, found = cast("tuple[tuple[Item, ...], U | None]", self.scratch.get(name, ((), None)))
-        if found is None or not _begins(items, done):
+        if found is None or items[: len(done)] != done:
             done, found = (), start()
         for item in items[len(done) :]:
             found = step(found, item)
         self.scratch[name] = (items, found)
         return found
-
-
-def _begins(items: tuple[object, ...], done: tuple[object, ...]) -> bool:
-    """Whether these are the first of the items; what cannot be compared is another thing."""
-    try:
-        return bool(items[: len(done)] == done)
-    except ValueError:  # as numpy says of arrays
-        return False
 
 
 class Rows(abc.ABC, Generic[T]):

@@ -1,8 +1,34 @@
 """Fixtures that several folders of tests share."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
 from proofs_tests.support.durable import nursery as nursery
 from proofs_tests.support.durable import places as places
 from proofs_tests.support.durable import quick_folder as quick_folder
 from proofs_tests.support.durable import spent as spent
 from proofs_tests.support.durable import url as url
 from proofs_tests.support.postgres import postgresql_server as postgresql_server
+
+if TYPE_CHECKING:
+    from proofs_tests.support.clusters import Cluster
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cluster]":
+    """A Dask cluster of two workers in processes of their own; one for each worker of pytest-xdist."""
+    from proofs_tests.support.clusters import started  # which takes a second to import
+
+    with started(tmp_path_factory.mktemp("cluster"), 2) as found:
+        yield found
+
+
+@pytest.fixture
+def computing(cluster: "Cluster") -> "Iterator[Cluster]":
+    """The cluster, as what Dask computes with while the test lasts, which fails where that takes too long."""
+    from proofs_tests.support.clusters import PATIENCE, ended_after
+
+    with cluster.client.as_current(), ended_after(2.0 * PATIENCE):
+        yield cluster

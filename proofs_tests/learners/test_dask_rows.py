@@ -19,8 +19,6 @@ from learners.dask_rows import DaskRows, DaskTable, bytes_of
 from learners.sources import AnyTable, Part, source_names, source_rows
 from mechanisms.rows import Block
 from proofs_tests.support.clusters import Cluster, killed_when
-from proofs_tests.support.clusters import cluster as cluster
-from proofs_tests.support.clusters import computing as computing
 
 Whole = npt.NDArray[np.int64]
 Encoded = tuple[Whole, Whole]

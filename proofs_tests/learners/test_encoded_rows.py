@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne, Reservation
 from boosting import LazyBregman
-from boosting.reweighted import GRID, Reweighted, margins_of
+from boosting.reweighted import GRID, Reweighted, Step, margins_of
 from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Numeric, Schema
 from learners.encoded_rows import EncodedRows, check_rows
 from learners.file_rows import FileRows, StoredBlock
@@ -190,14 +190,15 @@ def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(
 
 
 def test_margins_stay_with_their_block_and_are_found_again_when_lost() -> None:
-    sample, rules = records(40, 2), (OneRule(1, 1), OneRule(3, -1), OneRule(-1, 1))
+    sample, rules = records(40, 2), tuple(map(Step, (OneRule(1, 1), OneRule(3, -1), OneRule(-1, 1))))
     block = Block(sample, 0, 40)
-    kept = margins_of(block, rules)
-    assert np.array_equal(margins_of(block, rules[:1]), margins_of(Block(sample, 0, 40), rules[:1]))  # an older state
-    assert np.array_equal(margins_of(block, rules), kept)
+    kept = margins_of(block, rules).values
+    first = margins_of(Block(sample, 0, 40), rules[:1]).values
+    assert np.array_equal(margins_of(block, rules[:1]).values, first)  # an older state
+    assert np.array_equal(margins_of(block, rules).values, kept)
     again = pickle.loads(pickle.dumps(block))  # noqa: S301  # what Dask does where a block moves to another worker
     assert not again.scratch
-    assert np.array_equal(margins_of(again, rules), kept)
+    assert np.array_equal(margins_of(again, rules).values, kept)
 
 
 def test_a_visit_adds_new_hypotheses_only(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,9 +18,7 @@ from learners.encoding import Layout
 from learners.schema import CodeArray
 from learners.weak_learners import CodeHypothesis
 from mechanisms import Slickness
-from proofs_tests.support.clusters import Cluster, killed_when, started
-from proofs_tests.support.clusters import cluster as cluster
-from proofs_tests.support.clusters import computing as computing
+from proofs_tests.support.clusters import PATIENCE, Cluster, ended_after, killed_when, started
 from proofs_tests.support.in_blocks import LABEL, LEARNERS, in_parquet, people, released, schema
 
 every_learner = pytest.mark.parametrize("name", LEARNERS)
@@ -62,6 +60,7 @@ def test_one_worker_and_four_give_the_same(tmp_path: Path) -> None:
     names = ["boosted 1-Rules", "boosted trees", "halfspace", "random features by descent"]
     with contextlib.ExitStack() as stack:
         cluster = stack.enter_context(started(tmp_path, 1))
+        stack.enter_context(ended_after(3.0 * PATIENCE))
         stack.enter_context(cluster.client.as_current())
         assert all(from_collection(name, collection(people(), 8)) == in_memory(name) for name in names)
         for _ in range(3):
@@ -125,6 +124,7 @@ def test_a_worker_killed_in_mid_round_changes_neither_the_model_nor_the_books(
     SlowRules.marker = str(tmp_path / "now")
     table = collection(frame, 6)
     with (
+        ended_after(2.0 * PATIENCE),
         cluster.worker(nanny=nanny) as address,
         cluster.client.as_current(),
         killed_when(tmp_path / "now", cluster.pid(address)),

@@ -5,6 +5,7 @@ a new worker where one died, or without. They talk over the loopback, at ports t
 """
 
 import contextlib
+import faulthandler
 import logging
 import os
 import signal
@@ -18,7 +19,6 @@ from types import FrameType
 from typing import Any, Final, NoReturn
 
 import attrs
-import pytest
 from distributed import Client, LocalCluster
 from distributed.diagnostics.plugin import SchedulerPlugin
 
@@ -58,13 +58,18 @@ class Cluster:
         options = ["--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard", "--death-timeout", str(PATIENCE)]
         where = ["--local-directory", str(self.folder), "--nanny" if nanny else "--no-nanny"]
         with open(self.folder / "workers.log", "ab") as log:
-            process = subprocess.Popen([*command, *options, *where], cwd=ROOT, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [*command, *options, *where], cwd=ROOT, stdout=log, stderr=log, start_new_session=True
+            )
         try:
             wait_until(lambda: bool(set(self.addresses()) - known), "a worker")
-            (address,) = set(self.addresses()) - known
-            yield address
+            yield min(set(self.addresses()) - known)
         finally:
             process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE / 4.0)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # what it started, too: a nanny may be about to start another
             process.wait(PATIENCE)
 
     def addresses(self) -> list[str]:
@@ -91,15 +96,21 @@ def killed_when(marked: Path, pid: int) -> Iterator[None]:
     """A process is killed as soon as this file is there, and the block must end after that."""
 
     def kill() -> None:
-        wait_until(marked.exists, str(marked))
+        while not marked.exists():
+            if over.wait(0.02):
+                return
         os.kill(pid, signal.SIGKILL)
         done.set()
 
-    done, thread = threading.Event(), threading.Thread(target=kill, daemon=True)
+    done, over = threading.Event(), threading.Event()
+    thread = threading.Thread(target=kill, daemon=True)
     thread.start()
-    yield
-    assert done.is_set(), "all was done before the worker was killed"
-    thread.join()
+    try:
+        yield
+        assert done.is_set(), "all was done before the worker was killed"
+    finally:
+        over.set()
+        thread.join()
 
 
 def wait_until(there: Callable[[], bool], what: str) -> None:
@@ -114,38 +125,32 @@ def wait_until(there: Callable[[], bool], what: str) -> None:
 def started(folder: Path, workers: int) -> Iterator[Cluster]:
     """A cluster of so many workers without nannies. folder: for their files."""
     with contextlib.ExitStack() as stack:
-        quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
-        local = stack.enter_context(LocalCluster(n_workers=0, host="127.0.0.1", **quiet))  # type: ignore[no-untyped-call]  # Dask's
-        client = stack.enter_context(Client(local, set_as_default=False))  # type: ignore[no-untyped-call]  # Dask's
-        found = Cluster(local, client, folder)
-        for _ in range(workers):
-            stack.enter_context(found.worker())
+        with ended_after(2.0 * PATIENCE):
+            quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": "127.0.0.1:0"}
+            local = stack.enter_context(LocalCluster(n_workers=0, host="127.0.0.1", **quiet))  # type: ignore[no-untyped-call]  # Dask's
+            client = stack.enter_context(Client(local, set_as_default=False))  # type: ignore[no-untyped-call]  # Dask's
+            found = Cluster(local, client, folder)
+            for _ in range(workers):
+                stack.enter_context(found.worker())
         yield found
+        with ended_after(2.0 * PATIENCE):
+            stack.close()
 
 
-@pytest.fixture(scope="session")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster of two workers; one for each worker of pytest-xdist."""
-    with started(tmp_path_factory.mktemp("cluster"), 2) as found:
-        yield found
-
-
-@pytest.fixture
-def computing(cluster: Cluster) -> Iterator[Cluster]:
-    """The cluster, as what Dask computes with while the test lasts, which fails where that takes too long."""
-    with cluster.client.as_current(), ended_after(2.0 * PATIENCE):
-        yield cluster
+class Hung(BaseException):
+    """A cluster did not answer. No Exception: code that goes on after errors must not go on after this one."""
 
 
 @contextlib.contextmanager
 def ended_after(seconds: float) -> Iterator[None]:
-    """TimeoutError where the block takes longer, as whoever waits for a cluster waits for ever. Main thread only."""
+    """Hung where the block takes longer, as whoever waits for a cluster waits for ever. Main thread only."""
 
     def end(number: int, frame: FrameType | None) -> NoReturn:
-        raise TimeoutError(f"the cluster did not answer within {seconds} s")
+        faulthandler.dump_traceback()
+        raise Hung(f"the cluster did not answer within {seconds} s")
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 5.0)  # again, should it come where exceptions are ignored
     try:
         yield
     finally:

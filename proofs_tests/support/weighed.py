@@ -3,10 +3,10 @@
 import numpy as np
 
 from boosting.measures import BoundedMeasure, WholeArray
-from boosting.reweighted import MarginWeighting, levels, weighting_of
+from boosting.reweighted import Margins, MarginWeighting, weighting_of
 
 
 def weighed(producer: MarginWeighting, margins: WholeArray, hypotheses: int) -> BoundedMeasure:
     """margins: after so many hypotheses of ±1, shape (n,)."""
-    counts = np.bincount(levels(margins, hypotheses + 1), minlength=hypotheses + 1)
-    return weighting_of(producer, counts, hypotheses).of(margins)
+    found = Margins(margins, 1, hypotheses)
+    return weighting_of(producer, np.bincount(found.levels, minlength=found.size), hypotheses).of(found)
