@@ -141,8 +141,10 @@ class Reweighted(Generic[S]):
 
     @cached_property
     def weighting(self) -> Weighting:
-        """Weights by margins: a visit to all records, which are counted by margin."""
+        """Weights by margins: a visit to all records, which are counted by margin; none before the first hypothesis."""
         steps = self.steps
+        if not steps:
+            return weighting_of(self.producer, np.array([self.n]), 0)
 
         def counted(block: Block[S]) -> npt.NDArray[np.int64]:
             margins = margins_of(block, steps)

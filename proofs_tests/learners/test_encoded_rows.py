@@ -186,7 +186,7 @@ def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(
     fitted(kind, EncodedRows(LAYOUT, Watched(cut.blocks)))
     assert watched[0] is False
     assert all(watched[1:])
-    assert len(watched) - 1 == most * KINDS[kind]["rounds"]
+    assert len(watched) - 1 == most * KINDS[kind]["rounds"] - 1  # all margins are 0 in the first round
 
 
 def test_margins_stay_with_their_block_and_are_found_again_when_lost() -> None:

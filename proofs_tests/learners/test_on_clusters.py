@@ -19,7 +19,16 @@ from learners.schema import CodeArray
 from learners.weak_learners import CodeHypothesis
 from mechanisms import Slickness
 from proofs_tests.support.clusters import PATIENCE, Cluster, ended_after, killed_when, started
-from proofs_tests.support.in_blocks import LABEL, LEARNERS, in_parquet, people, released, schema
+from proofs_tests.support.in_blocks import (
+    LABEL,
+    LEARNERS,
+    WatchedTable,
+    in_parquet,
+    people,
+    released,
+    schema,
+    watched_releases,
+)
 
 every_learner = pytest.mark.parametrize("name", LEARNERS)
 
@@ -67,6 +76,36 @@ def test_one_worker_and_four_give_the_same(tmp_path: Path) -> None:
             stack.enter_context(cluster.worker())
         assert len(cluster.addresses()) == 4
         assert all(from_collection(name, collection(people(), 8)) == in_memory(name) for name in names)
+
+
+# --- when records are looked at -------------------------------------------------------------------------------------
+
+VISITS = {
+    "boosted 1-Rules": 2 * 8 - 1,
+    "boosted 1-Rules, calibrated, at private quantiles": 30 + 2 * 4 - 1 + 1,
+    "boosted trees": (1 + 3) * 3 - 1,
+    "halfspace": 1 + 2 * 5 - 1,
+    "rados": 2,
+    "boosting on rados of a protected column": 5,
+    "random features by descent": 1 + 6,
+    "random features by adassp": 1,
+}
+"""Inside releases: of 1-Rules margins and sums in each round, of trees margins and a sum for each split, of halfspaces
+margins and the mean, after a count of points; in the first round all margins are 0. Quantiles of a column take one, and
+so do moments, each gradient, rados, and the sizes, means and deviations of public columns beside protected ones."""
+
+
+@every_learner
+def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(name: str) -> None:
+    """But for the checks, which come before anything is charged, and say nothing unless something is wrong."""
+    table = WatchedTable(people(), (100, 1, 200))
+    with watched_releases():
+        found = released(LEARNERS[name]().fit(table, LABEL))
+    assert found == in_memory(name)
+    first = table.visits.index(True)
+    assert all(table.visits[first:]), "records were looked at outside of a release, after the charge"
+    assert len(table.visits) - first == VISITS[name]
+    assert first <= 3
 
 
 # --- a worker that dies -------------------------------------------------------------------------------------------

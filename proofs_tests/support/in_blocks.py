@@ -3,18 +3,22 @@
 For tests and benchmarks. Simulated noise, so that the same records and seed must give the same releases.
 """
 
+import contextlib
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeVar
 
+import attrs
+import cloudpickle  # type: ignore[import-untyped]  # ships no types
 import numpy as np
 import pandas as pd
 import pyarrow
 import pyarrow.parquet
+import pytest
 
-from accountant import Ledger
+from accountant import Ledger, Reservation
 from exchequer.datasets import breast_cancer, packaged_schema
 from learners import (
     AdaSSP,
@@ -27,10 +31,13 @@ from learners import (
     Schema,
 )
 from learners.parquet_table import ParquetTable
+from learners.sources import Part
+from mechanisms.rows import Block, MemoryRows, Rows, Sums
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 LABEL: Final = "diagnosis"
-Stored: TypeAlias = tuple[Any, Any]
-"""What `fit` takes: a table, in memory or in blocks, and its labels."""
 
 
 def people() -> pd.DataFrame:
@@ -48,10 +55,6 @@ def _classes() -> tuple[str, ...]:
     label = schema().label
     assert label is not None
     return label.classes
-
-
-def _few(frame: pd.DataFrame) -> list[str]:
-    return [str(name) for name in frame.columns][:4]
 
 
 LEARNERS: Final[Mapping[str, Callable[[], Any]]] = {
@@ -98,3 +101,75 @@ def books(ledger: Ledger) -> list[object]:
     return [
         {name: value for name, value in entry.record.items() if name not in ("time", "id")} for entry in ledger.entries
     ]
+
+
+@attrs.frozen(eq=False, repr=False)
+class WatchedRows(Rows[T]):
+    """Rows that note, for each visit, whether something was being released, and that work could be sent elsewhere."""
+
+    rows: Rows[T]
+    visits: list[bool]
+
+    @property
+    def n(self) -> int:
+        """Of those below."""
+        return self.rows.n
+
+    def map(self, transform: Callable[[T], U]) -> "WatchedRows[U]":
+        """Watched as well."""
+        return WatchedRows(self.rows.map(transform), self.visits)
+
+    def kept(self) -> "WatchedRows[T]":
+        """Watched as well."""
+        return WatchedRows(self.rows.kept(), self.visits)
+
+    def total(self, work: Callable[[Block[T]], Sums]) -> Sums:
+        """Of those below; work goes through a pickle first."""
+        self.visits.append(Releasing.now)
+        return self.rows.total(cloudpickle.loads(cloudpickle.dumps(work)))
+
+
+class Releasing:
+    """Whether `Ledger.release`, or a reservation's, is under way: see `watched_releases`."""
+
+    now = False
+
+
+@contextlib.contextmanager
+def watched_releases() -> Iterator[None]:
+    """While it lasts, `Releasing.now` says so."""
+    with pytest.MonkeyPatch.context() as patched:
+        for kind in (Ledger, Reservation):
+            patched.setattr(kind, "release", _watched(kind.release))
+        yield
+
+
+def _watched(release: Callable[..., Any]) -> Callable[..., Any]:
+    def during(*arguments: Any, **named: Any) -> Any:
+        before, Releasing.now = Releasing.now, True
+        try:
+            return release(*arguments, **named)
+        finally:
+            Releasing.now = before
+
+    return during
+
+
+@attrs.frozen(eq=False)
+class WatchedTable:
+    """A frame in blocks of these sizes. visits: to its records, see `WatchedRows`."""
+
+    frame: pd.DataFrame
+    sizes: tuple[int, ...]
+    visits: list[bool] = attrs.field(factory=list)
+
+    def block_header(self, y: object) -> Any:
+        """See `BlockTable`."""
+        return {str(name): () for name in self.frame.columns if name != y}
+
+    def block_rows(self, y: object) -> Rows[Part]:
+        """See `BlockTable`."""
+        ends = np.cumsum([*self.sizes, len(self.frame) - sum(self.sizes)]).tolist()
+        parts = [self.frame.iloc[start:end] for start, end in itertools.pairwise([0, *ends])]
+        tables = [Part(part.drop(columns=[y]), part[y]) for part in parts]
+        return WatchedRows(MemoryRows.parts(tables, [len(part) for part in parts]), self.visits)
