@@ -13,7 +13,7 @@ from benchmarks.kept import ROOT
 from benchmarks.run import ABSENT, outcome_of, said
 from benchmarks.suite import Benchmark
 
-DATA_FREE = {"ledger", "verification-kit", "composition"}
+DATA_FREE = {"ledger", "verification-kit", "composition", "blocks"}
 
 
 @pytest.mark.data

@@ -261,3 +261,28 @@ def test_a_worker_that_is_killed_in_mid_visit_changes_nothing(computing: Cluster
         assert address not in computing.addresses()
         assert before == 3
         assert rows.total(sums).tolist() == expected()
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["a series", "a column"])
+def test_frames_of_which_columns_were_chosen_are_tables_too(beside: bool) -> None:
+    whole: Any = collection(4)
+    chosen = whole[["a", "text"]] if beside else whole[["a", "text", "y"]]
+    rows = source_rows(chosen, whole["y"] if beside else "y")
+    with dask.config.set(scheduler="sync"):
+        assert rows.map(encoded).total(sums).tolist() == expected()
+
+
+def test_partitions_that_are_not_the_same_each_time_are_refused(tmp_path: Path) -> None:
+    """Their sizes are public and counted once; records that are made anew in another number would go unnoticed."""
+
+    def moody(part: pd.DataFrame) -> pd.DataFrame:
+        (tmp_path / f"seen{len(list(tmp_path.iterdir()))}").touch()
+        return part.iloc[: -len(list(tmp_path.iterdir()))]
+
+    whole: Any = collection(1)
+    table = whole.map_partitions(moody, meta=frame(1))
+    with (
+        dask.config.set(scheduler="sync"),
+        pytest.raises(ValueError, match="the collection is not the same each time"),
+    ):
+        source_rows(table, "y").map(encoded).kept()

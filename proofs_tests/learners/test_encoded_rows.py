@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne, Reservation
 from boosting import LazyBregman
 from boosting.reweighted import GRID, Reweighted, Step, margins_of
+from boosting.schema import SignArray
 from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Numeric, Schema
 from learners.encoded_rows import EncodedRows, check_rows
 from learners.file_rows import FileRows, StoredBlock
@@ -264,3 +265,56 @@ def test_records_in_several_blocks_are_not_looked_at_one_by_one() -> None:
             look()
     assert "sealed" in repr(in_memory(records(10, 0), [4]))
     check_rows(in_memory(records(10, 0), [4]), 2)
+
+
+@attrs.frozen
+class Sure(CodeHypothesis):
+    """±1 in another type than usual."""
+
+    kind: str
+
+    def on_codes(self, layout: Layout, codes: CodeArray) -> Any:
+        return np.where(codes[0] > 3, 1, -1).astype(self.kind)
+
+
+@pytest.mark.parametrize("kind", ["int16", "int32", "int64"])
+def test_types_of_labels_and_predictions_do_not_show(kind: str) -> None:
+    """32-bit integers once marked margins on the grid, and wide ones after a real hypothesis lost that mark."""
+    sample, booster = records(60, 4), LazyBregman(0.4, 0.3)
+    wide = EncodedSample(LAYOUT, sample.codes, sample.labels.astype(kind))
+    for rules in ([Sure(kind), OneRule(1, 1)], [Leaning(), Sure(kind)], [Sure(kind), Leaning(), Sure(kind)]):
+        plain = [Sure("int8") if isinstance(rule, Sure) else rule for rule in rules]
+        found = []
+        for each, steps in ((sample, plain), (wide, rules)):
+            state = booster.start(each)
+            for rule in steps:
+                state = booster.step(state, rule)
+            found.append(state.total(EncodedSample.label_sums))
+        assert np.array_equal(found[0], found[1])
+    assert said(fitted("one-rule", wide)) == said(fitted("one-rule", sample))
+    assert said(fitted("one-rule", in_files(wide, [20]))) == said(fitted("one-rule", sample))
+
+
+@attrs.frozen(eq=False)
+class Apart(CodeHypothesis):
+    """No two of these are equal, and no copy of one is equal to it."""
+
+    rule: OneRule
+    asked: list[int] = attrs.field(factory=list)
+
+    def on_codes(self, layout: Layout, codes: CodeArray) -> SignArray:
+        self.asked.append(codes.shape[1])
+        return self.rule.on_codes(layout, codes)
+
+
+def test_hypotheses_without_equality_are_asked_once_too_where_they_travel() -> None:
+    """Copies of them come to a worker with each visit; told apart by ==, all of them would be asked again."""
+    block, state = Block(records(30, 0), 0, 30), LazyBregman(0.4, 0.3).start(records(30, 0))
+    asked = 0
+    for feature in range(6):
+        state = LazyBregman(0.4, 0.3).step(state, Apart(OneRule(feature, 1)))
+        sent = cloudpickle.loads(cloudpickle.dumps(state.steps))
+        margins_of(block, sent)
+        margins_of(block, cloudpickle.loads(cloudpickle.dumps(state.steps)))
+        asked += sum(len(step.hypothesis.asked) for step in sent)
+    assert asked == 6

@@ -11,7 +11,7 @@ import dask.dataframe
 import pandas as pd
 import pytest
 
-from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
+from accountant import ApproxDP, BasicComposition, FeatureValue, Ledger, PureDP, ReplaceOne
 from boosting.schema import SignArray
 from learners import LazyBoostClassifier, PrivateOneRule
 from learners.encoding import Layout
@@ -106,6 +106,29 @@ def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(n
     assert all(table.visits[first:]), "records were looked at outside of a release, after the charge"
     assert len(table.visits) - first == VISITS[name]
     assert first <= 3
+
+
+@every_learner
+def test_blocks_of_one_class_are_refused_before_anything_is_charged(name: str) -> None:
+    frame = people().assign(**{LABEL: "benign"})
+    learner = LEARNERS[name]()
+    learner.ledger = ledger_for(learner)
+    with pytest.raises(ValueError, match="one class only, 'benign'"):
+        learner.fit(WatchedTable(frame, (100,)), LABEL)
+    assert len(learner.ledger.entries) == 1
+
+
+def test_one_block_of_one_class_is_nothing_special() -> None:
+    frame = people().sort_values(LABEL, ignore_index=True)
+    model = LEARNERS["boosted trees"]()
+    alone = released(model.fit(frame.drop(columns=[LABEL]), frame[LABEL]))
+    assert released(LEARNERS["boosted trees"]().fit(WatchedTable(frame, (10, 20)), LABEL)) == alone
+
+
+def ledger_for(learner: Any) -> Ledger:
+    protected = getattr(learner, "sensitive", ())
+    relation = FeatureValue(schema().names.index("mean area")) if protected else ReplaceOne()
+    return Ledger(ApproxDP(5.0, 1e-4), composition=BasicComposition(), adjacency=relation)
 
 
 # --- a worker that dies -------------------------------------------------------------------------------------------

@@ -368,3 +368,40 @@ def test_what_is_in_blocks_is_not_gathered_by_accident(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="column 'flag': a Series is in blocks"):
         encode({"flag": frames["flag"]}, Schema((Boolean("flag"),)))
     assert in_blocks(people(3).assign(block_rows=1, block_names=2)) is None
+
+
+@pytest.mark.parametrize("block", [1, 3, 8])
+def test_large_whole_numbers_keep_their_text_where_another_record_has_none(block: int, tmp_path: Path) -> None:
+    """As floats 2^53 + 1 would be 2^53: a code would depend on the other records of its block."""
+    large, column = 2**53 + 1, Categorical("id", (str(2**53), str(2**53 + 1), "none"), missing="none")
+    values = [large, None, large, large, 7, large, large, large]
+    table = pyarrow.table({"id": pyarrow.array(values, pyarrow.int64()), "y": [0, 1] * 4})
+    pyarrow.parquet.write_table(
+        table.filter(pyarrow.compute.not_equal(table["id"], 7).fill_null(True)), tmp_path / "a.parquet"
+    )
+    rows = source_rows(ParquetTable(tmp_path, "y", block=block), None)
+    counts = rows.total(
+        lambda part: np.bincount(encode(part.data.table, Schema((column,)))[0], minlength=3).astype(np.int64)
+    )
+    assert counts.tolist() == [0, 6, 1]
+    with pytest.raises(OutsideSchema, match=r"beyond 2\^53"):
+        column.codes(np.array([2.0**53, np.nan]))
+
+
+def test_numbers_of_rows_that_pandas_stored_are_no_column(tmp_path: Path) -> None:
+    kept = people(30).sample(frac=0.5, random_state=0)
+    kept.to_parquet(tmp_path / "a.parquet")
+    assert source_names(ParquetTable(tmp_path), "y") == [*people(1).columns[:-1]]
+
+
+def test_the_folder_for_encoded_records_is_the_users(tmp_path: Path) -> None:
+    people(30).to_parquet(tmp_path / "a.parquet")
+    rows = source_rows(ParquetTable(tmp_path, scratch=tmp_path / "nowhere"), "y")
+    with pytest.raises(OSError, match="nowhere"):
+        rows.map(lambda part: np.asarray(part.labels)).kept()
+
+
+def test_labels_are_said_once(tmp_path: Path) -> None:
+    people(30).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match="labels of its own"):
+        ParquetTable(tmp_path, "y").block_rows(people(30)["y"])
