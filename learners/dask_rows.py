@@ -23,7 +23,7 @@ from dask.sizeof import sizeof
 
 from learners.file_rows import parts_of
 from learners.sources import Part
-from learners.tables import Table
+from learners.tables import Table, refuse_no_records
 from mechanisms.rows import Block, Rows, Sums, added, in_block
 
 T = TypeVar("T")
@@ -245,8 +245,7 @@ def _rows(
 ) -> DaskRows[Part]:
     block, starts = _task(make), np.cumsum([0, *sizes]).tolist()
     every = [each for each in zip(parts, labels, starts[:-1], sizes, strict=True) if each[-1]]
-    if not every:
-        raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+    refuse_no_records(len(every))
     return DaskRows.of([block(*each) for each in every], [size for *_, size in every])
 
 

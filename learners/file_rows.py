@@ -20,6 +20,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from learners.tables import refuse_no_records
 from mechanisms.rows import Block, Rows, Sums, added, in_block
 
 T = TypeVar("T")
@@ -225,8 +226,7 @@ class FileRows(Rows[T]):
     folder: str | Path | None = None
 
     def __attrs_post_init__(self) -> None:
-        if not self.n:
-            raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+        refuse_no_records(self.n)
 
     @property
     def n(self) -> int:

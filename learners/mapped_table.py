@@ -59,7 +59,7 @@ class MappedTable:
     block: records that are looked at together, at most.
     scratch: the folder where encoded records are kept while a fit lasts, see `learners.file_rows.Scratch`.
     Raises TypeError, OSError, and ValueError for another shape, no record or a file of another kind. Whoever visits
-    the records raises ChangedFile where a file is not what it was when this was made.
+    the records raises ChangedFile where a file, given by its path, is not what it was when this was made.
     """
 
     def __init__(

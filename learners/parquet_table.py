@@ -19,6 +19,7 @@ from learners.file_rows import FileRows, StoredBlock
 from learners.schema import Values
 from learners.source_files import BLOCK, Place, SourceFile, own_or_given
 from learners.sources import Part
+from learners.tables import refuse_no_records
 from mechanisms.rows import Rows
 
 
@@ -159,8 +160,7 @@ class ParquetTable:
                 )
         if len(set(self._names)) != len(self._names):
             raise ValueError(f"{self._leaves[0].file.path}: a column name stands twice in {self._names}")
-        if not self.n:
-            raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+        refuse_no_records(self.n)
 
     def __repr__(self) -> str:
         return f"<ParquetTable: {len(self._leaves)} files, {self.n} records>"

@@ -24,6 +24,7 @@ from learners.rado_coding import RadoTable, check_blocks, coded_rows
 from learners.rado_designs import Design, ExamplesDesign, NoProtection, Released
 from learners.rado_features import FeatureDesign
 from learners.sources import AnyTable, in_blocks, source_header, source_names, source_rows
+from learners.tables import refuse_no_records
 from mechanisms import NoiseSource
 from mechanisms.noise import noise_source
 from mechanisms.queries import public_radius
@@ -199,8 +200,7 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
         elif self.classes == "observed":
             raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
         rows, header = source_rows(X, y), source_header(X, y)
-        if not rows.n:
-            raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+        refuse_no_records(rows.n)
         anything = self.protection is None and self.schema is None
         schema = None if anything else domain_schema(self.schema, header)
         coding = Coding.of(schema, header, bool(self.fit_intercept))

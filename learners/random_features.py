@@ -28,7 +28,7 @@ from learners.random_feature_model import RandomFeatureModel
 from learners.random_feature_rows import FeatureRows, FeatureSample, feature_rows
 from learners.random_feature_solvers import MinNorm, Published, Solver, Task
 from learners.sources import AnyTable, in_blocks, refuse_single_class, source_header, source_rows
-from learners.tables import Table, input_names, refuse_other_names
+from learners.tables import Table, input_names, refuse_no_records, refuse_other_names
 from mechanisms.noise import NoiseSource
 
 SOLVERS: Final[Mapping[str, type[Descent | AdaSSP | MinNorm | Published | SGD | Ridge | Objective]]] = {
@@ -124,8 +124,7 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
         schema = None if self.schema is None else domain_schema(self.schema, header)
         coding = Coding.of(schema, header, constant=False)
         parts = source_rows(X, y)
-        if not parts.n:
-            raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+        refuse_no_records(parts.n)
         labels = self._labels(given, coding)
         sample = feature_rows(parts, coding, labels.targets, labels.bounds, type(self).__name__)
         if labels.classes:

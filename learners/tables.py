@@ -128,8 +128,7 @@ def _records(columns: Sequence[Sized]) -> int:
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
         raise ValueError(f"columns have unequal lengths: {sorted(lengths)}")
-    if 0 in lengths:
-        raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+    refuse_no_records(min(lengths))
     return lengths.pop()
 
 
@@ -167,8 +166,7 @@ def number_table(table: Table) -> npt.NDArray[np.float64]:
     if array.dtype.kind == "c":
         raise ValueError("Complex data not supported: expected real numbers")
     points = np.ascontiguousarray(array, dtype=np.float64)
-    if not points.shape[0]:
-        raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
+    refuse_no_records(points.shape[0])
     # A sum that is finite has finite terms; only where it is not does it take another pass to tell why.
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(np.sum(points)) and not np.all(np.isfinite(points)):
@@ -224,6 +222,12 @@ def refuse_blocks(values: object, what: str) -> None:
             f"{' and '.join([', '.join(IN_BLOCKS[:-1]), IN_BLOCKS[-1]])} fit tables in blocks; a model's predictions "
             "are asked for one block after another, with Dask by map_partitions or map_blocks"
         )
+
+
+def refuse_no_records(number: int) -> None:
+    """Raise ValueError, as scikit-learn words it, where there are none."""
+    if not number:
+        raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
 
 
 def refuse_masked(values: object, what: str) -> None:

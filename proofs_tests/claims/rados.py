@@ -107,7 +107,8 @@ RADOS: tuple[Claim, ...] = (
         "rows clipped to a public radius R: ℓ2 sensitivity 2R·√(n/2), whatever the supports; GDP(2R·√(n/2)/σ)",
         "A record is in exactly one rado of each pair, so replacing it moves n/2 rados by one and the same vector of "
         "length at most 2R. Attained by opposite edges. Noise on the edges instead is √(m/n) times as large in a rado. "
-        "It holds for every support, so anybody may draw these again from a public seed; sums are exact in blocks.",
+        "It holds for every support, so anybody may draw these again from a public seed; sums are exact in blocks. "
+        "Neighbours are tuples: one record differs, in its place.",
         "mechanisms/test_rado_release.py::test_the_declared_sensitivity_of_pairs_is_attained_whatever_the_supports",
     ),
     Claim(
