@@ -6,6 +6,7 @@ some records of a longer list (Lemma 12). What is NP-hard in the worst case can 
 seconds, of the processor, say how far that goes here.
 """
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -65,12 +66,19 @@ def sigma_at(epsilon: float, number: int) -> float:
 
 
 def noisy_error(edges: FloatArray, number: int, seed: int) -> float:
-    """Of edges that are solved for from noised rados, whose supports are public: its length over theirs."""
+    """Of edges that are solved for from noised rados, whose supports are public: its length over theirs.
+
+    Supports are of the first seed from `seed` on that leaves no record out: few of few records may.
+    """
     (records, features), sigma = edges.shape, sigma_at(EPSILON, number)
-    mechanism = noised_rados(number, RADIUS, records, features, seed, sigma, SeededNoise(seed))
-    rados = mechanism.sample(EdgeVectors(edges).rows)
-    half = rados_over(EdgeVectors(np.eye(records)).rows, number // 2, seed)
-    return relative(reconstruct_edges(rados, np.concatenate([half, 1.0 - half])), edges)
+    places = EdgeVectors(np.eye(records)).rows
+    for each in itertools.count(seed):
+        half = rados_over(places, number // 2, each)
+        supports = np.concatenate([half, 1.0 - half])
+        if np.linalg.matrix_rank(supports) == records:
+            break
+    mechanism = noised_rados(number, RADIUS, records, features, each, sigma, SeededNoise(seed))
+    return relative(reconstruct_edges(mechanism.sample(EdgeVectors(edges).rows), supports), edges)
 
 
 def relative(found: FloatArray, edges: FloatArray) -> float:

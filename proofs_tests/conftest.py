@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from proofs_tests.support.clusters import Cluster
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cluster]":
-    """A Dask cluster of two workers in processes of their own; one for each worker of pytest-xdist."""
+    """A Dask cluster of two workers in processes of their own.
+
+    It ends with its module: its scheduler's threads are in this process, and other tests measure memory here.
+    """
     from proofs_tests.support.clusters import started  # which takes a second to import
 
     with started(tmp_path_factory.mktemp("cluster"), 2) as found:
