@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from learners.schema import CodeArray, Column, IntArray, OutsideSchema, Values
+from mechanisms.rows import SealedRepr
 
 
 @attrs.frozen(eq=False, repr=False)
-class Coded:
+class Coded(SealedRepr):
     """A column of a dictionary and numbers, as Arrow and pandas keep strings that repeat.
 
     numbers: of each record's value among `values`, shape (n,), of any signed integer type; below 0 where it is missing.
@@ -19,9 +20,6 @@ class Coded:
 
     numbers: CodeArray
     values: Values
-
-    def __repr__(self) -> str:
-        return "<Coded: sealed>"
 
     def __len__(self) -> int:
         return int(self.numbers.size)

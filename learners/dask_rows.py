@@ -24,7 +24,7 @@ from dask.sizeof import sizeof
 from learners.file_rows import parts_of
 from learners.sources import Part
 from learners.tables import Table, refuse_no_records
-from mechanisms.rows import Block, Rows, Sums, added, in_block
+from mechanisms.rows import Block, Rows, SealedRepr, Sums, added, in_block
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -34,13 +34,10 @@ FAN: Final = 8
 
 
 @attrs.frozen(eq=False, repr=False)
-class _Sent(Generic[T]):
+class _Sent(SealedRepr, Generic[T]):
     """Something pickled, work with its models and layouts as a rule: sent once, unpacked once on each worker."""
 
     pickled: bytes
-
-    def __repr__(self) -> str:
-        return "<Sent: sealed>"
 
 
 def _unpacked(sent: _Sent[T]) -> T:

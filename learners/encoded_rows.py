@@ -10,19 +10,16 @@ from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import coded_labels
 from learners.schema import Schema
 from learners.sources import AnyTable, Part, refuse_single_class, source_rows
-from learners.tables import narrow_codes
-from mechanisms.rows import Block, MemoryRows, Rows
+from learners.tables import narrow_codes, refuse_other_number
+from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
 
 
 @attrs.frozen(eq=False, repr=False)
-class EncodedRows:
+class EncodedRows(SealedRepr):
     """Records as codes. layout: public, the same for all blocks.  rows: the blocks."""
 
     layout: Layout
     rows: Rows[EncodedSample]
-
-    def __repr__(self) -> str:
-        return "<EncodedRows: sealed>"
 
     @property
     def n(self) -> int:
@@ -46,8 +43,7 @@ def encoded_rows(table: AnyTable, y: object, schema: Schema, classes: Sequence[o
     def encoded(part: Part) -> EncodedSample:
         codes = narrow_codes(part.table, schema, reader=reader)
         labels = coded_labels(part.labels, names, part=True)
-        if codes.shape[1] != labels.size:
-            raise ValueError(f"X has {codes.shape[1]} records, y has {labels.size}")
+        refuse_other_number(codes.shape[1], labels.size)
         return EncodedSample(layout, codes, labels)
 
     rows = source_rows(table, y).map(encoded).kept()
@@ -62,8 +58,7 @@ def check_rows(sample: EncodedRows, classes: int) -> None:
     def checked(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
         if block.data.layout.schema != layout.schema:
             raise ValueError("the blocks are encoded by different schemas")
-        if block.data.n != block.size:
-            raise ValueError(f"a block of {block.size} records holds {block.data.n}")
+        block.refuse_other_size(block.data.n)
         check_encoded(block.data, classes)
         return np.zeros(1, dtype=np.int64)
 

@@ -22,7 +22,7 @@ from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import coded_labels, refuse_no_labels
 from learners.paying import Learning, PayingEstimator, Progress
 from learners.schema import Bounds, CodeArray, Schema
-from learners.tables import Frame, Table, encode, input_names, refuse_other_names, table_names
+from learners.tables import Frame, Table, encode, input_names, refuse_other_names, refuse_other_number, table_names
 from learners.tuning import best_setting, checked_settings
 from mechanisms.noise import NoiseSource
 
@@ -142,8 +142,7 @@ class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedS
         codes = encode(X, schema, reader=type(self).__name__)
         classes = self._public_classes(schema, y)
         labels = self._labels(y, classes)
-        if codes.shape[1] != labels.size:
-            raise ValueError(f"X has {codes.shape[1]} records, y has {labels.size}")
+        refuse_other_number(codes.shape[1], labels.size)
         return EncodedSample(Layout(schema), codes, labels), classes
 
     def fit_encoded(self, sample: EncodedSample, *, on_round: Progress | None = None) -> Self:

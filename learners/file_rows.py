@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from learners.tables import refuse_no_records
-from mechanisms.rows import Block, Rows, Sums, added, in_block
+from mechanisms.rows import Block, Rows, SealedRepr, Sums, added, in_block
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -147,7 +147,7 @@ _ALIGNED = 64
 """Bytes, a line of the cache: where each array of a block may begin."""
 
 
-class Scratch:
+class Scratch(SealedRepr):
     """A file without a name for blocks of arrays. It vanishes with this object, or with the process."""
 
     def __init__(self, folder: str | Path | None = None) -> None:
@@ -156,9 +156,6 @@ class Scratch:
             self._file = os.dup(file.fileno())
         weakref.finalize(self, os.close, self._file)
         self._end = 0
-
-    def __repr__(self) -> str:
-        return "<Scratch: sealed>"
 
     def keep(self, arrays: Mapping[str, AnyArray]) -> Callable[[], dict[str, AnyArray]]:
         """Write them, one block. Returns what maps them back. Raises OSError where there is no room."""
@@ -187,7 +184,7 @@ class Scratch:
 
 
 @attrs.frozen(eq=False, repr=False)
-class StoredBlock(Generic[T]):
+class StoredBlock(SealedRepr, Generic[T]):
     """Records that are loaded when they are visited.
 
     load: gives them, the same each time.  first, size, scratch: see `Block`; the scratch stays from visit to visit.
@@ -197,9 +194,6 @@ class StoredBlock(Generic[T]):
     first: int
     size: int
     scratch: dict[str, Any] = attrs.field(factory=dict)
-
-    def __repr__(self) -> str:
-        return "<StoredBlock: sealed>"
 
     def visit(self, work: Callable[[Block[T]], U]) -> U:
         """What `work` makes of the block. Nothing of it stays but what work returns or notes in the scratch."""

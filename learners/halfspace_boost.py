@@ -25,7 +25,7 @@ from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
 from learners.point_sample import PointRows, SignedPoints, checked_points
 from learners.sources import AnyTable, Part, in_blocks, source_names, source_rows
-from learners.tables import Table, input_names, number_table, refuse_other_names
+from learners.tables import Table, input_names, number_table, refuse_other_names, refuse_other_number
 from mechanisms import NoiseSource
 from mechanisms.kernels import scale as noise_scale
 from mechanisms.queries import public_radius
@@ -34,8 +34,7 @@ from mechanisms.queries import public_radius
 def _signed(classes: tuple[object, ...], radius: float, constant: float, part: Part) -> SignedPoints:
     """A block of records, read."""
     points, labels = number_table(part.table), signs(part.labels, classes, part=True)
-    if points.shape[0] != labels.size:
-        raise ValueError(f"X has {points.shape[0]} records, y has {labels.size}")
+    refuse_other_number(points.shape[0], labels.size)
     return SignedPoints.of(points, labels, radius, constant)
 
 

@@ -20,7 +20,7 @@ from learners.schema import Values
 from learners.source_files import BLOCK, Place, SourceFile, own_or_given
 from learners.sources import Part
 from learners.tables import refuse_no_records
-from mechanisms.rows import Rows
+from mechanisms.rows import Rows, SealedRepr
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -107,16 +107,13 @@ def _as_values(column: Any) -> Values | Coded:
 
 
 @attrs.frozen(eq=False, repr=False)
-class _Columns(Mapping[str, Values | Coded]):
+class _Columns(SealedRepr, Mapping[str, Values | Coded]):
     """Columns of one block, each read when it is asked for. names: without the label's."""
 
     leaf: _Leaf
     names: Sequence[str]
     first: int
     size: int
-
-    def __repr__(self) -> str:
-        return "<Columns: sealed>"
 
     def __getitem__(self, name: str) -> Values | Coded:
         if name not in self.names:

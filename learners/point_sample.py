@@ -16,7 +16,7 @@ from boosting.schema import SignArray
 from learners.row_parts import SMALL, each_part, pieces
 from mechanisms.feature_queries import SLACK, cut
 from mechanisms.queries import public_radius, refuse_sizes
-from mechanisms.rows import Block, MemoryRows, Rows
+from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
 
 PLACES: Final = 24
 """Binary places of a coordinate. With 24 digits single precision holds any such number up to 1."""
@@ -45,7 +45,7 @@ def _lengths(rows: FloatArray, room: FloatArray) -> FloatArray:
 
 
 @attrs.frozen(eq=False, repr=False)
-class SignedPoints:
+class SignedPoints(SealedRepr):
     """Some records. edges: yᵢ·x̃ᵢ with PLACES and |x̃ᵢ| <= 1, shape (k, dimension), C order.
 
     outside: how many points lay outside the ball.  positive: how many labels are +1.
@@ -54,9 +54,6 @@ class SignedPoints:
     edges: Singles
     outside: int
     positive: int
-
-    def __repr__(self) -> str:
-        return "<SignedPoints: sealed>"
 
     @staticmethod
     def of(points: FloatArray, labels: SignArray, radius: float, constant: float = 0.0) -> "SignedPoints":
@@ -97,7 +94,7 @@ class SignedPoints:
 
 
 @attrs.frozen(eq=False, repr=False)
-class PointRows:
+class PointRows(SealedRepr):
     """All records. rows: in blocks.  dimension: d, a constant's coordinate included, the same in all blocks.
 
     names: of the coordinates but for that one, if they have any.
@@ -110,9 +107,6 @@ class PointRows:
 
     def __attrs_post_init__(self) -> None:
         refuse_sizes(self.n, self.dimension)
-
-    def __repr__(self) -> str:
-        return "<PointRows: sealed>"
 
     @property
     def n(self) -> int:
@@ -143,8 +137,7 @@ def checked_points(rows: Rows[SignedPoints], names: tuple[str, ...] | None = Non
 
 def _facts(block: Block[SignedPoints]) -> Counts:
     data = block.data
-    if data.n != block.size:
-        raise ValueError(f"a block of {block.size} records holds {data.n}")
+    block.refuse_other_size(data.n)
     width = data.edges.shape[1]
     return np.array([1, width, width**2, data.n - data.positive, data.positive], dtype=np.int64)
 

@@ -11,8 +11,9 @@ from boosting.schema import SignArray
 from learners.coding import Coding, Scaling
 from learners.labels import signs
 from learners.sources import Part, refuse_single_class
-from mechanisms import EdgeVectors, Vectors, one_block
-from mechanisms.rows import Block, MemoryRows, Rows
+from learners.tables import refuse_other_number
+from mechanisms import EdgeVectors, Vectors
+from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr, one_block
 
 
 @attrs.frozen(eq=False)
@@ -87,7 +88,7 @@ class ScaledEdges:
 
 
 @attrs.frozen(eq=False, repr=False)
-class RadoTable:
+class RadoTable(SealedRepr):
     """Records to build rados from. All but the records is public.
 
     rows: them, in blocks.  coding: of their table, of d features.  classes: of their labels.
@@ -108,9 +109,6 @@ class RadoTable:
         sample = one_block(self.rows)  # elsewhere that would be a visit; sums of another width are refused
         if sample is not None:
             _refuse_other_width(sample, self.coding.features)
-
-    def __repr__(self) -> str:
-        return "<RadoTable: sealed>"
 
     @property
     def records(self) -> int:
@@ -149,8 +147,7 @@ def check_blocks(table: RadoTable) -> None:
 
     def checked(block: Block[RadoSample]) -> npt.NDArray[np.int64]:
         _refuse_other_width(block.data, width)
-        if block.data.records != block.size:
-            raise ValueError(f"a block of {block.size} records holds {block.data.records}")
+        block.refuse_other_size(block.data.records)
         return np.zeros(1, dtype=np.int64)
 
     table.rows.total(checked)
@@ -172,8 +169,7 @@ def coded_rows(
 
     def coded(part: Part) -> RadoSample:
         features, labels = coding.encode(part.table, reader), signs(part.labels, classes, part=True)
-        if len(features) != labels.size:
-            raise ValueError(f"X has {len(features)} records, y has {labels.size}")
+        refuse_other_number(len(features), labels.size)
         return RadoSample(features, labels)
 
     found = rows.map(coded).kept()

@@ -15,7 +15,7 @@ from learners.coding import Coding
 from learners.random_feature_model import PublicFeatures
 from learners.sources import Part
 from mechanisms.feature_queries import Summand
-from mechanisms.rows import Block, MemoryRows, Rows
+from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr, one_block
 
 PIECE: Final = 2**17
 """Numbers, one MiB, up to which features are taken at a time, so that two products with them read memory once."""
@@ -29,7 +29,7 @@ fit, and, of fits that have more, the blocks that each process finds room for.""
 
 
 @attrs.frozen(eq=False, repr=False)
-class FeatureSample:
+class FeatureSample(SealedRepr):
     """Some records as numbers, with labels in units of their public bounds.
 
     points: shape (k, d), finite.  targets: shape (k,), in [−1, 1]; −1 stands for the lower bound.
@@ -45,20 +45,14 @@ class FeatureSample:
         if not np.all(np.isfinite(self.points)) or not np.all(np.abs(self.targets) <= 1.0):
             raise ValueError("expected finite points and targets within [-1, 1]")
 
-    def __repr__(self) -> str:
-        return "<FeatureSample: sealed>"
-
 
 @attrs.frozen(eq=False, repr=False)
-class FeatureRows:
+class FeatureRows(SealedRepr):
     """All records. coding: of points, public.  bounds: of labels, public.  rows: the records, in blocks."""
 
     coding: Coding
     bounds: tuple[float, float]
     rows: Rows[FeatureSample]
-
-    def __repr__(self) -> str:
-        return "<FeatureRows: sealed>"
 
     @property
     def records(self) -> int:
@@ -68,16 +62,15 @@ class FeatureRows:
     @property
     def in_one_place(self) -> bool:
         """Whether they are in this process, in one block; public."""
-        return isinstance(self.rows, MemoryRows) and len(self.rows.blocks) == 1
+        return one_block(self.rows) is not None
 
     @property
     def whole(self) -> FeatureSample:
         """All of them. Raises TypeError where they are not in one place, which solvers refuse before."""
-        rows = self.rows
-        if not (isinstance(rows, MemoryRows) and len(rows.blocks) == 1):
+        found = one_block(self.rows)
+        if found is None:
             raise TypeError("these records are in blocks")
-        only: FeatureSample = rows.blocks[0].data
-        return only
+        return found
 
 
 def feature_rows(
@@ -97,13 +90,14 @@ def feature_rows(
         return FeatureSample(coding.encode(part.table, reader), targets(part.labels))
 
     found = FeatureRows(coding, bounds, parts.map(coded).kept())
-    if not found.in_one_place and int(found.rows.total(_counted)[0]) != found.records:
-        raise ValueError(f"X has other records than the {found.records} that it says it has")
+    if not found.in_one_place:
+        found.rows.total(_checked)
     return found
 
 
-def _counted(block: Block[FeatureSample]) -> npt.NDArray[np.int64]:
-    return np.array([block.data.targets.size])
+def _checked(block: Block[FeatureSample]) -> npt.NDArray[np.int64]:
+    block.refuse_other_size(block.data.targets.size)
+    return np.zeros(1, dtype=np.int64)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -174,7 +168,7 @@ class _View:
 
 
 @attrs.frozen(eq=False, repr=False)
-class FeatureTable:
+class FeatureTable(SealedRepr):
     """Records as `mechanisms.feature_queries` takes them: their features, and (target − centre)/scale.
 
     again: whether there will be further visits, for which blocks keep their features where there is room.
@@ -185,9 +179,6 @@ class FeatureTable:
     centre: float = 0.0
     scale: float = 1.0
     again: bool = False
-
-    def __repr__(self) -> str:
-        return "<FeatureTable: sealed>"
 
     @property
     def records(self) -> int:

@@ -10,20 +10,17 @@ import numpy.typing as npt
 from boosting.schema import SignArray
 from learners.labels import label_values, refuse_one_class
 from learners.tables import Table, input_names, with_dask
-from mechanisms.rows import Block, MemoryRows, Rows
+from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
 
 T = TypeVar("T")
 
 
 @attrs.frozen(eq=False, repr=False)
-class Part:
+class Part(SealedRepr):
     """Some records as they came. table: them, as `fit` takes them.  labels: shape (n,)."""
 
     table: Table
     labels: npt.ArrayLike
-
-    def __repr__(self) -> str:
-        return "<Part: sealed>"
 
 
 @runtime_checkable

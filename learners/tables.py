@@ -224,6 +224,12 @@ def refuse_blocks(values: object, what: str) -> None:
         )
 
 
+def refuse_other_number(records: int, labels: int) -> None:
+    """Raise ValueError where there are not as many labels as records."""
+    if records != labels:
+        raise ValueError(f"X has {records} records, y has {labels}")
+
+
 def refuse_no_records(number: int) -> None:
     """Raise ValueError, as scikit-learn words it, where there are none."""
     if not number:

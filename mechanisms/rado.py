@@ -31,8 +31,8 @@ from mechanisms.rado_law import (
     whole_number,
     window_advice,
 )
-from mechanisms.rado_sampling import EdgeVectors, Vectors, one_block, pieces, sample_truncated_rados
-from mechanisms.rows import Rows
+from mechanisms.rado_sampling import EdgeVectors, Vectors, pieces, sample_truncated_rados
+from mechanisms.rows import Rows, one_block
 from mechanisms.sensitivity import L2Sensitivity
 
 IN_BALL: Final = 1.0 - 2.0**-32

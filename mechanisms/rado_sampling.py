@@ -19,7 +19,7 @@ from accountant._numbers import count
 from mechanisms.core import FloatArray
 from mechanisms.noise import NoiseSource
 from mechanisms.rado_law import RadoColumnLaw, rados_count
-from mechanisms.rows import MemoryRows, Rows
+from mechanisms.rows import MemoryRows
 
 T = TypeVar("T")
 
@@ -68,12 +68,6 @@ def pieces(data: Vectors, first: int = 0) -> Iterator[tuple[int, Edges]]:
         stop = min(data.records, start + STEP - (first + start) % STEP)
         yield start, data.piece(start, stop)
         start = stop
-
-
-def one_block(data: Rows[T]) -> T | None:
-    """All of the records, where they are in this process in one block, else None."""
-    blocks = data.blocks if isinstance(data, MemoryRows) else ()
-    return blocks[0].data if len(blocks) == 1 else None
 
 
 class NotBoolean(ValueError):

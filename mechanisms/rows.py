@@ -24,8 +24,17 @@ Sums = TypeVar("Sums", npt.NDArray[np.int64], npt.NDArray[np.float64])
 """What a block adds up to: of the same shape for every block, however many records it has."""
 
 
+class SealedRepr:
+    """Of what holds records: its repr, which gets into logs, tells what it is and not what is in it."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: sealed>"
+
+
 @attrs.frozen(eq=False, repr=False)
-class Block(Generic[T]):
+class Block(SealedRepr, Generic[T]):
     """Some of the records, one after another.
 
     data: them.  first: the number of the first of them among all.  size: how many they are.
@@ -37,8 +46,10 @@ class Block(Generic[T]):
     size: int
     scratch: dict[str, tuple[Hashable, object]] = attrs.field(factory=dict)
 
-    def __repr__(self) -> str:
-        return "<Block: sealed>"
+    def refuse_other_size(self, found: int) -> None:
+        """Raise ValueError where it holds another number of records than it says, which is public and counted on."""
+        if found != self.size:
+            raise ValueError(f"a block of {self.size} records holds {found}")
 
     def __reduce__(self) -> tuple[type["Block[T]"], tuple[T, int, int]]:
         """Without its scratch, which is found out again wherever the block goes."""
@@ -71,11 +82,8 @@ class Block(Generic[T]):
         return found
 
 
-class Rows(abc.ABC, Generic[T]):
+class Rows(SealedRepr, abc.ABC, Generic[T]):
     """Records in blocks. What is called with a block must be a pure function that can be sent to another process."""
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: sealed>"
 
     @property
     @abc.abstractmethod
@@ -157,3 +165,9 @@ class MemoryRows(Rows[T]):
     def total(self, work: Callable[[Block[T]], Sums]) -> Sums:
         """See `Rows`."""
         return added(work(block) for block in self.blocks)
+
+
+def one_block(rows: Rows[T]) -> T | None:
+    """All of the records, where they are in this process in one block, else None."""
+    blocks = rows.blocks if isinstance(rows, MemoryRows) else ()
+    return blocks[0].data if len(blocks) == 1 else None

@@ -1,6 +1,8 @@
 """What tables in blocks promise, for every learner that takes them, on files and on a cluster of real processes."""
 
 import contextlib
+import os
+import signal
 import time
 from functools import cache
 from pathlib import Path
@@ -8,12 +10,13 @@ from typing import Any
 
 import attrs
 import dask.dataframe
+import numpy as np
 import pandas as pd
 import pytest
 
 from accountant import ApproxDP, BasicComposition, FeatureValue, Ledger, PureDP, ReplaceOne
 from boosting.schema import SignArray
-from learners import LazyBoostClassifier, PrivateOneRule
+from learners import LazyBoostClassifier, MappedTable, PrivateOneRule
 from learners.encoding import Layout
 from learners.schema import CodeArray
 from learners.weak_learners import CodeHypothesis
@@ -54,6 +57,19 @@ def test_parquet_files_give_what_a_frame_in_memory_gives(
 ) -> None:
     table = in_parquet(people(), tmp_path, sizes, block=block)
     assert released(LEARNERS[name]().fit(table, LABEL)) == in_memory(name)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_arrays_on_disk_give_what_arrays_in_memory_give(name: str, tmp_path: Path) -> None:
+    frame = people()
+    X, y = frame.drop(columns=[LABEL]).to_numpy(), frame[LABEL].to_numpy(dtype=str)
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    table, fits = MappedTable(tmp_path / "X.npy", block=50), [LEARNERS[name](), LEARNERS[name]()]
+    for each in fits:
+        if getattr(each, "sensitive", ()):
+            each.sensitive = [3]  # "mean area", as arrays name no columns
+    assert released(fits[0].fit(table, tmp_path / "y.npy")) == released(fits[1].fit(X, y))
 
 
 @every_learner
@@ -197,6 +213,18 @@ def test_a_worker_killed_in_mid_round_changes_neither_the_model_nor_the_books(
     assert entries[0] == entries[1]
     assert model.eta_ == alone.eta_
     assert model.ledger_.spent == alone.ledger_.spent
+
+
+@pytest.mark.parametrize("name", ["boosted trees", "halfspace"])
+def test_whoever_loses_a_worker_gets_the_same(name: str, cluster: Cluster) -> None:
+    with ended_after(2.0 * PATIENCE), cluster.worker() as address, cluster.client.as_current():
+
+        def kill(number: int, hypothesis: object) -> None:
+            if number == 2:
+                os.kill(pid, signal.SIGKILL)
+
+        pid, table = cluster.pid(address), collection(people(), 9)
+        assert released(LEARNERS[name]().fit(table, LABEL, on_round=kill)) == in_memory(name)
 
 
 def test_work_that_fails_for_good_ends_the_fit_and_leaves_its_charge(computing: Cluster) -> None:

@@ -18,14 +18,13 @@ from mechanisms import (
     drawn_seed,
     exact_steps,
     noised_edges,
-    one_block,
     paired_rados,
 )
 from mechanisms.core import FloatArray
 from mechanisms.rado import clipped
 from mechanisms.rado_coins import GROUP, HEAP, _Coins, rados_over, sample_rados, support_sums
 from mechanisms.rado_sampling import STEP, pieces
-from mechanisms.rows import Block, MemoryRows
+from mechanisms.rows import Block, MemoryRows, one_block
 
 EDGES = np.random.default_rng(0).standard_normal((9000, 3)) * np.exp(np.arange(9000) % 7 - 3.0)[:, None]
 PLACES = st.sampled_from([0, 1, 5, GROUP - 1, GROUP, GROUP + 1, STEP - 1, STEP, STEP + 1, 2 * STEP, 8999])
