@@ -1,13 +1,22 @@
-"""Columns that come as numbers of their distinct values: encoded by their values, not by their records."""
+"""Columns that come as numbers of their distinct values: read value by value, not record by record."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.schema import CodeArray, Column, IntArray, OutsideSchema, Values
+from learners.single_values import CodeArray, RowOf, Values, same_row
 from mechanisms.rows import SealedRepr
+
+S = TypeVar("S", bound=np.generic)
+
+Work: TypeAlias = Callable[[Values, RowOf], npt.NDArray[S]]
+"""What becomes of values, shape (k,), each by itself: shape (k, …). The second says which record has a value."""
+
+MISSING: Final[Values] = np.array([None], dtype=object)
+"""What a record without a value has."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -24,34 +33,34 @@ class Coded(SealedRepr):
     def __len__(self) -> int:
         return int(self.numbers.size)
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        """The column itself, shape (n,); NaN where a value is missing, as pandas has it."""
-        values, numbers = self.values, self.numbers.astype(np.intp, copy=False)
-        if np.any(numbers < 0):
-            values = np.append(values.astype(object), [np.nan])  # which number −1 stands for
-        found = values[numbers]
-        return found if dtype is None else found.astype(dtype)
+    def each(self, work: Work[S]) -> npt.NDArray[S]:
+        """What `work` makes of the records' values, shape (n, …): each value that occurs is looked at once.
 
-    @staticmethod
-    def of(column: object) -> "Coded | None":
-        """The column, where it is one of these or a pandas one of categories (pandas is not imported here)."""
-        if isinstance(column, Coded):
-            return column
-        accessor = getattr(column, "cat", None) if type(column).__module__.partition(".")[0] == "pandas" else None
-        return None if accessor is None else Coded(np.asarray(accessor.codes), np.asarray(accessor.categories))
-
-    def codes(self, column: Column) -> IntArray | None:
-        """What the column makes of it, shape (n,); None where it refuses one of the values that occur.
-
-        A column's code of a value depends on that value alone, so each is looked at once.
+        A missing one is looked at apart from the values, whose type it would change. [records-alone]
         """
         numbers = self.numbers.astype(np.intp)  # a copy, as it is counted on from 0
         numbers += 1
-        occurring = np.flatnonzero(np.bincount(numbers, minlength=self.values.size + 1))
-        try:
-            known = column.codes(np.asarray(Coded(occurring - 1, self.values)))
-        except OutsideSchema:
-            return None
-        table = np.zeros(self.values.size + 1, dtype=np.intp)
-        table[occurring] = known
-        return table[numbers]
+        first = np.full(self.values.size + 1, -1)
+        first[numbers[::-1]] = np.arange(numbers.size)[::-1]  # of equals the last one written stays
+        rows = np.sort(first[1:][first[1:] >= 0])
+        occurring = numbers[rows]
+        found = work(self.values[occurring - 1], lambda k: int(rows[k]))
+        table = np.zeros((first.size, *found.shape[1:]), dtype=found.dtype)
+        table[occurring] = found
+        if first[0] >= 0:
+            table[:1] = work(MISSING, lambda _: int(first[0]))
+        return np.asarray(table[numbers])
+
+    def boxed(self) -> npt.NDArray[Any]:
+        """The column itself, shape (n,), of Python objects; None where a value is missing."""
+        return self.each(lambda values, _: _objects(values))
+
+
+def _objects(values: Values) -> npt.NDArray[Any]:
+    """The values, each as numpy's scalar of its own type: time stamps would become bare numbers otherwise."""
+    return np.fromiter(values, dtype=object, count=values.size)
+
+
+def each_value(column: "Values | Coded", work: Work[S]) -> npt.NDArray[S]:
+    """What `work` makes of every record's value, shape (n, …)."""
+    return column.each(work) if isinstance(column, Coded) else work(column, same_row)

@@ -1,7 +1,7 @@
 """Tables as numbers: features within public bounds, centred and scaled by public or released numbers."""
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, cast
 
 import attrs
@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from boosting.measures import FloatArray
-from learners.schema import Categorical, Column, Numeric, Schema, Values
+from learners.coded import each_value
+from learners.schema import Categorical, Column, Numeric, Schema
+from learners.single_values import RowOf, Values
 from learners.tables import Table, number_table, schema_columns, table_names
 
 CONSTANT = "(constant)"
@@ -93,7 +95,7 @@ class Coding:
         columns = schema_columns(table, self.schema, reader)
         features = np.ones((len(columns[0]), self.features))
         for column, group, values in zip(self.schema.columns, self.groups, columns, strict=True):
-            features[:, group] = _coded(column, values)
+            features[:, group] = each_value(values, partial(_coded, column))
         return features
 
     def _numbers(self, table: Table, reader: str) -> FloatArray:
@@ -127,13 +129,13 @@ def _width(column: Column) -> int:
     return len(column.categories) if isinstance(column, Categorical) and len(column.categories) > 2 else 1
 
 
-def _coded(column: Column, values: Values) -> npt.NDArray[np.float64]:
-    """One column's features, shape (n, width), in [−1, 1]. Raises OutsideSchema."""
+def _coded(column: Column, values: Values, row_of: RowOf) -> npt.NDArray[np.float64]:
+    """One column's features, shape (n, width), in [−1, 1]. Raises OutsideSchema. [records-alone]"""
     if isinstance(column, Numeric):
-        numbers = column.inside(values)
+        numbers = column.inside(values, row_of)
         middle, half = 0.5 * column.lower + 0.5 * column.upper, 0.5 * column.upper - 0.5 * column.lower
         return np.clip((numbers - middle) / half, -1.0, 1.0)[:, None]
-    codes = column.codes(values)
+    codes = column.codes(values, row_of)
     if _width(column) == 1:
         return np.asarray(2.0 * codes[:, None] - 1.0, dtype=np.float64)
     signs = np.full((codes.size, _width(column)), -1.0)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from learners.encoding import EncodedSample, Layout, check_encoded
 from learners.labels import coded_labels
 from learners.schema import Schema
-from learners.sources import AnyTable, Part, refuse_single_class, source_rows
+from learners.sources import AnyTable, Part, source_rows
 from learners.tables import narrow_codes, refuse_other_number
 from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
 
@@ -36,19 +36,17 @@ def encoded_rows(table: AnyTable, y: object, schema: Schema, classes: Sequence[o
     """The records of a table in blocks, encoded once and kept where they are.
 
     y: see `BlockTable`.  classes: two.  reader: who asks, for messages.
-    Raises as `learners.tables.encode` and `coded_labels` do, and ValueError where all records are of one class.
+    Raises as `learners.tables.encode` and `coded_labels` do.
     """
     layout, names = Layout(schema), tuple(classes)
 
     def encoded(part: Part) -> EncodedSample:
         codes = narrow_codes(part.table, schema, reader=reader)
-        labels = coded_labels(part.labels, names, part=True)
+        labels = coded_labels(part.labels, names)
         refuse_other_number(codes.shape[1], labels.size)
         return EncodedSample(layout, codes, labels)
 
-    rows = source_rows(table, y).map(encoded).kept()
-    refuse_single_class(rows, lambda sample: sample.labels, names)
-    return EncodedRows(layout, rows)
+    return EncodedRows(layout, source_rows(table, y).map(encoded).kept())
 
 
 def check_rows(sample: EncodedRows, classes: int) -> None:

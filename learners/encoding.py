@@ -93,6 +93,13 @@ class EncodedSample:
         """The cells of wide groups that each record is in, by label; see `Packing.labelled`."""
         return self.layout.wide.labelled(self.codes, self.labels > 0)
 
+    def weighted(self) -> "EncodedSample":
+        """Without the records of weight 0, which must be as if they were not there: nothing may count them."""
+        if self.weights is None or np.all(self.weights):
+            return self
+        there = np.flatnonzero(self.weights)
+        return EncodedSample(self.layout, self.codes[:, there], self.labels[there], self.weights[there])
+
     def taken_apart(self) -> "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Parts], EncodedSample]]":
         """What a file keeps of it, see `learners.file_rows.Keepable`: with its cells, which take longest to make."""
         layout, cells, weighted = self.layout, self.labelled.cells, self.weights is not None

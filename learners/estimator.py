@@ -156,9 +156,14 @@ class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedS
         self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource, on_round: Progress | None
     ) -> Learning[M]:
         check_encoded(sample, len(classes))
-        plain = super()._prepared(sample, classes, noise, on_round)
+        counted = self._learnt_from(sample)
+        plain = super()._prepared(counted, classes, noise, on_round)
         settings = checked_settings(self)
-        return (lambda allowance: best_setting(self, settings, sample, allowance, noise)) if settings else plain
+        return (lambda allowance: best_setting(self, settings, counted, allowance, noise)) if settings else plain
+
+    def _learnt_from(self, sample: EncodedSample) -> EncodedSample:
+        """The records that count; all, as far as this class knows. Which ones do may hang on each record alone."""
+        return sample
 
     def _resolved_schema(self, table: Table) -> Schema:
         return domain_schema(self.schema, table)

@@ -16,9 +16,11 @@ from scipy import stats
 
 from accountant._numbers import count, non_negative
 from boosting.measures import FloatArray
+from learners.coded import Coded
+from learners.columns import column_values, refuse_masked
 from learners.labels import is_missing
 from learners.schema import IntArray, Values
-from learners.tables import Frame, Table, input_names, refuse_masked
+from learners.tables import Frame, Table, input_names
 
 PAPER_GRID: Final = 500
 """Points of the paper's grid."""
@@ -91,19 +93,16 @@ def same_length(n: int, what: str, values: Values) -> None:
 
 def group_values(groups: npt.ArrayLike, n: int) -> Values:
     """The group of each record, shape (n,): text, whole numbers or truth values, none missing. Raises ValueError."""
-    refuse_masked(groups, "groups")
-    values = np.asarray(groups)
-    if values.ndim != 1:
-        raise ValueError(f"groups: expected shape ({n},), got {values.shape}")
+    found = column_values(groups, "groups")
+    values = found.boxed() if isinstance(found, Coded) else found
     same_length(n, "groups", values)
-    absent = (
-        [row for row, value in enumerate(values.tolist()) if is_missing(value)] if values.dtype.kind in "Of" else []
-    )
+    listed = values.tolist() if values.dtype.kind in "Of" else []
+    absent = [row for row, value in enumerate(listed) if is_missing(value)]
     if absent:
         raise ValueError(
             f"groups: row {absent[0]} is missing; leave such records out or give them a group of their own"
         )
-    if values.dtype.kind in "fc":
+    if values.dtype.kind in "fc" or any(isinstance(value, float | complex | np.inexact) for value in listed):
         raise ValueError(
             f"groups: expected text or whole numbers, got {values.dtype}; cut measurements into bins first"
         )

@@ -19,7 +19,7 @@ from learners.defaults import Settings, halfspace_settings
 from learners.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspace_plan import HalfspacePlan
 from learners.halfspace_promise import promised
-from learners.labels import refuse_no_labels, refuse_one_class, signs
+from learners.labels import refuse_no_labels, signs
 from learners.noisy_centring import unit
 from learners.parameters import optional
 from learners.paying import Check, PayingEstimator, Progress, RandomState
@@ -33,7 +33,7 @@ from mechanisms.queries import public_radius
 
 def _signed(classes: tuple[object, ...], radius: float, constant: float, part: Part) -> SignedPoints:
     """A block of records, read."""
-    points, labels = number_table(part.table), signs(part.labels, classes, part=True)
+    points, labels = number_table(part.table), signs(part.labels, classes)
     refuse_other_number(points.shape[0], labels.size)
     return SignedPoints.of(points, labels, radius, constant)
 
@@ -152,8 +152,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
             X = number_table(cast("Table", X))
         classes = public_classes(self.classes, (-1, 1), known, 2, type(self).__name__)
         read = partial(_signed, classes, radius, radius if self.fit_intercept else 0.0)
-        points, counts = checked_points(source_rows(X, y).map(read).kept(), None if names is None else tuple(names))
-        refuse_one_class(counts, classes)
+        points = checked_points(source_rows(X, y).map(read).kept(), None if names is None else tuple(names))
         return self._fit_sample(points, classes, on_round)
 
     def _settings(self, sample: PointRows) -> tuple[Settings, SampleSize | None]:

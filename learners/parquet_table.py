@@ -14,6 +14,7 @@ import attrs
 import numpy as np
 
 from accountant._numbers import count
+from learners.arrow_columns import of_arrow
 from learners.coded import Coded
 from learners.file_rows import FileRows, StoredBlock
 from learners.schema import Values
@@ -60,7 +61,7 @@ class _Leaf:
         with self.file.opened() as file:
             reader = _pyarrow().parquet.ParquetFile(file, metadata=self.about, read_dictionary=self.texts)
             column = reader.read_row_groups(groups, columns=[name]).column(name)
-        return _as_values(column.slice(first - starts[groups[0]], size))
+        return of_arrow(column.slice(first - starts[groups[0]], size))
 
     @property
     def starts(self) -> list[int]:
@@ -89,21 +90,6 @@ def _pyarrow() -> ModuleType:
         raise ImportError("Parquet files need pyarrow: pip install 'exchequer[parquet]'") from error
     found: ModuleType = pyarrow
     return found
-
-
-def _as_values(column: Any) -> Values | Coded:
-    """A column of Arrow as an array, as pandas has it: NaN for missing numbers. column: a ChunkedArray."""
-    arrow = _pyarrow()
-    if arrow.types.is_integer(column.type) and column.null_count:
-        column = column.dictionary_encode()  # as floats, large numbers would change where another record has none
-    if not arrow.types.is_dictionary(column.type):
-        values: Values = column.to_numpy()
-        return values
-    whole = column.unify_dictionaries().combine_chunks()
-    if isinstance(whole, arrow.ChunkedArray):  # as it is where there was none, or too much for one
-        whole = arrow.concat_arrays(whole.chunks)
-    numbers = whole.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return Coded(numbers, whole.dictionary.to_numpy(zero_copy_only=False))
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -202,7 +188,7 @@ def _plain_labels(labels: Values | Coded) -> Values:
         return labels
     texts = labels.values.tolist()
     if np.any(labels.numbers < 0) or not all(type(text) is str and not text.endswith("\0") for text in texts):
-        return np.asarray(labels)
+        return labels.boxed()
     return np.asarray(texts, dtype=np.str_)[labels.numbers]
 
 

@@ -48,12 +48,11 @@ def _lengths(rows: FloatArray, room: FloatArray) -> FloatArray:
 class SignedPoints(SealedRepr):
     """Some records. edges: yᵢ·x̃ᵢ with PLACES and |x̃ᵢ| <= 1, shape (k, dimension), C order.
 
-    outside: how many points lay outside the ball.  positive: how many labels are +1.
+    outside: how many points lay outside the ball.
     """
 
     edges: Singles
     outside: int
-    positive: int
 
     @staticmethod
     def of(points: FloatArray, labels: SignArray, radius: float, constant: float = 0.0) -> "SignedPoints":
@@ -80,7 +79,7 @@ class SignedPoints(SealedRepr):
 
         outside = sum(each_part(n, width, fill))
         edges[:, width:] = cut(labels[:, None] * np.array([[constant / reach]]), PLACES)
-        return SignedPoints(edges, outside, int(np.count_nonzero(labels > 0)))
+        return SignedPoints(edges, outside)
 
     @property
     def n(self) -> int:
@@ -116,30 +115,30 @@ class PointRows(SealedRepr):
     @staticmethod
     def of(*blocks: SignedPoints) -> "PointRows":
         """Blocks in memory, in order."""
-        return checked_points(MemoryRows.parts(blocks, [block.n for block in blocks]))[0]
+        return checked_points(MemoryRows.parts(blocks, [block.n for block in blocks]))
 
     def outside(self) -> int:
         """The number of points outside the ball; a visit."""
         return int(self.rows.total(_outside)[0])
 
 
-def checked_points(rows: Rows[SignedPoints], names: tuple[str, ...] | None = None) -> tuple[PointRows, Counts]:
-    """The records with their dimension, and how many have the label −1 and +1; a visit, before anything is charged.
+def checked_points(rows: Rows[SignedPoints], names: tuple[str, ...] | None = None) -> PointRows:
+    """The records with their dimension; a visit, before anything is charged.
 
     Raises ValueError where blocks differ in their number of coordinates.
     """
     # Of the blocks' widths w only Σ w and Σ w² come here: by Cauchy & Schwarz all are equal just where these say so.
-    blocks, widths, squares, negative, positive = rows.total(_facts).tolist()
+    blocks, widths, squares = rows.total(_facts).tolist()
     if blocks * squares != widths**2:
         raise ValueError("X: its blocks differ in their number of columns")
-    return PointRows(rows, widths // blocks, names), np.array([negative, positive])
+    return PointRows(rows, widths // blocks, names)
 
 
 def _facts(block: Block[SignedPoints]) -> Counts:
     data = block.data
     block.refuse_other_size(data.n)
     width = data.edges.shape[1]
-    return np.array([1, width, width**2, data.n - data.positive, data.positive], dtype=np.int64)
+    return np.array([1, width, width**2], dtype=np.int64)
 
 
 def _outside(block: Block[SignedPoints]) -> Counts:

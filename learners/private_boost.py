@@ -149,7 +149,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     ) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release; see `PrivateClassifier.fit`.
 
-        sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that.
+        sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that. A record of weight 0
+          is as if it were not there.
         """
         self._parameters()
         sample, classes = self._checked(X, y)
@@ -174,11 +175,12 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             float(self.calibration),
         )
 
+    def _learnt_from(self, sample: EncodedSample) -> EncodedSample:
+        return sample.weighted()
+
     def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None:
         if sample.n > MOST_RECORDS:
             raise ValueError(f"expected at most {MOST_RECORDS} records, got {sample.n}")
-        if sample.weights is not None and not np.any(sample.weights):
-            raise ValueError("sample_weight: every weight is zero, or less than a 1,024th of weight_cap")
         self._design(sample, classes, SeededNoise(0))
 
     def _rests_on(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.coding import Coding, Scaling
 from learners.labels import signs
-from learners.sources import Part, refuse_single_class
+from learners.sources import Part
 from learners.tables import refuse_other_number
 from mechanisms import EdgeVectors, Vectors
 from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr, one_block
@@ -168,10 +168,8 @@ def coded_rows(
     """
 
     def coded(part: Part) -> RadoSample:
-        features, labels = coding.encode(part.table, reader), signs(part.labels, classes, part=True)
+        features, labels = coding.encode(part.table, reader), signs(part.labels, classes)
         refuse_other_number(len(features), labels.size)
         return RadoSample(features, labels)
 
-    found = rows.map(coded).kept()
-    refuse_single_class(found, lambda sample: sample.labels, classes)
-    return RadoTable(found, coding, classes, None if names is None else tuple(names))
+    return RadoTable(rows.map(coded).kept(), coding, classes, None if names is None else tuple(names))

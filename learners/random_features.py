@@ -27,7 +27,7 @@ from learners.random_feature_maps import Form, Law, form_name, law_name
 from learners.random_feature_model import RandomFeatureModel
 from learners.random_feature_rows import FeatureRows, FeatureSample, feature_rows
 from learners.random_feature_solvers import MinNorm, Published, Solver, Task
-from learners.sources import AnyTable, in_blocks, refuse_single_class, source_header, source_rows
+from learners.sources import AnyTable, in_blocks, source_header, source_rows
 from learners.tables import Table, input_names, refuse_no_records, refuse_other_names
 from mechanisms.noise import NoiseSource
 
@@ -74,12 +74,8 @@ class Labels:
     classes: tuple[object, ...] = ()
 
 
-def _signs(sample: FeatureSample) -> SignArray:
-    return sample.targets.astype(np.int8)
-
-
 def _sign_targets(y: npt.ArrayLike, classes: tuple[object, ...]) -> FloatArray:
-    return signs(y, classes, part=True).astype(np.float64)
+    return signs(y, classes).astype(np.float64)
 
 
 class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFeatureModel]):
@@ -127,8 +123,6 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
         refuse_no_records(parts.n)
         labels = self._labels(given, coding)
         sample = feature_rows(parts, coding, labels.targets, labels.bounds, type(self).__name__)
-        if labels.classes:
-            refuse_single_class(sample.rows, _signs, labels.classes)
         self._fit_sample(sample, labels.classes, None)
         self._remember_names(header)
         return self

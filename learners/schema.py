@@ -8,30 +8,24 @@ import itertools
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
+from learners.category_names import MISSING_TEXTS, as_text, other_names
 from learners.distinct import distinct
+from learners.single_values import CONTAINS_NAN, RowOf, as_numbers, same_row
+from learners.single_values import CodeArray as CodeArray  # said so because others take these from here
+from learners.single_values import IntArray as IntArray
+from learners.single_values import OutsideSchema as OutsideSchema
+from learners.single_values import Values as Values
 
-IntArray = npt.NDArray[np.intp]
-CodeArray = npt.NDArray[np.integer[Any]]
-"""Codes of any integer type: small ones are passed over faster."""
-Values: TypeAlias = npt.NDArray[np.generic]
 
 
 class SchemaError(ValueError):
     """A schema that contradicts itself, or cannot be read."""
-
-
-class OutsideSchema(ValueError):
-    """A value that the schema does not allow. Names the column, the row and the remedy."""
-
-
-class NotANumber(OutsideSchema, TypeError):
-    """A value of a type that no number can be made of."""
 
 
 def _named(value: str) -> str:
@@ -79,56 +73,30 @@ class Categorical:
         """What each feature says of the column."""
         return list(self.categories)
 
-    def codes(self, values: Values) -> IntArray:
-        """Category numbers, shape (n,). Raises OutsideSchema."""
+    def codes(self, values: Values, row_of: RowOf = same_row) -> IntArray:
+        """Category numbers, shape (n,). row_of: for messages. Raises OutsideSchema. [records-alone]
+
+        A value's code follows from what it is called, see `learners.category_names`, and from nothing else.
+        """
         found = distinct(values)
-        kinds, inverse = np.unique(_as_text(found.values), return_inverse=True)
+        kinds, inverse = np.unique(as_text(found.values), return_inverse=True)
         known = {category: code for code, category in enumerate(self.categories)}
-        missing = None if self.missing is None else known[self.missing]
-        other = None if self.other is None else known[self.other]
-        table = [known.get(str(kind), missing if kind in _MISSING else other) for kind in kinds]
+        table = [self._code(str(kind), known) for kind in kinds]
         if None in table:
-            worst = table.index(None)
-            row = int(np.flatnonzero(found.spread(inverse) == worst)[0])
+            wrong = np.isin(inverse, [number for number, code in enumerate(table) if code is None])
+            row = int(np.flatnonzero(found.spread(wrong.astype(np.intp)))[0])
+            text = str(kinds[found.spread(inverse)[row]])
             raise OutsideSchema(
-                f"column {self.name!r}, row {row}: {str(kinds[worst])!r} is not one of its {self.cells} categories; "
+                f"column {self.name!r}, row {row_of(row)}: {text!r} is not one of its {self.cells} categories; "
                 "add it to the schema, or name a category in `other` (or `missing`) to stand for it"
             )
         return found.spread(np.asarray(table, dtype=np.intp)[inverse])
 
-
-LARGEST_WHOLE: Final = 2.0**53
-
-_MISSING = ("", "nan", "None", "<NA>", "NaT")
-
-
-def _as_text(values: Values) -> npt.NDArray[np.str_]:
-    """Values as stripped text; whole floats lose their `.0`, so that 1.0 and 1 are one category."""
-    if np.issubdtype(values.dtype, np.floating):
-        _refuse_large(values)
-        return np.array([str(int(v)) if float(v).is_integer() else str(v) for v in values.tolist()])
-    if np.issubdtype(values.dtype, np.bool_):
-        return values.astype(np.int8).astype(np.str_)
-    if values.dtype.kind == "O":  # as pandas keeps a column with missing values
-        values = np.array([plain_text(value) for value in values.tolist()], dtype=np.str_)
-    return np.char.strip(values.astype(np.str_))
-
-
-def _refuse_large(values: Values) -> None:
-    """Whole numbers that a float cannot tell apart: they became floats as another record of the block had none."""
-    large = np.abs(values.astype(np.float64)) >= LARGEST_WHOLE
-    if np.any(large & np.isfinite(values)):
-        raise OutsideSchema(
-            f"{float(values[large][0])!r} as a category: floats do not tell numbers beyond 2^53 apart. Keep the column "
-            "as text, or as whole numbers with missing ones of their own (pandas' Int64)"
-        )
-
-
-def plain_text(value: object) -> str:
-    """What a category is called whatever the type it comes in: 1 for 1.0 and for True."""
-    if isinstance(value, bool | np.bool_):
-        return str(int(value))
-    return str(int(value)) if isinstance(value, float | np.floating) and value.is_integer() else str(value)
+    def _code(self, text: str, known: Mapping[str, int]) -> int | None:
+        """The category of a value that is called so, None where there is none."""
+        stand_in = self.missing if text in MISSING_TEXTS else self.other
+        names = [text, *other_names(text), *(() if stand_in is None else (stand_in,))]
+        return next((known[name] for name in names if name in known), None)
 
 
 def _finite(value: float) -> float:
@@ -136,17 +104,6 @@ def _finite(value: float) -> float:
     if isinstance(value, bool) or not np.isfinite(number):
         raise SchemaError(f"bounds and cuts must be finite numbers, got {value!r}")
     return number
-
-
-def _is_number(value: object) -> bool:
-    try:
-        float(cast("float", value))
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
-
-
-_CONTAINS_NAN = "Input X contains NaN."
 
 
 def _cuts(values: Sequence[float]) -> tuple[float, ...]:
@@ -211,47 +168,35 @@ class Numeric:
         ends = [")"] * (len(edges) - 2) + ["]"]
         return [f"[{low}, {high}{end}" for (low, high), end in zip(itertools.pairwise(edges), ends, strict=True)]
 
-    def codes(self, values: Values) -> IntArray:
-        """Bin numbers, shape (n,). Raises OutsideSchema."""
-        return np.searchsorted(self.edges[1:-1], self.inside(values), side="right")
+    def codes(self, values: Values, row_of: RowOf = same_row) -> IntArray:
+        """Bin numbers, shape (n,). row_of: for messages. Raises OutsideSchema. [records-alone]"""
+        return np.searchsorted(self.edges[1:-1], self.inside(values, row_of), side="right")
 
-    def inside(self, values: Values) -> npt.NDArray[np.float64]:
+    def inside(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """The values within the bounds, shape (n,): others are refused, or clipped. Raises OutsideSchema."""
-        numbers = self.numbers(values)
-        self._refuse(
-            np.isnan(numbers), numbers, f"is not a number; {_CONTAINS_NAN} Missing values need a public fill-in value"
-        )
+        numbers = self.numbers(values, row_of)
+        said = f"is not a number; {CONTAINS_NAN} Missing values need a public fill-in value"
+        self._refuse(np.isnan(numbers), numbers, row_of, said)
         if self.outside == "clip":
             # No bound is nearest to an infinity, which is the mark of an overflow rather than a measurement.
-            self._refuse(np.isinf(numbers), numbers, "is infinite; Input X contains infinity. Give it a public value")
+            said = "is infinite; Input X contains infinity. Give it a public value"
+            self._refuse(np.isinf(numbers), numbers, row_of, said)
         if self.outside == "error":
             beyond = (numbers < self.lower) | (numbers > self.upper)
-            self._refuse(
-                beyond, numbers, f"is outside [{self.lower}, {self.upper}]; widen the bounds or set outside='clip'"
-            )
+            said = f"is outside [{self.lower}, {self.upper}]; widen the bounds or set outside='clip'"
+            self._refuse(beyond, numbers, row_of, said)
         return np.clip(numbers, self.lower, self.upper)
 
-    def numbers(self, values: Values) -> npt.NDArray[np.float64]:
+    def numbers(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """The values as numbers, shape (n,). Raises OutsideSchema for anything else."""
-        if values.dtype.kind == "c":
-            raise OutsideSchema(
-                f"column {self.name!r}: Complex data not supported: {values.dtype} data is not supported, only numbers"
-            )
-        if values.dtype.kind in "mM":
-            raise OutsideSchema(f"column {self.name!r}: {values.dtype} data is not supported, only numbers")
-        try:
-            return np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError):
-            row, value = next((row, value) for row, value in enumerate(values.tolist()) if not _is_number(value))
-            said = f"column {self.name!r}, row {row}: {value!r} is not a number"
-            if isinstance(value, str | int):
-                raise OutsideSchema(said) from None
-            raise NotANumber(f"{said}; float() argument must be a string or a real number") from None
+        return as_numbers(values, f"column {self.name!r}", row_of)
 
-    def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], why: str) -> None:
+    def _refuse(
+        self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], row_of: RowOf, why: str
+    ) -> None:
         if np.any(wrong):
-            row = int(np.flatnonzero(wrong)[0])
-            raise OutsideSchema(f"column {self.name!r}, row {row}: {float(numbers[row])!r} {why}")
+            place = int(np.flatnonzero(wrong)[0])
+            raise OutsideSchema(f"column {self.name!r}, row {row_of(place)}: {float(numbers[place])!r} {why}")
 
 
 @attrs.frozen
@@ -274,14 +219,15 @@ class Boolean:
         """What the feature says of the column."""
         return ["1"]
 
-    def codes(self, values: Values) -> IntArray:
-        """0 or 1, shape (n,). Raises OutsideSchema for anything else."""
-        numbers = Numeric(self.name, 0.0, 1.0).numbers(values)
+    def codes(self, values: Values, row_of: RowOf = same_row) -> IntArray:
+        """0 or 1, shape (n,). row_of: for messages. Raises OutsideSchema for anything else. [records-alone]"""
+        numbers = as_numbers(values, f"column {self.name!r}", row_of)
         wrong = (numbers != 0.0) & (numbers != 1.0)
         if np.any(wrong):
-            row = int(np.flatnonzero(wrong)[0])
-            why = f"; {_CONTAINS_NAN}" if np.isnan(numbers[row]) else "; give a schema"
-            raise OutsideSchema(f"column {self.name!r}, row {row}: {float(numbers[row])!r} is neither 0 nor 1{why}")
+            place = int(np.flatnonzero(wrong)[0])
+            why = f"; {CONTAINS_NAN}" if np.isnan(numbers[place]) else "; give a schema"
+            said = f"{float(numbers[place])!r} is neither 0 nor 1{why}"
+            raise OutsideSchema(f"column {self.name!r}, row {row_of(place)}: {said}")
         return numbers.astype(np.intp)
 
 

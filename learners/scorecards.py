@@ -11,12 +11,13 @@ from scipy.special import expit
 
 from boosting.measures import FloatArray
 from learners.additive_model import AdditiveModel
+from learners.columns import boxed
 from learners.estimator import PrivateClassifier
 from learners.forest import ForestModel
 from learners.gradient_trees import BoostedTreesModel
 from learners.one_rule import CONSTANT, OneRule
 from learners.points import DOUBLING, TOLERANCE, Linear, PointsTable, Unit, as_additive, tables
-from learners.schema import Categorical, Numeric, Schema, Values
+from learners.schema import Categorical, Numeric, Schema
 from learners.votes import VoteModel
 
 Readable: TypeAlias = AdditiveModel | Linear | VoteModel | ForestModel | BoostedTreesModel
@@ -126,7 +127,7 @@ class PointsCard(Scorecard):
 
     def _read(self, number: int, record: Mapping[str, object]) -> object:
         column = self.schema.columns[number]
-        value: Values = np.array([record[column.name]])
+        value = boxed([record[column.name]], f"column {column.name!r}")
         code = int(column.codes(value)[0])
         if isinstance(column, Numeric):
             return float(np.clip(column.numbers(value)[0], column.lower, column.upper))

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from boosting.schema import SignArray
-from learners.labels import label_values, refuse_one_class
+from learners.labels import label_values
 from learners.tables import Table, input_names, with_dask
 from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
 
@@ -60,7 +60,7 @@ def source_rows(table: AnyTable, y: object) -> Rows[Part]:
     found = in_blocks(table)
     if found is not None:
         return found.block_rows(y)
-    labels = label_values(y)  # type: ignore[arg-type]  # whatever it is, it says what is wrong with it
+    labels = label_values(y)
     return MemoryRows.of(Part(table, labels), labels.size)  # type: ignore[arg-type]  # no other kind of table is left
 
 
@@ -73,15 +73,3 @@ def source_header(table: AnyTable, y: object) -> Table:
 def source_names(table: AnyTable, y: object) -> list[str] | None:
     """Names of its columns, None where they have none; no record is looked at."""
     return input_names(source_header(table, y))
-
-
-def refuse_single_class(rows: Rows[T], labels: Callable[[T], SignArray], classes: Sequence[object]) -> None:
-    """Raise ValueError where all records are of one class; a visit to all of them, before anything is charged.
-
-    labels: −1 and +1 of each record of a block, of two classes.
-    """
-
-    def counted(block: Block[T]) -> npt.NDArray[np.int64]:
-        return np.bincount(labels(block.data) > 0, minlength=2).astype(np.int64)
-
-    refuse_one_class(rows.total(counted), classes)

@@ -4,26 +4,18 @@ import csv
 import gzip
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeAlias, cast, runtime_checkable
+from typing import Any, Final, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from learners.coded import Coded
-from learners.schema import (
-    Boolean,
-    Categorical,
-    CodeArray,
-    Column,
-    IntArray,
-    Label,
-    Numeric,
-    Schema,
-    SchemaError,
-    Values,
-    plain_text,
-)
+from learners.arrow_columns import column_names
+from learners.category_names import plain_text
+from learners.coded import Coded, each_value
+from learners.columns import column_values, is_list, library, refuse_masked, table_rows
+from learners.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
+from learners.single_values import CodeArray, IntArray, Values, as_numbers
 
 Strings: TypeAlias = npt.NDArray[np.str_]
 
@@ -41,7 +33,10 @@ class Frame(Protocol):
 
 
 Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values | Coded] | npt.ArrayLike
-"""n records: a DataFrame, a mapping of columns, or an array of shape (n, columns) in schema order."""
+"""n records: a DataFrame, a mapping of columns, or an array of shape (n, columns) in schema order.
+
+A column of a declared type keeps it; of a list, and of columns of objects, each value is read by itself.
+"""
 
 IN_BLOCKS: Final = (
     "LazyBoostClassifier",
@@ -60,9 +55,18 @@ def input_names(table: Table) -> list[str] | None:
     # Before mappings, because one of scipy's formats once was a dictionary.
     if sparse.issparse(table):
         raise TypeError("sparse input is not supported: pass a DataFrame, a mapping of columns or a dense array")
+    keys = _keys(table)
+    return None if keys is None else [str(key) for key in keys]
+
+
+def _keys(table: Table) -> list[object] | None:
+    """By which a table gives its columns, None for a bare array."""
     if isinstance(table, Mapping):
-        return [str(name) for name in table]
-    return [str(name) for name in table.columns] if isinstance(table, Frame) else None
+        return list(table)
+    named = column_names(table)
+    if named is not None:
+        return list(named)
+    return list(table.columns) if isinstance(table, Frame) else None
 
 
 def table_names(table: Table) -> list[str]:
@@ -107,20 +111,18 @@ def narrow_codes(table: Table, schema: Schema, *, reader: str = "Schema") -> Cod
 
 
 def _encoded(table: Table, schema: Schema, reader: str, kind: np.dtype[Any]) -> IntArray:
-    values = _columns(table, schema, reader)
-    codes = np.empty((len(values), _records(values)), dtype=kind)
+    values = schema_columns(table, schema, reader)
+    codes = np.empty((len(values), len(values[0])), dtype=kind)
     for number, (column, given) in enumerate(zip(schema.columns, values, strict=True)):
-        coded = Coded.of(given)
-        quick = None if coded is None else coded.codes(column)
-        codes[number] = column.codes(np.asarray(given)) if quick is None else quick
+        codes[number] = each_value(given, column.codes)
     return codes
 
 
-def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values]:
+def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values | Coded]:
     """The schema's columns, in its order, shape (n,) each, n >= 1. reader, and what is raised, as for `encode`."""
     values = _columns(table, schema, reader)
     _records(values)
-    return [np.asarray(column) for column in values]
+    return values
 
 
 def _records(columns: Sequence[Sized]) -> int:
@@ -132,24 +134,24 @@ def _records(columns: Sequence[Sized]) -> int:
     return lengths.pop()
 
 
-def _columns(table: Table, schema: Schema, reader: str) -> Sequence[Sized]:
-    """The schema's columns as arrays, or as they came where they are numbers of distinct values, see `Coded`."""
+def _columns(table: Table, schema: Schema, reader: str) -> list[Values | Coded]:
     names = input_names(table)
     if names is None:
         return _array_columns(_matrix(table), schema, reader)
     missing = [name for name in schema.names if name not in names]
     if missing:
         raise ValueError(f"the data lacks the columns {missing} of the schema; it has {names}")
-    keys = list(table) if isinstance(table, Mapping) else list(cast("Frame", table).columns)
-    key_of = {str(key): key for key in keys}
-    if len(key_of) != len(keys):
+    key_of = {str(key): key for key in _keys(table) or ()}
+    if len(key_of) != len(names):
         raise ValueError(f"the data names a column twice: {names}")
-    source = cast("Mapping[object, object]", table)
-    return [_coded_or_plain(source[key_of[name]], name) for name in schema.names]
+    return [_column(table, key_of[name]) for name in schema.names]
 
 
-def _coded_or_plain(column: object, name: str) -> Sized:
-    return cast("Sized", column) if Coded.of(column) is not None else _one_dimensional(column, name)
+def _column(table: Table, key: object) -> Values | Coded:
+    """One column of a table that names them."""
+    column = cast("Mapping[object, object]", table)[key]
+    refuse_blocks(column, f"column {str(key)!r}")
+    return column_values(column, f"column {str(key)!r}")
 
 
 def number_table(table: Table) -> npt.NDArray[np.float64]:
@@ -158,20 +160,38 @@ def number_table(table: Table) -> npt.NDArray[np.float64]:
     Raises ValueError for another shape, no record, NaN or infinity; TypeError for a sparse or masked array.
     """
     names = input_names(table)
-    if names is not None:
-        source = cast("Mapping[object, object]", table)
-        keys = list(table) if isinstance(table, Mapping) else list(cast("Frame", table).columns)
-        table = np.column_stack([_one_dimensional(source[key], str(key)) for key in keys]) if keys else np.empty((0, 0))
-    array = _matrix(table)
-    if array.dtype.kind == "c":
-        raise ValueError("Complex data not supported: expected real numbers")
-    points = np.ascontiguousarray(array, dtype=np.float64)
+    points = _numbers_of(_matrix(table)) if names is None else _named_numbers(table)
     refuse_no_records(points.shape[0])
     # A sum that is finite has finite terms; only where it is not does it take another pass to tell why.
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(np.sum(points)) and not np.all(np.isfinite(points)):
             raise ValueError("X holds NaN or infinity; replace it by public values")
     return points
+
+
+def _numbers_of(array: Values) -> npt.NDArray[np.float64]:
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: expected real numbers")
+    if array.dtype.kind in "biuf":
+        return np.ascontiguousarray(array, dtype=np.float64)
+    width = array.shape[1]
+    numbers = as_numbers(array.ravel(), "X", lambda place: place // width)
+    return np.ascontiguousarray(numbers.reshape(array.shape))
+
+
+def _named_numbers(table: Table) -> npt.NDArray[np.float64]:
+    keys = _keys(table) or []
+    columns = [_column(table, key) for key in keys]
+    if not columns:
+        _no_columns((0, 0))
+    points = np.empty((_records(columns), len(columns)))
+    for number, (key, column) in enumerate(zip(keys, columns, strict=True)):
+        points[:, number] = _column_numbers(column, f"column {str(key)!r}")
+    return points
+
+
+def _column_numbers(column: Values | Coded, what: str) -> npt.NDArray[np.float64]:
+    return each_value(column, lambda values, row_of: as_numbers(values, what, row_of))
 
 
 def schema_from_dtypes(
@@ -211,7 +231,7 @@ def schema_from_dtypes(
 
 def with_dask(table: object) -> bool:
     """Whether it is a collection of Dask, which is not imported here."""
-    return type(table).__module__.partition(".")[0] in ("dask", "dask_expr")
+    return library(table) in ("dask", "dask_expr")
 
 
 def refuse_blocks(values: object, what: str) -> None:
@@ -236,28 +256,26 @@ def refuse_no_records(number: int) -> None:
         raise ValueError("expected at least one record, got none: 0 sample(s) while a minimum of 1 is required")
 
 
-def refuse_masked(values: object, what: str) -> None:
-    """Raise TypeError for a masked array, whose mask numpy would drop without a word."""
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{what}: masked arrays are not supported; fill them with a public value, as in filled(0)")
-
-
 def _matrix(table: Table) -> Values:
-    """A bare array of two dimensions and at least one column."""
+    """A bare array of two dimensions and at least one column; of a list of records, as objects."""
     refuse_blocks(table, "X")
     refuse_masked(table, "X")
-    array = np.asarray(table)
+    array = table_rows(table) if is_list(table) else np.asarray(table)
     if array.ndim != 2:
         raise ValueError(
             f"expected an array of shape (n, columns), got shape {array.shape}. Reshape your data: "
             "array.reshape(-1, 1) if it has a single feature, array.reshape(1, -1) if it is a single record"
         )
     if array.shape[1] == 0:
-        raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
+        _no_columns(array.shape)
     return array
 
 
-def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values]:
+def _no_columns(shape: tuple[int, ...]) -> NoReturn:
+    raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values | Coded]:
     found, wanted = array.shape[1], len(schema.columns)
     if found != wanted:
         raise ValueError(
@@ -265,15 +283,6 @@ def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values]:
             f"the data has {found} columns, the schema {wanted}: {schema.names}"
         )
     return list(array.T)
-
-
-def _one_dimensional(column: object, name: str) -> Values:
-    refuse_blocks(column, f"column {name!r}")
-    refuse_masked(column, f"column {name!r}")
-    values = np.asarray(column)
-    if values.ndim != 1:
-        raise ValueError(f"column {name!r}: expected one value per record, got shape {values.shape}")
-    return values
 
 
 def read_csv(path: str | Path, *, names: Sequence[str] | None = None, comment: str | None = None) -> dict[str, Strings]:

@@ -1,0 +1,115 @@
+"""A column as somebody gave it, as values that each stand for themselves. [records-alone]
+
+numpy, asked for an array of `[True, False, "unknown"]`, makes text of all three, so that one record's type says what
+becomes of the others; pandas, Polars and Arrow do the like where a number is missing. Here a container of one declared
+type keeps it, whatever its values are, and everything else is taken element by element.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from learners.arrow_columns import of_arrow
+from learners.coded import Coded
+from learners.single_values import Values
+
+_NESTED: Final = (list, tuple, dict, set, np.ndarray)
+
+_COLUMN_KINDS: Final = "biufcSUmM"
+"""Types of numpy whose values take the same room: nothing of a value depends on the others."""
+
+
+def library(values: object) -> str:
+    """The package that a container, or what it is derived from, comes from: "numpy", "pandas" and so on."""
+    known = ("pandas", "polars", "pyarrow", "dask", "dask_expr")
+    homes = [base.__module__.partition(".")[0] for base in type(values).__mro__]
+    return next((home for home in homes if home in known), homes[0])
+
+
+def column_values(column: object, what: str) -> Values | Coded:
+    """A column's values, shape (n,); what: it is called in messages.
+
+    Raises TypeError for a masked array, and ValueError for another shape.
+    """
+    refuse_masked(column, what)
+    found = _values(column, what)
+    if not isinstance(found, Coded) and found.ndim != 1:
+        raise ValueError(f"{what}: expected one value per record, got shape {found.shape}")
+    return found
+
+
+def _values(column: object, what: str) -> Values | Coded:
+    if isinstance(column, Coded | np.ndarray):
+        return column
+    match library(column):
+        case "pandas":
+            return _of_pandas(column, what)
+        case "polars":
+            return _of_polars(column, what)
+        case "pyarrow":
+            return of_arrow(column)
+    return boxed(column, what) if is_list(column) else np.asarray(column)
+
+
+def is_list(values: object) -> bool:
+    """Whether it is a container of Python objects of any types, for which numpy would look for a common one."""
+    return isinstance(values, Sequence | Iterable) and not (
+        isinstance(values, str | bytes | np.ndarray | memoryview)
+        or hasattr(values, "__array__")
+        or hasattr(values, "__array_interface__")
+        or hasattr(type(values), "typecode")  # array.array
+    )
+
+
+def boxed(values: object, what: str) -> npt.NDArray[Any]:
+    """The elements of a container as they are, shape (n,), as objects. Raises ValueError for one that is a container."""
+    listed = list(cast("Iterable[object]", values))
+    found = np.fromiter(listed, dtype=object, count=len(listed))
+    if any(issubclass(kind, _NESTED) for kind in set(map(type, listed))):
+        row = next(row for row, value in enumerate(listed) if isinstance(value, _NESTED))
+        kind = type(listed[row]).__name__
+        raise ValueError(f"{what}: expected one value per record, got a {kind} in row {row}, as if of shape (n, k)")
+    return found
+
+
+def _of_pandas(column: Any, what: str) -> Values | Coded:
+    """Of a Series, an Index or an array of an extension; pandas is not imported here."""
+    kind = getattr(column, "dtype", None)
+    if isinstance(kind, np.dtype) or kind is None:  # a table has none
+        return np.asarray(column)
+    array = getattr(column, "array", column)
+    if type(kind).__name__ == "CategoricalDtype":
+        values = column_values(array.categories, what)
+        return Coded(np.asarray(array.codes), values.boxed() if isinstance(values, Coded) else values)
+    if type(kind).__name__ == "ArrowDtype":
+        return of_arrow(array.__arrow_array__())
+    if type(kind).__name__ == "SparseDtype":
+        return boxed(array, what)  # as an array its type depends on whether there is a gap
+    return cast("Values", array.to_numpy(dtype=object))
+
+
+def _of_polars(column: Any, what: str) -> Values:
+    """Of a Series; Polars is not imported here."""
+    kind = column.dtype
+    plain = kind.is_float() or (kind.is_temporal() and getattr(kind, "time_zone", None) is None)
+    if plain or (kind.is_integer() and not column.null_count()):  # with a missing one, integers would become floats
+        found = np.asarray(column)
+        if found.dtype.kind in _COLUMN_KINDS:
+            return found
+    return boxed(column.to_list(), what)
+
+
+def table_rows(rows: object) -> npt.NDArray[Any]:
+    """A list of records as objects, shape (n, columns), or whatever shape numpy makes of it."""
+    try:
+        return np.array(rows, dtype=object)
+    except ValueError as error:
+        raise ValueError(f"expected an array of shape (n, columns), got records of several lengths: {error}") from None
+
+
+def refuse_masked(values: object, what: str) -> None:
+    """Raise TypeError for a masked array, whose mask numpy would drop without a word."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{what}: masked arrays are not supported; fill them with a public value, as in filled(0)")
