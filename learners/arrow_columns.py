@@ -34,4 +34,3 @@ def column_names(table: object) -> list[str] | None:
     if type(table).__module__.partition(".")[0] != "pyarrow" or not hasattr(table, "column_names"):
         return None
     return [str(name) for name in cast("Any", table).column_names]
-

@@ -23,7 +23,6 @@ from learners.single_values import OutsideSchema as OutsideSchema
 from learners.single_values import Values as Values
 
 
-
 class SchemaError(ValueError):
     """A schema that contradicts itself, or cannot be read."""
 
@@ -191,9 +190,7 @@ class Numeric:
         """The values as numbers, shape (n,). Raises OutsideSchema for anything else."""
         return as_numbers(values, f"column {self.name!r}", row_of)
 
-    def _refuse(
-        self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], row_of: RowOf, why: str
-    ) -> None:
+    def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], row_of: RowOf, why: str) -> None:
         if np.any(wrong):
             place = int(np.flatnonzero(wrong)[0])
             raise OutsideSchema(f"column {self.name!r}, row {row_of(place)}: {float(numbers[place])!r} {why}")

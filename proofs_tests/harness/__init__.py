@@ -4,6 +4,7 @@ Works on anything that draws through a `NoiseSource`: a mechanism, a booster, or
 strategies are in `proofs_tests.harness.search` and `.strategies` and need Hypothesis (extra `verify`).
 """
 
+from proofs_tests.harness.alone import check_records_alone
 from proofs_tests.harness.checks import (
     check_draws,
     check_kernel,
@@ -42,6 +43,7 @@ __all__ = [
     "check_kernel",
     "check_learner",
     "check_mechanism",
+    "check_records_alone",
     "check_robust_sensitivity",
     "check_sensitivity",
     "check_transcripts",

@@ -14,6 +14,7 @@ from proofs_tests.mutants import (
     learners,
     queries,
     rados,
+    records,
     selections,
     sparse_vector,
     sums,
@@ -32,6 +33,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *rados.MUTANTS,
     *fairness.MUTANTS,
     *feature_models.MUTANTS,
+    *records.MUTANTS,
 )
 
 __all__ = ["MUTANTS", "Mutant", "Verdict", "verdict"]

@@ -1,0 +1,234 @@
+"""The law: what becomes of a record depends on that record alone, whatever table it comes in. [records-alone]"""
+
+import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learners import Boolean, Categorical, Numeric, OutsideSchema, Schema
+from learners.coding import Coding
+from learners.fairness import group_values
+from learners.labels import bounded_labels, class_numbers
+from learners.private_boost import whole_weights
+from learners.schema import Column
+from learners.tables import Table, encode, narrow_codes, number_table
+from proofs_tests.harness import check_records_alone
+from proofs_tests.harness.containers import Columns, Kind, Put, containers
+
+FEW: Final = (3, 7)
+
+NOON: Final = datetime.datetime(2020, 1, 1, 12, 30)
+DOMAINS: Final[Mapping[Kind, tuple[object, ...]]] = {
+    "truth": (True, False, None),
+    "whole": (0, 1, 7, 2**53 + 1, -(2**60), None),
+    "number": (0.0, 1.0, 2.5, -0.0, 1e-300, 0.1, None),
+    "text": ("a", " b ", "1", "True", "", "nan", "1.0", None),
+    "time": (datetime.datetime(2020, 1, 1), NOON, datetime.datetime(2021, 2, 3, 4, 5, 6, 7), None),
+    "mixed": (
+        *(
+            True,
+            False,
+            1,
+            0,
+            2.5,
+            1.0,
+            0.1,
+            np.float32(0.1),
+            np.float64(1.0),
+            np.int8(1),
+            2**53 + 1,
+            2**70,
+            float("nan"),
+        ),
+        *("unknown", "True", "1", " a ", "", "2.5", None, np.str_("a"), b"a", NOON, NOON.date()),
+        *(np.datetime64("2020-01-01"), np.datetime64("2020-01-01T00:00"), np.datetime64("NaT")),
+    ),
+}
+NAMES: Final = [
+    *("?", "rest", "1", "0", "a", "b", "2.5", "0.1", "7", "9007199254740993", "1180591620717411303424"),
+    *("2020-01-01", "2020-01-01 12:30:00", "2020-01-01T12:30:00.000000000", "2020-01-01T00:00", "2020-01-01 00:00:00"),
+    "0.10000000149011612",
+]
+COLUMNS: Final[Mapping[str, Callable[[str], Column]]] = {
+    "categories, all taken": lambda name: Categorical(name, NAMES, missing="?", other="rest"),
+    "categories, truth as words": lambda name: Categorical(name, ("True", "False", "?"), missing="?", other="?"),
+    "categories, missing ones refused": lambda name: Categorical(name, NAMES, other="rest"),
+    "categories, others refused": lambda name: Categorical(name, NAMES, missing="?"),
+    "numbers, clipped": lambda name: Numeric(name, 0.0, 2.0, bins=4, outside="clip"),
+    "numbers within bounds": lambda name: Numeric(name, -1.0, 3.0, bins=5),
+    "truth": Boolean,
+}
+KINDS: Final = tuple(DOMAINS)
+
+
+def codes(column: Column) -> Callable[[Table], Iterable[object]]:
+    return lambda table: encode(table, Schema((column,))).T
+
+
+def features(column: Column) -> Callable[[Table], Iterable[object]]:
+    coding = Coding(Schema((column,)), (column.name,), constant=True)
+    return lambda table: coding.encode(table, "the test")
+
+
+def ways(kind: Kind, domain: Sequence[object]) -> Mapping[str, Put]:
+    return containers(Columns(("c",), (kind,), (tuple(domain),)))
+
+
+WAYS: Final = [(kind, way) for kind in KINDS for way in ways(kind, DOMAINS[kind])]
+
+
+@pytest.mark.parametrize(("kind", "way"), WAYS, ids=lambda value: str(value))
+@pytest.mark.parametrize("column", COLUMNS)
+def test_a_record_is_encoded_alone(kind: Kind, way: str, column: str) -> None:
+    put, records = ways(kind, DOMAINS[kind])[way], [(value,) for value in DOMAINS[kind]]
+    for become in (codes(COLUMNS[column]("c")), features(COLUMNS[column]("c"))):
+        check_records_alone(f"{column}, {way}", become, put, records, numbers=FEW)
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(WAYS), st.sampled_from(list(COLUMNS)), st.data())
+def test_records_of_several_columns_are_encoded_alone(way: tuple[Kind, str], column: str, data: st.DataObject) -> None:
+    kind, name = way
+    record = st.tuples(st.sampled_from(DOMAINS[kind]), st.sampled_from(DOMAINS[kind]))
+    records = data.draw(st.lists(record, min_size=2, max_size=5))
+    schema = Schema((COLUMNS[column]("first"), COLUMNS["categories, all taken"]("second")))
+    put = containers(Columns(("first", "second"), (kind, kind), (DOMAINS[kind], DOMAINS[kind])))[name]
+    check_records_alone(name, lambda table: narrow_codes(table, schema).T, put, records, numbers=(3,))
+
+
+NUMBERS: Final = (
+    1,
+    True,
+    2.5,
+    "2.5",
+    np.float32(0.1),
+    2**70,
+    None,
+    "x",
+    10**400,
+    float("inf"),
+    NOON,
+    1e300,
+    np.int8(-1),
+)
+
+
+@pytest.mark.parametrize("way", [way for kind, way in WAYS if kind == "mixed"])
+def test_a_record_of_bare_numbers_is_read_alone(way: str) -> None:
+    records = [(value, 1.0) for value in NUMBERS] + [(np.float32(0.1), "7")]
+    columns = Columns(("a", "b"), ("mixed", "mixed"), (NUMBERS, (1.0, "7")))
+    check_records_alone(way, number_table, containers(columns)[way], records, numbers=FEW)
+
+
+def test_numbers_are_read_as_they_are() -> None:
+    table = {"a": [np.float32(0.1), "0.1", True], "b": [2**53 + 1, 1, "-0.0"]}
+    expected = [[float(np.float32(0.1)), 2.0**53], [0.1, 1.0], [1.0, -0.0]]
+    assert number_table(table).tobytes() == np.array(expected).tobytes()
+    rows = list(zip(table["a"], table["b"], strict=True))
+    assert number_table(rows).tobytes() == np.array(expected).tobytes()
+
+
+# --- labels, weights, groups ----------------------------------------------------------------------------------------
+
+CLASSES: Final = [(0, 1), ("0", "1"), (False, True), (1, "1"), ("no", "yes", 2), (2.5, 0)]
+
+
+@pytest.mark.parametrize("classes", CLASSES, ids=str)
+@pytest.mark.parametrize(
+    "put", [list, tuple, lambda values: np.array(values, dtype=object)], ids=["list", "tuple", "array"]
+)
+def test_a_label_is_read_alone(classes: tuple[object, ...], put: Callable[[Sequence[object]], Any]) -> None:
+    labels = [
+        0,
+        1,
+        True,
+        False,
+        "0",
+        "1",
+        "no",
+        "yes",
+        2,
+        2.5,
+        0.0,
+        np.int8(1),
+        None,
+        float("nan"),
+        "x",
+        np.float64(1.0),
+    ]
+    check_records_alone(f"{classes}", lambda y: class_numbers(y, classes), put, labels, numbers=FEW)
+
+
+def test_a_label_of_a_regression_is_read_alone() -> None:
+    labels = [0, 1.5, True, "0.25", "x", None, np.float32(0.1), 2**70, -3]
+    check_records_alone("labels", lambda y: bounded_labels(y, (0.0, 1.0)), list, labels, numbers=FEW)
+
+
+def test_a_weight_is_rounded_alone() -> None:
+    weights = [0, 1, 0.5, True, np.float32(0.1), 1e-9, 2.0, -1.0, float("nan")]
+    check_records_alone("weights", lambda each: whole_weights(each, 1.0, len(each)), list, weights, numbers=FEW)
+
+
+def test_a_group_is_read_alone() -> None:
+    groups = ["a", 1, True, "1", np.str_("a"), 2.5, None, np.int64(1)]
+    check_records_alone(
+        "groups", lambda given: [repr(each) for each in group_values(given, len(given))], list, groups, numbers=FEW
+    )
+
+
+# --- what the review found --------------------------------------------------------------------------------------------
+
+TRUTH: Final = Schema((Categorical("c", ("1", "0", "?"), missing="?", other="?"),))
+
+
+def test_truth_values_stay_what_they_are_beside_a_word() -> None:
+    column: list[object] = [True, False] * 10
+    for table in ({"c": [*column, "unknown"]}, [[value] for value in [*column, "unknown"]]):
+        assert encode(table, TRUTH)[0].tolist() == [0, 1] * 10 + [2]
+
+
+def test_numbers_stay_what_they_are_beside_a_word() -> None:
+    schema = Schema((Categorical("c", ("1", "2.5", "?"), other="?"),))
+    assert encode({"c": [1.0, 2.5, "x"]}, schema)[0].tolist() == [0, 1, 2]
+    assert encode({"c": [np.float32(2.5), 1, "x"]}, schema)[0].tolist() == [1, 0, 2]
+
+
+def test_time_stamps_keep_their_own_unit_in_a_list() -> None:
+    schema = Schema((Categorical("c", ("2020-01-01", "2020-01-01T12", "?"), other="?"),))
+    days = [np.datetime64("2020-01-01"), np.datetime64("2020-01-01T12"), np.datetime64("2020-01-01T12:00:01")]
+    assert encode({"c": days}, schema)[0].tolist() == [0, 1, 2]
+
+
+def test_what_is_no_single_value_is_refused_by_name() -> None:
+    with pytest.raises(ValueError, match="column 'c': expected one value per record, got a list in row 1"):
+        encode({"c": ["1", ["0"]]}, TRUTH)
+    with pytest.raises(OutsideSchema, match="column 'c', row 2: 'x' is not one of its"):
+        encode({"c": ["1", None, "x", "y"]}, Schema((Categorical("c", ("1", "0"), missing="0"),)))
+    with pytest.raises(OutsideSchema, match="bytes must be ASCII"):
+        encode({"c": [b"\xff", "1"]}, TRUTH)
+
+
+@pytest.mark.parametrize("value", [np.datetime64("2020"), np.timedelta64(1, "s"), np.complex128(1)], ids=repr)
+def test_numpys_scalars_that_are_no_numbers_are_refused_among_objects(value: object) -> None:
+    with pytest.raises(OutsideSchema, match="column 'c', row 1: a .* is not a number"):
+        encode({"c": [1.0, value]}, Schema((Numeric("c", 0.0, 1e9),)))
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "place"),
+    [(True, ("0", "1"), 1), (True, ("False", "True"), 1), ("True", ("0", "1"), 1), (1, ("False", "True"), 1)]
+    + [("1.0", ("0", "1"), 1), (1.0, ("0", "1.0"), 1), (0.0, ("0.0", "1"), 0), ("-0.0", ("0", "1"), 0)]
+    + [("True", ("1", "True"), 1), (True, ("1", "True"), 0), ("1e+20", ("1", "?"), None), ("01", ("1", "?"), None)],
+    ids=str,
+)
+def test_a_value_is_found_however_it_is_written(value: object, known: tuple[str, str], place: int | None) -> None:
+    column = Categorical("c", known)
+    if place is None:
+        with pytest.raises(OutsideSchema):
+            encode({"c": [value]}, Schema((column,)))
+    else:
+        assert encode({"c": [value]}, Schema((column,)))[0].tolist() == [place]
