@@ -64,7 +64,7 @@ def is_list(values: object) -> bool:
 
 
 def boxed(values: object, what: str) -> npt.NDArray[Any]:
-    """The elements of a container as they are, shape (n,), as objects. Raises ValueError for one that is a container."""
+    """The elements as they are, shape (n,), as objects. Raises ValueError where one is a container itself."""
     listed = list(cast("Iterable[object]", values))
     found = np.fromiter(listed, dtype=object, count=len(listed))
     if any(issubclass(kind, _NESTED) for kind in set(map(type, listed))):

@@ -13,7 +13,6 @@ from sklearn.base import RegressorMixin
 from accountant import ApproxDP, Ledger, NoBound, PureDP, ReplaceOne, Unbounded
 from accountant._numbers import count
 from boosting.measures import FloatArray
-from boosting.schema import SignArray
 from learners.allowance import Allowance
 from learners.classes import Classes, PublicClassifier, public_classes
 from learners.coding import Coding
@@ -25,7 +24,7 @@ from learners.random_feature_baselines import SGD, Objective, Ridge
 from learners.random_feature_descent import AdaSSP, Descent
 from learners.random_feature_maps import Form, Law, form_name, law_name
 from learners.random_feature_model import RandomFeatureModel
-from learners.random_feature_rows import FeatureRows, FeatureSample, feature_rows
+from learners.random_feature_rows import FeatureRows, feature_rows
 from learners.random_feature_solvers import MinNorm, Published, Solver, Task
 from learners.sources import AnyTable, in_blocks, source_header, source_rows
 from learners.tables import Table, input_names, refuse_no_records, refuse_other_names

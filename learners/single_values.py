@@ -56,10 +56,8 @@ def _refuse_kinds(values: Values, what: str, row_of: RowOf) -> None:
     wrong = tuple(kind for kind in set(map(type, listed)) if issubclass(kind, _UNLIKE))
     if wrong:
         place = next(place for place, value in enumerate(listed) if isinstance(value, wrong))
-        raise NotANumber(
-            f"{what}, row {row_of(place)}: a {type(listed[place]).__name__} is not a number; float() argument must be a "
-            "string or a real number"
-        )
+        said = f"{what}, row {row_of(place)}: a {type(listed[place]).__name__} is not a number"
+        raise NotANumber(f"{said}; float() argument must be a string or a real number")
 
 
 _UNLIKE: Final = (np.datetime64, np.timedelta64, np.complexfloating)

@@ -1,16 +1,13 @@
 """Tables in blocks: what `fit` takes in the place of a table that one process could not hold."""
 
-from collections.abc import Callable, Sequence
 from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import attrs
-import numpy as np
 import numpy.typing as npt
 
-from boosting.schema import SignArray
 from learners.labels import label_values
 from learners.tables import Table, input_names, with_dask
-from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
+from mechanisms.rows import MemoryRows, Rows, SealedRepr
 
 T = TypeVar("T")
 

@@ -32,8 +32,8 @@ class Frame(Protocol):
         """One column."""
 
 
-Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values | Coded] | npt.ArrayLike
-"""n records: a DataFrame, a mapping of columns, or an array of shape (n, columns) in schema order.
+Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values | Coded] | Sequence[Sequence[object]] | npt.ArrayLike
+"""n records: a DataFrame, a mapping of columns, a list of rows or an array of shape (n, columns), in schema order.
 
 A column of a declared type keeps it; of a list, and of columns of objects, each value is read by itself.
 """

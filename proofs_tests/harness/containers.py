@@ -122,7 +122,9 @@ def _pandas(columns: Columns) -> dict[str, Put]:
 
 _STORED: Final[Mapping[Kind, object]] = {
     **dict.fromkeys(TYPES, object),
-    **{"time": "datetime64[ns]", "number": "float64", "whole": "int64"},
+    "time": "datetime64[ns]",
+    "number": "float64",
+    "whole": "int64",
 }
 """How pandas keeps categories."""
 

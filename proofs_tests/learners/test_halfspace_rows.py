@@ -166,7 +166,7 @@ def test_points_are_scaled_into_the_ball_and_no_further() -> None:
     found = SignedPoints.of(points, np.array([1, -1, 1, 1], dtype=np.int8), 1.0)
     expected = np.array([[0.6, 0.8], [-0.3, -0.4], [0.0, 0.0], [0.0, 0.0]])
     assert found.edges == pytest.approx(expected, abs=2.0**-23)
-    assert (found.outside, found.positive) == (2, 3)
+    assert found.outside == 2
 
 
 # --- sums ------------------------------------------------------------------------------------------------------
@@ -239,9 +239,7 @@ def test_groups_are_as_large_as_they_may_be(seed: int, n: int) -> None:
 def test_rounding_is_half_of_what_is_charged_for_two_means() -> None:
     """Weights of 1/2 and half a unit, all of points at the end of the ball: a tenth less would not cover it."""
     density, n = 0.5 + 2.0**-25, 64
-    state = Centring(LazyBregman(density, 1.0)).start(
-        PointRows.of(SignedPoints(np.ones((n, 1), dtype=np.float32), 0, n))
-    )
+    state = Centring(LazyBregman(density, 1.0)).start(PointRows.of(SignedPoints(np.ones((n, 1), dtype=np.float32), 0)))
     off = abs(float(state.mean[0]) - 1.0)
     assert 0.9 * mean_rounding(n, density) / 2 < off <= mean_rounding(n, density) / 2
 
@@ -340,6 +338,6 @@ def test_a_halfspace_is_told_what_its_margins_are() -> None:
     """Records at a distance of half a step either way are weighted alike, and those a step apart are not."""
     booster = Centring(LazyBregman(0.5, 4.0))
     edges = (np.array([[32.0], [32.3], [33.3], [-32.0]]) / 64.0).astype(np.float32)
-    state = booster.step(booster.start(PointRows.of(SignedPoints(edges, 0, 4))), Halfspace(np.ones(1)))
+    state = booster.step(booster.start(PointRows.of(SignedPoints(edges, 0))), Halfspace(np.ones(1)))
     grid = MarginGrid.of(state.total, 1, PER_UNIT)
     assert (margin_levels(edges, grid) - grid.most).tolist() == [32, 32, 33, -32]

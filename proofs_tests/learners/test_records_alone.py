@@ -169,12 +169,12 @@ def test_a_label_of_a_regression_is_read_alone() -> None:
 
 
 def test_a_weight_is_rounded_alone() -> None:
-    weights = [0, 1, 0.5, True, np.float32(0.1), 1e-9, 2.0, -1.0, float("nan")]
+    weights: list[Any] = [0, 1, 0.5, True, np.float32(0.1), 1e-9, 2.0, -1.0, float("nan")]
     check_records_alone("weights", lambda each: whole_weights(each, 1.0, len(each)), list, weights, numbers=FEW)
 
 
 def test_a_group_is_read_alone() -> None:
-    groups = ["a", 1, True, "1", np.str_("a"), 2.5, None, np.int64(1)]
+    groups: list[Any] = ["a", 1, True, "1", np.str_("a"), 2.5, None, np.int64(1)]
     check_records_alone(
         "groups", lambda given: [repr(each) for each in group_values(given, len(given))], list, groups, numbers=FEW
     )
@@ -214,15 +214,17 @@ def test_what_is_no_single_value_is_refused_by_name() -> None:
 
 @pytest.mark.parametrize("value", [np.datetime64("2020"), np.timedelta64(1, "s"), np.complex128(1)], ids=repr)
 def test_numpys_scalars_that_are_no_numbers_are_refused_among_objects(value: object) -> None:
-    with pytest.raises(OutsideSchema, match="column 'c', row 1: a .* is not a number"):
+    with pytest.raises(OutsideSchema, match=r"column 'c', row 1: a .* is not a number"):
         encode({"c": [1.0, value]}, Schema((Numeric("c", 0.0, 1e9),)))
 
 
 @pytest.mark.parametrize(
     ("value", "known", "place"),
-    [(True, ("0", "1"), 1), (True, ("False", "True"), 1), ("True", ("0", "1"), 1), (1, ("False", "True"), 1)]
-    + [("1.0", ("0", "1"), 1), (1.0, ("0", "1.0"), 1), (0.0, ("0.0", "1"), 0), ("-0.0", ("0", "1"), 0)]
-    + [("True", ("1", "True"), 1), (True, ("1", "True"), 0), ("1e+20", ("1", "?"), None), ("01", ("1", "?"), None)],
+    [
+        *((True, ("0", "1"), 1), (True, ("False", "True"), 1), ("True", ("0", "1"), 1), (1, ("False", "True"), 1)),
+        *(("1.0", ("0", "1"), 1), (1.0, ("0", "1.0"), 1), (0.0, ("0.0", "1"), 0), ("-0.0", ("0", "1"), 0)),
+        *(("True", ("1", "True"), 1), (True, ("1", "True"), 0), ("1e+20", ("1", "?"), None), ("01", ("1", "?"), None)),
+    ],
     ids=str,
 )
 def test_a_value_is_found_however_it_is_written(value: object, known: tuple[str, str], place: int | None) -> None:

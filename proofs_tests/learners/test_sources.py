@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from learners import Boolean, Categorical, Numeric, Schema
+from learners.category_names import MISSING_TEXTS, as_text
 from learners.coded import Coded
 from learners.file_rows import FileRows
 from learners.labels import label_values
 from learners.mapped_table import MappedTable
 from learners.parquet_table import ParquetTable
-from learners.category_names import MISSING_TEXTS, as_text
 from learners.schema import Column, OutsideSchema
 from learners.source_files import ChangedFile
 from learners.sources import Part, in_blocks, source_names, source_rows

@@ -143,10 +143,10 @@ def test_columns_that_are_released_as_they_are_do_not_follow_a_protected_one() -
 
 
 def test_points_of_a_halfspace_are_read_alone() -> None:
-    points: list[list[object]] = [[np.float32(0.1), True], [np.float32(0.7), False]] * 20
+    points: list[Any] = [[np.float32(0.1), True], [np.float32(0.7), False]] * 20
     labels = [-1, 1] * 20
 
-    def learn(rows: list[list[object]], noise: Recorder) -> None:
+    def learn(rows: list[Any], noise: Recorder) -> None:
         HalfspaceBoostClassifier(EPSILON, DELTA, radius=2.0, rounds=3, random_state=noise).fit(rows, labels)
 
     found = moved(learn, Pair(points, [*points[:-1], ["0.9", "1"]]))

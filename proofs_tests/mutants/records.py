@@ -10,6 +10,7 @@ import numpy as np
 from learners import Categorical, LazyBoostClassifier, Schema
 from learners.columns import boxed
 from learners.labels import class_numbers
+from mechanisms.core import FloatArray
 from proofs_tests.harness import Report, check_records_alone
 from proofs_tests.mutants.mutant import Mutant
 
@@ -84,39 +85,39 @@ def two_classes_asked_for(values: Sequence[object]) -> Iterable[object]:
 # --- weights, scores and predictions ----------------------------------------------------------------------------------
 
 
-def product(points: Any) -> Iterable[object]:
+def product(points: FloatArray) -> Iterable[object]:
     return points @ NORMAL
 
 
-def product_in_order(points: Any) -> Iterable[object]:
+def product_in_order(points: FloatArray) -> Iterable[object]:
     total = np.zeros(len(points))
     for column, weight in zip(points.T, NORMAL.tolist(), strict=True):
         total += weight * column
     return total
 
 
-def centred(mean: bool, points: Any) -> Iterable[object]:
+def centred(mean: bool, points: FloatArray) -> Iterable[object]:
     return points - (points.mean(axis=0) if mean else 0.5)
 
 
-def ranked(points: Any) -> Iterable[object]:
+def ranked(points: FloatArray) -> Iterable[object]:
     return np.argsort(np.argsort(points[:, 0]))
 
 
-def binned(points: Any) -> Iterable[object]:
+def binned(points: FloatArray) -> Iterable[object]:
     return np.searchsorted(np.linspace(-3.0, 3.0, 9), points[:, 0])
 
 
-def scaled(own: bool, points: Any) -> Iterable[object]:
+def scaled(own: bool, points: FloatArray) -> Iterable[object]:
     return points[:, 0] / (3.0 if own else np.abs(points[:, 0]).max())
 
 
-def hashed(everybody: bool, points: Any) -> Iterable[object]:
+def hashed(everybody: bool, points: FloatArray) -> Iterable[object]:
     salt = points.tobytes() if everybody else b"public"
     return [hashlib.sha256(salt + row.tobytes()).hexdigest() for row in points]
 
 
-def scores_of_a_fit(between: bool, points: Any) -> Iterable[object]:
+def scores_of_a_fit(between: bool, points: FloatArray) -> Iterable[object]:
     """Of a learner that encodes by the batch's median, or by a public number."""
     cut = np.median(points[:, 0]) if between else 0.0
     schema = Schema.boolean(["a"])
