@@ -15,6 +15,7 @@ from proofs_tests.claims.mechanisms import MECHANISMS
 from proofs_tests.claims.more_boosting import MORE_BOOSTING
 from proofs_tests.claims.rados import RADOS
 from proofs_tests.claims.random_features import RANDOM_FEATURES
+from proofs_tests.claims.records import RECORDS
 from proofs_tests.claims.unchecked import UNCHECKED
 
 CLAIMS: tuple[Claim, ...] = (
@@ -30,6 +31,7 @@ CLAIMS: tuple[Claim, ...] = (
     *RANDOM_FEATURES,
     *FEATURE_MODELS,
     *FAIRNESS,
+    *RECORDS,
 )
 
 

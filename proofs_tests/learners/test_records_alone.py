@@ -2,20 +2,31 @@
 
 import datetime
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
+import dask
+import dask.dataframe
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from learners import Boolean, Categorical, Numeric, OutsideSchema, Schema
+from learners import Boolean, Categorical, EncodedSample, Numeric, OutsideSchema, Schema
 from learners.coding import Coding
+from learners.encoded_rows import encoded_rows
 from learners.fairness import group_values
 from learners.labels import bounded_labels, class_numbers
+from learners.parquet_table import ParquetTable
 from learners.private_boost import whole_weights
 from learners.schema import Column
+from learners.sources import AnyTable
 from learners.tables import Table, encode, narrow_codes, number_table
+from mechanisms.rows import Block
 from proofs_tests.harness import check_records_alone
 from proofs_tests.harness.containers import Columns, Kind, Put, containers
 
@@ -130,6 +141,60 @@ def test_numbers_are_read_as_they_are() -> None:
     assert number_table(table).tobytes() == np.array(expected).tobytes()
     rows = list(zip(table["a"], table["b"], strict=True))
     assert number_table(rows).tobytes() == np.array(expected).tobytes()
+
+
+# --- blocks -----------------------------------------------------------------------------------------------------------
+
+
+def in_parquet(frame: pd.DataFrame, size: int, folder: Path) -> AnyTable:
+    path = folder / f"{len(frame)}-{size}.parquet"
+    pyarrow.parquet.write_table(pyarrow.Table.from_pandas(frame), path, row_group_size=size)
+    return ParquetTable(path, "y", block=size)
+
+
+def in_partitions(frame: pd.DataFrame, size: int, folder: Path) -> AnyTable:
+    return dask.dataframe.from_pandas(frame, chunksize=size, sort=False)
+
+
+def blockwise(table: AnyTable, schema: Schema) -> list[list[int]]:
+    """Codes record by record, from encoded blocks."""
+    rows = encoded_rows(table, "y", schema, (0, 1), "the test").rows
+
+    def placed(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
+        whole = np.zeros((rows.n, len(schema.columns)), dtype=np.int64)
+        whole[block.first : block.first + block.size] = block.data.codes.T
+        return whole
+
+    with dask.config.set(scheduler="synchronous"):
+        return [list(map(int, row)) for row in rows.total(placed)]
+
+
+SERIES: Final[Mapping[str, Callable[[], pd.Series]]] = {
+    "categories of time stamps and none": lambda: pd.Series(
+        pd.Categorical(pd.Series([datetime.datetime(2020, 1, 1), NOON] * 20 + [None], dtype="datetime64[ns]"))
+    ),
+    "truth values among objects, and none": lambda: pd.Series([True, False] * 20 + [None], dtype=object),
+    "whole floats among objects, and none": lambda: pd.Series([1.0, 0.0] * 20 + [None], dtype=object),
+    "whole numbers and none": lambda: pd.Series([2**53 + 1, 7] * 20 + [None], dtype="Int64"),
+    "categories of text and none": lambda: pd.Series(["a", "b"] * 20 + [None], dtype=object).astype("category"),
+    "truth values of pandas and none": lambda: pd.Series([True, False] * 20 + [None], dtype="boolean"),
+}
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("put", [in_parquet, in_partitions], ids=["Parquet", "Dask"])
+@pytest.mark.parametrize("series", SERIES)
+def test_blocks_of_any_size_are_encoded_as_in_memory(
+    series: str, put: Callable[[pd.DataFrame, int, Path], AnyTable], size: int, tmp_path: Path
+) -> None:
+    """[exact-rows] One record without a value used to put all others of its block, or of the table, into "?"."""
+    schema = Schema((Categorical("c", [*NAMES, "2020-01-01T00:00:00.000000000"], missing="?", other="rest"),))
+    values = SERIES[series]()
+    frame = pd.DataFrame({"c": values, "y": np.arange(len(values)) % 2})
+    found = blockwise(put(frame, size, tmp_path), schema)
+    assert found == encode(frame, schema).T.tolist()
+    assert [row[0] for row in found].count(NAMES.index("?")) == 1
+    assert len({row[0] for row in found}) == 3
 
 
 # --- labels, weights, groups ----------------------------------------------------------------------------------------
