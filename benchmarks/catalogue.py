@@ -59,6 +59,13 @@ CATALOGUE: Final = (
         5,
     ),
     Benchmark(
+        "records-alone",
+        "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",
+        "Adult; made-up tables.",
+        3,
+        ("adult",),
+    ),
+    Benchmark(
         "composition",
         "ε at δ under every rule of composition against the number of rounds, beside dp-accounting's PLD.",
         "none.",

@@ -5,7 +5,7 @@ becomes of the others; pandas, Polars and Arrow do the like where a number is mi
 type keeps it, whatever its values are, and everything else is taken element by element.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Set
 from typing import Any, Final, cast
 
 import numpy as np
@@ -54,13 +54,10 @@ def _values(column: object, what: str) -> Values | Coded:
 
 
 def is_list(values: object) -> bool:
-    """Whether it is a container of Python objects of any types, for which numpy would look for a common one."""
-    return isinstance(values, Sequence | Iterable) and not (
-        isinstance(values, str | bytes | np.ndarray | memoryview)
-        or hasattr(values, "__array__")
-        or hasattr(values, "__array_interface__")
-        or hasattr(type(values), "typecode")  # array.array
-    )
+    """Whether it holds Python objects of any types, in order, for which numpy would look for a common one."""
+    if not isinstance(values, Collection) or isinstance(values, Mapping | Set | str | bytes | np.ndarray | memoryview):
+        return False
+    return not (hasattr(values, "__array__") or hasattr(type(values), "typecode"))  # as array.array has
 
 
 def boxed(values: object, what: str) -> npt.NDArray[Any]:

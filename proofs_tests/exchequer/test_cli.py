@@ -249,7 +249,6 @@ def test_a_bad_record_is_named(folder: Path, row: Row, culprit: str) -> None:
 @pytest.mark.parametrize(
     ("content", "culprit"),
     [
-        ("age,sex,income\n" + "20,male,low\n" * 9, "people.csv: y holds one class only"),
         ("age,sex\n20,male\n", "people.csv: no column 'income' for the label"),
         ("sex,income\nmale,low\n", "people.csv: the data lacks the columns ['age']"),
         ("age,sex,income\n20,male\n", "people.csv, line 2: 2 fields, expected 3"),

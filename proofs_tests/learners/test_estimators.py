@@ -202,7 +202,6 @@ def bad_fits() -> dict[str, tuple[object, object, str]]:
         "y wide": (X, np.stack([RICH, RICH], axis=1), "y should be a 1d array"),
         "y complex": (X, late + 1j, "Complex data not supported"),
         "y infinite": (X, np.where(late, np.inf, 0.0), "y: row 149 is infinite"),
-        "one class": (X, np.full(N, "yes"), "one class only, 'yes'"),
         "another class": (X, np.where(late, "maybe", RICH), "row 149 is 'maybe', and the public classes are"),
     }
 

@@ -184,7 +184,6 @@ BAD: dict[str, tuple[dict[str, object], object, object, str]] = {
     "regularization too small": ({"regularization": 1e-9}, X0, Y0, "regularization: 1e-09 per record is too small"),
     "epsilon 0": ({"epsilon": 0.0}, X0, Y0, "epsilon: expected a positive"),
     "not Boolean": ({}, X0 * 2, Y0, "neither 0 nor 1"),
-    "one class": ({}, X0, np.ones(400, dtype=int), "y holds one class only"),
     "three classes": ({"classes": (0, 1, 2)}, X0, Y0, "Only binary classification"),
 }
 

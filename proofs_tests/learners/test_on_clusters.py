@@ -125,13 +125,11 @@ def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(n
 
 
 @every_learner
-def test_blocks_of_one_class_are_refused_before_anything_is_charged(name: str) -> None:
+def test_blocks_of_one_class_are_learnt_from_as_in_memory(name: str) -> None:
+    """[records-alone] Whether a second class occurs may hang on one record."""
     frame = people().assign(**{LABEL: "benign"})
-    learner = LEARNERS[name]()
-    learner.ledger = ledger_for(learner)
-    with pytest.raises(ValueError, match="one class only, 'benign'"):
-        learner.fit(WatchedTable(frame, (100,)), LABEL)
-    assert len(learner.ledger.entries) == 1
+    alone = released(LEARNERS[name]().fit(frame.drop(columns=[LABEL]), frame[LABEL]))
+    assert released(LEARNERS[name]().fit(WatchedTable(frame, (100,)), LABEL)) == alone
 
 
 def test_one_block_of_one_class_is_nothing_special() -> None:

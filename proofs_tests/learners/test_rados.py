@@ -330,8 +330,7 @@ def test_bad_tables_are_refused_before_anything_is_charged() -> None:
         (holes, Y, "NaN"),
         (X * [1, 1, math.inf], Y, "infin"),
         (X, Y[:-1], "records"),
-        (X, np.zeros(len(X)), "one class only"),
-        (X[:0], Y[:0], "at least one record|one class"),
+        (X[:0], Y[:0], "at least one record"),
     ):
         with pytest.raises(ValueError, match=message):
             boosted(ledger=ledger).fit(table, labels)

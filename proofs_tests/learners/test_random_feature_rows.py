@@ -301,7 +301,6 @@ def test_bad_records_of_a_late_block_are_found_before_the_charge() -> None:
         for sent in (False, True):
             refused(regressor(), Blocks(wrong, labels, [10, 10, 10], sent), said)
     classifier = RandomFeatureClassifier(1.0, 1e-5, schema=BOX)
-    refused(classifier, Blocks(X, np.ones(30, dtype=int), [10, 20]), "one class only, 1")
     refused(classifier, Blocks(X, np.full(30, 2), [10, 20]), "undeclared class")
     refused(RandomFeatureClassifier(1.0, 1e-5, schema=BOX, classes="observed"), Blocks(X, y, [10, 20]), "observed")
     refused(regressor(), Blocks(X, y[:29], [10, 20]), "X has 20 records, y has 19")

@@ -153,7 +153,8 @@ def in_parquet(frame: pd.DataFrame, size: int, folder: Path) -> AnyTable:
 
 
 def in_partitions(frame: pd.DataFrame, size: int, folder: Path) -> AnyTable:
-    return dask.dataframe.from_pandas(frame, chunksize=size, sort=False)
+    found: AnyTable = dask.dataframe.from_pandas(frame, chunksize=size, sort=False)  # type: ignore[no-untyped-call]  # Dask
+    return found
 
 
 def blockwise(table: AnyTable, schema: Schema) -> list[list[int]]:

@@ -5,80 +5,27 @@ charged, LazyBoostClassifier by ε = 199 in one round where 1 was charged for al
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import pytest
 
-from accountant import gaussian
 from learners import (
-    AdaSSP,
     Bounds,
     Categorical,
-    Descent,
-    DPBaggingClassifier,
-    DPGradientBoostingClassifier,
     DPLogisticRegression,
-    DPRandomForestClassifier,
     HalfspaceBoostClassifier,
-    LazyBoostClassifier,
     PrivateBoostClassifier,
     RadoRelease,
-    RandomFeatureClassifier,
-    Ridge,
     Schema,
 )
 from proofs_tests.harness import Pair
-from proofs_tests.support.mixed_tables import CASES, LABELS, Case
-from proofs_tests.support.recorded import Moved, Recorder, moved
+from proofs_tests.support.mixed_tables import CASES, LABELS
+from proofs_tests.support.recorded import Recorder, moved
+from proofs_tests.support.recorded_fits import DELTA, EPSILON, GAUSSIAN, MU, PURE, Make, coming_or_going, measured
 
-EPSILON, DELTA = 1.0, 1e-6
-MU: Final = gaussian.mu(EPSILON, DELTA)
 TIGHT: Final = 1.0 + 1e-9
-
-Make = Callable[[Case, Recorder], Any]
-
-GAUSSIAN: Final[Mapping[str, Make]] = {
-    "boosted effects": lambda case, noise: PrivateBoostClassifier(
-        EPSILON, DELTA, adjacency="replace-one", sweeps=3, schema=case.schema, random_state=noise
-    ),
-    "boosted effects, calibrated": lambda case, noise: PrivateBoostClassifier(
-        EPSILON, DELTA, adjacency="replace-one", sweeps=2, calibration=0.2, schema=case.schema, random_state=noise
-    ),
-    "rados": lambda case, noise: RadoRelease(
-        "examples", EPSILON, DELTA, number=30, schema=case.schema, random_state=noise
-    ),
-    "random features, descent": lambda case, noise: RandomFeatureClassifier(
-        EPSILON, DELTA, solver=Descent(rounds=4), number=20, schema=case.schema, random_state=noise
-    ),
-    "random features, adassp": lambda case, noise: RandomFeatureClassifier(
-        EPSILON, DELTA, solver=AdaSSP(), number=10, schema=case.schema, random_state=noise
-    ),
-    "random features, ridge": lambda case, noise: RandomFeatureClassifier(
-        EPSILON, DELTA, solver=Ridge(), number=10, schema=case.schema, random_state=noise
-    ),
-}
-PURE: Final[Mapping[str, Make]] = {
-    "boosted 1-Rules": lambda case, noise: LazyBoostClassifier(
-        EPSILON, rounds=5, schema=case.schema, random_state=noise
-    ),
-    "boosted trees": lambda case, noise: LazyBoostClassifier(
-        EPSILON, weak_learner="top-down", rounds=3, schema=case.schema, random_state=noise
-    ),
-    "boosted gradients": lambda case, noise: DPGradientBoostingClassifier(
-        EPSILON, schema=case.schema, random_state=noise
-    ),
-    "forest": lambda case, noise: DPRandomForestClassifier(EPSILON, schema=case.schema, random_state=noise),
-    "bagging": lambda case, noise: DPBaggingClassifier(EPSILON, queries=10, schema=case.schema, random_state=noise),
-}
-
-
-def measured(make: Make, case: Case) -> Moved:
-    def learn(table: Any, noise: Recorder) -> None:
-        make(case, noise).fit(table, [*LABELS, 1])
-
-    return moved(learn, Pair(*case.tables()))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -100,17 +47,7 @@ def test_choices_move_by_no_more_than_is_charged(learner: str, case: str) -> Non
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("classes", [(0, 1), (0, 1, 2)], ids=["two classes", "three classes"])
 def test_a_record_that_comes_or_goes_moves_no_more_than_is_charged(case: str, classes: tuple[int, ...]) -> None:
-    chosen = CASES[case]
-
-    def learn(records: tuple[Any, list[int]], noise: Recorder) -> None:
-        model = PrivateBoostClassifier(
-            EPSILON, DELTA, sweeps=3, schema=chosen.schema, classes=classes, random_state=noise
-        )
-        model.fit(*records)
-
-    without = (chosen.fewer(), list(LABELS))
-    for table in chosen.tables():
-        found = moved(learn, Pair((table, [*LABELS, 1]), without))
+    for found in coming_or_going(CASES[case], classes):
         assert 0.0 < found.mu <= MU * TIGHT
 
 
