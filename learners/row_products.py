@@ -31,7 +31,7 @@ def folded(columns: FloatArray) -> FloatArray:
         half = width // 2
         columns[:half] += columns[width - half : width]
         width -= half
-    return columns[0]
+    return np.asarray(columns[0])
 
 
 def _as_they_are(rows: FloatArray) -> FloatArray:

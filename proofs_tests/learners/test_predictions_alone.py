@@ -46,6 +46,7 @@ FITTED: Final = 60
 FEW: Final = 20
 
 BOX: Final = Bounds(-1.0, 1.0, bins=7)
+SPELT_OUT: Final = BOX.over([f"x{number}" for number in range(INPUTS)])
 MIXED: Final = Schema((*(Numeric(f"x{n}", -1.0, 1.0, outside="clip") for n in range(INPUTS - 1)), Boolean("x12")))
 X: Final = np.random.default_rng(0).uniform(-1.1, 1.1, (RECORDS, INPUTS))
 X[:, -1] = X[:, -1] > 0.0  # so that it may be taken for a column of two values
@@ -136,9 +137,9 @@ MODELS: Final[Mapping[str, Callable[[], Model]]] = {
     "private boost, nine classes": lambda: fitted(
         PrivateBoostClassifier(sweeps=1, schema=BOX, classes=tuple(range(9))), np.arange(RECORDS) % 9
     ),
-    "lazy boost": lambda: fitted(LazyBoostClassifier(rounds=9, schema=BOX)),
-    "lazy boost, calibrated": lambda: fitted(LazyBoostClassifier(rounds=60, schema=BOX, calibration=0.2)),
-    "lazy boost, trees": lambda: fitted(LazyBoostClassifier(rounds=5, schema=BOX, weak_learner="top-down")),
+    "lazy boost": lambda: fitted(LazyBoostClassifier(rounds=9, schema=SPELT_OUT)),
+    "lazy boost, calibrated": lambda: fitted(LazyBoostClassifier(rounds=60, schema=SPELT_OUT, calibration=0.2)),
+    "lazy boost, trees": lambda: fitted(LazyBoostClassifier(rounds=5, schema=SPELT_OUT, weak_learner="top-down")),
     "logistic": lambda: fitted(DPLogisticRegression(schema=BOX)),
     "bagging": lambda: fitted(DPBaggingClassifier(teachers=3, queries=20, schema=BOX)),
     **_forests(),
@@ -222,7 +223,7 @@ def test_no_learner_is_left_out() -> None:
 
 # --- where one record comes or goes -----------------------------------------------------------------------------------
 
-TIED: Final = {
+TIED: Final[Mapping[str, tuple[int, Callable[[], Model]]]] = {
     "halfspace": (20, lambda: HalfspaceBoostClassifier(radius=5.0, rounds=9, classes=(0, 1))),
     "halfspace, intercept": (
         21,
