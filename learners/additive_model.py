@@ -1,15 +1,17 @@
 """An additive model on the log-odds scale: one effect per column (or pair), all that the booster ever releases."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
 import attrs
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit
+from scipy.special import exp2, expit
 
 from boosting.measures import FloatArray, IntArray
 from learners.calibration import Calibration
+from learners.row_products import folded
 from learners.schema import Categorical, CodeArray, Column, Numeric, Schema
 from mechanisms.gradients import CLIP, ONE
 
@@ -139,6 +141,16 @@ def linked(scores: FloatArray) -> FloatArray:
     # Where the loss tells no more the share still rises with the score, so that classes and ranks are the same.
     likelier = np.maximum(clip / (clip + expit(-size)), 0.5 + 2.0**-12 * np.minimum(size, 1.0))
     return np.asarray(np.where(scores > 0.0, likelier, 1.0 - likelier))
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Probabilities of each record's classes, shape (n, K), K >= 3, each of its own scores alone. [records-alone]
+
+    scores: finite, shape (n, K). scipy takes powers value by value, as it does `expit`; numpy's exponential is made for
+    a processor's vectors, and rounds what is left over as it may.
+    """
+    powers = exp2((scores - np.max(scores, axis=1, keepdims=True)) / math.log(2.0))
+    return np.asarray(powers / folded(powers.T.copy())[:, np.newaxis])
 
 
 def _term(schema: Schema, intercept: FloatArray, record: Mapping[str, object]) -> Term:

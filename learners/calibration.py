@@ -211,8 +211,8 @@ class Calibration:
         )
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
-        """Of label +1, shape (n,)."""
-        return np.interp(scores, *self._curve)
+        """Of label +1, shape (n,), each of its own score alone. [records-alone]"""
+        return np.interp(scores, *self._curve)  # value by value, as scipy's logit and expit
 
     def log_odds(self, scores: FloatArray) -> FloatArray:
         """Of label +1, shape (n,): positive exactly beyond `threshold`, where the estimated accuracy is largest."""

@@ -11,6 +11,7 @@ from accountant._numbers import count, fraction, non_negative, positive
 from boosting.measures import FloatArray
 from boosting.sample_sizes import SampleSize
 from learners.defaults import Settings
+from learners.row_products import row_products
 
 
 @attrs.frozen
@@ -72,8 +73,8 @@ class HalfspaceModel:
     names: tuple[str, ...] | None = None
 
     def scores(self, points: FloatArray) -> FloatArray:
-        """normal·x + intercept, shape (n,). points: shape (n, d)."""
-        return np.asarray(points @ self.normal + self.intercept)
+        """normal·x + intercept, shape (n,), each of its own point alone. points: shape (n, d). [records-alone]"""
+        return row_products(points, self.normal) + self.intercept
 
     def as_record(self) -> dict[str, object]:
         """For JSON."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.row_parts import SMALL, each_part, pieces
+from learners.row_products import folded
 from mechanisms.feature_queries import SLACK, cut
 from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
@@ -36,12 +37,7 @@ def _lengths(rows: FloatArray, room: FloatArray) -> FloatArray:
     """Squares are added up in halves, number by number: that makes it so, and off by less than 2^-47, relatively."""
     with np.errstate(over="ignore", under="ignore"):
         np.multiply(rows, rows, out=room)
-        width = rows.shape[1]
-        while width > 1:
-            half = width // 2
-            room[:, :half] += room[:, width - half : width]
-            width -= half
-        return np.asarray(np.sqrt(room[:, 0]))
+        return np.asarray(np.sqrt(folded(room.T)))
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -6,13 +6,12 @@ from typing import ClassVar, Final, Literal, Self, TypeAlias
 import attrs
 import numpy as np
 import numpy.typing as npt
-from scipy.special import softmax
 
 from accountant import AddRemoveOne, Ledger, ReplaceOne
 from accountant._numbers import count, open_probability, positive, probability_below_one
 from boosting.measures import FloatArray
 from learners.additive_boost import SWEEPS, Design, boost_additively
-from learners.additive_model import AdditiveModel, Curve
+from learners.additive_model import AdditiveModel, Curve, softmax
 from learners.allowance import Allowance
 from learners.classes import Classes
 from learners.encoding import EncodedSample
@@ -215,7 +214,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         """
         scores = self.decision_function(X)
         if scores.ndim == 2:
-            return np.asarray(softmax(scores, axis=1))
+            return softmax(scores)
         share = self._fitted().probabilities(scores)
         return np.column_stack([1.0 - share, share])
 

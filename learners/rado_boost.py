@@ -20,6 +20,7 @@ from learners.parameters import one_of, optional
 from learners.paying import Check, Progress, RandomState
 from learners.rado_coding import RadoTable
 from learners.rados import Protection, RadoHolder, RadoRelease, Rados, Route, protection_name
+from learners.row_products import row_products
 from learners.tables import Table, input_names, refuse_other_names
 from mechanisms import Vectors, pieces
 from mechanisms.rows import Block, Rows
@@ -70,8 +71,11 @@ class RadoModel:
         return self.coding.schema
 
     def scores(self, features: FloatArray) -> FloatArray:
-        """θ·x of coded features, shape (n,). features: shape (n, d)."""
-        return np.asarray(self.scaling.apply(features) @ self.theta)
+        """θ·x of coded, scaled features, shape (n,), each of its own record alone. [records-alone]
+
+        features: before they are scaled, shape (n, d).
+        """
+        return row_products(features, self.theta, self.scaling.apply)
 
     def as_record(self) -> dict[str, object]:
         """For JSON."""

@@ -12,6 +12,7 @@ from boosting.measures import FloatArray
 from learners.coding import Coding, Scaling
 from learners.parameters import public_interval
 from learners.random_feature_maps import RandomFeatureMap, Reference
+from learners.row_products import row_products
 from mechanisms.feature_queries import unit_rows
 
 FARTHEST: Final = 2.0**60
@@ -22,9 +23,6 @@ CENTRED: Final = 0.75
 
 SHORTEST: Final = 2.0**-20
 """Centred features that are shorter are divided by this, and so stay shorter than 1."""
-
-STEP: Final = 4096
-"""Records that are predicted at a time."""
 
 AT_ONCE: Final = 2**16
 """Numbers up to which features are made at a time: they and what they are made of stay in a processor's cache."""
@@ -99,12 +97,9 @@ class Fit:
     scale: float = 1.0
 
     def targets(self, points: FloatArray) -> FloatArray:
-        """Predicted targets, shape (n,), not kept within [−1, 1]. points: shape (n, d)."""
-        found = np.empty(len(points))
-        for start in range(0, len(points), STEP):
-            part = slice(start, start + STEP)
-            found[part] = self.features.rows(points[part]) @ self.coefficients
-        return self.centre + self.scale * found
+        """Predicted targets, shape (n,), not kept within [−1, 1]. points: shape (n, d). [records-alone]"""
+        self.features.ready()  # before threads, each of which would draw frequencies
+        return self.centre + self.scale * row_products(points, self.coefficients, self.features.rows)
 
 
 @attrs.frozen(eq=False)
