@@ -12,6 +12,7 @@ from proofs_tests.mutants import (
     fairness,
     feature_models,
     learners,
+    measures,
     queries,
     rados,
     selections,
@@ -32,6 +33,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *rados.MUTANTS,
     *fairness.MUTANTS,
     *feature_models.MUTANTS,
+    *measures.MUTANTS,
 )
 
 __all__ = ["MUTANTS", "Mutant", "Verdict", "verdict"]
