@@ -80,7 +80,7 @@ def _found_at(cost: Cost, factor: float, samples: int, confidence: float, events
 
 
 def _proved(cost: Cost, loss: float, trials: int, failure: float, tail: float) -> FloatArray:
-    """What counts of events that lose so much prove, shape of PROBABILITIES, but for unlucky ones: a share `tail` each."""
+    """What counts of events that lose so much prove, shape of PROBABILITIES; each unlucky in a share `tail` of runs."""
     p, q = PROBABILITIES, _other(cost, loss)
     hits, misses = (np.asarray(count) for count in (stats.binom.ppf(tail, trials, p), stats.binom.isf(tail, trials, q)))
     return lower_bounds(cost, lowest(hits, trials, failure), 1.0 - lowest(trials - misses, trials, failure))

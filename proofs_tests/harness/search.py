@@ -59,7 +59,7 @@ class Worst:
     examples: int
 
     def against(self, subject: str, claimed: str, quantity: str, bound: float) -> Report:
-        """A claim that the value is at most `bound`: not refuted, or refuted, which raises ClaimViolated; never exact."""
+        """A claim that the value is at most `bound`: not refuted, or ClaimViolated is raised; never exact."""
         return judged(Report(subject, claimed, quantity, bound, self.value, "search", self.witness, self.examples, 0.0))
 
 

@@ -80,9 +80,10 @@ def check_slickness(
     """Whether the distributions on neighbouring samples are as close as a `NextMeasure` certifies, round by round.
 
     All samples of `sizes` records, each one of `points` points with a label of ±1, and all that differ from one in
-    one record; in each of `rounds` rounds, after all sequences of hypotheses with values among `predictions`, which are
-    in [−1, 1]. Compared are the total variation distance over labelled points and the smallest ζ that
-    `slickness(n, round)` or either weighting certifies. (2·points)^n · len(predictions)^(points·(rounds − 1)) weightings.
+    one record; in each of `rounds` rounds, after all sequences of hypotheses with values among `predictions`, which
+    are in [−1, 1]. Compared are the total variation distance over labelled points and the smallest ζ that
+    `slickness(n, round)` or either weighting certifies. It takes (2·points)^n · len(predictions)^(points·(rounds − 1))
+    weightings.
 
     distribution: of a weighting, shape (n,); unless given, its `measure.distribution`, or its `distribution`.
     "exact" is about just these samples and rounds. Raises ClaimViolated with the witness; ValueError where a
@@ -134,8 +135,8 @@ def _distribution(state: object) -> FloatArray:
     found = getattr(holder, "distribution", None)
     if found is None:
         raise TypeError(
-            f"cannot read the weights of a {type(state).__name__}: it has neither measure.distribution nor distribution; "
-            "hand check_slickness a function that reads them, distribution=…"
+            f"cannot read the weights of a {type(state).__name__}: it has neither measure.distribution nor "
+            "distribution; hand check_slickness a function that reads them, distribution=…"
         )
     return np.asarray(found, dtype=np.float64)
 

@@ -16,6 +16,7 @@ from scipy import stats
 from scipy.special import ndtri
 
 from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
+from boosting.measures import IntArray
 from mechanisms.core import FloatArray, Mechanism
 from proofs_tests.harness.neighbours import Pair
 
@@ -163,16 +164,30 @@ def _along(way: FloatArray, rows: FloatArray) -> FloatArray:
 def _scores(first: FloatArray, second: FloatArray) -> list[Score]:
     """Scores worth looking at: some directions; where rows repeat a table of log-ratios; and each of a few rows."""
     scores: list[Score] = [functools.partial(_along, way) for way in _directions(first, second).T]
-    rows, both = np.unique(np.vstack([first, second]), axis=0, return_inverse=True)
+    rows, both = _different(np.vstack([first, second]))
     if rows.shape[0] <= first.shape[0] // 4:
-        both = both.ravel()
         counts = [np.bincount(part, minlength=rows.shape[0]) + 0.5 for part in np.split(both, [first.shape[0]])]
         ratios = np.log(counts[0] / counts[1])
         table = {row.tobytes(): float(ratio) for row, ratio in zip(rows, ratios, strict=True)}
-        scores.append(lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(x)]))
+        scores.append(functools.partial(_looked_up, table))
     if rows.shape[0] <= OUTCOMES:
         scores += [functools.partial(_is, row) for row in rows]
     return scores
+
+
+def _looked_up(table: dict[bytes, float], rows: FloatArray) -> FloatArray:
+    """What the table says of each row; 0 of one that it lacks."""
+    different, place = _different(rows)  # rows repeat, so these are few
+    return np.array([table.get(row.tobytes(), 0.0) for row in different])[place]
+
+
+def _different(rows: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The rows that differ, with no negative zeros, and which of them each row is."""
+    if rows.shape[1] == 1:  # sorted much faster
+        values, place = np.unique(rows[:, 0] + 0.0, return_inverse=True)
+        return values[:, None], place
+    found, place = np.unique(rows + 0.0, axis=0, return_inverse=True)
+    return found, place.ravel()
 
 
 def _is(row: FloatArray, rows: FloatArray) -> FloatArray:
@@ -218,7 +233,7 @@ def tested(samples: int) -> int:
 
 
 def share(confidence: float, events: int) -> float:
-    """The chance of error of one bound on one probability of one of so many events; the favourite has `events` times it."""
+    """The chance of error of a bound on a probability of one of so many events; the favourite has `events` times it."""
     return 0.25 * (1.0 - confidence) / events
 
 
@@ -275,7 +290,11 @@ def statistical_bound(
     mechanism: Mechanism[D, R], pair: Pair[D], cost: Cost, samples: int, confidence: float
 ) -> Estimate:
     """A lower bound in the currency of a declared cost, ε, ρ or μ; both directions are tried."""
-    first, second = _aligned(mechanism, pair, samples)
+    return bound_between(cost, *_aligned(mechanism, pair, samples), confidence)
+
+
+def bound_between(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
+    """The same from outputs on two data sets, shape (samples, d) each."""
     each = one_way(confidence)
     ways = estimate(cost, first, second, each), estimate(cost, second, first, each)
     worst = max(ways, key=lambda way: way.bound)

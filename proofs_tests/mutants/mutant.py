@@ -56,7 +56,7 @@ class Mutant:
 
 @attrs.frozen
 class Verdict:
-    """What became of a mutant: what was said against it, empty where nothing was; and the kit's report, if there is one."""
+    """What became of a mutant: what was said against it, or nothing; and the kit's report, if any."""
 
     mutant: Mutant
     said: str
