@@ -77,8 +77,8 @@ def said(check: Callable[[], object]) -> Word | None:
     """The kit's verdict on a claim; None where a check has none to give but did not refute it."""
     try:
         report = check()
-    except ClaimViolated as violated:
-        return violated.report.verdict
+    except ClaimViolated:
+        return "refuted"
     return report.verdict if isinstance(report, Found) else None
 
 

@@ -71,11 +71,14 @@ def test_programs_get_strict_json() -> None:
 
 def test_a_method_that_is_none_of_the_three_is_refused() -> None:
     with pytest.raises(ValueError, match="method: expected one of exact, statistical, search, got 'guess'"):
-        attrs.evolve(EXACT, method="guess")
+        attrs.evolve(EXACT, method="guess")  # type: ignore[arg-type]  # as somebody without mypy would write it
 
 
 def counts() -> Query[tuple[int, ...], FloatArray, L1Sensitivity]:
-    return Query("counts", lambda column: np.bincount(column, minlength=3) * 1.0, L1Sensitivity(2.0), ReplaceOne())
+    def counted(column: tuple[int, ...]) -> FloatArray:
+        return np.bincount(column, minlength=3).astype(np.float64)
+
+    return Query("counts", counted, L1Sensitivity(2.0), ReplaceOne())
 
 
 def test_a_sensitivity_is_exact_over_all_pairs_of_a_domain_only() -> None:
