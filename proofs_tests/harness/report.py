@@ -26,7 +26,7 @@ class Report:
 
     subject: what was checked.  claimed: the declared cost or bound, as text.  quantity: what the numbers are.
     bound: the declared number.  found: the largest seen (exact, search), or proved with `confidence` (statistical).
-    witness: the worst pair, printable.  pairs: how many were looked at.
+    witness: the worst pair, printable.  pairs: how many were looked at, a pair along another transcript being another.
     factor, power: had the bound been too small by `factor`, this check would have refuted it with at least the
     probability `power`; both None where no such number can be stated.  alternatives: how what is too small would show.
     """
@@ -71,7 +71,9 @@ class Report:
             return self.verdict
         if self.factor is None or self.power is None:
             return f"not refuted ({self.pairs} pairs tried; no probability can be stated)"
-        return f"not refuted (would have found a factor of {self.factor:.3g} with probability {self.power:g})"
+        return (
+            f"not refuted (would have found a factor of {_rounded_up(self.factor):.3g} with probability {self.power:g})"
+        )
 
     def as_dict(self) -> dict[str, str | int | float | None]:
         """The same for programs, all of it JSON: infinite numbers, which JSON lacks, are "inf"."""
@@ -87,6 +89,12 @@ class Report:
             f"ratio {self.ratio:.4f}, {self.method}{power}, {self.pairs} pairs, {self.seconds:.2f} s; "
             f"worst: {self.witness}"
         )
+
+
+def _rounded_up(number: float) -> float:
+    """To three digits: no factor is stated that is smaller than the true one."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return math.ceil(number / step) * step
 
 
 def _json(value: str | int | float | None) -> str | int | float | None:

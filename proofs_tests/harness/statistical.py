@@ -210,10 +210,10 @@ class _Counts:
         hits, misses = (np.concatenate([side, first.size - side]).astype(np.float64) for side in above)
         return _Counts(thresholds, hits, misses, first.size)
 
-    def bounds(self, cost: Cost, failure: float) -> FloatArray:
-        """What each event proves; wrong with chance at most 2·failure."""
-        low = lowest(self.hits, self.trials, failure)
-        return lower_bounds(cost, low, 1.0 - lowest(self.trials - self.misses, self.trials, failure))
+    def bounds(self, cost: Cost, failure: float, only: slice = slice(None)) -> FloatArray:
+        """What each event proves, or some of them; wrong with chance at most 2·failure."""
+        low = lowest(self.hits[only], self.trials, failure)
+        return lower_bounds(cost, low, 1.0 - lowest(self.trials - self.misses[only], self.trials, failure))
 
     def event(self, place: int) -> str:
         """Its name."""
@@ -252,7 +252,8 @@ def estimate(cost: Cost, first: FloatArray, second: FloatArray, confidence: floa
     places = [(counts, place) for counts in counted for place in range(counts.hits.size)]
     favourite = int(np.argmax(_bounds(cost, compared, 1e-3)))
     found = _bounds(cost, counted, share(confidence, len(places)))
-    found[favourite] = _bounds(cost, counted, share(confidence, 1))[favourite]
+    counts, place = places[favourite]
+    found[favourite] = counts.bounds(cost, share(confidence, 1), slice(place, place + 1))[0]
     worst = int(np.argmax(found)) if np.any(found > 0.0) else favourite
     counts, place = places[worst]
     return Estimate(float(found[worst]), counts.event(place), len(places))
@@ -294,7 +295,9 @@ def statistical_bound(
 
 
 def bound_between(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
-    """The same from outputs on two data sets, shape (samples, d) each."""
+    """The same from outputs on two data sets, shape (samples, d) each. Raises ValueError for fewer than 16 samples."""
+    if first.shape[0] < 16:
+        raise ValueError(f"samples: expected at least 16 draws on each data set, got {first.shape[0]}")
     each = one_way(confidence)
     ways = estimate(cost, first, second, each), estimate(cost, second, first, each)
     worst = max(ways, key=lambda way: way.bound)
