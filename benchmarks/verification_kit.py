@@ -41,6 +41,7 @@ from proofs_tests.harness import (
     neighbours,
 )
 from proofs_tests.harness import Report as Found
+from proofs_tests.harness import Verdict as Word
 from proofs_tests.harness.checks import kernel_pairs
 from proofs_tests.mutants import MUTANTS, Mutant, Verdict, queries, verdict
 from proofs_tests.mutants.mutant import cheaper_law
@@ -52,10 +53,11 @@ H = TypeVar("H", bound=Hashable)
 D = TypeVar("D")
 
 Check: TypeAlias = Callable[[float], object]
-"""Looks at a claim that is too small by a factor; raises ClaimViolated where it sees that."""
+"""Looks at a claim that is too small by a factor; raises ClaimViolated where it refutes that."""
 
+UNREFUTED: Final = ("exact", "not refuted")
 MOST_FACTOR: Final = 1.01
-"""An exact check is to refuse a claim that is too small by this factor."""
+"""An exact check is to refute a claim that is too small by this factor."""
 
 ZETA: Final = 0.1
 ETA: Final = 5.0
@@ -71,13 +73,18 @@ def chosen(step: int) -> list[Mutant]:
     return [mutant for method in methods for mutant in [each for each in MUTANTS if each.method == method][::step]]
 
 
-def refused(check: Callable[[], object]) -> bool:
-    """Whether the kit says that the claim does not hold."""
+def said(check: Callable[[], object]) -> Word | None:
+    """The kit's verdict on a claim; None where a check has none to give but did not refute it."""
     try:
-        check()
+        report = check()
     except ClaimViolated:
-        return True
-    return False
+        return "refuted"
+    return report.verdict if isinstance(report, Found) else None
+
+
+def refuted(check: Callable[[], object]) -> bool:
+    """Whether the kit refutes the claim."""
+    return said(check) == "refuted"
 
 
 def mutants(step: int) -> list[Table]:
@@ -92,7 +99,7 @@ def mutants(step: int) -> list[Table]:
             ("method", "mutants", "killed", "seconds", "seconds of a mutant"),
             (*rows, _by_method("together", verdicts)),
         ),
-        Report(f"Mutants that live and twins that are refused, {which} of {len(MUTANTS)}", _mutant_lines(verdicts)),
+        Report(f"Mutants that live and twins that are refuted, {which} of {len(MUTANTS)}", _mutant_lines(verdicts)),
     ]
 
 
@@ -110,7 +117,7 @@ def _by_method(method: str, verdicts: Sequence[Verdict]) -> tuple[Cell, ...]:
 def _mutant_lines(verdicts: Sequence[Verdict]) -> list[Line]:
     live = [each.mutant for each in verdicts if not each.said]
     twins = [each.mutant.sound for each in verdicts if each.mutant.sound is not None]
-    alarms = sum(refused(twin) for twin in twins)
+    alarms = sum(refuted(twin) for twin in twins)
     return [
         at_most(
             "mutants that live and nobody has explained",
@@ -118,7 +125,7 @@ def _mutant_lines(verdicts: Sequence[Verdict]) -> list[Line]:
             0.0,
         ),
         *(Line(f"lives: {mutant.name}", " ".join(mutant.survives.split())) for mutant in live),
-        at_most("corrected twins that are refused", Measured(alarms, unit=f"of {len(twins)} twins", form=".0f"), 0.0),
+        at_most("corrected twins that are refuted", Measured(alarms, unit=f"of {len(twins)} twins", form=".0f"), 0.0),
     ]
 
 
@@ -184,27 +191,27 @@ SENSITIVITIES: Final[dict[str, Check]] = {
 }
 
 
-def least_refused(check: Check, steps: int) -> float:
-    """The smallest factor in (1, 2] that is refused, to 2^(2^−steps) of itself; infinite where 2 is accepted."""
-    if not refused(partial(check, 2.0)):
+def least_refuted(check: Check, steps: int) -> float:
+    """The smallest factor in (1, 2] that is refuted, to 2^(2^−steps) of itself; infinite where 2 is not."""
+    if not refuted(partial(check, 2.0)):
         return float("inf")
     low, high = 0.0, 1.0  # logarithms to base 2
     for _ in range(steps):
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if refused(partial(check, 2.0**middle)) else (middle, high)
+        low, high = (low, middle) if refuted(partial(check, 2.0**middle)) else (middle, high)
     return float(2.0**high)
 
 
 def detection(title: str, checks: dict[str, Check], steps: int) -> list[Table]:
-    """Whether the claim itself is accepted, from which factor on it is refused, and how long a look takes."""
+    """The verdict on the claim itself, from which factor on it is refuted, and how long a look takes."""
     lines = []
     for name, check in checks.items():
-        accepted = not refused(partial(check, 1.0))
-        least = Measured(least_refused(check, steps), unit="×", form=".6f")
-        times = [1e3 * seconds(partial(refused, partial(check, 1.0))) for _ in range(5)]
+        word = said(partial(check, 1.0))
+        least = Measured(least_refuted(check, steps), unit="×", form=".6f")
+        times = [1e3 * seconds(partial(refuted, partial(check, 1.0))) for _ in range(5)]
         lines += [
-            Line(f"{name}: the claim as it is", "accepted" if accepted else "refused", "accepted", accepted),
-            at_most(f"{name}: smallest factor refused", least, MOST_FACTOR),
+            Line(f"{name}: the claim as it is", word or "no verdict", "exact or not refuted", word in UNREFUTED),
+            at_most(f"{name}: smallest factor refuted", least, MOST_FACTOR),
             Line(f"{name}: one check", Measured.median(times, unit="ms", form=".1f")),
         ]
     return [Report(title, lines)]
@@ -227,7 +234,7 @@ def within(found: Found) -> Line:
         found.subject,
         Measured(found.found, printed=found.bound, form=".4g"),
         "at most what was charged",
-        found.holds,
+        not found.refuted,
     )
 
 
@@ -281,8 +288,8 @@ def parts(setting: Setting) -> list[Part]:
     """Mutants, exact checks, sampling, whole learners."""
     quick = setting.quick
     steps, step, pace = (10, 84, 1.0) if quick else (24, 6, 12.0)
-    exact = "Exact checks: the smallest factor by which a claim is too small that is refused"
-    queries_ = "Sensitivity checks: the smallest factor by which a claim is too small that is refused"
+    exact = "Exact checks: the smallest factor by which a claim is too small that is refuted"
+    queries_ = "Sensitivity checks: the smallest factor by which a claim is too small that is refuted"
     return [
         Part("mutants", partial(mutants, 6 if quick else 1), 4.0 if quick else 20.0),
         Part("exact checks", lambda: detection(exact, exact_checks(), steps), 3.0 if quick else 8.0),

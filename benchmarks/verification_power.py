@@ -1,4 +1,4 @@
-"""What sampling detects: the share of runs in which an understated ε is refused, beside the power that the kit states.
+"""What sampling detects: the share of runs in which an understated ε is refuted, beside the power that the kit states.
 
 What samples prove does not depend on the number that is claimed, only on its kind. So each run draws once, and is asked
 about every factor by which the claim might be understated.
@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 import attrs
 import numpy as np
 
-from accountant import Cost
-from benchmarks.report import Cell, Grid, Line, Measured, Report, Table, at_most
+from accountant import Cost, PureDP
+from benchmarks.report import Cell, Grid, Line, Measured, Report, Table, at_least, at_most
 from benchmarks.suite import Part, Setting
 from mechanisms import (
     ExponentialKernel,
@@ -25,9 +25,10 @@ from mechanisms import (
     SeededNoise,
 )
 from mechanisms.core import FloatArray
-from proofs_tests.harness import ClaimViolated, Pair, check_mechanism
+from proofs_tests.harness import ClaimViolated, Pair, check_mechanism, smallest_detectable
 from proofs_tests.harness import Report as Found
-from proofs_tests.mutants.mutant import Drawn, drawn
+from proofs_tests.harness.power import LIKELY, POWER
+from proofs_tests.mutants.mutant import Drawn, drawn, smaller
 
 FACTORS: Final = (1.0, 1.05, 1.1, 1.2, 1.5, 2.0)
 PAIR: Final = Pair(1.0, 0.0)
@@ -64,10 +65,21 @@ def choice(seed: int) -> tuple[Cost, Block]:
     return kernel.cost(RangeSensitivity(1.0)), block
 
 
+def rare(seed: int) -> tuple[Cost, Block]:
+    """PureDP(1), lost on the rarest outcome that the kit's statement of power is about, and on nothing else."""
+    rng = np.random.default_rng(seed)
+
+    def block(value: float) -> FloatArray:
+        return np.asarray(rng.random(BLOCK) < LIKELY * math.exp(value - 1.0), dtype=np.float64)
+
+    return PureDP(1.0), block
+
+
 SUBJECTS: Final = {
     "Laplace noise, ε = 1": laplace,
     "Gaussian noise, μ = 1": gaussian,
     "an exponential choice of two, width 1": choice,
+    "an outcome of probability 0.05, ε = 1": rare,
 }
 
 
@@ -87,27 +99,43 @@ def sampled(name: str, seed: int) -> Drawn[float]:
 
 
 def looked(name: str, samples: int, seed: int) -> Found:
-    """What the kit finds, whether it refuses the true claim (a false alarm) or not."""
+    """What the kit finds, whether it refutes the true claim (a false alarm) or not."""
     try:
         return check_mechanism(sampled(name, seed), [PAIR], samples=samples)
     except ClaimViolated as violated:
         return violated.report
 
 
-def refused(found: Found, factor: float) -> bool:
-    """Whether this run refuses a claim that is too small by the factor."""
-    return not attrs.evolve(found, bound=found.bound / factor).holds
+def refuted(found: Found, factor: float) -> bool:
+    """Whether this run refutes a claim that is too small by the factor."""
+    return attrs.evolve(found, bound=found.bound / factor).refuted
 
 
-def least_refused(found: Found) -> float:
-    """The smallest factor that a run refuses, up to the kit's rounding; SOUGHT stands for all above."""
+def least_refuted(found: Found) -> float:
+    """The smallest factor that a run refutes, up to the kit's rounding; SOUGHT stands for all above."""
     return min(SOUGHT, 1.0 / found.ratio) if found.ratio else SOUGHT
 
 
 def share(runs: Sequence[Found], factor: float) -> Measured:
-    """Of runs that refuse the factor, with the standard error of a share."""
-    part = sum(refused(found, factor) for found in runs) / len(runs)
+    """Of runs that refute the factor, with the standard error of a share."""
+    part = sum(refuted(found, factor) for found in runs) / len(runs)
     return Measured(part, math.sqrt(part * (1.0 - part) / len(runs)), form=".2f")
+
+
+def stated(name: str, samples: int) -> float:
+    """The smallest factor by which this claim may be too small while the kit says that it would have found as much."""
+    cost, low, high = SUBJECTS[name](0)[0], 1.0, SOUGHT
+
+    def promised(factor: float) -> bool:
+        found = smallest_detectable(smaller(cost, factor), samples)
+        return found is not None and found <= factor
+
+    if not promised(high):
+        return math.inf
+    for _ in range(12):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if promised(middle) else (middle, high)
+    return high
 
 
 def power(name: str, plan: Sequence[tuple[int, int]]) -> list[Table]:
@@ -118,34 +146,37 @@ def power(name: str, plan: Sequence[tuple[int, int]]) -> list[Table]:
         for samples, runs in found.items()
     ]
     halves = [
-        Measured.median(map(least_refused, runs), runs[0].detectable, unit="×", form=".3f") for runs in found.values()
+        Measured.median(map(least_refuted, runs), stated(name, samples), unit="×", form=".3f")
+        for samples, runs in found.items()
     ]
     most = [
-        Measured(float(np.quantile([least_refused(run) for run in runs], 0.9)), None, runs[0].detectable, "×", ".3f")
-        for runs in found.values()
+        Measured(float(np.quantile([least_refuted(run) for run in runs], 0.9)), None, stated(name, samples), "×", ".3f")
+        for samples, runs in found.items()
     ]
-    lines = [line for samples, runs in found.items() for line in power_lines(samples, runs)]
+    lines = [line for samples, runs in found.items() for line in power_lines(samples, runs, stated(name, samples))]
     return [
         Grid(
-            f"{name}: share of runs that refuse the claim, by the factor by which it is too small",
+            f"{name}: share of runs that refute the claim, by the factor by which it is too small",
             ("", *(f"factor={factor:g}" for factor in FACTORS)),
             tuple(shares),
         ),
         Grid(
-            f"{name}: the smallest factor refused, by samples; printed is what the kit states",
-            ("refused by", *(f"samples={samples:,}" for samples in found)),
+            f"{name}: the smallest factor refuted, by samples; printed is what the kit states",
+            ("refuted by", *(f"samples={samples:,}" for samples in found)),
             (("half of the runs", *halves), ("nine runs of ten", *most)),
         ),
         Report(f"{name}: false alarms, the stated power, and time", lines),
     ]
 
 
-def power_lines(samples: int, runs: Sequence[Found]) -> list[Line]:
+def power_lines(samples: int, runs: Sequence[Found], factor: float) -> list[Line]:
     """At one number of samples."""
-    what, alarms = f"{samples:,} samples", sum(not found.holds for found in runs)
+    what, alarms = f"{samples:,} samples", sum(found.refuted for found in runs)
     return [
         at_most(f"{what}: false alarms", Measured(alarms, unit=f"of {len(runs)} runs", form=".0f"), 0.0),
-        Line(f"{what}: share of runs that refuse the stated factor", share(runs, runs[0].detectable)),
+        at_least(f"{what}: share of runs that refute the stated factor", share(runs, factor), POWER)
+        if math.isfinite(factor)
+        else Line(f"{what}: share of runs that refute the stated factor", "none is stated"),
         Line(f"{what}: one check", Measured.median((found.seconds for found in runs), unit="s", form=".3g")),
     ]
 

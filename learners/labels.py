@@ -112,13 +112,13 @@ def _refuse_missing(values: Values) -> None:
     if values.dtype.kind == "f":
         wrong = np.flatnonzero(~np.isfinite(values))
     elif values.dtype.kind in "OmM":
-        wrong = np.flatnonzero([is_missing(value) or _is_infinite(value) for value in values.tolist()])
+        wrong = np.flatnonzero([is_missing(value) for value in values.tolist()])
     else:
         return
     if not wrong.size:
         return
     row = int(wrong[0])
-    if _is_infinite(values[row : row + 1].tolist()[0]):
+    if values.dtype.kind == "f" and np.isinf(float(values[row])):
         raise ValueError(f"y: row {row} is infinite. Input y contains infinity or a value too large for dtype")
     raise ValueError(f"y: row {row} is NaN or missing. Input y contains NaN. Leave such records out before the fit")
 
@@ -130,10 +130,6 @@ def is_missing(value: object) -> bool:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     return isinstance(value, float | np.floating) and math.isnan(value)
-
-
-def _is_infinite(value: object) -> bool:
-    return isinstance(value, float | np.floating) and math.isinf(value)
 
 
 def _refuse_others(values: Values, unknown: npt.NDArray[np.bool_], classes: Sequence[object]) -> None:

@@ -1,5 +1,6 @@
 """Values of one column, each read by itself, as a number. [records-alone]"""
 
+import math
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias, cast
 
@@ -39,7 +40,7 @@ def as_numbers(values: Values, what: str, row_of: RowOf = same_row) -> npt.NDArr
         said = "Complex data not supported: " if values.dtype.kind == "c" else ""
         raise OutsideSchema(f"{what}: {said}{values.dtype} data is not supported, only numbers")
     if values.dtype.kind == "O":
-        _refuse_kinds(values, what, row_of)
+        values = _of_objects(values, what, row_of)
     try:
         return np.asarray(values, dtype=np.float64)  # a type that is asked for: each value is converted by itself
     except (TypeError, ValueError, OverflowError):
@@ -50,14 +51,17 @@ def as_numbers(values: Values, what: str, row_of: RowOf = same_row) -> npt.NDArr
         raise NotANumber(f"{said}; float() argument must be a string or a real number") from None
 
 
-def _refuse_kinds(values: Values, what: str, row_of: RowOf) -> None:
-    """numpy's own scalars among objects that float() would take, and drop a unit or an imaginary part."""
+def _of_objects(values: Values, what: str, row_of: RowOf) -> Values:
+    """With NaN for pandas' NA. Raises NotANumber for scalars of numpy whose unit or imaginary part would be dropped."""
     listed = values.tolist()
     wrong = tuple(kind for kind in set(map(type, listed)) if issubclass(kind, _UNLIKE))
     if wrong:
         place = next(place for place, value in enumerate(listed) if isinstance(value, wrong))
         said = f"{what}, row {row_of(place)}: a {type(listed[place]).__name__} is not a number"
         raise NotANumber(f"{said}; float() argument must be a string or a real number")
+    if "NAType" not in {kind.__name__ for kind in set(map(type, listed))}:
+        return values
+    return np.array([math.nan if type(value).__name__ == "NAType" else value for value in listed], dtype=object)
 
 
 _UNLIKE: Final = (np.datetime64, np.timedelta64, np.complexfloating)

@@ -56,7 +56,7 @@ from mechanisms.stopping import PoissonStopping
 from mechanisms.tuning import selection_cost
 from proofs_tests.harness.divergence import measured
 from proofs_tests.harness.neighbours import Pair
-from proofs_tests.harness.statistical import lower_bound
+from proofs_tests.harness.statistical import lower_bounds
 from proofs_tests.mutants.mutant import smaller
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.ledger_runs import ended, record, refused, run
@@ -326,7 +326,7 @@ def test_nobody_can_read_an_epsilon_into_it() -> None:
     with pytest.raises(UnsupportedCost, match="nothing to check"):
         measured(Pair(np.zeros(1), np.zeros(1)), Unbounded())
     with pytest.raises(UnsupportedCost, match="nothing to check"):
-        lower_bound(Unbounded(), 0.9, 0.1)
+        lower_bounds(Unbounded(), np.array([0.9]), np.array([0.1]))
     with pytest.raises(UnsupportedCost, match="no factor"):
         smaller(Unbounded(), 2.0)
     with pytest.raises(UnsupportedCost, match="not supported"):

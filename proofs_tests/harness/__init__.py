@@ -25,8 +25,10 @@ from proofs_tests.harness.divergence import (
 from proofs_tests.harness.enumeration import ScriptedNoise, output_law
 from proofs_tests.harness.exact import exact_delta, exact_loss
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
-from proofs_tests.harness.report import ClaimViolated, Report, table
-from proofs_tests.harness.statistical import empirical_epsilon, smallest_detectable
+from proofs_tests.harness.power import smallest_detectable
+from proofs_tests.harness.report import ClaimViolated, Report, Verdict, table
+from proofs_tests.harness.slickness import check_slickness
+from proofs_tests.harness.statistical import empirical_epsilon
 from proofs_tests.harness.surface import PinnedNoise, check_fitted_surface
 from proofs_tests.harness.transcripts import TranscriptNoise, check_transcripts, transcript_mu
 
@@ -37,6 +39,7 @@ __all__ = [
     "Report",
     "ScriptedNoise",
     "TranscriptNoise",
+    "Verdict",
     "approx_delta",
     "check_draws",
     "check_fitted_surface",
@@ -46,6 +49,7 @@ __all__ = [
     "check_records_alone",
     "check_robust_sensitivity",
     "check_sensitivity",
+    "check_slickness",
     "check_transcripts",
     "composed_epsilon",
     "empirical_epsilon",

@@ -23,8 +23,15 @@ from proofs_tests.harness.divergence import aligned, measured
 from proofs_tests.harness.enumeration import ScriptedNoise, output_law
 from proofs_tests.harness.exact import laws
 from proofs_tests.harness.neighbours import Pair
-from proofs_tests.harness.report import Report, judged
-from proofs_tests.harness.statistical import clopper_pearson, smallest_detectable, statistical_bound
+from proofs_tests.harness.power import (
+    ALTERNATIVES,
+    DRAW_ALTERNATIVES,
+    POWER,
+    smallest_detectable,
+    smallest_detectable_draw,
+)
+from proofs_tests.harness.report import Method, Report, judged
+from proofs_tests.harness.statistical import clopper_pearson, statistical_bound
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -44,8 +51,9 @@ def check_mechanism(
     """Compare a mechanism's declared cost with what it really loses on neighbouring data sets.
 
     A `FiniteMechanism` is checked exactly on every pair, by the law that it states (`check_draws` compares that with
-    its draws); any other one is sampled: `samples` draws on each side of
-    every pair, and a lower bound that is right with `confidence` over all pairs together.
+    its draws), and "exact" is about these pairs; any other one is sampled: `samples` draws on each side of
+    every pair, and a lower bound that is right with `confidence` over all pairs together. What that would have found is
+    in the report, for the alternatives of `proofs_tests.harness.power`.
     pairs: at least one; `neighbours(mechanism.adjacency, records, n)` gives all of a small domain.
     Raises ClaimViolated with the witness where more is lost than declared.
     """
@@ -82,21 +90,24 @@ def _by_samples(
 ) -> Report:
     each = 1.0 - (1.0 - confidence) / len(pairs)
     cost = mechanism.cost
-    found = [(*statistical_bound(mechanism, pair, cost, samples, each), pair) for pair in pairs]
-    worst, event, pair = max(found, key=lambda each: each[0])
+    found = [(statistical_bound(mechanism, pair, cost, samples, each), pair) for pair in pairs]
+    worst, pair = max(found, key=lambda looked: looked[0].bound)
     quantity, bound, _ = measured(Pair(np.zeros(1), np.zeros(1)), cost)
+    factor = smallest_detectable(cost, samples, each, max(looked.events for looked, _ in found))
     return Report(
         _subject(mechanism),
         repr(cost),
         quantity,
         bound,
-        worst,
+        worst.bound,
         "statistical",
-        f"{_text(pair)}, {event.event}",
+        f"{_text(pair)}, {worst.event}",
         len(pairs),
         time.perf_counter() - started,
-        smallest_detectable(cost, samples, each),
+        factor,
+        None if factor is None else POWER,
         confidence,
+        ALTERNATIVES,
     )
 
 
@@ -117,6 +128,7 @@ def check_draws(
     outside = np.maximum(bounds[:, 0] - known, known - bounds[:, 1])
     outside[(known <= 0.0) & (counts > 0)] = 1.0  # what cannot come has come
     worst = int(np.argmax(outside))
+    factor = smallest_detectable_draw(stated, samples, failure)
     witness = f"outcome {worst} came {counts[worst]} times, its probability is stated as {known[worst]:.4g}; {data!r}"
     return judged(
         Report(
@@ -129,8 +141,10 @@ def check_draws(
             witness,
             1,
             time.perf_counter() - started,
-            1.0 + 8.0 / np.sqrt(samples * max(float(np.max(stated)), 1e-12)),
+            factor,
+            None if factor is None else POWER,
             confidence,
+            DRAW_ALTERNATIVES,
         )
     )
 
@@ -214,9 +228,15 @@ def check_sensitivity(
     | Query[D, FloatArray, L2Sensitivity]
     | Query[D, FloatArray, L1Sensitivity],
     pairs: Iterable[Pair[D]],
+    *,
+    complete: bool = False,
 ) -> Report:
-    """Compare a query's declared sensitivity with how far it really moves. Raises ClaimViolated."""
-    return judged(_sensitivity(query.name, query.evaluate, lambda pair: query.sensitivity, pairs))
+    """Compare a query's declared sensitivity with how far it really moves. Raises ClaimViolated.
+
+    complete: whether these are all pairs of the finite domain that is meant, as `neighbours` gives them. Only then the
+    verdict can be "exact"; some pairs of many are a search, of which no probability can be stated.
+    """
+    return judged(_sensitivity(query.name, query.evaluate, lambda pair: query.sensitivity, pairs, complete))
 
 
 def check_robust_sensitivity(
@@ -225,13 +245,15 @@ def check_robust_sensitivity(
     | RobustQuery[W, FloatArray, L2Sensitivity]
     | RobustQuery[W, FloatArray, L1Sensitivity],
     pairs: Iterable[Pair[W]],
+    *,
+    complete: bool = False,
 ) -> Report:
     """The same for a robust query: its sensitivity at the ζ that the data's own certificate promises."""
 
     def declared(pair: Pair[W]) -> Sensitivity:
         return query.sensitivity(max(pair.before.slickness.zeta, pair.after.slickness.zeta))
 
-    return judged(_sensitivity(query.name, query.evaluate, declared, pairs))
+    return judged(_sensitivity(query.name, query.evaluate, declared, pairs, complete))
 
 
 def _sensitivity(
@@ -239,6 +261,7 @@ def _sensitivity(
     evaluate: Callable[[D], FloatArray],
     declared: Callable[[Pair[D]], Sensitivity],
     pairs: Iterable[Pair[D]],
+    complete: bool,
 ) -> Report:
     started, worst, number = time.perf_counter(), (-1.0, 0.0, "", ""), 0
     for pair in pairs:
@@ -250,8 +273,12 @@ def _sensitivity(
             bound = sensitivity.value
     if not number:
         raise ValueError("pairs: expected at least one pair of neighbouring data sets")
-    quantity = "change"
-    return Report(name, worst[2], quantity, bound, worst[1], "exact", worst[3], number, time.perf_counter() - started)
+    spent, method = time.perf_counter() - started, _found_by(complete)
+    return Report(name, worst[2], "change", bound, worst[1], method, worst[3], number, spent)
+
+
+def _found_by(complete: bool) -> Method:
+    return "exact" if complete else "search"
 
 
 def check_learner(

@@ -1,21 +1,26 @@
 """`exchequer audit`: check what somebody's module declares, from the shell."""
 
 import importlib
+import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeAlias, TypeVar, cast
 
 import attrs
 import click
 
 from accountant._numbers import open_probability
+from boosting import NextMeasure
 from mechanisms.core import FiniteMechanism, Mechanism
+from mechanisms.robust import Certified
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, check_draws, check_mechanism
 from proofs_tests.harness.neighbours import Pair, neighbours
 from proofs_tests.harness.report import ClaimViolated, Report, table
+from proofs_tests.harness.slickness import LabelledPoints, Lookup, check_slickness
 
 D = TypeVar("D")
+W = TypeVar("W", bound=Certified)
 R = TypeVar("R")
 T = TypeVar("T")
 
@@ -33,10 +38,24 @@ class Audit(Generic[D, R]):
         return Audit(mechanism, tuple(neighbours(mechanism.adjacency, list(records), n)))
 
 
-def audits(target: object) -> Iterator[Audit[object, object]]:
+@attrs.frozen
+class MeasureAudit(Generic[W]):
+    """A measure producer whose certificate to check: see `check_slickness`."""
+
+    measure: NextMeasure[LabelledPoints, W, Lookup]
+    sizes: Sequence[int] = (1, 2, 3)
+    rounds: int = 3
+    points: int = 2
+    predictions: Sequence[float] = (-1.0, 1.0)
+
+
+Target: TypeAlias = Audit[object, object] | MeasureAudit[Certified]
+
+
+def audits(target: object) -> Iterator[Target]:
     """The audits that an object stands for: itself, its items, or what it returns when called."""
-    if isinstance(target, Audit):
-        yield cast("Audit[object, object]", target)
+    if isinstance(target, Audit | MeasureAudit):
+        yield cast("Target", target)
     elif isinstance(target, list | tuple):
         for item in target:
             yield from audits(item)
@@ -44,8 +63,8 @@ def audits(target: object) -> Iterator[Audit[object, object]]:
         yield from audits(_called(cast("Callable[[], object]", target)))
     else:
         raise TypeError(
-            f"expected an Audit, a list of them or a function that returns one, got {type(target).__name__}: "
-            "write audit = Audit.over(mechanism, records, n)"
+            "expected an Audit or a MeasureAudit, a list of them or a function that returns one, got "
+            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n)"
         )
 
 
@@ -69,8 +88,11 @@ def found(name: str) -> object:
         raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
 
 
-def checked(audit: Audit[object, object], samples: int, confidence: float) -> list[Report]:
-    """The reports, whether their claims hold or not; a finite mechanism's draws are compared with its law as well."""
+def checked(audit: Target, samples: int, confidence: float) -> list[Report]:
+    """The reports, refuted or not; a finite mechanism's draws are compared with its law as well."""
+    if isinstance(audit, MeasureAudit):
+        settings = attrs.asdict(audit, recurse=False)
+        return [_reported(partial(check_slickness, **settings))]
     mechanism, pairs = audit.mechanism, audit.pairs
     checks: list[Callable[[], Report]] = [
         lambda: check_mechanism(mechanism, pairs, samples=samples, confidence=confidence)
@@ -97,13 +119,18 @@ def _reported(check: Callable[[], Report]) -> Report:
 @click.argument("name", metavar="PACKAGE.MODULE:NAME")
 @click.option("--samples", type=click.IntRange(min=100), default=SAMPLES, show_default=True, help="Draws a side.")
 @click.option("--confidence", type=float, default=CONFIDENCE, help="Of statistical verdicts.", show_default=True)
-def audit(name: str, samples: int, confidence: float) -> None:
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
+def audit(name: str, samples: int, confidence: float, as_json: bool) -> None:
     """Check that mechanisms cost what they declare.
 
-    NAME is an `Audit` of proofs_tests.harness.command (a mechanism and pairs of neighbouring data sets), a list of
-    them, or a function that returns either. Mechanisms with finitely many outcomes are checked exactly, all others
-    by sampling. Exit code 0 when all claims hold, 1 when one is violated (the worst pair is printed), 2 when
-    something is wrong with the input.
+    NAME is an `Audit` of proofs_tests.harness.command (a mechanism and pairs of neighbouring data sets) or a
+    `MeasureAudit` (a boosting measure, whose slickness certificate is checked), a list of them, or a function that
+    returns either.
+
+    A verdict is "exact" (computed, over all pairs given), "refuted" (the worst pair is printed), or "not refuted",
+    with the factor that would have been found and its probability. Mechanisms with finitely many outcomes are checked
+    exactly, all others by sampling. Exit code 1 when a claim is refuted, 2 when something is wrong with the input,
+    else 0.
 
     \b
     Example:
@@ -114,8 +141,8 @@ def audit(name: str, samples: int, confidence: float) -> None:
     ]
     if not reports:
         raise ValueError(f"{name}: nothing to check")
-    click.echo(table(reports))
-    wrong = [report for report in reports if not report.holds]
+    click.echo(json.dumps([report.as_dict() for report in reports], indent=1) if as_json else table(reports))
+    wrong = [report for report in reports if report.refuted]
     for report in wrong:
         click.echo(f"\n{report}", err=True)
     raise SystemExit(1 if wrong else 0)

@@ -1,8 +1,23 @@
-"""What a check found: claimed against found, by which method, and the witness."""
+"""What a check found: claimed against found, the verdict in one of three words, and the witness."""
 
+import math
 from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
 
 import attrs
+
+Verdict = Literal["exact", "refuted", "not refuted"]
+"""exact: an exact law was computed over all the pairs given, and the claim is not below it. refuted: there is a
+witness. not refuted: neither; what the check would have found, and with which probability, is said beside it."""
+
+Method = Literal["exact", "statistical", "search"]
+"""exact: nothing that the check is about was left out. statistical: by draws. search: some pairs, or transcripts, of
+many were looked at, each exactly."""
+
+
+def _method(report: "Report", attribute: object, value: str) -> None:
+    if value not in get_args(Method):
+        raise ValueError(f"method: expected one of {', '.join(get_args(Method))}, got {value!r}")
 
 
 @attrs.frozen
@@ -10,9 +25,10 @@ class Report:
     """The outcome of one check.
 
     subject: what was checked.  claimed: the declared cost or bound, as text.  quantity: what the numbers are.
-    bound: the declared number.  found: the largest seen (exact), or proved with `confidence` (statistical).
-    method: "exact" or "statistical".  witness: the worst pair, printable.  pairs: how many were looked at.
-    detectable: the smallest factor of miscalibration the method would have found; 1 for exact ones.
+    bound: the declared number.  found: the largest seen (exact, search), or proved with `confidence` (statistical).
+    witness: the worst pair, printable.  pairs: how many were looked at, a pair along another transcript being another.
+    factor, power: had the bound been too small by `factor`, this check would have refuted it with at least the
+    probability `power`; both None where no such number can be stated.  alternatives: how what is too small would show.
     """
 
     subject: str
@@ -20,33 +36,69 @@ class Report:
     quantity: str
     bound: float
     found: float
-    method: str
+    method: Method = attrs.field(validator=_method)
     witness: str
     pairs: int
     seconds: float
-    detectable: float = 1.0
+    factor: float | None = None
+    power: float | None = None
     confidence: float = 1.0
+    alternatives: str = ""
 
     @property
     def ratio(self) -> float:
-        """found/bound: 1 is tight, above 1 is a violation; 0 where nothing was claimed and nothing found."""
+        """found/bound: 1 is tight, above 1 refutes; 0 where nothing was claimed and nothing found."""
         if self.bound == 0.0:
             return 0.0 if self.found <= _tolerance(0.0) else float("inf")
         return self.found / self.bound
 
     @property
-    def holds(self) -> bool:
-        """Whether nothing above the bound was found, up to rounding: 1e-9 of the bound and 1e-13."""
-        return self.found <= self.bound + _tolerance(self.bound)
+    def refuted(self) -> bool:
+        """Whether more than the bound was found, beyond rounding: 1e-9 of the bound and 1e-13. NaN counts as ∞."""
+        return not self.found <= self.bound + _tolerance(self.bound)
+
+    @property
+    def verdict(self) -> Verdict:
+        """One word for it."""
+        if self.refuted:
+            return "refuted"
+        return "exact" if self.method == "exact" else "not refuted"
+
+    @property
+    def statement(self) -> str:
+        """The verdict, and where it is "not refuted", what that is worth."""
+        if self.verdict != "not refuted":
+            return self.verdict
+        if self.factor is None or self.power is None:
+            return f"not refuted ({self.pairs} pairs tried; no probability can be stated)"
+        return (
+            f"not refuted (would have found a factor of {_rounded_up(self.factor):.3g} with probability {self.power:g})"
+        )
+
+    def as_dict(self) -> dict[str, str | int | float | None]:
+        """The same for programs, all of it JSON: infinite numbers, which JSON lacks, are "inf"."""
+        fields = {"verdict": self.verdict, **attrs.asdict(self), "ratio": self.ratio}
+        return {name: _json(value) for name, value in fields.items()}
 
     def __str__(self) -> str:
-        verdict = "holds" if self.holds else "VIOLATED"
-        power = "" if self.method == "exact" else f" (confidence {self.confidence:.9g}, detects x{self.detectable:.3g})"
+        about = [f"confidence {self.confidence:.9g}"] if self.method == "statistical" else []
+        about += [f"power where {self.alternatives}"] if self.factor is not None and not self.refuted else []
+        power = f" ({'; '.join(about)})" if about else ""
         return (
-            f"{self.subject}: {self.claimed} {verdict}; {self.quantity} {self.found:.6g} of {self.bound:.6g}, "
+            f"{self.subject}: {self.claimed}: {self.statement}; {self.quantity} {self.found:.6g} of {self.bound:.6g}, "
             f"ratio {self.ratio:.4f}, {self.method}{power}, {self.pairs} pairs, {self.seconds:.2f} s; "
             f"worst: {self.witness}"
         )
+
+
+def _rounded_up(number: float) -> float:
+    """To three digits: no factor is stated that is smaller than the true one."""
+    step = 10.0 ** (math.floor(math.log10(number)) - 2)
+    return math.ceil(number / step) * step
+
+
+def _json(value: str | int | float | None) -> str | int | float | None:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _tolerance(bound: float) -> float:
@@ -54,7 +106,7 @@ def _tolerance(bound: float) -> float:
 
 
 class ClaimViolated(AssertionError):
-    """A declared cost is below what was found. `report` has the numbers and the witness."""
+    """A claim is refuted: it is below what was found. `report` has the numbers and the witness."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(str(report))
@@ -62,8 +114,8 @@ class ClaimViolated(AssertionError):
 
 
 def judged(report: Report) -> Report:
-    """The report, if its claim holds. Raises ClaimViolated otherwise."""
-    if not report.holds:
+    """The report, if its claim is not refuted. Raises ClaimViolated otherwise."""
+    if report.refuted:
         raise ClaimViolated(report)
     return report
 
@@ -72,13 +124,13 @@ def table(reports: Iterable[Report]) -> str:
     """Reports as a Markdown table, worst ratio first."""
     rows: Sequence[Report] = sorted(reports, key=lambda report: -report.ratio)
     head = [
-        "| subject | claimed | found | ratio | method | pairs | seconds |",
+        "| subject | claimed | verdict | found | ratio | pairs | seconds |",
         "| --- | --- | --- | --- | --- | --- | --- |",
     ]
     return "\n".join(
         head
         + [
-            f"| {row.subject} | {row.claimed} | {row.quantity} {row.found:.6g} | {row.ratio:.4f} | {row.method} | "
+            f"| {row.subject} | {row.claimed} | {row.statement} | {row.quantity} {row.found:.6g} | {row.ratio:.4f} | "
             f"{row.pairs} | {row.seconds:.2f} |"
             for row in rows
         ]

@@ -19,6 +19,7 @@ from scipy.special import softmax
 
 from mechanisms.core import FloatArray
 from proofs_tests.harness.neighbours import Pair
+from proofs_tests.harness.report import Report, judged
 
 D = TypeVar("D")
 
@@ -56,6 +57,10 @@ class Worst:
     value: float
     witness: str
     examples: int
+
+    def against(self, subject: str, claimed: str, quantity: str, bound: float) -> Report:
+        """A claim that the value is at most `bound`: not refuted, or ClaimViolated is raised; never exact."""
+        return judged(Report(subject, claimed, quantity, bound, self.value, "search", self.witness, self.examples, 0.0))
 
 
 def worst_case(

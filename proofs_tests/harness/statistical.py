@@ -1,13 +1,14 @@
 """Lower bounds on what a sampler loses, with stated confidence.
 
-An event is chosen on one half of the samples and its two probabilities are bounded on the other half by
-Clopper & Pearson's exact intervals, so the choice costs no confidence.
+A quarter of the samples says where to look: an eighth makes the scores, an eighth the events, half-lines of these
+scores. On the other three quarters *all* events are tested, by Clopper & Pearson's exact intervals: the one that looked
+worst takes half of the chance of error, the others share the rest. So an event that loses too much is found whichever
+event looked worst, and what is found with which probability can be said (`proofs_tests.harness.power`).
 """
 
 import functools
-import math
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -15,62 +16,77 @@ from scipy import stats
 from scipy.special import ndtri
 
 from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
+from boosting.measures import IntArray
 from mechanisms.core import FloatArray, Mechanism
 from proofs_tests.harness.neighbours import Pair
 
 D = TypeVar("D")
 R = TypeVar("R")
 
+Score: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Rows, shape (k, d), to numbers, shape (k,)."""
+
 AXES = 32
 """Outputs of at most so many numbers are also looked at number by number."""
 
-EVENTS = 400
-"""How many half-lines are tried on the choosing half."""
+OUTCOMES = 64
+"""Where there are at most so many different outputs, each is also looked at by itself."""
+
+EVENTS = 100
+"""At most so many thresholds of a score, each of which makes two half-lines."""
 
 
 @attrs.frozen
 class Estimate:
-    """Bounds that hold together with the stated confidence: P(event) >= low on one data set, <= high on the other."""
+    """What is proved with the stated confidence: the bound, the event that shows it, and how many were tested."""
 
-    low: float
-    high: float
+    bound: float
     event: str
-    samples: int
-    confidence: float
+    events: int
+
+
+def lowest(hits: FloatArray, trials: float, failure: float) -> FloatArray:
+    """Lower bounds on probabilities by their counts, shape of `hits`, each wrong with chance at most `failure`."""
+    low = stats.beta.ppf(failure, np.maximum(hits, 1.0), trials - hits + 1.0)
+    return np.where(hits > 0.0, low, 0.0)
 
 
 def clopper_pearson(hits: int, trials: int, failure: float) -> tuple[float, float]:
     """One-sided bounds on a probability, each wrong with chance at most `failure`."""
-    low = float(stats.beta.ppf(failure, hits, trials - hits + 1)) if hits else 0.0
-    high = float(stats.beta.ppf(1.0 - failure, hits + 1, trials - hits)) if hits < trials else 1.0
-    return low, high
+    both = lowest(np.array([hits, trials - hits], dtype=np.float64), trials, failure)
+    return float(both[0]), float(1.0 - both[1])
 
 
-def lower_bound(cost: Cost, low: float, high: float) -> float:
-    """What two such probabilities prove, in the currency of the cost: ε, ρ or μ; 0 where nothing."""
-    if not low > high:
-        return 0.0
-    match cost:
-        case PureDP() | BoundedRange():
-            return math.log(low / high)
-        case ApproxDP(delta=delta):
-            return math.log((low - delta) / high) if low - delta > high else 0.0
-        case ZCDP():
-            return _binary_rho(low, high)
-        case GDP():
-            return float(ndtri(low) - ndtri(high)) if high > 0.0 and low < 1.0 else 0.0
-        case Unbounded():
-            raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
+def lower_bounds(cost: Cost, low: FloatArray, high: FloatArray) -> FloatArray:
+    """What P(event) >= low on one data set and <= high on the other prove, in the currency of the cost: ε, ρ or μ.
+
+    low, high: shape (k,), as is what comes back; 0 where nothing is proved.
+    """
+    found = np.zeros_like(low)
+    shown = low > high
+    p, q = low[shown], high[shown]
+    with np.errstate(divide="ignore"):
+        match cost:
+            case PureDP() | BoundedRange():
+                found[shown] = np.log(p / q)
+            case ApproxDP(delta=delta):
+                found[shown] = np.log(np.maximum(p - delta, 0.0) / q)
+            case ZCDP():
+                found[shown] = _binary_rho(p, q)
+            case GDP():
+                found[shown] = ndtri(p) - ndtri(q)
+            case Unbounded():
+                raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
+    return np.maximum(found, 0.0)
 
 
-def _binary_rho(p: float, q: float) -> float:
-    """max over orders of D_α/α between two coins: the data-processing inequality."""
-    orders = 1.0 + np.geomspace(1e-3, 1e3, 200)
-    logs = np.logaddexp(
-        orders * math.log(p) + (1.0 - orders) * math.log(q),
-        orders * np.log1p(-p) + (1.0 - orders) * np.log1p(-q) if p < 1.0 else np.full_like(orders, -np.inf),
-    )
-    return max(0.0, float(np.max(logs / ((orders - 1.0) * orders))))
+def _binary_rho(p: FloatArray, q: FloatArray) -> FloatArray:
+    """max over orders of D_α/α between two coins: the data-processing inequality. p > q, shape (k,)."""
+    orders = (1.0 + np.geomspace(1e-3, 1e3, 200))[:, None]
+    with np.errstate(divide="ignore"):
+        rest = np.where(p < 1.0, orders * np.log1p(-p), -np.inf) + (1.0 - orders) * np.log1p(-q)
+    logs = np.logaddexp(orders * np.log(p) + (1.0 - orders) * np.log(q), rest)
+    return np.asarray(np.max(logs / ((orders - 1.0) * orders), axis=0))
 
 
 def _numeric(output: object) -> bool:
@@ -138,64 +154,113 @@ def _directions(first: FloatArray, second: FloatArray) -> FloatArray:
     ridge = 1e-9 * np.eye(difference.size)
     whitened = np.linalg.solve(unit + ridge, difference / scale) / scale
     axes = np.diag(np.where(difference < 0.0, -1.0, 1.0)) if difference.size <= AXES else np.zeros((difference.size, 0))
-    return np.column_stack([difference, whitened, axes])
+    return np.column_stack([difference, whitened, axes]) if difference.size > 1 else axes
 
 
 def _along(way: FloatArray, rows: FloatArray) -> FloatArray:
     return np.asarray(rows @ way)
 
 
-def _scores(first: FloatArray, second: FloatArray) -> list[Callable[[FloatArray], FloatArray]]:
-    """Scores worth looking at: a table of log-ratios where rows repeat, and some directions."""
-    scores: list[Callable[[FloatArray], FloatArray]] = [
-        functools.partial(_along, way) for way in _directions(first, second).T
-    ]
-    rows, both = np.unique(np.vstack([first, second]), axis=0, return_inverse=True)
+def _scores(first: FloatArray, second: FloatArray) -> list[Score]:
+    """Scores worth looking at: some directions; where rows repeat a table of log-ratios; and each of a few rows."""
+    scores: list[Score] = [functools.partial(_along, way) for way in _directions(first, second).T]
+    rows, both = _different(np.vstack([first, second]))
     if rows.shape[0] <= first.shape[0] // 4:
-        both = both.ravel()
         counts = [np.bincount(part, minlength=rows.shape[0]) + 0.5 for part in np.split(both, [first.shape[0]])]
         ratios = np.log(counts[0] / counts[1])
         table = {row.tobytes(): float(ratio) for row, ratio in zip(rows, ratios, strict=True)}
-        scores.append(lambda x: np.array([table.get(row.tobytes(), 0.0) for row in np.ascontiguousarray(x)]))
+        scores.append(functools.partial(_looked_up, table))
+    if rows.shape[0] <= OUTCOMES:
+        scores += [functools.partial(_is, row) for row in rows]
     return scores
 
 
-def _best_event(cost: Cost, first: FloatArray, second: FloatArray) -> tuple[float, float]:
-    """The threshold whose half-line looks worst on the choosing half, and how bad it looks."""
-    thresholds = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0.0, 1.0, EVENTS)))
-    trials = first.size
-    hits = trials - np.searchsorted(np.sort(first), thresholds)
-    misses = trials - np.searchsorted(np.sort(second), thresholds)
-    lows = np.where(hits > 0, stats.beta.ppf(1e-3, np.maximum(hits, 1), trials - hits + 1), 0.0)
-    highs = np.where(misses < trials, stats.beta.ppf(1.0 - 1e-3, misses + 1, np.maximum(trials - misses, 1)), 1.0)
-    worths = [lower_bound(cost, low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
-    best = int(np.argmax(worths))
-    return float(thresholds[best]), worths[best]
+def _looked_up(table: dict[bytes, float], rows: FloatArray) -> FloatArray:
+    """What the table says of each row; 0 of one that it lacks."""
+    different, place = _different(rows)  # rows repeat, so these are few
+    return np.array([table.get(row.tobytes(), 0.0) for row in different])[place]
 
 
-def estimate(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> tuple[float, Estimate]:
+def _different(rows: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The rows that differ, with no negative zeros, and which of them each row is."""
+    if rows.shape[1] == 1:  # sorted much faster
+        values, place = np.unique(rows[:, 0] + 0.0, return_inverse=True)
+        return values[:, None], place
+    found, place = np.unique(rows + 0.0, axis=0, return_inverse=True)
+    return found, place.ravel()
+
+
+def _is(row: FloatArray, rows: FloatArray) -> FloatArray:
+    return np.asarray(np.all(rows == row, axis=1), dtype=np.float64)
+
+
+@attrs.frozen
+class _Counts:
+    """How often each event came: score >= t and score < t for each threshold t of a score, shape (2k,)."""
+
+    thresholds: FloatArray
+    hits: FloatArray
+    misses: FloatArray
+    trials: int
+
+    @staticmethod
+    def of(first: FloatArray, second: FloatArray, thresholds: FloatArray) -> "_Counts":
+        """first, second: the score of as many outputs on each data set."""
+        above = [side.size - np.searchsorted(np.sort(side), thresholds) for side in (first, second)]
+        hits, misses = (np.concatenate([side, first.size - side]).astype(np.float64) for side in above)
+        return _Counts(thresholds, hits, misses, first.size)
+
+    def bounds(self, cost: Cost, failure: float, only: slice = slice(None)) -> FloatArray:
+        """What each event proves, or some of them; wrong with chance at most 2·failure."""
+        low = lowest(self.hits[only], self.trials, failure)
+        return lower_bounds(cost, low, 1.0 - lowest(self.trials - self.misses[only], self.trials, failure))
+
+    def event(self, place: int) -> str:
+        """Its name."""
+        sign = ">=" if place < self.thresholds.size else "<"
+        return f"score {sign} {self.thresholds[place % self.thresholds.size]:.4g}"
+
+
+def _thresholds(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Quantiles of a score; but for the smallest, which nothing is below."""
+    cuts = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0.0, 1.0, EVENTS + 1)))
+    return cuts[1:] if cuts.size > 1 else cuts
+
+
+def tested(samples: int) -> int:
+    """How many of the draws on each data set the events are tested on."""
+    return samples - 2 * (samples // 8)
+
+
+def share(confidence: float, events: int) -> float:
+    """The chance of error of a bound on a probability of one of so many events; the favourite has `events` times it."""
+    return 0.25 * (1.0 - confidence) / events
+
+
+def estimate(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
     """A lower bound from outputs on two data sets, shape (samples, d) each, and the event that shows it."""
-    half = first.shape[0] // 2
     rows = _numbers(np.vstack([first, second]))
     first, second = rows[: first.shape[0]], rows[first.shape[0] :]
-    # Scores are made on one quarter and compared on another, so that a table that fits its own noise does not win.
-    made = half // 2
-    looks = [
-        (score, *_best_event(cost, score(first[made:half]), score(second[made:half])))
-        for score in _scores(first[:made], second[:made])
-    ]
-    score, threshold, _ = max(looks, key=lambda look: look[2])
-    rest = first.shape[0] - half
-    failure = 0.5 * (1.0 - confidence)
-    low, _ = clopper_pearson(int(np.sum(score(first[half:]) >= threshold)), rest, failure)
-    _, high = clopper_pearson(int(np.sum(score(second[half:]) >= threshold)), rest, failure)
-    found = Estimate(low, high, f"score >= {threshold:.4g}", first.shape[0], confidence)
-    return lower_bound(cost, low, high), found
+    # Events are made and compared on draws that made no score, so that a table that fits its own noise does not win.
+    made = first.shape[0] // 8
+    compared, counted = list[_Counts](), list[_Counts]()
+    for score in _scores(first[:made], second[:made]):
+        one, other = score(first[made:]), score(second[made:])
+        cuts = _thresholds(one[:made], other[:made])
+        compared.append(_Counts.of(one[:made], other[:made], cuts))
+        counted.append(_Counts.of(one[made:], other[made:], cuts))
+    places = [(counts, place) for counts in counted for place in range(counts.hits.size)]
+    favourite = int(np.argmax(_bounds(cost, compared, 1e-3)))
+    found = _bounds(cost, counted, share(confidence, len(places)))
+    counts, place = places[favourite]
+    found[favourite] = counts.bounds(cost, share(confidence, 1), slice(place, place + 1))[0]
+    worst = int(np.argmax(found)) if np.any(found > 0.0) else favourite
+    counts, place = places[worst]
+    return Estimate(float(found[worst]), counts.event(place), len(places))
 
 
-def outputs(mechanism: Mechanism[D, R], data: D, number: int) -> FloatArray:
-    """Draws on one data set, as rows of numbers."""
-    return _as_rows(mechanism.sample(data) for _ in range(number))
+def _bounds(cost: Cost, counts: list[_Counts], failure: float) -> FloatArray:
+    return np.concatenate([each.bounds(cost, failure) for each in counts])
 
 
 def empirical_epsilon(
@@ -203,12 +268,10 @@ def empirical_epsilon(
 ) -> float:
     """A lower bound on ε at δ for this pair, right with that confidence; both directions are tried.
 
-    delta: in [0, 1).  samples: draws on each data set, half of them to choose the event.
+    delta: in [0, 1).  samples: draws on each data set, a quarter of them to choose the events.
     """
     cost = ApproxDP(1.0, delta) if delta else PureDP(1.0)
-    first, second = _aligned(mechanism, pair, samples)
-    each = 0.5 * (1.0 + confidence)
-    return max(estimate(cost, first, second, each)[0], estimate(cost, second, first, each)[0])
+    return statistical_bound(mechanism, pair, cost, samples, confidence).bound
 
 
 def _aligned(mechanism: Mechanism[D, R], pair: Pair[D], samples: int) -> tuple[FloatArray, FloatArray]:
@@ -219,65 +282,27 @@ def _aligned(mechanism: Mechanism[D, R], pair: Pair[D], samples: int) -> tuple[F
     return rows[:samples], rows[samples:]
 
 
+def one_way(confidence: float) -> float:
+    """The confidence of each of the two directions."""
+    return 0.5 * (1.0 + confidence)
+
+
 def statistical_bound(
     mechanism: Mechanism[D, R], pair: Pair[D], cost: Cost, samples: int, confidence: float
-) -> tuple[float, Estimate]:
-    """The same in the currency of a declared cost: ε, ρ or μ."""
-    first, second = _aligned(mechanism, pair, samples)
-    each = 0.5 * (1.0 + confidence)
+) -> Estimate:
+    """A lower bound in the currency of a declared cost, ε, ρ or μ; both directions are tried."""
+    return bound_between(cost, *_aligned(mechanism, pair, samples), confidence)
+
+
+def bound_between(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
+    """The same from outputs on two data sets, shape (samples, d) each. Raises ValueError for fewer than 16 samples."""
+    if first.shape[0] < 16:
+        raise ValueError(f"samples: expected at least 16 draws on each data set, got {first.shape[0]}")
+    each = one_way(confidence)
     ways = estimate(cost, first, second, each), estimate(cost, second, first, each)
+    worst = max(ways, key=lambda way: way.bound)
+    events = max(way.events for way in ways)
     if isinstance(cost, BoundedRange):
         # The largest loss and the smallest are both bounded, and a width is their difference.
-        return sum(max(0.0, found) for found, _ in ways), max(ways, key=lambda found: found[0])[1]
-    return max(ways, key=lambda found: found[0])
-
-
-@functools.lru_cache(maxsize=1024)
-def smallest_detectable(cost: Cost, samples: int, confidence: float = 1.0 - 1e-6) -> float:
-    """The smallest factor by which a cost can be understated and still be found, for a typical mechanism of its kind.
-
-    Not for every mechanism: for Laplace noise (pure DP and (ε, δ)), a choice of two (bounded range) and Gaussian noise
-    (ρ and μ), each at the factor's cost, with counts two standard deviations short of their means. A mechanism that
-    loses its ε on rare events only, or on none that is a half-line of a score, takes more.
-    """
-    low, high = 1.0, 2.0
-    while not _found_at(cost, high, samples, confidence):
-        low, high = high, 2.0 * high
-        if high > 1e6:
-            return math.inf
-    for _ in range(40):
-        middle = math.sqrt(low * high)
-        low, high = (low, middle) if _found_at(cost, middle, samples, confidence) else (middle, high)
-    return high
-
-
-def _typical_events(cost: Cost, factor: float) -> tuple[FloatArray, FloatArray]:
-    """P and Q of the events worth looking at, for a typical mechanism at factor times the cost."""
-    match cost:
-        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
-            return np.array([0.5]), np.array([0.5 * math.exp(-factor * epsilon)])
-        case BoundedRange(epsilon=epsilon):
-            likely = 1.0 / (1.0 + math.exp(-0.5 * factor * epsilon))
-            return np.array([likely]), np.array([1.0 - likely])
-        case ZCDP(rho=rho):
-            mu = math.sqrt(2.0 * factor * rho)
-        case GDP(mu=declared):
-            mu = factor * declared
-    thresholds = np.linspace(-3.0, 3.0 + mu, 40)
-    return np.asarray(stats.norm.sf(thresholds - mu)), np.asarray(stats.norm.sf(thresholds))
-
-
-def _found_at(cost: Cost, factor: float, samples: int, confidence: float) -> bool:
-    trials, failure = samples - samples // 2, 0.25 * (1.0 - confidence)
-    claimed = attrs.astuple(cost)[0]
-    p, q = _typical_events(cost, factor)
-    hits = np.floor(trials * p - 2.0 * np.sqrt(trials * p * (1.0 - p)))
-    misses = np.ceil(trials * q + 2.0 * np.sqrt(trials * q * (1.0 - q)))
-    # Events so rare or so sure that a bound would be 0 or 1 show nothing.
-    useful = (hits > 0.0) & (misses < trials)
-    lows = stats.beta.ppf(failure, hits[useful], trials - hits[useful] + 1.0)
-    highs = stats.beta.ppf(1.0 - failure, misses[useful] + 1.0, trials - misses[useful])
-    ways = 2.0 if isinstance(cost, BoundedRange) else 1.0  # a width adds up over both directions
-    return any(
-        ways * lower_bound(cost, float(low), float(high)) > claimed for low, high in np.column_stack([lows, highs])
-    )
+        return attrs.evolve(worst, bound=sum(way.bound for way in ways), events=events)
+    return attrs.evolve(worst, events=events)

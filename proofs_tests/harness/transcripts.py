@@ -100,7 +100,8 @@ def check_transcripts(
     """Whether a learner's μ holds on these pairs along several transcripts each. Raises ClaimViolated.
 
     learn: fits on a sample with a noise source, from which all its noise must come; deterministic otherwise.
-    Exact on the pairs and transcripts that are looked at, and silent about others.
+    Exact on the pairs and transcripts that are looked at, and silent about others: a search, so that a claim is refuted
+    or not refuted, and no probability can be stated.
     """
     started, worst, witness, number = time.perf_counter(), 0.0, "none", 0
     for index, pair in enumerate(pairs):
@@ -111,5 +112,5 @@ def check_transcripts(
                 worst, witness = found, f"pair {index}, transcript {seed}"
     spent = time.perf_counter() - started
     return judged(
-        Report(subject, repr(claimed), "mu along a transcript", claimed.mu, worst, "exact", witness, number, spent)
+        Report(subject, repr(claimed), "mu along a transcript", claimed.mu, worst, "search", witness, number, spent)
     )

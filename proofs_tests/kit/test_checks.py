@@ -52,11 +52,9 @@ from proofs_tests.harness import (
     check_mechanism,
     check_sensitivity,
     composed_epsilon,
-    empirical_epsilon,
     exact_delta,
     exact_loss,
     neighbours,
-    smallest_detectable,
     table,
 )
 from proofs_tests.harness.divergence import measured
@@ -88,7 +86,7 @@ def counts(sensitivity: float = 2.0) -> Query[tuple[int, ...], FloatArray, Range
 def test_a_finite_kernel_passes_and_a_quarter_less_is_found_exactly(kernel: FiniteKernel) -> None:
     size = 2 if isinstance(kernel, NoisyMaxKernel) and kernel.candidates == 2 else 3
     report = check_kernel(kernel, RangeSensitivity(0.5), size=size)
-    assert (report.method, report.holds) == ("exact", True)
+    assert (report.method, report.verdict) == ("exact", "exact")
     assert report.ratio > 0.94
 
     def cheaper(sensitivity: RangeSensitivity) -> Cost:
@@ -97,7 +95,7 @@ def test_a_finite_kernel_passes_and_a_quarter_less_is_found_exactly(kernel: Fini
         return type(declared)(declared.epsilon / 1.25)
 
     wrong = _Cheaper(kernel, cheaper)
-    with pytest.raises(ClaimViolated, match="VIOLATED"):
+    with pytest.raises(ClaimViolated, match=": refuted;"):
         check_kernel(wrong, RangeSensitivity(0.5), size=size)
 
 
@@ -300,12 +298,9 @@ class _Stretched:
         return np.asarray(self.inner.bits(number))
 
 
-SAMPLES = 15_000
-
-
 @pytest.mark.parametrize("index", range(3), ids=["laplace", "gaussian", "gamma-norm"])
 def test_a_quarter_too_little_noise_is_found_within_a_minute(index: int) -> None:
-    """At confidence 1 − 1e-6. The factor is above what `smallest_detectable` says for these samples."""
+    """At confidence 1 − 1e-6. These mechanisms lose on likelier events than the worst that a report speaks of."""
     started = time.perf_counter()
     with pytest.raises(ClaimViolated):
         declared(index, 1.25, SeededNoise(0), 20_000)
@@ -316,40 +311,19 @@ def test_a_quarter_too_little_noise_is_found_within_a_minute(index: int) -> None
 def test_no_false_alarm_over_twenty_seeds(index: int) -> None:
     """Family-wise error: 3 kernels × 20 seeds × 1e-6 at most 6e-5."""
     for seed in range(20):
-        assert declared(index, 1.0, SeededNoise(seed), 1500).holds
+        assert declared(index, 1.0, SeededNoise(seed), 1500).verdict == "not refuted"
 
 
 def test_the_secure_source_is_checked_by_the_same_call() -> None:
     report = check_kernel(LaplaceKernel(1.0), L1Sensitivity(1.5), size=1, noise=SecureNoise(), samples=4000)
-    assert report.holds
+    assert report.verdict == "not refuted"
     assert report.ratio > 0.6
-
-
-def test_the_power_that_is_stated_is_had() -> None:
-    """At the stated factor randomized response is found: its counts are what the statement assumes, less 2σ."""
-    factor = smallest_detectable(PureDP(1.0), 20_000)
-    assert 1.1 < factor < 1.25
-    assert smallest_detectable(PureDP(1.0), 2_000) > factor > smallest_detectable(PureDP(1.0), 200_000)
-    law = -np.logaddexp(0.0, np.array([-factor, factor]))
-    mechanism = _Response(law)
-    assert empirical_epsilon(mechanism, Pair(0, 1), 0.0, 20_000) > 1.0
-
-
-class _Response(PlainSelection[int]):
-    """Randomized response with given odds, declared at 1."""
-
-    def __init__(self, law: FloatArray) -> None:
-        super().__init__(
-            Query("bit", lambda bit: law[::-1] if bit else law, RangeSensitivity(1.0), ReplaceOne()),
-            ExponentialKernel(1.0),
-            SeededNoise(1),
-        )
 
 
 def test_a_report_prints_what_an_auditor_needs() -> None:
     report = check_mechanism(PlainSelection(counts(), ExponentialKernel(0.5)), neighbours(ReplaceOne(), range(3), 2))
     text = str(report)
-    for part in ("Exponential(counts)", "BoundedRange", "holds", "ratio 1.0000", "exact", "against"):
+    for part in ("Exponential(counts)", "BoundedRange", ": exact;", "ratio 1.0000", "exact", "against"):
         assert part in text
     assert table([report]).splitlines()[2].startswith("| Exponential(counts) | BoundedRange")
     with pytest.raises(ValueError, match="at least one pair"):

@@ -163,7 +163,7 @@ METRICS: list[Callable[[object, object], object]] = [
         (LABELS, [0.0, math.nan, 1.0, 1.0, 1.0], "row 1 is missing"),
         (LABELS, [0.5, 0.5, 1.0, 1.0, 1.0], "cut measurements into bins"),
         (LABELS, np.array(["a", "a", 1, 1, 1], dtype=object), "mixes kinds"),
-        (LABELS, SIDES[:, None], r"groups: expected shape \(5,\)"),
+        (LABELS, SIDES[:, None], r"groups: expected one value per record, got shape \(5, 1\)"),
         ([0.0, math.nan, 1.0, 2.0, 3.0], SIDES, "NaN or infinity; leave"),
         ([0.0, math.inf, 1.0, 2.0, 3.0], SIDES, "NaN or infinity; leave"),
         ([], [], "at least one record"),

@@ -12,6 +12,7 @@ from proofs_tests.mutants import (
     fairness,
     feature_models,
     learners,
+    measures,
     queries,
     rados,
     records,
@@ -33,6 +34,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *rados.MUTANTS,
     *fairness.MUTANTS,
     *feature_models.MUTANTS,
+    *measures.MUTANTS,
     *records.MUTANTS,
 )
 

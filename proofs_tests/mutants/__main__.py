@@ -26,14 +26,19 @@ def survivors(verdicts: Sequence[Verdict]) -> str:
 
 
 def everything(verdicts: Sequence[Verdict]) -> str:
-    """Each mutant with what is wrong, its source, and what was found of what was claimed."""
-    lines = ["| mutant | what is wrong | source | found of claimed | method | s |", "| --- " * 6 + "|"]
+    """Each mutant with what is wrong, its source, the verdict on it, and what was found of what was claimed."""
+    lines = ["| mutant | what is wrong | source | verdict | method | s |", "| --- " * 6 + "|"]
     for each in verdicts:
         mutant = each.mutant
-        cells = (mutant.name, mutant.reason, mutant.source, each.said or "survives", mutant.method)
+        cells = (mutant.name, mutant.reason, mutant.source, each.said or _unharmed(each), mutant.method)
         # A bar would end the cell.
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + f" | {each.seconds:.2f} |")
     return "\n".join(lines)
+
+
+def _unharmed(each: Verdict) -> str:
+    """What the kit says of one that lives."""
+    return f"{'no verdict' if each.report is None else each.report.statement} (survives)"
 
 
 def main() -> int:

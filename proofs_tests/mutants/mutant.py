@@ -39,7 +39,7 @@ class Mutant:
     """Something wrong, and how the kit looks at it.
 
     name: unique.  reason: what is wrong.  source: where it was published, or what it is a mistake of.
-    check: raises ClaimViolated where the kit sees it.  sound: the same for the corrected twin; must not raise.
+    check: raises ClaimViolated where the kit refutes it.  sound: the same for the corrected twin; must not raise.
     method: how it is looked at.  survives: why the kit does not see it; empty where it does.
     refused: the kit raises ValueError in place of ClaimViolated: it will not look at such a thing at all.
     """
@@ -56,7 +56,7 @@ class Mutant:
 
 @attrs.frozen
 class Verdict:
-    """What became of a mutant: what was said of it, empty where nothing was; and the report that killed it, if any."""
+    """What became of a mutant: what was said against it, or nothing; and the kit's report, if any."""
 
     mutant: Mutant
     said: str
@@ -68,9 +68,11 @@ def verdict(mutant: Mutant) -> Verdict:
     """Let the kit look at a mutant once."""
     started, said, report = time.perf_counter(), "", None
     try:
-        mutant.check()
+        found = mutant.check()
+        report = found if isinstance(found, Report) else None
     except ClaimViolated as violated:
-        said, report = f"{violated.report.found:.4g} of {violated.report.bound:.4g}", violated.report
+        report = violated.report
+        said = f"{report.verdict}: {report.found:.4g} of {report.bound:.4g}"
     except ValueError as refused:
         if not mutant.refused:
             raise
