@@ -1,4 +1,4 @@
-"""The exact price of adaptively chosen bounded-range releases, by dynamic programming. [L5]
+"""An upper bound on the optimal price of adaptively chosen bounded-range releases, by dynamic programming. [L5]
 
 Let δ_r(x) be the best that an adversary who picks r releases of width w can do, each after seeing the outputs
 before it. Given a release's loss in [t − w, t] under P, the next δ is convex in e^x, so the worst release puts
@@ -171,8 +171,8 @@ def _extended(deltas: FloatArray, grid: _Grid, low: int, high: int, step: float,
 def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> float | None:
     """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively.
 
-    For equal rounds and δ from 1e-9 to 1e-2 it is within 1 % of the optimum, at extreme δ within 2 %; widths that are
-    much narrower than the widest are rounded up to its grid.
+    For equal rounds and δ from 1e-9 to 1e-2 it is within 1 % of the optimum, at extreme δ within 2 %. Of unequal widths
+    nothing of the kind is claimed: those much narrower than the widest are rounded up to its grid.
 
     widths: (width, rounds), in the order of release.  above: an ε that is known to be enough.
     Returns None where the plan is too long for it, or where the search window does not contain the answer.

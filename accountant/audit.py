@@ -6,8 +6,8 @@ exact arithmetic, and lists what is wrong, a sentence per finding. LEDGER.md say
 
 import itertools
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -16,13 +16,18 @@ from accountant.fast_reader import FastReader
 from accountant.lines import kind_of, line_of
 from accountant.records import LATEST, LONGEST_LINE, DamagedEntry, Record, read
 from accountant.replay import Replay
+from accountant.spendable import own_sources
 from accountant.trail import GENESIS, Entry, canonical, follows
+from accountant.visible import visible
 
 MOST_ERRORS: Final = 100
 """Findings that are kept; of any more, their number."""
 
 MOST_UNRELEASED: Final = 20
 """Charges without a release that a note spells out; of any more, their number."""
+
+MOST_SOURCES: Final = 5
+"""Noise sources that a note names; of any more, their number."""
 
 MOST_CHARACTERS: Final = 300
 """Of a finding."""
@@ -34,6 +39,16 @@ _NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, Arithmet
 """What reading and adding up nonsense may raise."""
 
 
+Verdict: TypeAlias = Literal["sound", "with caveats", "not sound"]
+"""with caveats: all sums are right, and yet the books are less than they look; see `Verification.caveats`."""
+
+_SAID: Final[Mapping[Verdict, str]] = {
+    "sound": "the books are sound",
+    "with caveats": "the books add up, WITH CAVEATS",
+    "not sound": "THE BOOKS ARE NOT SOUND",
+}
+
+
 @attrs.frozen
 class Verification:
     """What a look through the books found.
@@ -41,22 +56,36 @@ class Verification:
     errors: what must not be, a sentence each; the first hundred, then how many more.
     notes: what is as it may be, and somebody should know.  entries: how many were read.
     head: the digest of the last one, 64 zeros without any.
+    caveats: why books that add up are not plainly sound: nothing is promised, noise was simulated, or charges were
+      never released.
     """
 
     errors: tuple[str, ...]
     notes: tuple[str, ...]
     entries: int
     head: str
+    caveats: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether digests, sums, ceilings and prices are right; whether that protects anybody is for `verdict`."""
         return not self.errors
 
+    @property
+    def verdict(self) -> Verdict:
+        """ "sound" only where there is nothing wrong and no caveat."""
+        return "not sound" if self.errors else "with caveats" if self.caveats else "sound"
+
+    @property
+    def findings(self) -> list[tuple[str, str]]:
+        """What there is to say, the worst first: its kind ("error", "caveat" or "note") and a sentence."""
+        rest = (note for note in self.notes if note not in self.caveats)
+        listed = (("error", self.errors), ("caveat", self.caveats), ("note", rest))
+        return [(kind, sentence) for kind, sentences in listed for sentence in sentences]
+
     def __str__(self) -> str:
-        verdict = "the books are sound" if self.sound else "THE BOOKS ARE NOT SOUND"
-        findings = [*(f"  error: {error}" for error in self.errors), *(f"  note: {note}" for note in self.notes)]
-        return "\n".join([f"{verdict}: {self.entries} entries, head {self.head}", *findings])
+        first = f"{_SAID[self.verdict]}: {self.entries} entries, head {self.head}"
+        return "\n".join([first, *(f"  {kind}: {sentence}" for kind, sentence in self.findings)])
 
 
 def verify(
@@ -182,17 +211,30 @@ class Audit:
                 f"the head is {self.head}, and no entry has the digest {self._expected!r} that was expected: "
                 "entries were cut off, or the books were rolled back or rewritten"
             )
-        return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head)
+        caveats = tuple(self._caveats())
+        return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats)
 
-    def _notes(self) -> Iterator[str]:
-        if 0 <= self._seen < self.entries:
-            yield f"{self.entries - self._seen} entries were written since the expected head"
+    def _caveats(self) -> Iterator[str]:
+        yield from self._not_private()
+        if waiting := len(self._replay.state.open):
+            yield f"{waiting} of {self._replay.charges} charges without a release: they count as spent"
+
+    def _not_private(self) -> Iterator[str]:
         replay = self._replay
         if replay.state.opened is not None and isinstance(replay.state.budget, Unbounded):
             yield "not private: these books promise nothing, as their budget is unbounded"
         if replay.simulated:
             yield f"{replay.simulated} of {replay.charges} charges drew simulated noise: their releases are not private"
-        waiting = replay.state.open
+
+    def _notes(self) -> Iterator[str]:
+        if 0 <= self._seen < self.entries:
+            yield f"{self.entries - self._seen} entries were written since the expected head"
+        yield from self._not_private()
+        if own := own_sources(self._replay.sources):
+            names = ", ".join(map(repr, own[:MOST_SOURCES]))
+            names += f" and {len(own) - MOST_SOURCES} more" if len(own) > MOST_SOURCES else ""
+            yield _plain(f"noise came from {names}, no source of this library: that it is secure is its owner's word")
+        waiting = self._replay.state.open
         for number, charge in itertools.islice(waiting.items(), MOST_UNRELEASED):
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
         if len(waiting) > MOST_UNRELEASED:
@@ -220,5 +262,4 @@ def _is_canonical(said: dict[str, object], line: str) -> bool:
 
 def _plain(sentence: str) -> str:
     """Fit to be printed, whatever the books say: a terminal obeys some characters."""
-    short = sentence if len(sentence) <= MOST_CHARACTERS else f"{sentence[:MOST_CHARACTERS]}…"
-    return short if short.isprintable() else repr(short)[1:-1]
+    return visible(sentence if len(sentence) <= MOST_CHARACTERS else f"{sentence[:MOST_CHARACTERS]}…")

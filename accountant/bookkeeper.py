@@ -50,6 +50,7 @@ from accountant.refusals import (
     SubBudgetRefused,
 )
 from accountant.trail import GENESIS, Entry, EntryStore, Kind, canonical, digest_of
+from accountant.visible import why_not_written, why_unreadable
 
 CHECKPOINT_EVERY: Final = 10_000
 """Entries after which whoever opens the books next writes a checkpoint, so that opening stays quick."""
@@ -217,7 +218,7 @@ class Bookkeeper:
         """Write a sub-budget. Raises SubBudgetRefused."""
 
         def allocate(state: State) -> None:
-            reason = state.why_not_allocate(path, ceiling)
+            reason = why_unreadable(path) or state.why_not_allocate(path, ceiling)
             if reason is not None or len(path) > LONGEST_ACCOUNT:
                 raise SubBudgetRefused(f"{reason or 'its name is too long'}; nothing was allocated")
             self._enter(Allocated(self._time(), path, ceiling))
@@ -317,6 +318,7 @@ class Bookkeeper:
         return state
 
     def _write(self, kind: Kind, line: str) -> None:
+        refuse_bad_texts(line)
         if self.store.shared:
             self._refuse_unreadable(kind, line)
         self._sure = False  # until the state has it: whatever interrupts, the store tells what was written
@@ -375,6 +377,12 @@ _NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, 
 """What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
 
 
+def refuse_bad_texts(line: str) -> None:
+    """Raise NotSpendable for canonical JSON with a text in it that only Python could read."""
+    if (reason := why_not_written(line)) is not None:
+        raise NotSpendable(f"{reason}. Nothing was written; leave it out")
+
+
 def _take_in(state: State, entry: Entry) -> None:
     try:
         wrong = state.apply(entry.number, read(entry))
@@ -393,6 +401,8 @@ def _not_holding(number: int, what: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _quoted(text: str) -> str:
+    if (reason := why_unreadable(text)) is not None:
+        raise NotSpendable(f"account: {reason}. Nothing was charged; leave it out")
     return json.dumps(text)
 
 

@@ -70,10 +70,10 @@ ROUGHLY: Final = 1e-2
 """Relative, for a starting point."""
 
 GRAINY: Final = 5e-4
-"""For the exact price of bounded-range releases, which comes from a grid, jumps by about 1e-4, and takes its time."""
+"""For the price of bounded-range releases, which comes from a grid, jumps by about 1e-4, and takes its time."""
 
 USUAL_GAIN: Final = 1.075
-"""By how much the exact price lets noise shrink below that of the quick routes, where there are many rounds."""
+"""By how much that price lets noise shrink below that of the quick routes, where there are many rounds."""
 
 USUAL_SLOPE: Final = 1.1
 """By how many per cent that price rises where noise shrinks by one."""

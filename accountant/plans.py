@@ -228,7 +228,7 @@ class Plan:
         return found if math.isfinite(found) else None
 
     def _bounded_range(self, delta: float, enough: float | None) -> float | None:
-        """The exact price of adaptively chosen bounded-range releases. [L4] for one, [L5] for more."""
+        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptively chosen ones [L5]."""
         widths: list[tuple[float, int]] = []
         for step in self.steps:
             if not isinstance(step.cost, BoundedRange):

@@ -32,6 +32,7 @@ from accountant.records import (
     whole,
 )
 from accountant.trail import Entry, canonical
+from accountant.visible import visible
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -252,7 +253,7 @@ class Receipt:
         who = f" to {self.account!r}" if self.account else ""
         what = f" for {self.bought[:12]}…" if self.bought else ""
         by = f"signed with the key {self.public_key}" if self.signed else "unsigned"
-        return (
+        return visible(
             f"entry {self.number} of the ledger {self.ledger}: {self.kind}{who}{what}, {self.cost}; {self.digest}; {by}"
         )
 

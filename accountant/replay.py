@@ -15,6 +15,7 @@ from accountant.composition import Amount, Composition
 from accountant.costs import ApproxDP
 from accountant.plans import ROUTE_CLAIMS, Plan
 from accountant.records import Charged, Opened, Record, Released, Returned
+from accountant.spendable import Description
 
 TOLERANCE: Final = 1e-9
 """Relative difference between two computations of one price, on two machines, that means nothing."""
@@ -77,6 +78,7 @@ class Replay:
         self.state = State()
         self.terms: dict[int, Terms] = {}
         self.charges, self.simulated = 0, 0
+        self.sources = set[str]()  # names of noise sources that say they are secure
         self._claims = None if claims is None else frozenset(claims)
         self._unknown = set[str]()
 
@@ -101,6 +103,7 @@ class Replay:
         self.terms[number] = terms = Terms.of(record, self.state.open[number].amount)
         self.charges += 1
         self.simulated += terms.announced is False
+        self._draws_from(() if record.mechanism is None else (record.mechanism,))
         claims = [] if record.mechanism is None else [*record.mechanism.claims]
         if record.price is not None:
             route = str(record.route)
@@ -114,6 +117,7 @@ class Replay:
 
     def _released(self, number: int, record: Released) -> list[str]:
         charge, terms = self.state.open.get(record.charge), self.terms.pop(record.charge, None)
+        self._draws_from(mechanism for mechanism, _ in record.used)
         wrong = self.state.apply(number, record)
         if charge is not None and terms is not None:
             simulated = any(not mechanism.private for mechanism, _ in record.used)
@@ -131,6 +135,9 @@ class Replay:
             reason = terms.why_not_return(record, charge.rounds, self.state.rule)
             wrong += [] if reason is None else [reason]
         return wrong
+
+    def _draws_from(self, mechanisms: Iterable[Description]) -> None:
+        self.sources.update(each.noise for each in mechanisms if each.private)
 
     def _rests_on(self, claims: Iterable[str]) -> list[str]:
         """A sentence for each claim that is not known, the first time that it is met."""

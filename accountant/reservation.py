@@ -4,7 +4,7 @@ import threading
 from types import TracebackType
 from typing import Never, Protocol, Self, TypeVar
 
-from accountant.bookkeeper import Bookkeeper
+from accountant.bookkeeper import Bookkeeper, refuse_bad_texts
 from accountant.composition import Amount
 from accountant.costs import KINDS, Cost
 from accountant.plans import Plan
@@ -48,9 +48,10 @@ class Reservation:
         content = self._admit(mechanism, data)
         if self._private and not mechanism.description.private:
             raise NotSpendable("secure noise was announced for this reservation, the mechanism draws simulated noise")
+        name = mechanism.description.canonical
+        refuse_bad_texts(name)  # or it could not be said at the end what was released
         with self._lock:
             self._take_round(cost)
-            name = mechanism.description.canonical
             self._used[name] = self._used.get(name, 0) + 1
         return mechanism.sample(content)
 

@@ -1,9 +1,9 @@
 """What the ledger accepts: something with a plain, declared cost. Concrete mechanisms live in mechanisms/."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar, cast
 
 import attrs
 from attrs.validators import deep_iterable, instance_of, optional
@@ -13,6 +13,24 @@ from accountant.costs import Cost
 
 D_contra = TypeVar("D_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
+
+
+SECURE: Final = "secure (exact)"
+"""The name of the secure noise source in the books."""
+
+SEEDED: Final = "seeded (numpy)"
+"""The name of the simulated one."""
+
+SOURCES: Final = frozenset({SECURE, SEEDED, "secure (opendp)", "-"})
+"""All names that this library gave its noise sources; the last one stands for a plan that has not named any yet."""
+
+
+def own_sources(names: Iterable[str]) -> list[str]:
+    """Those of the noise sources named in the books that are not this library's, sorted: nobody here vouches for them.
+
+    names: as `Description.noise` has them; one that draws from several lists them all.
+    """
+    return sorted({each for name in names for each in name.split(", ")} - SOURCES)
 
 
 @attrs.frozen(slots=False)

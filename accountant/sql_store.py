@@ -1,9 +1,13 @@
 """Entries in SQLite or PostgreSQL, through SQLAlchemy Core: durable, append-only, one writer at a time.
 
 SQLite: a turn is `BEGIN IMMEDIATE`, and a commit is on the disk when it returns (synchronous=FULL). The journal is
-one that is emptied at each commit, not a write-ahead log: so the one file is the whole ledger at any time, and a
-copy of it lacks nothing. PostgreSQL: a turn holds an advisory lock until its transaction ends; as a rule nobody else
-has written meanwhile, and then one round trip waits for the lock, makes sure of that, appends and commits.
+one that is emptied at each commit, not a write-ahead log: so between two turns the one file is the whole ledger. During
+a turn, and after a writer was killed in one, the file may be half-written, and what undoes that is in the `-journal`
+beside it: a copy of the file alone then lacks it, and may be damaged beyond reading. `VACUUM INTO` and the command
+`.backup copy.db` of sqlite3 copy whole ledgers at any time; LEDGER.md says more.
+
+PostgreSQL: a turn holds an advisory lock until its transaction ends; as a rule nobody else has written meanwhile, and
+then one round trip waits for the lock, makes sure of that, appends and commits.
 """
 
 import contextlib
@@ -295,7 +299,10 @@ class SqlStore:
         except SQLAlchemyError as error:
             reason = str(error.orig if isinstance(error, DBAPIError) else error)
             if "not a database" in reason or "malformed" in reason:
-                raise LedgerBroken(f"{self.name} is no SQLite database, or a damaged one: {reason}") from error
+                raise LedgerBroken(
+                    f"{self.name} is no SQLite database, or a damaged one: {reason}; where it was copied, its -journal "
+                    "may have been left behind: copy it again, as LEDGER.md says"
+                ) from error
             raise LedgerUnavailable(
                 f"could not {what} the ledger at {self.name}: {' '.join(reason.split())}"
             ) from error

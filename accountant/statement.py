@@ -10,7 +10,9 @@ from accountant.composition import composition_from_record
 from accountant.costs import Budget, Unbounded
 from accountant.digits import as_property, in_symbols, rounded_up
 from accountant.plans import ROUTE_CLAIMS
+from accountant.spendable import own_sources
 from accountant.trail import Entry
+from accountant.visible import visible
 
 Row = tuple[str, str, str, int, str]
 
@@ -70,10 +72,14 @@ class Statement:
         fields["claims"] = tuple(cast("list[str]", record["claims"]))
         if fields["spent"] == UNBOUNDED and fields["private"]:
             raise ValueError("a statement that promises nothing calls itself private")
-        return Statement(**cast("dict[str, Any]", fields))  # checked field by field by whoever reads it
+        _refuse_other_types(fields)
+        return Statement(**cast("dict[str, Any]", fields))
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """What stands below the guarantee: a name and a text per line."""
+        """What stands below the guarantee: a name and a text per line, fit to be printed whatever the books say."""
+        return ((name, visible(text)) for name, text in self._facts())
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
         yield "adjacency", self.adjacency
         yield "rule", self.rule
         yield from (("budget", self.budget), ("spent", self.spent), ("opened", self.opened))
@@ -81,6 +87,8 @@ class Statement:
             yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
         if len(self.sources) > 1:
             yield "noise", f"of different sources: {' and '.join(self.sources)}"
+        if own := own_sources(self.sources):
+            yield "noise", f"{' and '.join(own)}: no source of this library, taken at its owner's word"
         yield from (("plan", plan) for plan in self.plans)
         if self.claims:
             yield "rests on", ", ".join(self.claims)
@@ -94,7 +102,17 @@ class Statement:
         return sorted({noise for *_, noise in self.rows} - {"-"})
 
     def __str__(self) -> str:
-        return "\n".join([self.heading, self.guarantee, *(f"  {name:<11} {text}" for name, text in self.lines())])
+        below = (f"  {name:<11} {text}" for name, text in self.lines())
+        return "\n".join([self.heading, visible(self.guarantee), *below])
+
+
+def _refuse_other_types(fields: Mapping[str, object]) -> None:
+    """Raise TypeError where a part that is printed is not what `as_dict` writes: "no" for False reads as true."""
+    rows, unreleased = cast("tuple[Row, ...]", fields["rows"]), fields["unreleased"]
+    if not isinstance(fields["private"], bool) or isinstance(unreleased, bool) or not isinstance(unreleased, int):
+        raise TypeError("a statement's private is true or false, and its unreleased is a whole number")
+    if any(list(map(type, row)) != [str, str, str, int, str] for row in rows):
+        raise TypeError("a statement's rows are account, mechanism, cost, rounds and noise")
 
 
 def unprotected(scope: str) -> Statement:

@@ -5,7 +5,7 @@ import datetime
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -13,7 +13,7 @@ import attrs
 import click
 
 from accountant import Entry, Unbounded
-from accountant.audit import Verification, verify
+from accountant.audit import Verdict, Verification, verify
 from accountant.digits import in_symbols
 from accountant.export import write_export
 from accountant.files import whole_file
@@ -29,8 +29,23 @@ from exchequer.verify_model import Comparison, compare, read_claim
 if TYPE_CHECKING:
     from accountant.second_opinion import SecondOpinion
 
-SOUND, NOT_SOUND = 0, 1
+SOUND, NOT_SOUND, WITH_CAVEATS = 0, 1, 3
 """Exit codes; 2 is for input that nothing can be said about."""
+
+CODES: Final[Mapping[Verdict, int]] = {"sound": SOUND, "with caveats": WITH_CAVEATS, "not sound": NOT_SOUND}
+COLOURS: Final[Mapping[Verdict, str]] = {"sound": "green", "with caveats": "yellow", "not sound": "red"}
+
+SAID: Final[Mapping[Verdict, str]] = {
+    "sound": "sound",
+    "with caveats": "adds up, WITH CAVEATS",
+    "not sound": "NOT SOUND",
+}
+
+CONFIRMED: Final[Mapping[Verdict, str]] = {
+    "sound": "its claim is what the books say",
+    "with caveats": "its claim is what the books say, WITH CAVEATS",
+    "not sound": "NOT CONFIRMED by the books",
+}
 
 NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is installed (entry points of {GROUP})"
 NO_OPINION: Final = "no second opinion: it would add up entries that are not sound"
@@ -56,13 +71,13 @@ class Audited:
         return (*self.verification.errors, *(f"second opinion: {text}" for text in other))
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What somebody should know."""
-        return self.verification.notes
+    def result(self) -> Verification:
+        """The verification, with the errors of both accountants."""
+        return attrs.evolve(self.verification, errors=self.errors)
 
     def code(self, strict: bool) -> int:
-        """The exit code. strict: notes count as findings."""
-        return NOT_SOUND if self.errors or (strict and self.notes) else SOUND
+        """The exit code. strict: caveats and notes count as findings."""
+        return NOT_SOUND if strict and self.result.findings else CODES[self.result.verdict]
 
 
 def digest(text: str | None) -> str | None:
@@ -113,30 +128,27 @@ def verify_ledger(location: str, expect_head: str | None, *, second: bool, stric
     if found.second is not None:
         _print_opinion(found.second)
     if strict and code and not found.errors:
-        show.paragraph("\n--strict: the notes count as findings.")
+        show.paragraph("\n--strict: caveats and notes count as findings.")
     return code
 
 
 def _as_dict(found: Audited) -> dict[str, object]:
     return {
-        "sound": not found.errors,
-        "entries": found.verification.entries,
-        "head": found.verification.head,
+        "sound": found.result.sound,
+        "verdict": found.result.verdict,
+        "entries": found.result.entries,
+        "head": found.result.head,
         "errors": list(found.errors),
-        "notes": list(found.notes),
+        "caveats": list(found.result.caveats),
+        "notes": list(found.result.notes),
         "second_opinion": None if found.second is None else found.second.as_dict(),
     }
 
 
 def _verdict(found: Audited, name: str) -> None:
-    verdict = "NOT SOUND" if found.errors else "sound"
-    show.title(f"{name}: {verdict}, {found.verification.entries} entries")
-    _findings(found.errors, found.notes, found.verification.head)
-
-
-def _findings(errors: Sequence[str], notes: Sequence[str], head: str) -> None:
-    lines = [*(("error", text) for text in errors), *(("note", text) for text in notes)]
-    show.facts([*lines, ("head", head)])
+    result = found.result
+    show.title(f"{name}: {SAID[result.verdict]}, {result.entries} entries", COLOURS[result.verdict])
+    show.facts([*result.findings, ("head", result.head)])
 
 
 def _print_opinion(second: "SecondOpinion") -> None:
@@ -150,7 +162,7 @@ def _print_opinion(second: "SecondOpinion") -> None:
 
 
 def write_report(location: str, out: Path, title: str | None, *, second: bool, force: bool) -> int:
-    """Write the report; the exit code says whether the books are sound."""
+    """Write the report; the exit code is that of `verify_ledger`."""
     refuse_overwriting(out, force)
     claims = known_claims()
     with reading(location) as books:
@@ -212,17 +224,19 @@ def verify_model(model: Path, location: str, public_key: Path | None, *, as_json
         _print_json({"model": str(model), "ledger": books.name, **_comparison(found)})
     else:
         _print_comparison(found, model, books.name)
-    return SOUND if found.sound else NOT_SOUND
+    return CODES[found.result.verdict]
 
 
 def _comparison(found: Comparison) -> dict[str, object]:
     costs = {"fit": found.fit, "spent": found.spent, "budget": found.budget}
     return {
         "sound": found.sound,
+        "verdict": found.result.verdict,
         "compared": found.compared,
         "bound": found.bound,
         **{name: None if cost is None else cost.as_dict() for name, cost in costs.items()},
         "errors": list(found.errors),
+        "caveats": list(found.caveats),
         "notes": list(found.notes),
         "entries": found.entries,
         "head": found.head,
@@ -230,16 +244,14 @@ def _comparison(found: Comparison) -> dict[str, object]:
 
 
 def _print_comparison(found: Comparison, model: Path, name: str) -> None:
-    if found.sound:
-        show.title(f"{model}: its claim is what the books say, {name}")
-    else:
-        show.title(f"{model}: NOT CONFIRMED by the books, {name}")
+    verdict = found.result.verdict
+    show.title(f"{model}: {CONFIRMED[verdict]}, {name}", COLOURS[verdict])
     costs = (("its charges cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))
     show.facts([(what, in_symbols(cost)) for what, cost in costs if cost is not None])
     if found.sound:
         word = "the key that signed its receipts" if found.bound else "whoever saved the file"
         show.paragraph(f"That these charges bought this model, and no other, is the word of {word}.")
-    _findings(found.errors, found.notes, found.head)
+    show.facts([*found.result.findings, ("head", found.head)])
 
 
 def _print_json(record: dict[str, object]) -> None:

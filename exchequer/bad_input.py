@@ -10,8 +10,6 @@ from typing import TypeVar
 
 import click
 
-from exchequer.visible import visible
-
 BAD_INPUT = (ValueError, TypeError, OSError, ArithmeticError, EOFError, csv.Error, zlib.error)
 """What our own code and the readers of files raise about what the user gave."""
 
@@ -46,6 +44,8 @@ def one_line() -> Iterator[None]:
 
 
 def _bad_input(error: Exception) -> BadInput:
+    from accountant.visible import visible  # here at last, as most commands need no ledger
+
     return BadInput(visible(" ".join(str(error).split())))  # messages quote files, and books that others wrote
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import click
 
 from accountant import Statement
+from accountant.visible import visible
 from exchequer import show
 from exchequer.bad_input import about, checked
 from learners import plots
@@ -50,7 +51,7 @@ def explain(path: Path, form: Format, pictures: Path | None, *, tolerance: float
                 "scorecard": card.as_dict(),
                 "plots": [str(file) for file in drawn],
             }
-            click.echo(json.dumps(record, indent=1, ensure_ascii=False))
+            click.echo(json.dumps(record, indent=1))  # in ASCII: a terminal obeys no escape of JSON
     if drawn:
         show.note(f"{len(drawn)} pictures in {pictures}")
 
@@ -58,7 +59,7 @@ def explain(path: Path, form: Format, pictures: Path | None, *, tolerance: float
 def _print(section: Section) -> None:
     show.heading(section.heading)
     for text in section.text:
-        show.paragraph(text)
+        show.paragraph(text if section.verbatim else visible(text))
     if section.rows:
         show.table(section.headers, section.rows, numbers=section.numbers)
 

@@ -145,7 +145,7 @@ RULES: Final = (
     Rule("pld", "privacy-loss distribution", "fixed plan", _routed("pld"), "a zcdp round has no dominating pair"),
     Rule(
         "bounded-range",
-        "bounded range, exact",
+        "bounded range, upper bound",
         "fixed plan",
         _routed("bounded-range"),
         "holds for bounded-range rounds only",

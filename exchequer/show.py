@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from accountant import Statement
-from exchequer.visible import visible, visible_lines
+from accountant.visible import visible, visible_lines
 
 if TYPE_CHECKING:
     from learners import LazyBoostClassifier, PrivateBoostClassifier
@@ -36,18 +36,19 @@ def console() -> Console:
     return Console(highlight=False)
 
 
-def title(text: str) -> None:
-    """A line that opens the output."""
-    console().print(Text(visible_lines(text), style="bold"))
+def title(text: str, style: str = "") -> None:
+    """A line that opens the output. style: a colour."""
+    console().print(Text(visible(text), style=f"bold {style}".strip()))
 
 
-def heading(text: str) -> None:
+def heading(text: str, style: str = "") -> None:
     """A line that opens a section."""
-    title(f"\n{text}")
+    console().print()
+    title(text, style)
 
 
 def paragraph(text: str) -> None:
-    """Text, wrapped at the width of the terminal."""
+    """Text, wrapped at the width of the terminal. Its line feeds are ours: names in it go through `visible` first."""
     console().print(Text(visible_lines(text)))
 
 
@@ -116,7 +117,8 @@ def model(learnt: "PrivateClassifier[Any]") -> None:
     elif isinstance(learnt, PrivateBoostClassifier):
         effects(learnt)
     else:
-        paragraph(f"A {type(learnt).__name__} for the classes {', '.join(str(name) for name in learnt.classes_)}.")
+        names = ", ".join(visible(name) for name in learnt.classes_)
+        paragraph(f"A {type(learnt).__name__} for the classes {names}.")
 
 
 def effects(model: "PrivateBoostClassifier") -> None:
@@ -145,7 +147,7 @@ def vote_table(model: "LazyBoostClassifier") -> None:
         for vote in votes[:SHOWN_VOTES]
     ]
     if not votes:
-        paragraph(f"All votes cancel out: it answers {negative} for every record.")
+        paragraph(f"All votes cancel out: it answers {visible(negative)} for every record.")
         return
     table(["votes", "for class", "if column", "is"], rows, numbers=["votes"])
     rest = len(votes) - len(rows)
@@ -157,8 +159,9 @@ def vote_table(model: "LazyBoostClassifier") -> None:
 
 def statement(books: Statement, most: int | None = None) -> None:
     """The ledger's statement, wrapped at the width of the terminal. most: lines that are printed, None for all."""
-    heading(f"The ledger's {books.heading}" if books.private else books.heading)
-    paragraph(books.guarantee)
+    plain = books.private and not books.unreleased
+    heading(f"The ledger's {books.heading}" if books.private else books.heading, "" if plain else "yellow")
+    paragraph(visible(books.guarantee))
     lines = list(books.lines())
     if most is not None and len(lines) > most:
         lines[most - 2 : -1] = [("...", f"{len(lines) - most + 1} more lines")]  # the last one is the head

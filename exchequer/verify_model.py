@@ -25,7 +25,7 @@ from accountant import (
     UnsupportedCost,
 )
 from accountant._numbers import positive, probability_below_one
-from accountant.audit import verify
+from accountant.audit import Verification, verify
 from accountant.books import State
 from accountant.composition import NOTHING, Amount
 from accountant.receipts import BadReceipt, PublicKey, Receipt
@@ -48,6 +48,8 @@ LEARNT: Final = (
 )
 
 NOTHING_PROMISED: Final = "it promises nothing, and says so: it was made without protection, and without any books"
+
+SIMULATED: Final = "some noise in these books was simulated, and the statement says so: it promises nothing"
 
 DIGITS: Final = 64
 """Of a digest; files may say anything."""
@@ -110,6 +112,7 @@ class Comparison:
     bound: whether the owner of the given key says, in every receipt, that it was for this very model.
     fit: what its own charges come to.  spent, budget: of these books in all, by now.  None where it cannot be said.
     entries, head: of the books.
+    caveats: why a claim that is confirmed is worth less than it looks, by the statement or by the books today.
     """
 
     errors: tuple[str, ...]
@@ -121,6 +124,12 @@ class Comparison:
     budget: Budget | None
     entries: int
     head: str
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def result(self) -> Verification:
+        """The same as of books, for its verdict and findings."""
+        return Verification(self.errors, self.notes, self.entries, self.head, self.caveats)
 
     @property
     def sound(self) -> bool:
@@ -173,8 +182,9 @@ def compare(
     notes, wrong = _signatures(claim.receipts, public_key)
     books = _Books(claim)
     verified = verify(books.seen(entries), progress=progress)
-    if claim.statement.get("private") is not True and claim.promises:
-        notes.insert(0, "some noise in these books was simulated, and the statement says so: it promises nothing")
+    simulated = claim.statement.get("private") is not True and claim.promises
+    caveats = [SIMULATED] if simulated else []
+    notes = [*caveats, *notes]
     notes += [f"the books: {each}" for each in verified.notes]
     errors = [] if claim.receipts else [claim.alone]
     errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
@@ -188,6 +198,7 @@ def compare(
         budget=None if books.opened is None else books.opened.budget,
         entries=verified.entries,
         head=verified.head,
+        caveats=(*caveats, *(f"the books: {each}" for each in verified.caveats)),
     )
 
 

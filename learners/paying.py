@@ -214,7 +214,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         }
         _refuse_objects({**self.parameters_, "classes": content["classes"], "the model": content["model"]})
         with whole_file(path) as out:
-            out.write(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+            text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+            out.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))  # what has no encoding, as JSON has it
 
     def _content(
         self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object

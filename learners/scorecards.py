@@ -9,6 +9,7 @@ import attrs
 import numpy as np
 from scipy.special import expit
 
+from accountant.visible import visible
 from boosting.measures import FloatArray
 from learners.additive_model import AdditiveModel
 from learners.columns import boxed
@@ -65,9 +66,10 @@ class Section:
 
 def _escaped(text: str) -> str:
     """Markdown that shows the text as it is."""
+    text = visible(" ".join(text.split()))
     for mark in "\\`*_[]<>|#$":
         text = text.replace(mark, f"\\{mark}")
-    return " ".join(text.split())
+    return text
 
 
 def _signed(points: int) -> str:

@@ -17,6 +17,7 @@ import opendp.prelude as dp
 
 from accountant._numbers import count, positive
 from accountant.rounding import up
+from accountant.spendable import SECURE, SEEDED
 from mechanisms.core import FloatArray
 from mechanisms.exact_choice import exact_choice
 from mechanisms.laws import finite_scores
@@ -125,7 +126,7 @@ class SecureNoise:
     exponential mechanism is `exact_choice`.
     """
 
-    name = "secure (exact)"
+    name = SECURE
     private = True
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
@@ -162,7 +163,7 @@ class SeededNoise:
     a simulation would be off by far. It was: a halfspace drawn from seed 0 was found best at ε = 0.01.
     """
 
-    name = "seeded (numpy)"
+    name = SEEDED
     private = False
 
     def __init__(self, seed: int | np.random.Generator) -> None:

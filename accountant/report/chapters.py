@@ -31,6 +31,7 @@ from accountant.report.page import (
     row,
     shown,
 )
+from accountant.spendable import own_sources
 
 
 @attrs.frozen
@@ -305,11 +306,17 @@ def noise(found: Findings) -> Section:
     return Section("noise", "Noise sources", tuple(parts))
 
 
+def _kind(name: str, source: Source) -> Cell:
+    if not source.private:
+        return Cell("simulation: not private", tag="bad")
+    return Cell("not of this library", tag="warn") if own_sources([name]) else Cell("secure", tag="good")
+
+
 def _sources(sources: Mapping[str, Source]) -> Table:
     rows = tuple(
         row(
             Cell(shown(name), code=True),
-            Cell("secure", tag="good") if source.private else Cell("simulation: not private", tag="bad"),
+            _kind(name, source),
             f"{source.released:,}",
             f"{source.waiting:,}",
         )
@@ -319,7 +326,8 @@ def _sources(sources: Mapping[str, Source]) -> Table:
         "Sources of noise",
         columns("Source", "Kind", "Rounds released", "Rounds charged, not released"),
         rows,
-        more=and_more(len(sources), "sources"),
+        "That a source which is not of this library is secure is the word of whoever made the charges.",
+        and_more(len(sources), "sources"),
     )
 
 

@@ -1,7 +1,7 @@
 """The report that an auditor gets: one HTML file that needs nothing else, made from the books in one pass.
 
-It is a reading, never a check: `verify` checks, and its verdict stands at the top. Books that are not sound get
-their report too, with that verdict, as somebody will have to look at them.
+It is a reading, never a check: `verify` checks, and its verdict stands at the top; only books that are sound without a
+caveat get a tick. Books that are not sound get their report too, as somebody will have to look at them.
 """
 
 import datetime
@@ -30,6 +30,7 @@ from accountant.report.page import (
     shown,
 )
 from accountant.report.questions import Known, questions
+from accountant.spendable import own_sources
 from accountant.trail import Entry
 
 if TYPE_CHECKING:
@@ -54,6 +55,10 @@ class Checked(Protocol):
     @property
     def notes(self) -> tuple[str, ...]:
         """What somebody should know."""
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Why books that add up are not plainly sound."""
 
     @property
     def entries(self) -> int:
@@ -107,7 +112,8 @@ def _page(
         sound=verification.sound,
         verified=_verified(verification),
         errors=listing(verification.errors, MOST_AT_THE_TOP),
-        notes=listing(verification.notes, MOST_AT_THE_TOP),
+        caveats=listing(verification.caveats),
+        notes=listing((note for note in verification.notes if note not in verification.caveats), MOST_AT_THE_TOP),
         unbounded=UNBOUNDED if nothing else "",
         simulated="" if nothing else _simulated(evidence),
         unknown="" if nothing else _unknown(evidence),
@@ -198,6 +204,7 @@ def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Secti
         sound=found.sound,
         private=found.private,
         sources=tuple(shown(name, 40) for name in sorted(evidence.sources)),
+        own_sources=tuple(shown(name, 40) for name in own_sources(evidence.sources)),
         charges=evidence.kinds["charged"],
         claims=len(ids),
         unknown_claims=None if claims is None else len(ids - set(claims)),

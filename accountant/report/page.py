@@ -14,6 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from accountant.report.burn_down import Panel
+from accountant.visible import visible
 
 MOST_ROWS: Final = 60
 """Rows of one table; the rest is counted, so that the page stays small however long the books are."""
@@ -36,8 +37,7 @@ def shown(text: object, most: int = MOST_CHARACTERS) -> str:
     A name cannot pretend to be another by turning the direction of writing, or by characters without width.
     """
     raw = str(text)
-    visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in raw[:most])
-    return f"{visible}… ({len(raw):,} characters)" if len(raw) > most else visible
+    return f"{visible(raw[:most])}… ({len(raw):,} characters)" if len(raw) > most else visible(raw)
 
 
 @attrs.frozen
@@ -150,7 +150,8 @@ class Section:
 class Page:
     """The whole report.
 
-    books: what the report was made from.  verified: how the books were checked.
+    books: what the report was made from.  sound: whether they add up.  verified: how the books were checked.
+    caveats: why books that add up get no tick all the same.
     unbounded: why nothing is promised, "" if something is.
     simulated, unknown: what is wrong with the noise, "" if nothing is.  contradicted: by another accountant, if so.
     """
@@ -161,6 +162,7 @@ class Page:
     sound: bool
     verified: str
     errors: Listing
+    caveats: Listing
     notes: Listing
     unbounded: str
     simulated: str

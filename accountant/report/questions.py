@@ -42,6 +42,7 @@ class Known:
 
     spent: so far.  claims: how many results the costs rest on, and how many of these were found to hold (in whole, in
     part, or with a better constant); None where no registry was given.
+    own_sources: those of the noise sources that are not this library's.
     """
 
     opened: Opened
@@ -52,6 +53,7 @@ class Known:
     charges: int
     claims: int
     unknown_claims: int | None
+    own_sources: tuple[str, ...] = ()
 
 
 TOP: Final = "The promise"
@@ -187,7 +189,9 @@ def _noise(known: Known) -> str:
         return "No charge of these books has named a noise source yet."
     names = ", ".join(known.sources)
     if known.private:
-        return f"All noise came from: {names}. No simulated source was used."
+        own = ", ".join(known.own_sources)
+        word = f" Nobody but their owners vouches for: {own}." if own else ""
+        return f"All noise came from: {names}. No source that says it is a simulation was used.{word}"
     return f"The noise came from: {names}. At least one of these is a simulation, so nothing here is private."
 
 

@@ -216,7 +216,7 @@ _THEOREMS: Final[Mapping[str, str]] = {
     "renyi": "Rényi curves of each kind of cost, added up",
     "gdp": "Gaussian costs, added up exactly",
     "pld": "dominating pairs of distributions, convolved",
-    "bounded-range": "the exact optimum for bounded-range costs",
+    "bounded-range": "an upper bound on the adaptive optimum for bounded-range costs",
 }
 
 

@@ -21,6 +21,7 @@ from accountant.second_opinion.peer_totals import Parts
 from accountant.second_opinion.recomputed import ROUNDING, Mismatch, Recomputation, least_sum
 from accountant.spending import Spending, gather
 from accountant.trail import Entry
+from accountant.visible import visible
 
 TOLERANCE: Final = 1e-3
 """How far, relatively, a total of theirs may be above ours: their grid of losses rounds up by less."""
@@ -131,7 +132,7 @@ class SecondOpinion:
         lines = [f"second opinion at δ = {self.delta:g}: {verdict}"]
         lines += [f"  {name:<{wide}}  {epsilon:>12}  {note}".rstrip() for name, epsilon, _, note in rows]
         lines += [f"  disagreement: {text}" for text in self.disagreements]
-        return "\n".join(lines + [f"  {text}" for text in self.explanations])
+        return "\n".join(map(visible, [*lines, *(f"  {text}" for text in self.explanations)]))
 
 
 def second_opinion(entries: Iterable[Entry], *, delta: float | None = None) -> SecondOpinion:

@@ -20,6 +20,7 @@ from accountant.second_opinion import extreme_pairs, peer_totals
 from accountant.second_opinion.extreme_pairs import FloatArray
 from accountant.spendable import Description
 from accountant.spending import parted
+from accountant.visible import visible
 
 ROUNDING: Final = 1e-6
 """By how much, relatively, a declared cost may be below the recomputed one: searches are that exact, and better."""
@@ -60,7 +61,7 @@ class Mismatch:
     def __str__(self) -> str:
         times = f"{self.rounds} rounds of " if self.rounds > 1 else ""
         said = f"declared {self.declared}, its parameters say {self.recomputed}"
-        return f"entry {self.entry}: {times}{self.mechanism} {said}"
+        return visible(f"entry {self.entry}: {times}{self.mechanism} {said}")
 
 
 # --- from parameters to a cost ------------------------------------------------------------------------------------

@@ -95,7 +95,8 @@ def test_progress_is_told_every_thousand_entries_and_at_the_end() -> None:
 
 def test_it_prints_its_verdict_and_its_findings() -> None:
     sound, broken = str(verify(BOOKS)), str(verify(BOOKS[1:]))
-    assert sound.startswith(f"the books are sound: 120 entries, head {HEAD}\n  note: ")
+    assert sound.startswith(f"the books add up, WITH CAVEATS: 120 entries, head {HEAD}\n  caveat: ")
+    assert str(verify(open_books(PureDP(1.0), BasicComposition()).entries)).startswith("the books are sound: 1 entries")
     assert broken.startswith("THE BOOKS ARE NOT SOUND: 119 entries")
     assert "\n  error: entry 0: its digest does not match its content and the entry before it" in broken
 

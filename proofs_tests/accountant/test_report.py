@@ -27,6 +27,7 @@ from accountant.digits import rounded_up
 from accountant.report import report
 from accountant.report.questions import Known, questions
 from accountant.second_opinion import second_opinion
+from accountant.spendable import SECURE
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.markup import parsed, section, table
 from proofs_tests.support.reports import (
@@ -150,8 +151,8 @@ def test_a_single_simulated_release_among_secure_ones_is_enough() -> None:
     tree = page(ledger.entries)
     assert any("simulation" in each.lower() for each in notices(tree))
     assert {row[0]: row[1] for row in table(tree, "Sources of noise")[1:]} == {
-        "secure": "secure",
-        "seeded": "simulation: not private",
+        "secure (exact)": "secure",
+        "seeded (numpy)": "simulation: not private",
     }
 
 
@@ -202,7 +203,7 @@ def test_what_was_released_is_told_with_its_bounds() -> None:
     rows = table(page(team_ledger().entries), "By mechanism, as it was released")
     name, rounds, sensitivity, zeta, noise = rows[1]
     assert name == "Response(bit) epsilon = 0.01 to 0.4, rule = <i>odds</i>"
-    assert (rounds, sensitivity, zeta, noise) == ("5", "1 in linf", "0.25", "secure")
+    assert (rounds, sensitivity, zeta, noise) == ("5", "1 in linf", "0.25", SECURE)
 
 
 def test_open_charges_given_back_rounds_and_plans_are_listed() -> None:
@@ -309,7 +310,7 @@ def test_every_question_has_an_answer_or_says_who_has_it(
 
 
 def test_the_books_are_named_so_that_others_find_them() -> None:
-    entries = rewritten(zcdp_ledger().entries)
+    entries = rewritten(zcdp_ledger().entries, {})
     facts = dict(table(page(entries), "The books")[1:])
     assert facts["Head digest"] == entries[-1].digest
     assert facts["Ledger"] == entries[0].record["id"]
@@ -324,7 +325,7 @@ def test_the_books_are_named_so_that_others_find_them() -> None:
 
 def test_the_burn_down_ends_where_the_books_do() -> None:
     ledger = open_ledger(BasicComposition(), PureDP(1.0), ReplaceOne(), 6)
-    tree = page(rewritten(ledger.entries))
+    tree = page(rewritten(ledger.entries, {}))
     assert len(tree.find("svg")) == 2  # by entry, and by time
     for drawing in tree.find("svg"):
         curve = next(each for each in drawing.find("path") if each.attributes["class"] == "curve")

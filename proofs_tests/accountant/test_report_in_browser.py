@@ -14,6 +14,7 @@ import pytest
 from accountant import ApproxDP, BasicComposition, Ledger, PureDP, ReplaceOne, ZCDPComposition
 from accountant.audit import verify
 from accountant.report import report
+from accountant.spendable import SECURE
 from exchequer.datasets import breast_cancer
 from learners import LazyBoostClassifier, PrivateBoostClassifier
 from proofs_tests.support.browser import Browser, browser, colours, pages, pixels
@@ -107,7 +108,7 @@ def shown(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Shown:
     LazyBoostClassifier(0.7, 1e-6, rounds=10, density=0.5, schema=data.schema, ledger=oncology).fit(
         data.train, data.y_train
     )
-    entries = rewritten(ledger.entries, 5 * 86400 * 10**9)
+    entries = rewritten(ledger.entries, {}, 5 * 86400 * 10**9)
     made = report(
         entries,
         verification=verify(entries, claims=KNOWN),
@@ -183,7 +184,7 @@ def test_bad_news_and_long_names_fit_a_phone_too(shown: Shown, tmp_path: Path) -
     ledger.release(Secure(0.1, query="q" * 150, claims=("c" * 150,)), data, account="a" * 150)
     entries = list(ledger.entries)
     entries[2] = attrs.evolve(entries[2], digest="0" * 64)
-    made = html(rewritten(ledger.entries, secure="n" * 150), verify(entries), "t" * 150)
+    made = html(rewritten(ledger.entries, {SECURE: "n" * 150}), verify(entries), "t" * 150)
     found = measured(shown, made, tmp_path, 400)
     assert found.outside == []
     assert found.needed == found.width == 400
@@ -203,7 +204,7 @@ def test_nothing_in_the_books_runs_even_without_the_policy(shown: Shown, tmp_pat
     attack = "\"><script>console.log('in')</script><img src=x onerror=\"console.log('in')\">"
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
     ledger.release(Secure(0.1, query=attack, claims=(attack,)), ledger.protect(True), account=attack)
-    measured(shown, html(rewritten(ledger.entries, secure=attack), title=attack), tmp_path, 1200)
+    measured(shown, html(rewritten(ledger.entries, {SECURE: attack}), title=attack), tmp_path, 1200)
 
 
 def test_the_policy_stops_scripts_and_the_browser_says_so(shown: Shown, tmp_path: Path) -> None:

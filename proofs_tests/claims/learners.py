@@ -17,8 +17,8 @@ LEARNERS: Final = (
         "min(q, C), h <= q(1 − q): q²(1 + c²(1 − q)²) rises up to q = C, beyond that c²q²(1 − q)² is largest at ½. "
         "Replacing it in its cell moves g by at most 2C and h by at most ¼; in two cells the move is √2 times the "
         "first bound, less than 2C as c <= 1. More classes: ‖g‖ is clipped at √2·C, and Σx²(1 − x)² <= 4/27·Σx; h >="
-        " 0, so ‖h − h'‖² <= ‖h‖² + ‖h'‖². Scores are functions of a record and of releases, sums are of integers, "
-        "so nothing else moves.",
+        " 0, so ‖h − h'‖² <= ‖h‖² + ‖h'‖². Sums are of integers, and where records are encoded, weighted and scored "
+        "alone (the claim records-alone) scores are functions of a record and of releases: then nothing else moves.",
         "mechanisms/test_gradients.py::test_two_classes_every_vector_within_the_bound_which_is_attained",
     ),
     Claim(
@@ -68,11 +68,14 @@ LEARNERS: Final = (
         "replace-one: the exact Gaussian curve of 2μ, μ = ‖x‖₂/σ, at every ε >= max(μ², 2B − 2μ²); add-remove-one: "
         "that of μ at ε >= κ = B − μ²/2. Without δ: GDP(2m), m = μ + (κ²/6μ)e^{m²/8}, for 0 < κ <= 4μ, and GDP(2μ) "
         "for κ <= 0",
-        "Take a record away, P to R: with a = −b·yx/(σ‖x‖) ~ N(0, 1) under P and T = μa + μ²/2, the loss is at most "
-        "sT − s(1 − s)μ²/2 + ln(1 + Bs(1 − s)) <= sT + κs(1 − s), so at most T where T >= κ, else at most max(0, κ):"
-        " for ε >= κ, E(1 − e^{ε−L})⁺ <= δ_μ(ε). Adding one, R to Q, the determinant helps and sT is largest at the "
-        "ends: the same for all ε >= 0. P(S) <= e^{ε₁}R(S) + δ_μ(ε₁) <= e^{ε₁+ε₂}Q(S) + δ_μ(ε₁) + e^{ε₁}δ_μ(ε₂) with"
-        " ε₁, ε₂ = (ε ± μ²)/2, where the last two terms are δ_{2μ}(ε): N(0), N(μ), N(2μ) share that event. Below κ "
+        "Add the new record first, P to U: with a = b·yx/(σ‖x‖) ~ N(0, 1) under P and T = μa + μ²/2, the loss is at "
+        "most sT − s(1 − s)μ²/2 <= max(0, T), as the determinant helps: E(1 − e^{ε−L})⁺ <= δ_μ(ε) for all ε >= 0. "
+        "Then take the old one away, U to Q: with a = −b·yx/(σ‖x‖) under U, the loss is at most sT − s(1 − s)μ²/2 + "
+        "ln(1 + Bs(1 − s)) <= sT + κs(1 − s), so at most T where T >= max(0, κ), else at most max(0, κ): the same for "
+        "ε >= max(0, κ). P(S) <= e^{ε₁}U(S) + δ_μ(ε₁) <= e^{ε₁+ε₂}Q(S) + δ_μ(ε₁) + e^{ε₁}δ_μ(ε₂) with ε₁, ε₂ = (ε ∓ "
+        "μ²)/2, so ε₁ >= 0 and ε₂ >= κ, where the last two terms are δ_{2μ}(ε): N(2μ), N(μ), N(0) share the event "
+        "beyond ε/2μ + μ. Removing first would put (ε + μ²)/2 first, and prove less: 1.125 at μ = 1, ε = 2, where "
+        "δ_{2μ}(ε) = 0.332. Below κ "
         "the bound on L is (T + κ)²/4κ on |T| <= κ, whose excess over max(T, ε) integrates to κ²(1 − r)³(1 + 3r)/6 "
         "in T, r² = ε/κ, so to that over μ√(2π) at most; δ_m − δ_μ = ∫φ(ε/u − u/2)du, u from μ to m, is >= (m − "
         "μ)e^{−r⁴κ²/2μ² − m²/8}/√(2π), and (1 − r)³(1 + 3r)e^{8r⁴} <= 1. Both directions are then m-GDP, two of them"

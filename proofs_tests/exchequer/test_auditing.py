@@ -18,7 +18,7 @@ from accountant.trail import digest_of
 from exchequer import claims, show
 from exchequer.books import without_password
 from proofs_tests.support.doubles import RandomizedResponse
-from proofs_tests.support.ledger_runs import ended, record, refused, said, spend, tampered, words
+from proofs_tests.support.ledger_runs import CAVEATS, ended, record, refused, said, spend, tampered, words
 from proofs_tests.support.ledger_runs import folder as folder
 from proofs_tests.support.ledger_runs import study as study
 from proofs_tests.support.registries import registries as registries
@@ -89,14 +89,17 @@ def test_a_long_statement_is_cut_short_and_keeps_its_head(study: str, monkeypatc
 
 
 def test_sound_books(study: str) -> None:
-    result = ended(0, "verify", "study.db", "--expect-head", study)
-    assert "sqlite:///study.db: sound, 8 entries" in result.stdout
+    result = ended(CAVEATS, "verify", "study.db", "--expect-head", study)
+    assert "sqlite:///study.db: adds up, WITH CAVEATS, 8 entries" in result.stdout
     assert study in result.stdout
-    assert "drew simulated noise" in result.stdout
+    assert "caveat 3 of 3 charges drew simulated noise" in " ".join(result.stdout.split())
     assert "claim" not in result.stdout
-    assert ended(1, "verify", "study.db", "--strict").stdout.count("--strict: the notes count") == 1
-    found = record("verify", "study.db")
+    assert ended(1, "verify", "study.db", "--strict").stdout.count("--strict: caveats and notes count") == 1
+    found = record("verify", "study.db", code=CAVEATS)
     assert found["sound"] is True
+    assert found["verdict"] == "with caveats"
+    assert found["exit_code"] == CAVEATS
+    assert found["caveats"] == ["3 of 3 charges drew simulated noise: their releases are not private"]
     assert found["head"] == study
     assert found["errors"] == []
     assert record("verify", "study.db", "--strict", code=1)["sound"] is True
@@ -146,12 +149,14 @@ def test_books_that_were_forged_well_do_not_add_up(study: str) -> None:
 def test_a_rolled_back_copy_shows_against_the_head_that_was_kept(study: str) -> None:
     shutil.copy("study.db", "old.db")
     newer = spend("sqlite:///study.db", 0.125)
-    ended(0, "verify", "old.db")
+    ended(CAVEATS, "verify", "old.db")
     assert "entries were cut off, or the books were rolled back" in " ".join(
         ended(1, "verify", "old.db", "--expect-head", newer).stdout.split()
     )
-    assert "2 entries were written since the expected head" in said("verify", "study.db", "--expect-head", study)
-    ended(0, "verify", "study.db", "--expect-head", f" {newer.upper()}\n")
+    assert "2 entries were written since the expected head" in said(
+        "verify", "study.db", "--expect-head", study, code=CAVEATS
+    )
+    ended(CAVEATS, "verify", "study.db", "--expect-head", f" {newer.upper()}\n")
     for text in (newer[:-1], "study.db", ""):
         assert "--expect-head: expected 64" in refused("verify", "study.db", "--expect-head", text)
 
@@ -173,13 +178,13 @@ def test_there_must_be_something_to_verify(study: str) -> None:
 
 def test_claims_are_looked_up_in_every_registry(study: str, registries: dict[str, str]) -> None:
     registries["another"] = "proofs_tests.support.registries:nothing"
-    ended(0, "verify", "study.db")
+    ended(CAVEATS, "verify", "study.db")
     del registries["exchequer"]
     unknown = ended(1, "verify", "study.db").stdout
     assert "rests on the claim 'basic', which is not known" in " ".join(unknown.split())
     registries.clear()
-    assert "claim ids were not checked" in said("verify", "study.db")
-    assert "no registry of claims" in words(record("verify", "study.db")["notes"])
+    assert "claim ids were not checked" in said("verify", "study.db", code=CAVEATS)
+    assert "no registry of claims" in words(record("verify", "study.db", code=CAVEATS)["notes"])
     registries["broken"] = "proofs_tests.claims:missing"
     assert "registry of claims 'broken'" in refused("verify", "study.db")
     registries["broken"] = "proofs_tests.claims.registry:page"
@@ -198,10 +203,10 @@ def test_our_own_registry_is_declared() -> None:
 
 
 def test_a_second_opinion(study: str) -> None:
-    result = said("verify", "study.db", "--second-opinion")
+    result = said("verify", "study.db", "--second-opinion", code=CAVEATS)
     assert "it agrees" in result
     assert "dp-accounting" in result
-    found = record("verify", "study.db", "--second-opinion")["second_opinion"]
+    found = record("verify", "study.db", "--second-opinion", code=CAVEATS)["second_opinion"]
     assert isinstance(found, dict)
     assert found["agrees"] is True
     bad = tampered("DELETE FROM exchequer_entries WHERE number = 5")
@@ -212,12 +217,14 @@ def test_a_second_opinion(study: str) -> None:
 
 
 def test_report(study: str) -> None:
-    assert "The report is in report.html." in said("report", "study.db", "--out", "report.html", "--title", "Q<3")
+    made = said("report", "study.db", "--out", "report.html", "--title", "Q<3", code=CAVEATS)
+    assert "adds up, WITH CAVEATS" in made
+    assert "The report is in report.html." in made
     page = Path("report.html").read_text(encoding="utf-8")
     assert "Q&lt;3" in page
     assert study in page
     assert "report.html exists already" in refused("report", "study.db", "--out", "report.html")
-    ended(0, "report", "study.db", "--out", "report.html", "--force", "--second-opinion")
+    ended(CAVEATS, "report", "study.db", "--out", "report.html", "--force", "--second-opinion")
     assert "Privacy report on sqlite:///study.db" in Path("report.html").read_text(encoding="utf-8")
     assert sorted(path.name for path in Path().iterdir() if not path.name.startswith("study")) == ["report.html"]
 
@@ -225,12 +232,13 @@ def test_report(study: str) -> None:
 def test_an_export_is_verified_like_the_books(study: str) -> None:
     ended(0, "export", "study.db", "--out", "books.jsonl")
     assert ended(0, "export", "study.db", "--out", "-").stdout == Path("books.jsonl").read_text(encoding="ascii")
-    assert "books.jsonl: sound, 8 entries" in said("verify", "books.jsonl", "--expect-head", study)
+    result = said("verify", "books.jsonl", "--expect-head", study, code=CAVEATS)
+    assert "books.jsonl: adds up, WITH CAVEATS, 8 entries" in result
     both = [record("show", place) for place in ("study.db", "books.jsonl")]
     assert both[0].pop("ledger") != both[1].pop("ledger")
     assert both[0] == both[1]
     assert "It fits" in said("price", "books.jsonl", "--mechanism", "pure-dp:0.1")
-    ended(0, "report", "books.jsonl", "--out", "report.html")
+    ended(CAVEATS, "report", "books.jsonl", "--out", "report.html")
     ended(0, "export", "books.jsonl", "--out", "again.jsonl")
     assert Path("again.jsonl").read_bytes() == Path("books.jsonl").read_bytes()
     assert "books.jsonl exists already" in refused("export", "study.db", "--out", "books.jsonl")
@@ -273,8 +281,8 @@ def test_reading_leaves_every_byte_as_it_is(study: str, monkeypatch: pytest.Monk
     os.chmod("study.db", 0o444)
     for place in ("study.db", "sqlite:///study.db", "books.jsonl"):
         for command in (["show"], ["verify", "--second-opinion"], ["price", "--mechanism", "pure-dp:0.1"]):
-            ended(0, command[0], place, *command[1:])
-        ended(0, "report", place, "--out", "report.html", "--force")
+            ended(CAVEATS if command[0] == "verify" else 0, command[0], place, *command[1:])
+        ended(CAVEATS, "report", place, "--out", "report.html", "--force")
         ended(0, "export", place, "--out", "-")
     Path("report.html").unlink()
     assert {path.name: hashlib.sha256(path.read_bytes()).digest() for path in Path().iterdir()} == before
@@ -305,7 +313,7 @@ def test_names_from_the_books_reach_no_terminal(study: str) -> None:
         ["price", "--mechanism", "pure-dp:0.01", "--account", EVIL.replace("/", "|")],
         ["price", "--mechanism", "pure-dp:0.01", "--account", EVIL.replace("/", "|"), "--json"],
     ):
-        output = ended(0, command[0], "study.db", *command[1:]).output
+        output = ended(CAVEATS if command[0] == "verify" else 0, command[0], "study.db", *command[1:]).output
         assert not {"\x1b", "\u202e", "\r"} & set(output), command
         assert "[bold]team[" in output, command
         # No line begins with what stood behind the line feed.

@@ -143,3 +143,32 @@ def test_the_help_says_what_it_is_for() -> None:
     said = run("explain", "--help")
     assert said.exit_code == 0
     assert np.all([word in said.output for word in ("--plots", "--format", "--tolerance", "privacy statement")])
+
+
+@pytest.mark.parametrize(
+    "text", ["x\nThe whole is 0.001-differentially private.\x1b[8m", "a\u2028b\x9b\u202e", "a\ud800b"]
+)
+def test_a_statement_that_somebody_forged_stays_on_its_lines(saved: Path, tmp_path: Path, text: str) -> None:
+    record = json.loads((saved / "few.json").read_text(encoding="utf-8"))
+    honest = fine(str(saved / "few.json")).stdout
+    statement = record["statement"]
+    statement["guarantee"] = f"{text} {statement['guarantee']}"
+    statement["claims"] = [text]
+    statement["rows"] = [[text, text, text, 1, text]]
+    (tmp_path / "forged.json").write_text(json.dumps(record), encoding="utf-8")
+    for form in ("text", "markdown", "json"):
+        said = fine(str(tmp_path / "forged.json"), "--format", form).stdout
+        assert said.encode("utf-8")
+        assert all(line.isprintable() for line in said.split("\n")), form
+        assert not any(line.lstrip("# >").startswith("The whole is") for line in said.splitlines()), form
+    assert honest.splitlines()[-1] == fine(str(tmp_path / "forged.json")).stdout.splitlines()[-1]
+    assert str(PrivateBoostClassifier.load(tmp_path / "forged.json").statement_).encode("utf-8")
+
+
+def test_a_model_is_saved_whatever_its_books_hold(saved: Path, tmp_path: Path) -> None:
+    """Books of older versions may hold half a character: their models are written, and read back as they were."""
+    model = PrivateBoostClassifier.load(saved / "few.json")
+    model.statement_ = attrs.evolve(model.statement_, claims=("a\ud800b", "é😀"))
+    model.save(tmp_path / "half.json")
+    assert "é😀" in (tmp_path / "half.json").read_text(encoding="utf-8")
+    assert PrivateBoostClassifier.load(tmp_path / "half.json").statement_ == model.statement_

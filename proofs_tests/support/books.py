@@ -20,6 +20,7 @@ from accountant import (
     ReplaceOne,
     ZCDPComposition,
 )
+from accountant.spendable import SECURE
 from accountant.trail import GENESIS, Kind, digest_of
 from proofs_tests.support.doubles import RandomizedResponse
 
@@ -29,7 +30,7 @@ class Secure(RandomizedResponse):
 
     @property
     def description(self) -> Description:
-        return attrs.evolve(super().description, noise="secure", private=True)
+        return attrs.evolve(super().description, noise=SECURE, private=True)
 
 
 def sound_books(length: int, rule: Composition | None = None) -> tuple[Entry, ...]:

@@ -4,6 +4,7 @@ import attrs
 import numpy as np
 
 from accountant import Adjacency, BoundedRange, Cost, Description, PureDP, ReplaceOne
+from accountant.spendable import SEEDED
 from mechanisms import Mechanism
 
 
@@ -27,7 +28,7 @@ class RandomizedResponse(Mechanism[bool, bool]):
     @property
     def description(self) -> Description:
         return Description(
-            "RandomizedResponse", "bit", (("epsilon", self.epsilon),), "linf", 1.0, None, "seeded", False, ("basic",)
+            "RandomizedResponse", "bit", (("epsilon", self.epsilon),), "linf", 1.0, None, SEEDED, False, ("basic",)
         )
 
     def sample(self, data: bool) -> bool:

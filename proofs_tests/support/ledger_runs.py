@@ -12,6 +12,9 @@ from accountant import BasicComposition, Ledger, Plan, PureDP, ReplaceOne
 from exchequer.cli import main
 from proofs_tests.support.doubles import RandomizedResponse
 
+CAVEATS = 3
+"""The exit code for books that add up and hold, as those of `study` do, simulated noise."""
+
 
 def run(*arguments: str, env: dict[str, str | None] | None = None) -> Result:
     """What became of `exchequer ...`, called with no ledger in the environment."""
@@ -26,9 +29,9 @@ def ended(code: int, *arguments: str) -> Result:
     return result
 
 
-def said(*arguments: str) -> str:
-    """What a command that went well printed, on one line."""
-    return " ".join(ended(0, *arguments).stdout.split())
+def said(*arguments: str, code: int = 0) -> str:
+    """What a command printed that ended with this code, on one line."""
+    return " ".join(ended(code, *arguments).stdout.split())
 
 
 def refused(*arguments: str) -> str:

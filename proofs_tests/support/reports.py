@@ -2,7 +2,7 @@
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -24,6 +24,7 @@ from accountant import (
 )
 from accountant.audit import Verification, verify
 from accountant.report import ClaimText, report
+from accountant.spendable import SECURE
 from accountant.trail import GENESIS, canonical, digest_of
 from proofs_tests.claims.registry import CLAIMS
 from proofs_tests.support.doubles import RandomizedResponse
@@ -44,7 +45,7 @@ class Secure(RandomizedResponse):
     @property
     def description(self) -> Description:
         numbers = (("epsilon", self.epsilon), ("rule", "<i>odds</i>"))
-        return Description("Response", self.query, numbers, "linf", 1.0, 0.25, "secure", True, self.claims)
+        return Description("Response", self.query, numbers, "linf", 1.0, 0.25, SECURE, True, self.claims)
 
 
 def open_ledger(rule: Composition, budget: Budget, adjacency: Adjacency, releases: int = 3) -> Ledger:
@@ -76,7 +77,7 @@ def sentence(tree: Element) -> str:
     return next(each.text for each in tree.find("p") if each.attributes.get("class") == "guarantee")
 
 
-def rewritten(entries: Sequence[Entry], time: int = DAY, **names: str) -> list[Entry]:
+def rewritten(entries: Sequence[Entry], names: Mapping[str, str], time: int = DAY) -> list[Entry]:
     """The same books a day apart per entry, texts replaced, with digests that fit again."""
     before, found = GENESIS, []
     for entry in entries:
