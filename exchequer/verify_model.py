@@ -175,6 +175,8 @@ def compare(
     verified = verify(books.seen(entries), progress=progress)
     if claim.statement.get("private") is not True and claim.promises:
         notes.insert(0, "some noise in these books was simulated, and the statement says so: it promises nothing")
+    if (fits := Statement.from_dict(claim.statement).fits) is not None:
+        notes.insert(0, f"its statement says: {fits}")
     notes += [f"the books: {each}" for each in verified.notes]
     errors = [] if claim.receipts else [claim.alone]
     errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
