@@ -16,7 +16,7 @@ LARGEST: Final = Fraction(2**1000)
 
 
 def added_up(costs: Iterable[Budget]) -> PureDP | ApproxDP | Unbounded:
-    """What fits of these costs are together by basic composition: Σε and Σδ, exact, then rounded up.
+    """What fits of these costs are together by basic composition: Σε and Σδ, exact, then rounded up. [basic]
 
     Unbounded where one of them is, or is none that adds up as (ε, δ), or where the sums promise nothing any more.
     """
@@ -41,7 +41,7 @@ class SeparateFits:
     """That a fit is one of several, each on a ledger of its own.
 
     number: which one, from 1.  known: how many are known of.
-    elsewhere: whether there may be others that nobody here knows of, in other processes.
+    elsewhere: whether there may be others that nobody here knows of.
     together: what those known come to, in words, one for each adjacency among them.
     simulated: whether any of these drew its noise from a source that is not private.
     """
@@ -56,7 +56,7 @@ class SeparateFits:
         """What a statement says of it."""
         least = "at least " if self.elsewhere else ""
         which = f"This is fit {self.number} of {least}{self.known} that this estimator, its clones and its copies made"
-        more = "; those that other processes may have made are not counted" if self.elsewhere else ""
+        more = "; others, made in other processes or before it was saved, are not counted" if self.elsewhere else ""
         would = "would, with secure noise, together be" if self.simulated else "are together"
         who = "those that are known" if self.elsewhere else "they"
         together = f"If they saw the same records, {who} {would} {self.together}."

@@ -110,7 +110,7 @@ class Family:
                 f"its own. If they see the same records, they {would} together {_together(fits)}."
             )
         if self._away or self._sent:
-            said.append("Copies of this estimator are in other processes, whose fits are not counted here.")
+            said.append("There are copies of this estimator elsewhere, in processes or files, not counted here.")
         warnings.warn(" ".join([*said, REMEDY]), SeparateLedgersWarning, stacklevel=_level_of_the_caller())
 
     # --- to other processes and back -----------------------------------------------------------------------

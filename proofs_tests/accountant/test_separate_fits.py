@@ -62,6 +62,6 @@ def test_what_it_says() -> None:
     )
     assert str(SeparateFits(3, 7, True, "X", True)) == (
         "This is fit 3 of at least 7 that this estimator, its clones and its copies made, each on a ledger of its own; "
-        "those that other processes may have made are not counted. If they saw the same records, those that are known "
-        "would, with secure noise, together be X."
+        "others, made in other processes or before it was saved, are not counted. If they saw the same records, those "
+        "that are known would, with secure noise, together be X."
     )

@@ -42,9 +42,9 @@ def test_what_was_fitted_elsewhere_warns_from_the_first_fit_on_and_comes_home() 
     base = model()
     _, warned, back = fitted_elsewhere(base)
     assert len(warned) == 1
-    assert warned[0].startswith("Copies of this estimator are in other processes, whose fits are not counted here.")
+    assert warned[0].startswith("There are copies of this estimator elsewhere, in processes or files, not counted")
     assert said(back.statement_) == (1, 1, True, "1-differentially private under replace-one")
-    with pytest.warns(SeparateLedgersWarning, match=r"one of 2 fits .* Copies of this estimator are in other"):
+    with pytest.warns(SeparateLedgersWarning, match=r"one of 2 fits .* There are copies of this estimator elsewhere"):
         base.fit(X, Y)
     assert said(base.statement_) == (2, 2, True, "2-differentially private under replace-one")
     assert said(back.statement_)[:3] == (1, 2, True)
@@ -55,7 +55,7 @@ def test_a_fitted_estimator_takes_along_what_is_known() -> None:
     before, warned, back = fitted_elsewhere(base)
     assert before == ALONE, "a model that only predicts there is no further fit"
     assert "one of 2 fits" in warned[0]
-    assert "Copies of this estimator are in other processes" in warned[0]
+    assert "There are copies of this estimator elsewhere" in warned[0]
     assert said(back.statement_)[:2] == (2, 2)
     assert said(base.statement_)[:2] == (1, 2), "what came back has told"
 
@@ -74,7 +74,10 @@ def test_a_search_in_processes_does_not_know_them_all_and_says_so() -> None:
     number, known, elsewhere, _ = said(search.best_estimator_.statement_)
     assert (number, known, elsewhere) == (1, 1, True)
     assert "at least 1 " in search.best_estimator_.statement_.guarantee
-    assert "those that other processes may have made are not counted" in search.best_estimator_.statement_.guarantee
+    assert (
+        "others, made in other processes or before it was saved, are not counted"
+        in search.best_estimator_.statement_.guarantee
+    )
 
 
 @separate
@@ -90,7 +93,7 @@ def test_a_forked_process_does_not_count_what_others_do(monkeypatch: pytest.Monk
     base._kin  # noqa: B018 -- made before the fork
     here = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: here + 1)
-    with pytest.warns(SeparateLedgersWarning, match="in other processes"):
+    with pytest.warns(SeparateLedgersWarning, match="copies of this estimator elsewhere"):
         base.fit(X, Y)
     assert said(base.statement_)[:3] == (1, 1, True)
 
