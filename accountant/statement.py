@@ -10,6 +10,7 @@ from accountant.composition import composition_from_record
 from accountant.costs import Budget, Unbounded
 from accountant.digits import as_property, in_symbols, rounded_up
 from accountant.plans import ROUTE_CLAIMS
+from accountant.separate_fits import SeparateFits
 from accountant.spendable import own_sources
 from accountant.trail import Entry
 from accountant.visible import visible
@@ -18,6 +19,10 @@ Row = tuple[str, str, str, int, str]
 
 UNBOUNDED: Final = Unbounded.kind
 """What is spent where no ledger was asked, or one that promises nothing: no number would be true."""
+
+SO_FAR: Final = "released so far"
+BY_THIS_FIT: Final = "released by this fit"
+"""How a guarantee says what it is about; the second, where other fits had ledgers of their own."""
 
 
 @attrs.frozen
@@ -29,6 +34,7 @@ class Statement:
       an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
     plans: how plans that were charged as one thing were priced, and what was released of those that mix queries.
+    fits: of a fit that is one of several with ledgers of their own; then the guarantee says so.
     """
 
     guarantee: str
@@ -44,6 +50,7 @@ class Statement:
     unreleased: int
     head: str
     account: str = ""
+    fits: SeparateFits | None = None
 
     @property
     def heading(self) -> str:
@@ -57,16 +64,26 @@ class Statement:
         """Whether it promises anything at all: False where no books were kept, or such as bound nothing."""
         return self.spent != UNBOUNDED
 
+    def among(self, fits: SeparateFits) -> "Statement":
+        """The same of a fit that is one of several with ledgers of their own: it bounds that fit only."""
+        return attrs.evolve(self, guarantee=f"{self.guarantee.replace(SO_FAR, BY_THIS_FIT, 1)} {fits}", fits=fits)
+
     def as_dict(self) -> dict[str, object]:
         """For JSON, beside a saved model."""
-        return {"heading": self.heading, **attrs.asdict(self)}
+        record = {"heading": self.heading, **attrs.asdict(self)}
+        if self.fits is None:  # as it was written before there was such a part
+            del record["fits"]
+        return record
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Statement":
         """The inverse of `as_dict`. Raises KeyError where a part is missing."""
         # Statements of earlier versions were all about the whole, and did not say so.
-        fields = {field.name: record[field.name] for field in attrs.fields(Statement) if field.name != "account"}
+        later = ("account", "fits")
+        fields = {field.name: record[field.name] for field in attrs.fields(Statement) if field.name not in later}
         fields["account"] = record.get("account", "")
+        if (fits := record.get("fits")) is not None:
+            fields["fits"] = SeparateFits.from_dict(cast("Mapping[str, object]", fits))
         fields["rows"] = tuple(cast("Row", tuple(row)) for row in cast("list[list[object]]", record["rows"]))
         fields["plans"] = tuple(cast("list[str]", record["plans"]))
         fields["claims"] = tuple(cast("list[str]", record["claims"]))
@@ -141,8 +158,8 @@ def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
             "everything about anybody, whatever the cost of a single release."
         )
     if private:
-        return f"Everything released so far is together {what} under {adjacency}."
-    return f"With secure noise, everything released so far would together be {what} under {adjacency}."
+        return f"Everything {SO_FAR} is together {what} under {adjacency}."
+    return f"With secure noise, everything {SO_FAR} would together be {what} under {adjacency}."
 
 
 def _added(spent: Budget, adjacency: str, private: bool, account: str) -> str:

@@ -163,6 +163,7 @@ def train(
     given = {name: value for name, value in options.items() if value is not None}
     LEARNERS[learner].refuse_others(learner, given)
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
+    ledger_commands.refuse_simulated(ledger, seed)
     from exchequer import train as work
     from exchequer.payer import Payer
 

@@ -35,7 +35,7 @@ def payer_options(command: F) -> F:
         envvar=ENVIRONMENT,
         show_envvar=True,
         help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without "
-        "it, a ledger of its own is opened for this run.",
+        "it, a ledger of its own is opened for this run. Not with --seed: it would pay for a simulation.",
     )
     account = click.option(
         "--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label."
@@ -48,6 +48,15 @@ def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | N
     """Raise UsageError for options of a ledger without one."""
     if ledger is None and (account is not None or signing_key is not None):
         raise click.UsageError("--account and --signing-key go with --ledger")
+
+
+def refuse_simulated(ledger: str | None, seed: int | None) -> None:
+    """Raise UsageError for a simulation that a ledger would be charged for."""
+    if ledger is not None and seed is not None:
+        raise click.UsageError(
+            "--seed simulates, which is not private, and --ledger would be charged for it for good; nothing was "
+            f"charged. Leave out --seed for a private model, or simulate without --ledger and without {ENVIRONMENT}"
+        )
 
 
 SEED = click.option(

@@ -114,6 +114,7 @@ def release(
             raise click.UsageError("--epsilon, --delta and --ledger: nothing is paid for with --protection none")
     elif epsilon is None:
         raise click.UsageError("--epsilon is missing: what the release may cost, above 0")
+    ledger_commands.refuse_simulated(ledger, seed)
     from exchequer import rados as work
     from exchequer.payer import Payer
 

@@ -184,7 +184,8 @@ def compare(
     verified = verify(books.seen(entries), progress=progress)
     simulated = claim.statement.get("private") is not True and claim.promises
     caveats = [SIMULATED] if simulated else []
-    notes = [*caveats, *notes]
+    fits = Statement.from_dict(claim.statement).fits
+    notes = [*caveats, *([] if fits is None else [f"its statement says: {fits}"]), *notes]
     notes += [f"the books: {each}" for each in verified.notes]
     errors = [] if claim.receipts else [claim.alone]
     errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]

@@ -29,6 +29,7 @@ from learners.random_feature_solvers import MinNorm, Published
 from learners.random_features import RandomFeatureClassifier, RandomFeatureRegressor
 from learners.schema import Boolean, Bounds, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
 from learners.scorecards import Scorecard, Sparsity, scorecard
+from learners.separate_fits import SeparateLedgersWarning
 from learners.tables import read_csv, schema_from_dtypes
 from learners.votes import Vote, VoteModel
 
@@ -73,6 +74,7 @@ __all__ = [
     "Schema",
     "SchemaError",
     "Scorecard",
+    "SeparateLedgersWarning",
     "Sparsity",
     "Vote",
     "VoteModel",

@@ -178,7 +178,7 @@ def private_margin_histogram(
     edges, (codes, numbers) = _edges(model, bins), _labelled(fitted, X, y)
     target = ApproxDP(positive(epsilon), delta) if delta else PureDP(positive(epsilon))
     allowance = Allowance(ledger, target, account)
-    mechanism, deviation = _least_noise(allowance, adjacency, noise_source(random_state))
+    mechanism, deviation = _least_noise(allowance, adjacency, noise_source(random_state, ledger))
     data = ledger.protect(BinnedMargins.of(model, codes, numbers, edges))
     with allowance.reserve(Plan.of(mechanism.cost), adjacency, mechanism.description) as charge:
         counts = charge.release(mechanism, data)

@@ -31,6 +31,7 @@ from accountant.receipts import Receipt
 from learners.allowance import Allowance
 from learners.classes import class_array
 from learners.contents import content_digest
+from learners.separate_fits import Family, Member
 from learners.tables import Table
 from mechanisms.noise import NoiseSource, noise_source
 
@@ -57,10 +58,13 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     """Base of the private estimators: learns a K from an S, and pays for it.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
-    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta). The URL of a
-      durable ledger that exists is opened for each fit, in whatever process that runs; a password in it would show.
-    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise source of
-      your own is used as it is, and named in the books.
+    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta), and from the
+      second fit of an estimator, its clones and its copies on warns with what they are together
+      (`SeparateLedgersWarning`). The URL of a durable ledger that exists is opened for each fit, in whatever process
+      that runs; a password in it would show.
+    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private, and refused with a
+      durable ledger, unless given as `SeededNoise(seed)`. A noise source of your own is used as it is, and named in
+      the books.
     """
 
     epsilon: float
@@ -125,10 +129,11 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         parameters = self._parameters()
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
-        learn = self._prepared(sample, classes, noise_source(self.random_state), on_round)
+        noise = noise_source(self.random_state, self.ledger)
+        learn = self._prepared(sample, classes, noise, on_round)
         ledger = self._paying_ledger(target)
         try:
-            with noted(ledger) as charged, _told_how_to_budget():
+            with self._counted(ledger, noise) as fit, noted(ledger) as charged, _told_how_to_budget():
                 model, tuned = learn(Allowance(ledger, target, type(self).__name__, classes))
             receipts: tuple[Receipt, ...] = ()
             plain = parameters | (tuned or {})
@@ -136,6 +141,7 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
                 bought = self._bought(model, classes, plain, tuned)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
             self._keep(model, classes, ledger, tuned)
+            self._member = Member(self._kin.family, fit)
         finally:
             if isinstance(self.ledger, str):
                 ledger.close()
@@ -186,6 +192,37 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
 
     def _show(self, model: K) -> None:
         """Set the public attributes of a model that scikit-learn's users look for, fitted or loaded."""
+
+    # --- one of several fits -----------------------------------------------------------------------------
+
+    @property
+    def statement_(self) -> Statement:
+        """What the fit cost; where others had ledgers of their own, too, which of those known by now it is."""
+        if "statement_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'statement_' before a fit")
+        return self._kin.told(cast("Statement", self.__dict__["statement_"]))
+
+    @statement_.setter
+    def statement_(self, statement: Statement) -> None:
+        self.__dict__["statement_"], self._member = statement, Member(self._kin.family)
+
+    @property
+    def _kin(self) -> Member:
+        """Its place among its clones and copies. Made when it is asked for, as `__init__` sets parameters only."""
+        found = self.__dict__.get("_member")
+        return cast("Member", found or self.__dict__.setdefault("_member", Member()))
+
+    def _counted(self, ledger: Ledger, noise: NoiseSource) -> contextlib.AbstractContextManager[str | None]:
+        """Count the fit, where nobody else's ledger does. Yields what it is known by."""
+        if self.ledger is not None:
+            return contextlib.nullcontext()
+        return self._kin.family.counted(ledger, noise.private)
+
+    def __sklearn_clone__(self) -> Self:
+        """A clone knows of the fits of what it was cloned from, and the other way round."""
+        twin = cast("Self", super().__sklearn_clone__())
+        twin._member = Member(self._kin.family)
+        return twin
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
 
@@ -271,6 +308,7 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
         model.receipts_ = tuple(Receipt.from_dict(each) for each in receipts)
+        model._member = Member(Family(arrived=True))
         model._show(kept)
         return model
 
@@ -278,7 +316,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
         """Pickling, and copying, leaves the ledger behind: books exist once. What arrives predicts, and cannot fit."""
         # Not refused here: on the way to a worker process nobody would see why. A fit there says it.
         state = cast("dict[str, object]", super().__getstate__())
-        kept = {name: value for name, value in state.items() if name != "ledger_"}
+        kept = {**state, "_member": self._kin}
+        kept.pop("ledger_", None)
         return {**kept, "ledger": LedgerLeftBehind()} if isinstance(self.ledger, Ledger) else kept
 
 

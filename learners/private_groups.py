@@ -94,7 +94,7 @@ class Payer:
         def plan(eta: float) -> Plan:
             return Plan.of(GaussianKernel(1.0 / eta).cost(query.sensitivity))
 
-        noise = noise_source(random_state)
+        noise = noise_source(random_state, self.allowance.ledger)
         query.check(data)
         kernel = GaussianKernel(1.0 / self.allowance.largest_eta(plan))
         mechanism = PlainMechanism(query, kernel, noise)

@@ -233,7 +233,7 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
             raise ValueError(
                 "ledger: protection=None protects nothing, so there is nothing that a ledger could pay for"
             )
-        rados = self._rados(design.drawn(table, noise_source(self.random_state)), table, design.scope)
+        rados = self._rados(design.drawn(table, noise_source(self.random_state, None)), table, design.scope)
         self._remember(self._learnt(rados, table), classes)
         self.parameters_, self.receipts_ = self._parameters(), ()
         self.statement_ = unprotected(design.scope)

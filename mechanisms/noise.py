@@ -15,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import opendp.prelude as dp
 
+from accountant import Ledger
 from accountant._numbers import count, positive
+from accountant.durable import durable
 from accountant.rounding import up
 from accountant.spendable import SECURE, SEEDED
 from mechanisms.core import FloatArray
@@ -204,11 +206,26 @@ def _unpacked(raw: bytes, number: int) -> BitArray:
     return np.unpackbits(np.frombuffer(raw, dtype=np.uint8), count=number)
 
 
-def noise_source(random_state: int | np.random.Generator | NoiseSource | None) -> NoiseSource:
-    """SecureNoise for None, a simulation for a seed or a numpy Generator, and a noise source as it is."""
+def noise_source(
+    random_state: int | np.random.Generator | NoiseSource | None, ledger: Ledger | str | None
+) -> NoiseSource:
+    """SecureNoise for None, a simulation for a seed or a numpy Generator, and a noise source as it is.
+
+    ledger: what will be charged for the noise, or its URL; None for a ledger in memory that ends with the fit.
+    Raises TypeError for anything else, and ValueError for a seed or a Generator with a durable ledger: a simulation
+    releases nothing that is private, and what it costs would be gone for good. `SeededNoise(seed)` says that it is
+    meant; it is charged, and marked as a simulation.
+    """
     if random_state is None:
         return SecureNoise()
     if isinstance(random_state, int | np.integer | np.random.Generator) and not isinstance(random_state, bool):
+        if durable(ledger):
+            said = "generator" if isinstance(random_state, np.random.Generator) else int(random_state)
+            raise ValueError(
+                f"random_state={said} would charge a durable ledger for a simulation; nothing was charged. Leave "
+                "random_state=None for private noise, leave out ledger= to simulate, or give "
+                f"random_state=SeededNoise({said}), of mechanisms, to charge it all the same"
+            )
         return SeededNoise(random_state)
     if hasattr(random_state, "exponential_choice") and not isinstance(random_state, type | int):
         return random_state

@@ -52,13 +52,13 @@ def sample(n: int) -> EncodedSample:
 
 def boosted(n: int, weak_learner: str, rounds: int = 4) -> Callable[[], object]:
     data = sample(n)
-    model = LazyBoostClassifier(1.0, weak_learner=weak_learner, rounds=rounds, random_state=0)  # type: ignore[arg-type]  # a name of the two
-    return lambda: model.fit_encoded(data)
+    given = {"weak_learner": weak_learner, "rounds": rounds, "random_state": 0}
+    return lambda: LazyBoostClassifier(1.0, **given).fit_encoded(data)  # type: ignore[arg-type]  # of several types
 
 
 def boosted_on(data: EncodedSample, rounds: int) -> Callable[[], object]:
-    model = LazyBoostClassifier(1.0, rounds=rounds, density=0.25, learning_rate=0.3, random_state=0)
-    return lambda: model.fit_encoded(data)
+    given = {"rounds": rounds, "density": 0.25, "learning_rate": 0.3, "random_state": 0}
+    return lambda: LazyBoostClassifier(1.0, **given).fit_encoded(data)  # type: ignore[arg-type]  # the same
 
 
 def crafted(n: int) -> Callable[[], object]:

@@ -171,3 +171,13 @@ def test_a_ledger_in_the_environment_is_for_what_is_paid_for() -> None:
         assert "it promises nothing" in told
         assert "paid for" not in told
         assert "simulated" not in told
+
+
+def test_a_simulation_is_not_charged_to_a_ledger() -> None:
+    said("ledger", "open", "sqlite:///s.db", "--epsilon", "1.5", "--delta", "1e-5", "--adjacency", "replace-one")
+    refused = said(*release("--epsilon", "1", "--ledger", "s.db", "--seed", "7"), code=2)
+    assert "--seed simulates" in refused
+    assert "nothing was charged" in refused
+    with Ledger.open("sqlite:///s.db") as ledger:
+        assert [entry.kind for entry in ledger.entries] == ["opened"]
+    assert "simulation: not private" in said(*release("--epsilon", "1", "--seed", "7"))

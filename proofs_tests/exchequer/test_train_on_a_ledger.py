@@ -117,6 +117,18 @@ def test_from_the_opening_to_the_audit(study: str) -> None:
             assert "the ledger spent ε = 1 at δ = 2e-06" in checked
 
 
+def test_a_simulation_is_not_charged_to_a_ledger(study: str) -> None:
+    """Neither to one that is named, nor to the one of the environment; without, it runs."""
+    before = entries()
+    named = refused(*trained("--ledger", "study.db", "--account", "team-a", "--seed", "7"))
+    assert "Leave out --seed for a private model, or simulate without --ledger and without EXCHEQUER_LEDGER" in named
+    around = run(*trained("--seed", "0"), env={"EXCHEQUER_LEDGER": "study.db"})
+    assert (around.exit_code, around.stderr) == (2, named)
+    assert entries() == before
+    assert not Path("model.json").exists()
+    assert "simulation: not private" in said(*trained("--seed", "7"))
+
+
 def test_a_claim_that_the_books_do_not_know(study: str) -> None:
     said(*trained("--ledger", "study.db"))
     record = json.loads(Path("model.json").read_text(encoding="utf-8"))

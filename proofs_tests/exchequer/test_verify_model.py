@@ -30,6 +30,7 @@ from accountant.trail import GENESIS, canonical, digest_of
 from exchequer.verify_model import ALONE, Comparison, compare, read_claim
 from learners.contents import content_digest
 from learners.paying import PayingEstimator
+from mechanisms import SeededNoise
 from proofs_tests.support.doubles import RandomizedResponse
 from proofs_tests.support.paid_models import LEARNERS, X, Y, books, build
 
@@ -127,7 +128,7 @@ def test_models_that_were_fitted_at_the_same_time_are_sound(durable: bool, tmp_p
 
     def fit(number: int) -> Path:
         place = tmp_path / f"{number}.json"
-        build("lazy boost", ledger=ledger).fit(X, Y).save(place)
+        build("lazy boost", ledger=ledger, random_state=SeededNoise(0)).fit(X, Y).save(place)
         return place
 
     with ledger, ThreadPoolExecutor(4) as pool:

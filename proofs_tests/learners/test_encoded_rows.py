@@ -26,6 +26,7 @@ from learners.votes import VoteModel
 from learners.weak_learners import CodeHypothesis
 from mechanisms.rows import Block, MemoryRows, Rows, Sums
 from proofs_tests.support.bars import PrivateBars
+from proofs_tests.support.separate import separate
 
 SCHEMA = Schema(
     (
@@ -105,6 +106,7 @@ def test_also_where_blocks_are_larger_than_those_that_sums_are_made_in(kind: str
     assert said(fitted(kind, in_files(sample, [5, 100_000]))) == one
 
 
+@separate
 def test_quantile_cuts_are_the_same_too() -> None:
     rng = np.random.default_rng(0)
     X = {"age": rng.exponential(2.0, 500).clip(0.0, 50.0), "s": rng.choice(np.array(["f", "m"]), 500)}

@@ -44,6 +44,7 @@ from learners.classes import class_array, distinct_classes
 from learners.estimator import PrivateClassifier
 from learners.labels import class_numbers, coded_labels, observed_classes, signs
 from proofs_tests.support.histograms import HistogramClassifier
+from proofs_tests.support.separate import separate
 from proofs_tests.support.settled import settled
 
 Array = npt.NDArray[Any]
@@ -164,6 +165,7 @@ LABELS: dict[str, object] = {
 }
 
 
+@separate
 @every_learner
 def test_all_kinds_of_tables_and_labels_are_one(kind: type[Learner]) -> None:
     learner = build(kind, schema=SCHEMA, classes=("no", "yes"))
@@ -375,6 +377,7 @@ def test_equal_scores_go_to_the_first_class() -> None:
     assert set(learner.predict(X)) == {"c"}
 
 
+@separate
 @every_learner
 def test_encoding_and_fitting_may_be_two_steps(kind: type[Learner]) -> None:
     learner = build(kind, schema=SCHEMA, classes=("no", "yes"))
@@ -417,6 +420,7 @@ def test_observed_classes_are_an_explicit_choice() -> None:
         learner.fit(X, X[:, 0])
 
 
+@separate
 def test_a_column_of_labels_is_taken_with_scikit_learns_warning() -> None:
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed when a 1d array was expected"):
         learner = build(LazyBoostClassifier, schema=SCHEMA, classes=("no", "yes")).fit(FRAME, pd.DataFrame(RICH))

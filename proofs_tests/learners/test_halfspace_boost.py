@@ -27,6 +27,7 @@ from learners.point_sample import PLACES, PointRows, SignedPoints
 from mechanisms import SecureNoise
 from mechanisms.queries import unit_ball_mean
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
+from proofs_tests.support.separate import separate
 
 Points = npt.NDArray[np.float64]
 
@@ -316,6 +317,7 @@ def test_a_file_that_was_edited_is_refused(fault: str, tmp_path: Path) -> None:
         HalfspaceBoostClassifier.load(tmp_path / "model.json")
 
 
+@separate
 def test_names_of_columns_travel_with_the_model(tmp_path: Path) -> None:
     sample = sample_of(0, 300, 2)
     table = {"a": sample.points[:, 0], "b": sample.points[:, 1]}

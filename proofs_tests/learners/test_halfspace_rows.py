@@ -26,6 +26,7 @@ from learners.row_parts import MOST_ROWS
 from learners.sources import Part
 from learners.tables import Table
 from mechanisms.rows import Block, MemoryRows, Rows, Sums, T, U, added
+from proofs_tests.support.separate import separate
 
 Floats = npt.NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -88,6 +89,7 @@ def drawn(seed: int, n: int, dimension: int) -> tuple[Floats, npt.NDArray[np.int
     return points, labels
 
 
+@separate
 @settings(max_examples=25)
 @given(
     SEEDS,
@@ -115,6 +117,7 @@ def test_blocks_do_not_show(
         assert (found.coef_.tolist(), found.intercept_.tolist(), found.outside_, found.scale_) == expected
 
 
+@separate
 @pytest.mark.parametrize(("n", "dimension"), [(140_000, 8), (3000, 500)])
 def test_large_blocks_in_threads_do_not_show_either(n: int, dimension: int) -> None:
     """More than 2^20 numbers, and once more than 2^17 records, whose weights have two parts."""

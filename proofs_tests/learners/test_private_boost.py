@@ -26,6 +26,7 @@ from learners.additive_model import linked
 from learners.private_boost import Promise, whole_weights
 from mechanisms.gradients import CLIP, CURVATURE_SCALE, ONE, WEIGHT_ONE
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
+from proofs_tests.support.separate import separate
 from proofs_tests.support.settled import settled
 
 Array = npt.NDArray[np.float64]
@@ -104,6 +105,7 @@ def test_it_finds_what_matters_and_explains_it() -> None:
     assert job.cells[int(np.argmax(job.effects))] == ("smith",)
 
 
+@separate
 def test_secure_noise_is_the_default_and_the_statement_says_so() -> None:
     model = PrivateBoostClassifier(2.0, schema=SCHEMA).fit(X, Y)
     assert "simulation" not in str(model.statement_)
@@ -144,6 +146,7 @@ def test_a_pair_of_columns_learns_what_neither_tells() -> None:
     assert paired.explain()[0].columns == ("a", "b")
 
 
+@separate
 def test_weights_count_as_shares_of_their_cap() -> None:
     """Records of weight 0 teach nothing; weight cap for all is no weights."""
     wrong = np.where(np.arange(Y.size) < 2000, Y, 1 - Y)

@@ -334,6 +334,7 @@ def test_two_that_come_at_the_same_time_do_not_publish_each_others_columns(
     """One process checks, the other charges and releases, then the first one charges: it sees that, and gives back."""
     url = f"sqlite:///{tmp_path / 'books.db'}"
     frame = pd.DataFrame(BITS, columns=["a", "b", "secret"])
+    given = {"schema": None, "epsilon": 0.1, "random_state": SeededNoise(0)}
     with (
         Ledger.open(
             url, budget=ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2)
@@ -345,12 +346,12 @@ def test_two_that_come_at_the_same_time_do_not_publish_each_others_columns(
 
         def late(*arguments: Any, **named: Any) -> Any:
             if not came:
-                came.append(release(sensitive="secret", schema=None, epsilon=0.1, ledger=other).fit(frame, Y))
+                came.append(release(sensitive="secret", ledger=other, **given).fit(frame, Y))
             return reserve(*arguments, **named)
 
         monkeypatch.setattr(ledger, "reserve", late)
         with pytest.raises(ValueError, match="these books protect"):
-            release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
+            release(sensitive="a", ledger=ledger, **given).fit(frame[["b", "secret", "a"]], Y)
         assert isinstance(ledger.spent, ApproxDP)
         assert ledger.spent.epsilon == pytest.approx(0.1, rel=1e-6)
 

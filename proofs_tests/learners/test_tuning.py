@@ -12,6 +12,7 @@ from learners.encoding import EncodedSample, Layout
 from learners.tuning import JUDGING_SHARE, ONE_RECORD, Judged, Run, affordable, candidate, judge, scaled
 from mechanisms import NegativeBinomialStopping, SeededNoise, selection_cost
 from proofs_tests.harness import replace_one_neighbours
+from proofs_tests.support.separate import separate
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 2, size=(3000, 4))
@@ -36,6 +37,7 @@ def test_the_setting_that_works_is_chosen_and_the_budget_kept() -> None:
     assert "random-stopping" in str(model.statement_)
 
 
+@separate
 def test_a_second_fit_without_tuning_forgets_the_choice() -> None:
     model = tuned().fit(X, Y)
     assert not hasattr(model.set_params(tune=None).fit(X, Y), "tuned_")

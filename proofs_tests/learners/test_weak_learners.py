@@ -37,6 +37,7 @@ from mechanisms.queries import WEIGHT_ROUNDING
 from proofs_tests.harness import Pair, PinnedNoise, ScriptedNoise, check_fitted_surface, check_learner
 from proofs_tests.support import bars
 from proofs_tests.support.bars import Bars, PrivateBars
+from proofs_tests.support.separate import separate
 from proofs_tests.support.settled import settled
 from proofs_tests.support.tiny_learners import RECORDS, Record
 from proofs_tests.support.tiny_learners import encoded as tiny
@@ -184,6 +185,7 @@ def test_nothing_but_releases_is_kept(kind: str) -> None:
     assert {"model_", "eta_", "settings_", "classes_", "ledger_"} <= set(names)
 
 
+@separate
 @every_kind
 def test_it_predicts_explains_clones_and_pickles(kind: str) -> None:
     model = build(kind, epsilon=5.0).fit(X, Y)

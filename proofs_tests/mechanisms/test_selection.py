@@ -200,13 +200,13 @@ def test_secure_noise_is_never_sharper_than_declared(eta: float) -> None:
 
 
 def test_the_default_source_is_secure_and_says_so() -> None:
-    assert isinstance(noise_source(None), SecureNoise)
-    assert noise_source(None).private
-    assert not noise_source(3).private
+    assert isinstance(noise_source(None, None), SecureNoise)
+    assert noise_source(None, None).private
+    assert not noise_source(3, None).private
     own = SeededNoise(1)
-    assert noise_source(own) is own
+    assert noise_source(own, "sqlite:///study.db") is own
     with pytest.raises(TypeError, match="random_state"):
-        noise_source("seed")  # type: ignore[arg-type]  # the mistake under test
+        noise_source("seed", None)  # type: ignore[arg-type]  # the mistake under test
 
 
 def test_a_seed_reproduces_and_secure_noise_does_not() -> None:
