@@ -192,6 +192,11 @@ class Audit:
             yield "not private: these books promise nothing, as their budget is unbounded"
         if replay.simulated:
             yield f"{replay.simulated} of {replay.charges} charges drew simulated noise: their releases are not private"
+        if replay.unlisted:
+            yield _plain(
+                f"{replay.unlisted} of {replay.charges} charges, the first to {replay.first_unlisted!r}, named neither "
+                "a sub-budget nor an announced label: the budget around the sub-budgets paid"
+            )
         waiting = replay.state.open
         for number, charge in itertools.islice(waiting.items(), MOST_UNRELEASED):
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")

@@ -191,9 +191,9 @@ class AdvancedComposition(Composition):
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return Amount.of(up(epsilon * epsilon), delta)
             case BoundedRange() | GDP():
-                return Amount.of(2.0 * cost.to_zcdp().rho)
+                return Amount.of(cost.to_zcdp().rho).times(2)
             case ZCDP(rho=rho):
-                return Amount.of(2.0 * rho)
+                return Amount.of(rho).times(2)
             case _:
                 raise self._cannot_take(cost, "it has no proven ρ")
 

@@ -5,6 +5,7 @@ Orders α are Rényi orders, α > 1. All ε and ρ are in nats. Formulas and pro
 
 import math
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,10 @@ ORDERS: FloatArray = 1.0 + np.geomspace(1e-3, 1e6, 400)
 
 ABSOLUTE = 2.0**-46
 """Absolute head-room (1.4e-14) for an ε that is a small difference of terms of order one."""
+
+
+LARGEST_BUDGET: Final = 2.0**900
+"""A larger ε is taken for this one where a budget becomes a ceiling: that is less, and nothing on the way overflows."""
 
 
 def pure_rho(epsilon: float) -> float:
@@ -100,6 +105,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
     epsilon, delta = non_negative(epsilon), open_probability(delta)
     if epsilon == 0.0:
         return 0.0
+    epsilon = min(epsilon, LARGEST_BUDGET)
     # Where the closed form of Bun & Steinke stands, written without cancellation: a good place to start.
     guess = (epsilon / (math.sqrt(epsilon - math.log(delta)) + math.sqrt(-math.log(delta)))) ** 2
     if guess == 0.0 or zcdp_epsilon(1e-250, delta) > epsilon:
@@ -115,7 +121,7 @@ def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:
     Capped by ρα and by the width itself; where the formula loses its digits the cap is what is used.
     """
     caps = np.minimum(bounded_range_rho(width) * orders, width)
-    if width < 1e-3:
+    if not 1e-3 <= width < LARGEST_BUDGET:
         return caps
     excess = orders - 1.0
     log_a = width * excess + np.log(-np.expm1(-width * orders)) - math.log(-math.expm1(-width))
@@ -147,6 +153,7 @@ def advanced_square_sum(epsilon: float, delta_prime: float) -> float:
     """The largest v with `advanced_epsilon(v, δ′)` <= ε, rounded down; closed form."""
     if epsilon == 0.0:
         return 0.0
+    epsilon = min(epsilon, LARGEST_BUDGET)
     log_term = -2.0 * math.log(open_probability(delta_prime))
     # √v solves x²/2 + √log_term·x = ε; this form has no cancellation.
     root = 2.0 * epsilon / (math.sqrt(log_term) + math.sqrt(log_term + 2.0 * epsilon))

@@ -12,7 +12,20 @@ from scipy.special import gammaln
 from accountant._numbers import count, non_negative, open_probability, probability_below_one
 from accountant.costs import ApproxDP
 from accountant.curves import FloatArray
-from accountant.rounding import largest, up
+from accountant.rounding import BeyondFloats, largest, up
+
+
+def _few_enough(rounds: int) -> int:
+    if count(rounds) > 2**53:
+        raise BeyondFloats("expected at most 2^53 rounds: no float counts more")
+    return int(rounds)
+
+
+def _promise(epsilon: float, delta: float) -> ApproxDP:
+    """Raises ValueError where δ is 1, or above."""
+    if not delta < 1.0:
+        raise ValueError(f"these rounds come to δ = {delta!r} in all, and promise nothing: it must stay below 1")
+    return ApproxDP(epsilon, delta)
 
 
 def drv(epsilon: float, delta: float, rounds: int, delta_prime: float) -> ApproxDP:
@@ -20,19 +33,20 @@ def drv(epsilon: float, delta: float, rounds: int, delta_prime: float) -> Approx
 
     ε = √(2k ln(1/δ′))·ε₀ + k ε₀ (e^{ε₀} - 1), δ = k δ₀ + δ′ (Dwork, Rothblum & Vadhan 2010).
     """
-    epsilon, rounds = non_negative(epsilon), count(rounds)
+    epsilon, rounds = non_negative(epsilon), _few_enough(rounds)
     delta, delta_prime = probability_below_one(delta), open_probability(delta_prime)
-    total = math.sqrt(-2.0 * rounds * math.log(delta_prime)) * epsilon + rounds * epsilon * math.expm1(epsilon)
-    return ApproxDP(up(total), up(rounds * delta + delta_prime))
+    growth = math.expm1(epsilon) if epsilon < 709.0 else math.inf
+    total = math.sqrt(-2.0 * rounds * math.log(delta_prime)) * epsilon + rounds * epsilon * growth
+    return _promise(up(total), up(rounds * delta + delta_prime))
 
 
 def drv_tight(epsilon: float, delta: float, rounds: int, delta_prime: float) -> ApproxDP:
     """The same with its second term tightened to k ε₀ tanh(ε₀/2). [001-Thm1]"""
-    epsilon, rounds = non_negative(epsilon), count(rounds)
+    epsilon, rounds = non_negative(epsilon), _few_enough(rounds)
     delta, delta_prime = probability_below_one(delta), open_probability(delta_prime)
     drift = rounds * epsilon * math.tanh(0.5 * epsilon)
     total = math.sqrt(-2.0 * rounds * math.log(delta_prime)) * epsilon + drift
-    return ApproxDP(up(total), up(rounds * delta + delta_prime))
+    return _promise(up(total), up(rounds * delta + delta_prime))
 
 
 def _randomized_response_losses(epsilon: float, rounds: int) -> tuple[FloatArray, FloatArray]:

@@ -18,15 +18,21 @@ _SQRT_HALF = math.sqrt(0.5)
 SMALL: Final = 1e-6
 """Below it a difference of two Mills ratios loses its digits, and a tangent is as good."""
 
+LARGE: Final = 1e4
+"""Above it both terms are exponentials of numbers whose digits before the point use up all there are."""
+
 
 def profile(mu: float, losses: FloatArray) -> FloatArray:
-    """δ(x) = Φ(μ/2 − x/μ) − e^x Φ(−μ/2 − x/μ) at every x of `losses`, not rounded; above it below SMALL. [gdp]
+    """δ(x) = Φ(μ/2 − x/μ) − e^x Φ(−μ/2 − x/μ) at every x of `losses`, not rounded; above it below SMALL, beyond LARGE.
+    [gdp]
 
     With φ(a)/e^xφ(b) equal for a = x/μ − μ/2, b = x/μ + μ/2, both terms are φ(a) times a Mills ratio, so their
     difference keeps its digits in the right tail; left of a = 0 it is taken as it stands.
     """
     if mu < SMALL:
         return _tangent(mu, losses)
+    if mu > LARGE:
+        return _without_the_second(mu, losses)
     with np.errstate(over="ignore"):  # x/μ may be infinite, where δ is 0
         a, b = losses / mu - 0.5 * mu, losses / mu + 0.5 * mu
         right = a > 0.0
@@ -35,6 +41,13 @@ def profile(mu: float, losses: FloatArray) -> FloatArray:
         tail = 0.5 * np.exp(-0.5 * safe_a**2) * mills
     plain = ndtr(-a) - np.exp(np.where(right, -1.0, losses + log_ndtr(-b)))
     return np.where(right, tail, plain)
+
+
+def _without_the_second(mu: float, losses: FloatArray) -> FloatArray:
+    """Φ(μ/2 − x/μ), which is above δ(x), with its argument rounded up: digits of x are lost where μ is large."""
+    with np.errstate(over="ignore"):  # x/μ may be infinite, where δ is 0
+        ratio = losses / mu
+        return np.asarray(ndtr(0.5 * mu - ratio + 2.0**-50 * (0.5 * mu + np.abs(ratio))), dtype=np.float64)
 
 
 def delta(mu: float, epsilon: float) -> float:

@@ -56,4 +56,11 @@ class ReservationClosed(RuntimeError):
 
 
 class SubBudgetRefused(ValueError):
-    """A sub-budget that cannot be allocated, found or closed."""
+    """A sub-budget, or a label beside them, that cannot be made, found or closed."""
+
+
+class UnknownLabel(SubBudgetRefused):
+    """A charge to a label that is no sub-budget, where there are sub-budgets, and nobody announced it.
+
+    It may be a name that was misspelt, and would be paid by others. Nothing was charged.
+    """

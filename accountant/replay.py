@@ -77,8 +77,15 @@ class Replay:
         self.state = State()
         self.terms: dict[int, Terms] = {}
         self.charges, self.simulated = 0, 0
+        self.unlisted, self.first_unlisted = 0, ""
         self._claims = None if claims is None else frozenset(claims)
         self._unknown = set[str]()
+
+    def note_account(self, account: str, charges: int) -> None:
+        """Count charges to an account that none of the sub-budgets and labels there are now accounts for."""
+        if not self.state.lists(account, self.state.payer(account)):
+            self.first_unlisted = self.first_unlisted if self.unlisted else account
+            self.unlisted += charges
 
     def apply(self, number: int, record: Record) -> list[str]:
         """Take the next entry in; what is wrong with it, nothing if all is well. Raises UnsupportedCost."""
@@ -100,6 +107,7 @@ class Replay:
             return wrong
         self.terms[number] = terms = Terms.of(record, self.state.open[number].amount)
         self.charges += 1
+        self.note_account(record.account, 1)
         self.simulated += terms.announced is False
         claims = [] if record.mechanism is None else [*record.mechanism.claims]
         if record.price is not None:

@@ -1,4 +1,4 @@
-"""`exchequer ledger open`, `allocate`, `close`, `price` and `key`: who may spend how much, before anybody does."""
+"""`exchequer ledger open`, `allocate`, `label`, `close`, `price` and `key`: who may spend how much, beforehand."""
 
 import json
 from collections.abc import Sequence
@@ -30,6 +30,7 @@ from accountant import (
 from accountant._numbers import open_probability, positive, probability_below_one
 from accountant.books import State
 from accountant.digits import in_symbols, left_text, spent_text
+from accountant.labels import unknown_label
 from accountant.receipts import SigningKey
 from exchequer import show
 from exchequer.bad_input import about, checked
@@ -152,6 +153,14 @@ def allocate(location: str, name: str, share: Fraction | Budget, parent: str) ->
         )
 
 
+def announce(location: str, label: str) -> None:
+    """Announce a label."""
+    with spending(location) as ledger:
+        ledger.announce(label)
+        show.title(f"Announced the label {label!r}")
+        show.facts([("head", ledger.head)])
+
+
 def close(location: str, path: str) -> None:
     """Close a sub-budget; what it did not spend goes back."""
     with spending(location) as ledger:
@@ -234,8 +243,11 @@ class Quote:
 
 
 def quote(state: State, plan: Plan, delta: float, account: str) -> Quote:
-    """Price a plan as `Ledger.reserve` does. Raises UnsupportedCost."""
-    payer = state.payer(account).path
+    """Price a plan as `Ledger.reserve` does. Raises UnsupportedCost, UnknownLabel."""
+    paying = state.payer(account)
+    if account and not state.lists(account, paying):
+        raise unknown_label(state, account, paying)
+    payer = paying.path
     if delta == 0.0:
         return Quote(state, payer, plan, plan.amount(state.rule), None)
     price = plan.cheapest(delta)
