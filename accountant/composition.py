@@ -6,6 +6,7 @@ ceiling that is fixed when the ledger is opened. So a charge costs O(1), and rea
 """
 
 import abc
+import decimal
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -300,9 +301,43 @@ def parallel(epsilons: list[float], *, replace_one: bool, public_membership: boo
 
 
 def readable(amount: Amount, rule: Composition) -> str:
-    """An amount for messages: rounded down, for people only."""
-    text = f"{rule.unit} {float_down(amount.loss):.12g}"
-    return text if not amount.delta_units else f"{text}, Σδ {float_down(amount.delta):.6g}"
+    """An amount for messages, to the nearest of so many digits; for people only."""
+    text = f"{rule.unit} {digits_of(amount.loss_units, 12)}"
+    return text if not amount.delta_units else f"{text}, Σδ {digits_of(amount.delta_units, 6)}"
+
+
+def told_apart(more: Amount, less: Amount, rule: Composition, sign: str = " ") -> tuple[str, str]:
+    """Two amounts for one message: parts that differ are written with as many digits as it takes to see that.
+
+    more: what was asked for.  less: what is left.  sign: between the unit and the number.
+    """
+    parts = [(rule.unit, *_apart(more.loss_units, less.loss_units, 12))]
+    if more.delta_units or less.delta_units:
+        parts.append(("Σδ", *_apart(more.delta_units, less.delta_units, 6)))
+    first, second = (", ".join(f"{part[0]}{sign}{part[place]}" for part in parts) for place in (1, 2))
+    return first, second
+
+
+_MOST_DIGITS: Final = 40
+"""Two numbers that these do not tell apart are written as one of them and the difference."""
+
+
+def _apart(more: int, less: int, digits: int) -> tuple[str, str]:
+    while more != less and digits_of(more, digits) == digits_of(less, digits):
+        digits += 1
+        if digits > _MOST_DIGITS:
+            whole = digits_of(less, 12)
+            return f"{whole} {'+' if more > less else '-'} {digits_of(abs(more - less), 3)}", whole
+    return digits_of(more, digits), digits_of(less, digits)
+
+
+def digits_of(units: int, digits: int) -> str:
+    """One part of an amount, correctly rounded to so many significant digits, however large or small it is."""
+    context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    value = context.divide(decimal.Decimal(units), decimal.Decimal(1 << _UNIT_BITS)).normalize(context)
+    if -5 < value.adjusted() < digits or not value:
+        return f"{value:f}"
+    return f"{value.scaleb(-value.adjusted(), context):f}e{value.adjusted():+03d}"
 
 
 def amount_text(units: int, scale: int = 0) -> str:

@@ -15,6 +15,7 @@ from accountant.composition import Amount, Composition
 from accountant.costs import ApproxDP
 from accountant.plans import ROUTE_CLAIMS, Plan
 from accountant.records import Charged, Opened, Record, Released, Returned
+from accountant.spendable import Description
 
 TOLERANCE: Final = 1e-9
 """Relative difference between two computations of one price, on two machines, that means nothing."""
@@ -109,6 +110,7 @@ class Replay:
         self.charges += 1
         self.note_account(record.account, 1)
         self.simulated += terms.announced is False
+        wrong += _unsound([] if record.mechanism is None else [record.mechanism])
         claims = [] if record.mechanism is None else [*record.mechanism.claims]
         if record.price is not None:
             route = str(record.route)
@@ -128,6 +130,7 @@ class Replay:
             reason = terms.why_not_release(sum(rounds for _, rounds in record.used), charge.rounds, simulated)
             wrong += [] if reason is None or reason in wrong else [reason]
             self.simulated += simulated and terms.announced is not False
+        wrong += _unsound(mechanism for mechanism, _ in record.used)
         return wrong + self._rests_on(claim for mechanism, _ in record.used for claim in mechanism.claims)
 
     def _returned(self, number: int, record: Returned) -> list[str]:
@@ -147,6 +150,11 @@ class Replay:
         strange = [claim for claim in dict.fromkeys(claims) if claim not in self._claims and claim not in self._unknown]
         self._unknown.update(strange)
         return [f"it rests on the claim {claim!r}, which is not known" for claim in strange]
+
+
+def _unsound(mechanisms: Iterable[Description]) -> list[str]:
+    """A sentence for each bound that can be none, and that the cost rests on all the same."""
+    return [f"{each.mechanism}: {reason}" for each in mechanisms if (reason := each.why_unsound())]
 
 
 @functools.lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ import collections
 import functools
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Final
 
 import attrs
@@ -27,7 +28,7 @@ from accountant.records import (
 )
 from accountant.report.burn_down import moment
 from accountant.report.page import shown
-from accountant.rounding import float_down, float_up
+from accountant.rounding import BeyondFloats, float_down, float_up
 from accountant.spending import gather
 from accountant.statement import state as statement_of
 from exchequer import show
@@ -186,12 +187,19 @@ def account_record(account: Account) -> dict[str, object]:
 
 
 def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float | None]:
-    """Both parts of an amount as floats; a loss of None has no limit.
+    """Both parts of an amount as floats; None has no limit, or is above any float.
 
     up: never below it, as for what was spent; else never above.
     """
-    rounded = float_up if up else float_down
-    return {"loss": None if amount.endless else rounded(amount.loss), "delta": rounded(amount.delta)}
+    return {"loss": None if amount.endless else _float(amount.loss, up), "delta": _float(amount.delta, up)}
+
+
+def _float(part: Fraction, up: bool) -> float | None:
+    """None for what is above any float."""
+    try:
+        return float_up(part) if up else float_down(part)
+    except BeyondFloats:
+        return None
 
 
 # --- for people ------------------------------------------------------------------------------------------------
