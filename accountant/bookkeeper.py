@@ -18,7 +18,7 @@ import attrs
 
 from accountant import charges
 from accountant.adjacency import Adjacency, adjacency_record
-from accountant.books import Account, State
+from accountant.books import LONGEST_LABEL, Account, State
 from accountant.composition import (
     Amount,
     Composition,
@@ -59,7 +59,7 @@ CHECKPOINT_EVERY: Final = 10_000
 BELIEVED_FROM: Final = 50_000
 """Number from which on a checkpoint is believed at opening; shorter books are read whole, in a second or two."""
 
-LONGEST_ACCOUNT: Final = 1000
+LONGEST_ACCOUNT: Final = LONGEST_LABEL
 """Characters of an account's path."""
 
 T = TypeVar("T")
@@ -233,8 +233,8 @@ class Bookkeeper:
 
         def announce(state: State) -> None:
             reason = state.why_not_announce(path)
-            if reason is not None or len(path) > LONGEST_ACCOUNT:
-                raise SubBudgetRefused(f"{reason or 'the label is too long'}; nothing was announced")
+            if reason is not None:
+                raise SubBudgetRefused(f"{reason}; nothing was announced")
             self._enter(Announced(self._time(), path))
 
         self._in_turn(announce)

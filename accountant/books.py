@@ -31,6 +31,9 @@ ROOT: Final = ""
 MAIN: Final = "main"
 """The label that says: this account itself, and none of its sub-budgets."""
 
+LONGEST_LABEL: Final = 1000
+"""Characters of a label that is announced, as of any account that is charged."""
+
 
 class OpenCharge(NamedTuple):
     """A charge without its release. account: as in its entry.  payer: the path of the sub-budget that paid."""
@@ -154,8 +157,9 @@ class State:
         if not payer.parted or account == payer.path:
             return True
         start = len(payer.path) + 1 if payer.path else 0
-        ends = [place for place in range(start, len(account)) if account[place] == "/"]
-        return any(account[start:end] == MAIN or account[:end] in self.labels for end in (*ends, len(account)))
+        path = f"{account[: LONGEST_LABEL + 1]}/"  # no label is longer, though in books of others an account may be
+        ends = [place for place in range(start, len(path)) if path[place] == "/"]
+        return any(path[start:end] == MAIN or path[:end] in self.labels for end in ends)
 
     # --- one entry of each kind ---------------------------------------------------------------------------
 
@@ -216,8 +220,8 @@ class State:
 
     def why_not_announce(self, path: str) -> str | None:
         """What speaks against announcing this label; None if nothing does."""
-        if not _is_path(path):
-            return f"{path!r} is no label"
+        if not _is_path(path) or len(path) > LONGEST_LABEL:
+            return f"{path!r:.99} is no label"
         if path in self.accounts:
             return f"there is, or was, a sub-budget {path!r}"
         if path in self.labels:

@@ -17,7 +17,7 @@ import attrs
 from accountant import curves
 from accountant._numbers import open_probability
 from accountant.costs import GDP, KINDS, ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP, Unbounded
-from accountant.rounding import float_down, float_up, up
+from accountant.rounding import finite_up, float_down, float_up
 
 
 class UnsupportedCost(TypeError):
@@ -188,9 +188,9 @@ class AdvancedComposition(Composition):
     def amount(self, cost: Cost) -> Amount:
         match cost:
             case PureDP(epsilon=epsilon):
-                return Amount.of(up(epsilon * epsilon))
+                return Amount.of(finite_up(epsilon * epsilon))
             case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount.of(up(epsilon * epsilon), delta)
+                return Amount.of(finite_up(epsilon * epsilon), delta)
             case BoundedRange() | GDP():
                 return Amount.of(cost.to_zcdp().rho).times(2)
             case ZCDP(rho=rho):

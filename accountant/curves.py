@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from accountant._numbers import non_negative, open_probability
-from accountant.rounding import down, largest, up
+from accountant.rounding import down, finite_up, largest
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -30,7 +30,7 @@ LARGEST_BUDGET: Final = 2.0**900
 
 def pure_rho(epsilon: float) -> float:
     """ρ of ε-DP: ε·tanh(ε/2). [L3]"""
-    return up(epsilon * math.tanh(0.5 * epsilon)) if epsilon > 0.0 else 0.0
+    return finite_up(epsilon * math.tanh(0.5 * epsilon)) if epsilon > 0.0 else 0.0
 
 
 def bounded_range_rho(epsilon: float) -> float:
@@ -41,9 +41,9 @@ def bounded_range_rho(epsilon: float) -> float:
     if epsilon == 0.0:
         return 0.0
     if epsilon < 2.0**-7:
-        return up(epsilon * epsilon / 8.0)
+        return finite_up(epsilon * epsilon / 8.0)
     u = epsilon / -math.expm1(-epsilon)
-    return up(u - 1.0 - math.log1p(u - 1.0))
+    return finite_up(u - 1.0 - math.log1p(u - 1.0))
 
 
 def bounded_range_epsilon(width: float, delta: float) -> float:
@@ -60,13 +60,13 @@ def bounded_range_epsilon(width: float, delta: float) -> float:
     root = math.sqrt(delta * -math.expm1(-width))
     less = (1.0 - delta) + delta * math.exp(-width)
     epsilon = width + 2.0 * (math.log(less) - math.log1p(root)) if less > 0.0 else 0.0
-    return min(width, max(0.0, up(up(epsilon) + width * 2.0**-50) + ABSOLUTE))
+    return min(width, max(0.0, finite_up(finite_up(epsilon) + width * 2.0**-50) + ABSOLUTE))
 
 
 def bun_steinke_epsilon(rho: float, delta: float) -> float:
     """ε = ρ + 2√(ρ ln(1/δ)). [003-Lem15]"""
     delta = open_probability(delta)
-    return up(non_negative(rho) + 2.0 * math.sqrt(rho * -math.log(delta)))
+    return finite_up(non_negative(rho) + 2.0 * math.sqrt(rho * -math.log(delta)))
 
 
 def _order_epsilon(divergence: float, order: float, delta: float) -> float:
@@ -97,7 +97,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     if rho > 1e100:  # no order near the best one is representable
         return bun_steinke_epsilon(rho, delta)
     best = _best_order(lambda order: _order_epsilon(rho * order, order, delta))
-    return max(0.0, up(best + 1e-12 * rho)) + ABSOLUTE
+    return max(0.0, finite_up(best + 1e-12 * rho)) + ABSOLUTE
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
@@ -140,13 +140,13 @@ def renyi_epsilon(divergences: FloatArray, orders: FloatArray, delta: float) -> 
     delta = open_probability(delta)
     excess = orders - 1.0
     values = divergences + np.log(excess / orders) - (math.log(delta) + np.log(orders)) / excess
-    return max(0.0, up(float(np.min(values)))) + ABSOLUTE
+    return max(0.0, finite_up(float(np.min(values)))) + ABSOLUTE
 
 
 def advanced_epsilon(square_sum: float, delta_prime: float) -> float:
     """ε = √(2 ln(1/δ′) v) + v/2 for v = Σεᵢ². [advanced-filter]"""
     delta_prime = open_probability(delta_prime)
-    return up(math.sqrt(-2.0 * math.log(delta_prime) * square_sum) + 0.5 * square_sum)
+    return finite_up(math.sqrt(-2.0 * math.log(delta_prime) * square_sum) + 0.5 * square_sum)
 
 
 def advanced_square_sum(epsilon: float, delta_prime: float) -> float:

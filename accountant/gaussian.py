@@ -11,7 +11,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from accountant._numbers import non_negative, open_probability, positive
 from accountant.curves import ABSOLUTE, FloatArray
-from accountant.rounding import largest, up
+from accountant.rounding import finite_up, largest
 
 _SQRT_HALF = math.sqrt(0.5)
 
@@ -80,12 +80,12 @@ def epsilon(mu: float, delta_: float) -> float:
     mu, delta_ = non_negative(mu), open_probability(delta_)
     if mu == 0.0 or delta(mu, 0.0) <= delta_:
         return 0.0
-    high = up(0.5 * mu * mu + mu * math.sqrt(-2.0 * math.log(delta_)))
+    high = finite_up(0.5 * mu * mu + mu * math.sqrt(-2.0 * math.log(delta_)))
     if delta(mu, high) > delta_:  # the Chernoff bound holds; only rounding at extreme δ can get here
         return high
     # `largest` finds how far one may go down from there, so that the result is one whose δ was seen to fit.
     room = largest(lambda gap: gap <= high and delta(mu, max(0.0, high - gap)) <= delta_, start=high * 2.0**-20)
-    return up(max(0.0, high - room)) + ABSOLUTE
+    return finite_up(max(0.0, high - room)) + ABSOLUTE
 
 
 def mu(epsilon_: float, delta_: float) -> float:
@@ -111,4 +111,4 @@ def classical_sigma(epsilon_: float, delta_: float, sensitivity: float) -> float
             f"the classical formula is proved for 0 < epsilon < 1 only, got {epsilon_!r}: use accountant.gaussian.mu"
         )
     delta_ = open_probability(delta_)
-    return up(math.sqrt(2.0 * math.log(1.25 / delta_)) * positive(sensitivity) / epsilon_)
+    return finite_up(math.sqrt(2.0 * math.log(1.25 / delta_)) * positive(sensitivity) / epsilon_)

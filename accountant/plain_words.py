@@ -62,7 +62,7 @@ def power(promise: ApproxDP, alarms: float = ALARMS) -> float:
     """
     steep = factor(promise.epsilon) * alarms + promise.delta
     flat = 1.0 - math.exp(-promise.epsilon) * (1.0 - alarms - promise.delta)
-    return min(1.0, up(min(1.0, steep)), up(flat))
+    return min(1.0, up(steep), up(flat))
 
 
 def best_guess(promise: ApproxDP) -> float:

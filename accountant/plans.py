@@ -16,7 +16,7 @@ from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
 from accountant.loss_distribution import TooFine
-from accountant.rounding import BeyondFloats, down, exact, float_up, up
+from accountant.rounding import BeyondFloats, down, exact, finite_up, float_up
 
 QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp")
 """Routes by formula: well below a millisecond for equal rounds."""
@@ -218,7 +218,7 @@ class Plan:
             if not isinstance(step.cost, GDP):
                 return None
             squares += step.rounds * exact(step.cost.mu) ** 2
-        return gaussian.epsilon(up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
+        return gaussian.epsilon(finite_up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
 
     def _pld(self, delta: float) -> float | None:
         """Dominating pairs of every kind but zCDP, convolved. [pld]"""

@@ -25,8 +25,13 @@ def exact(value: float) -> Fraction:
 
 
 def up(value: float) -> float:
-    """A float above every real number that `value` may stand for. Raises BeyondFloats where there is none, or NaN."""
-    above = math.nextafter(value + abs(value) * SLACK, math.inf)
+    """A float above every real number that `value` may stand for, ∞ where there is no other."""
+    return math.nextafter(value + abs(value) * SLACK, math.inf)
+
+
+def finite_up(value: float) -> float:
+    """The same for a loss that somebody will be told. Raises BeyondFloats where there is none but ∞, or for NaN."""
+    above = up(value)
     if not above < math.inf:
         raise BeyondFloats(f"this comes to a loss beyond any float (they end at {sys.float_info.max:.3g}); use less")
     return above
