@@ -90,11 +90,13 @@ def kov_heterogeneous(epsilons: list[float], deltas: list[float], slack: float) 
     """
     slack = open_probability(slack)
     values = np.array([non_negative(epsilon) for epsilon in epsilons])
-    squares = float(np.sum(values**2))
-    drift = float(np.sum(values * np.tanh(0.5 * values)))
+    with np.errstate(over="ignore"):  # what is infinite here is not the smallest
+        squares = float(np.sum(values**2))
+        drift = float(np.sum(values * np.tanh(0.5 * values)))
+        basic = float(np.sum(values))
     spread = math.log(math.e + math.sqrt(squares) / slack)
     total = min(
-        float(np.sum(values)),
+        basic,
         drift + math.sqrt(2.0 * squares * spread),
         drift + math.sqrt(-2.0 * squares * math.log(slack)),
     )

@@ -24,6 +24,12 @@ QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp")
 MOST_ROUNDS: Final = 10**6
 """For theorems that hold a number per round in memory."""
 
+MOST_COUNTED: Final = 2**53
+"""For theorems that count rounds in floats: all but `EXACT`."""
+
+EXACT: Final = ("basic", "zcdp", "gdp")
+"""Routes that add up exactly, and take any number of rounds."""
+
 ROUTE_CLAIMS: Final = {
     "basic": "basic",
     "kov": "kov",
@@ -146,7 +152,7 @@ class Plan:
     def _by(self, name: str, delta: float, enough: float | None) -> float | None:
         if name == "basic":
             return self._basic(delta)
-        if delta == 0.0:
+        if delta == 0.0 or (name not in EXACT and self.rounds > MOST_COUNTED):
             return None
         match name:
             case "kov":
@@ -177,7 +183,7 @@ class Plan:
     def _kov(self, delta: float) -> float | None:
         """Optimal composition for equal costs, the closed form for unequal ones. [kov]"""
         pairs = [_epsilon_delta(step.cost) for step in self.steps]
-        if not all(pairs):
+        if not all(pairs) or self.rounds > MOST_ROUNDS:
             return None
         costs = [(pair, step.rounds) for pair, step in zip(pairs, self.steps, strict=True) if pair is not None]
         first = costs[0][0]
@@ -185,8 +191,6 @@ class Plan:
         beyond = math.log1p(-delta) - kept
         slack = down(-math.expm1(beyond)) if beyond < 0.0 else 0.0
         if slack <= 0.0:
-            return None
-        if self.rounds > MOST_ROUNDS:
             return None
         if all(pair == first for pair, _ in costs):
             return fixed_plans.kov_homogeneous(first[0], 0.0, self.rounds, slack).epsilon

@@ -102,7 +102,7 @@ class Overview:
         return parts + [Drawn("", "no label", amount) for label, amount in beside if label in own]
 
     def _sort_of(self, label: str) -> str:
-        return "label" if self.state.lists(label, self.account) else "label, never announced"
+        return "label" if self.state.lists(label, self.account) else "label, not announced"
 
     def statement(self) -> Statement:
         """What was spent, on what, by whom."""

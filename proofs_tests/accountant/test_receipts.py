@@ -88,7 +88,7 @@ def test_a_receipt_names_the_parts_that_are_not_as_in_the_books() -> None:
         changed = Receipt.from_dict({**SIGNED.as_dict(), name: value})
         assert changed.differs(entry, LEDGER.id) == (name,)
     assert SIGNED.differs(entry, LEDGER.id) == ()
-    assert SIGNED.differs(LEDGER.entries[7], LEDGER.id) == ("number", "digest", "account", "cost", "time")
+    assert SIGNED.differs(LEDGER.entries[8], LEDGER.id) == ("number", "digest", "account", "cost", "time")
 
 
 def test_an_entry_that_cannot_be_read_gets_no_receipt() -> None:
