@@ -223,6 +223,7 @@ class Ledger:
     def allocate(self, name: str, share: Fraction | float | Budget) -> Self:
         """Set a part of this budget aside; the ledger that draws on it, and on nothing else.
 
+        From then on, what is charged beside it must say so: by `labelled("main")`, or a label that was announced.
         name: without "/"; what it is charged for is called "name/...".
         share: of this budget, in (0, 1]; or a budget that its releases must keep by themselves.
         Raises SubBudgetRefused where the name is taken or less is left, and UnsupportedBudget.

@@ -59,6 +59,7 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta). The URL of a
       durable ledger that exists is opened for each fit, in whatever process that runs; a password in it would show.
+      One with sub-budgets must be told which pays: ledger.sub_budget(name), .labelled("main") or .announce(label).
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise source of
       your own is used as it is, and named in the books.
     """
