@@ -31,8 +31,10 @@ from accountant.refusals import (
     NotSpendable,
     ReservationClosed,
     SubBudgetRefused,
+    UnknownLabel,
 )
 from accountant.reservation import Reservation
+from accountant.rounding import BeyondFloats
 from accountant.spendable import Description, Spendable
 from accountant.statement import Statement
 from accountant.trail import Entry, EntryStore, MemoryStore
@@ -47,6 +49,7 @@ __all__ = [
     "Amount",
     "ApproxDP",
     "BasicComposition",
+    "BeyondFloats",
     "BoundedRange",
     "Budget",
     "BudgetExceeded",
@@ -79,6 +82,7 @@ __all__ = [
     "Step",
     "SubBudgetRefused",
     "Unbounded",
+    "UnknownLabel",
     "UnsupportedBudget",
     "UnsupportedCost",
     "Verification",

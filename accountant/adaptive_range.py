@@ -31,6 +31,9 @@ MAX_ROUNDS: Final = 8192
 MOST_WORK: Final = 1e8
 """So are those that would take more than about a second."""
 
+NARROWEST, WIDEST = 1e-150, 700.0
+"""And those whose largest width has a square or an exponential that no float holds."""
+
 FEW: Final = 32
 """Up to this many rounds the worst t may be far from the middle, so all of [0, w] gets fine cells."""
 
@@ -188,6 +191,8 @@ def _epsilon(widths: tuple[tuple[float, int], ...], delta: float, above: float) 
     if not 1 <= rounds_in_all <= MAX_ROUNDS or not above > 0.0:
         return None
     widest = max(width for width, _ in paid)
+    if not NARROWEST < widest < WIDEST:
+        return None
     step = up(widest / _resolution(rounds_in_all, widest))
     if _work(paid, step, above) > MOST_WORK:
         return None

@@ -230,11 +230,17 @@ class Audit:
         if 0 <= self._seen < self.entries:
             yield f"{self.entries - self._seen} entries were written since the expected head"
         yield from self._not_private()
-        if own := own_sources(self._replay.sources):
+        replay = self._replay
+        if own := own_sources(replay.sources):
             names = ", ".join(map(repr, own[:MOST_SOURCES]))
             names += f" and {len(own) - MOST_SOURCES} more" if len(own) > MOST_SOURCES else ""
             yield _plain(f"noise came from {names}, no source of this library: that it is secure is its owner's word")
-        waiting = self._replay.state.open
+        if replay.unlisted:
+            yield _plain(
+                f"{replay.unlisted} of {replay.charges} charges, the first to {replay.first_unlisted!r}, named neither "
+                "a sub-budget nor an announced label: the budget around the sub-budgets paid"
+            )
+        waiting = replay.state.open
         for number, charge in itertools.islice(waiting.items(), MOST_UNRELEASED):
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
         if len(waiting) > MOST_UNRELEASED:

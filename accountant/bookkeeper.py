@@ -18,7 +18,7 @@ import attrs
 
 from accountant import charges
 from accountant.adjacency import Adjacency, adjacency_record
-from accountant.books import Account, State
+from accountant.books import LONGEST_LABEL, Account, State
 from accountant.composition import (
     Amount,
     Composition,
@@ -27,11 +27,13 @@ from accountant.composition import (
     composition_from_record,
 )
 from accountant.costs import Budget
+from accountant.labels import unknown_label
 from accountant.lines import kind_of, line_of
 from accountant.records import (
     LATEST,
     LONGEST_LINE,
     Allocated,
+    Announced,
     Checkpoint,
     Closed,
     DamagedEntry,
@@ -58,7 +60,7 @@ CHECKPOINT_EVERY: Final = 10_000
 BELIEVED_FROM: Final = 50_000
 """Number from which on a checkpoint is believed at opening; shorter books are read whole, in a second or two."""
 
-LONGEST_ACCOUNT: Final = 1000
+LONGEST_ACCOUNT: Final = LONGEST_LABEL
 """Characters of an account's path."""
 
 T = TypeVar("T")
@@ -158,7 +160,7 @@ class Bookkeeper:
     def charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str, rounds: int) -> int:
         """Write a charge, durably, and return its number. mechanism, steps, priced: canonical JSON.
 
-        Raises BudgetExceeded, or SubBudgetRefused for a closed one; then nothing was written.
+        Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
         """
         if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT:
             raise NotSpendable(f"account: expected a short text that says who or what is charged, got {account!r:.99}")
@@ -168,6 +170,8 @@ class Bookkeeper:
             payer = state.payer(account)
             if payer.closed:
                 raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
+            if not state.lists(account, payer):
+                raise unknown_label(state, account, payer)
             if not payer.affords(amount):
                 raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
             number, when = state.length, self._time()
@@ -224,6 +228,17 @@ class Bookkeeper:
             self._enter(Allocated(self._time(), path, ceiling))
 
         self._in_turn(allocate)
+
+    def announce(self, path: str) -> None:
+        """Write a label. Raises SubBudgetRefused."""
+
+        def announce(state: State) -> None:
+            reason = state.why_not_announce(path)
+            if reason is not None:
+                raise SubBudgetRefused(f"{reason}; nothing was announced")
+            self._enter(Announced(self._time(), path))
+
+        self._in_turn(announce)
 
     def close_account(self, path: str) -> Amount:
         """Write that a sub-budget is closed, and return what it did not spend. Raises SubBudgetRefused."""

@@ -13,6 +13,7 @@ from accountant.composition import NOTHING, Amount, Composition, amount_from_rec
 from accountant.costs import Budget, Unbounded
 from accountant.records import (
     Allocated,
+    Announced,
     Charged,
     Checkpoint,
     Closed,
@@ -26,6 +27,12 @@ from accountant.trail import canonical
 
 ROOT: Final = ""
 """The path of the account that everything draws on."""
+
+MAIN: Final = "main"
+"""The label that says: this account itself, and none of its sub-budgets."""
+
+LONGEST_LABEL: Final = 1000
+"""Characters of a label that is announced, as of any account that is charged."""
 
 
 class OpenCharge(NamedTuple):
@@ -43,6 +50,7 @@ class Account:
 
     ceiling: what it may draw.  drawn: what was charged to it and to accounts below it.
     committed: what was charged to it directly, and what is set aside for accounts below; never above the ceiling.
+    parted: whether a part of it was ever set aside as a sub-budget.
     """
 
     path: str
@@ -51,6 +59,7 @@ class Account:
     drawn: Amount = NOTHING
     committed: Amount = NOTHING
     closed: bool = False
+    parted: bool = False
 
     @property
     def left(self) -> Amount:
@@ -83,12 +92,16 @@ class Account:
 
 
 class State:
-    """The state of one ledger's books after `length` entries."""
+    """The state of one ledger's books after `length` entries.
+
+    labels: the paths that were announced, oldest first, as the keys of a dict.
+    """
 
     def __init__(self) -> None:
         self.length, self.time = 0, 0
         self.opened: Opened | None = None
         self.accounts: dict[str, Account] = {}
+        self.labels: dict[str, None] = {}
         self.open: dict[int, OpenCharge] = {}
 
     @property
@@ -135,6 +148,19 @@ class State:
                 payer = below
         return payer
 
+    def lists(self, account: str, payer: Account) -> bool:
+        """Whether a charge to `account` says that it draws on `payer`, its own `payer(account)`.
+
+        Where nothing was ever set aside there is nothing to confuse it with. Else it must be the payer itself, its
+        `main` or an announced label, or lie below one of these: any other may be a sub-budget's name, misspelt.
+        """
+        if not payer.parted or account == payer.path:
+            return True
+        start = len(payer.path) + 1 if payer.path else 0
+        path = f"{account[: LONGEST_LABEL + 1]}/"  # no label is longer, though in books of others an account may be
+        ends = [place for place in range(start, len(path)) if path[place] == "/"]
+        return any(path[start:end] == MAIN or path[:end] in self.labels for end in ends)
+
     # --- one entry of each kind ---------------------------------------------------------------------------
 
     def open_books(self, opened: Opened) -> None:
@@ -160,7 +186,7 @@ class State:
     def allocate(self, path: str, ceiling: Amount) -> None:
         """Set a part of the account above aside for this path."""
         parent = self.payer(path)
-        parent.committed = parent.committed.plus(ceiling)
+        parent.committed, parent.parted = parent.committed.plus(ceiling), True
         self.accounts[path] = Account(path, parent, ceiling)
 
     def unspent(self, path: str) -> Amount:
@@ -177,7 +203,7 @@ class State:
 
     def why_not_allocate(self, path: str, ceiling: Amount) -> str | None:
         """What speaks against this sub-budget; None if nothing does."""
-        if not path or path == "main" or any(not part or part != part.strip() for part in path.split("/")):
+        if not _is_path(path):
             return f"{path!r} is no name for a sub-budget"
         if isinstance(self.budget, Unbounded):
             return "the whole has no limit, so no part of it can be set aside"
@@ -191,6 +217,17 @@ class State:
         if not parent.affords(ceiling):
             return f"it asks for more than {parent.path or 'the whole'!r} has left"
         return None
+
+    def why_not_announce(self, path: str) -> str | None:
+        """What speaks against announcing this label; None if nothing does."""
+        if not _is_path(path) or len(path) > LONGEST_LABEL:
+            return f"{path!r:.99} is no label"
+        if path in self.accounts:
+            return f"there is, or was, a sub-budget {path!r}"
+        if path in self.labels:
+            return f"the label {path!r} is announced already"
+        payer = self.payer(path)
+        return f"the sub-budget {payer.path!r} is closed" if payer.closed else None
 
     def why_not_close(self, path: str) -> str | None:
         """What speaks against closing this sub-budget; None if nothing does."""
@@ -233,6 +270,11 @@ class State:
                 if reason is None:
                     self.allocate(path, ceiling)
                 return [] if reason is None else [f"it allocates a sub-budget, but {reason}"]
+            case Announced(account=path):
+                reason = self.why_not_announce(path)
+                if reason is None:
+                    self.labels[path] = None
+                return [] if reason is None else [f"it announces a label, but {reason}"]
             case Closed(account=path, returned=returned):
                 reason = self.why_not_close(path)
                 if reason is not None:
@@ -281,8 +323,12 @@ class State:
     # --- checkpoints --------------------------------------------------------------------------------------
 
     def as_dict(self) -> dict[str, object]:
-        """The sub-budgets and the open charges, for JSON; the first entry and the length are the reader's."""
+        """The sub-budgets, the open charges and the labels, for JSON; the rest is the reader's.
+
+        Without any labels it is what versions that had none wrote.
+        """
         return {
+            **({"labels": list(self.labels)} if self.labels else {}),
             "accounts": [
                 {
                     "account": account.path,
@@ -329,6 +375,9 @@ class State:
                 _amount(record["committed"]),
                 record["closed"] is True,
             )
+            if (parent := self.accounts[path].parent) is not None:
+                parent.parted = True
+        self.labels = {str(label): None for label in cast("list[object]", checkpoint.state.get("labels", []))}
         if self.root.ceiling != ceiling:
             raise ValueError("the checkpoint's budget is not that of the books")
         self.open = {
@@ -340,6 +389,10 @@ class State:
             )
             for record in cast("list[Mapping[str, object]]", checkpoint.state["open"])
         }
+
+
+def _is_path(path: str) -> bool:
+    return bool(path) and path != MAIN and all(part and part == part.strip() for part in path.split("/"))
 
 
 def _overdrawn(payer: Account) -> str:

@@ -6,6 +6,7 @@ ceiling that is fixed when the ledger is opened. So a charge costs O(1), and rea
 """
 
 import abc
+import decimal
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -16,7 +17,7 @@ import attrs
 from accountant import curves
 from accountant._numbers import open_probability
 from accountant.costs import GDP, KINDS, ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP, Unbounded
-from accountant.rounding import float_down, float_up, up
+from accountant.rounding import finite_up, float_down, float_up
 
 
 class UnsupportedCost(TypeError):
@@ -187,13 +188,13 @@ class AdvancedComposition(Composition):
     def amount(self, cost: Cost) -> Amount:
         match cost:
             case PureDP(epsilon=epsilon):
-                return Amount.of(up(epsilon * epsilon))
+                return Amount.of(finite_up(epsilon * epsilon))
             case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount.of(up(epsilon * epsilon), delta)
+                return Amount.of(finite_up(epsilon * epsilon), delta)
             case BoundedRange() | GDP():
-                return Amount.of(2.0 * cost.to_zcdp().rho)
+                return Amount.of(cost.to_zcdp().rho).times(2)
             case ZCDP(rho=rho):
-                return Amount.of(2.0 * rho)
+                return Amount.of(rho).times(2)
             case _:
                 raise self._cannot_take(cost, "it has no proven ρ")
 
@@ -300,9 +301,43 @@ def parallel(epsilons: list[float], *, replace_one: bool, public_membership: boo
 
 
 def readable(amount: Amount, rule: Composition) -> str:
-    """An amount for messages: rounded down, for people only."""
-    text = f"{rule.unit} {float_down(amount.loss):.12g}"
-    return text if not amount.delta_units else f"{text}, Σδ {float_down(amount.delta):.6g}"
+    """An amount for messages, to the nearest of so many digits; for people only."""
+    text = f"{rule.unit} {digits_of(amount.loss_units, 12)}"
+    return text if not amount.delta_units else f"{text}, Σδ {digits_of(amount.delta_units, 6)}"
+
+
+def told_apart(more: Amount, less: Amount, rule: Composition, sign: str = " ") -> tuple[str, str]:
+    """Two amounts for one message: parts that differ are written with as many digits as it takes to see that.
+
+    more: what was asked for.  less: what is left.  sign: between the unit and the number.
+    """
+    parts = [(rule.unit, *_apart(more.loss_units, less.loss_units, 12))]
+    if more.delta_units or less.delta_units:
+        parts.append(("Σδ", *_apart(more.delta_units, less.delta_units, 6)))
+    first, second = (", ".join(f"{part[0]}{sign}{part[place]}" for part in parts) for place in (1, 2))
+    return first, second
+
+
+_MOST_DIGITS: Final = 40
+"""Two numbers that these do not tell apart are written as one of them and the difference."""
+
+
+def _apart(more: int, less: int, digits: int) -> tuple[str, str]:
+    while more != less and digits_of(more, digits) == digits_of(less, digits):
+        digits += 1
+        if digits > _MOST_DIGITS:
+            whole = digits_of(less, 12)
+            return f"{whole} {'+' if more > less else '-'} {digits_of(abs(more - less), 3)}", whole
+    return digits_of(more, digits), digits_of(less, digits)
+
+
+def digits_of(units: int, digits: int) -> str:
+    """One part of an amount, correctly rounded to so many significant digits, however large or small it is."""
+    context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+    value = context.divide(decimal.Decimal(units), decimal.Decimal(1 << _UNIT_BITS)).normalize(context)
+    if -5 < value.adjusted() < digits or not value:
+        return f"{value:f}"
+    return f"{value.scaleb(-value.adjusted(), context):f}e{value.adjusted():+03d}"
 
 
 def amount_text(units: int, scale: int = 0) -> str:

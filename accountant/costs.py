@@ -11,7 +11,7 @@ import attrs
 
 from accountant import curves, gaussian
 from accountant._numbers import count, non_negative, probability_below_one
-from accountant.rounding import exact, float_down, up
+from accountant.rounding import exact, finite_up, float_down
 
 
 class NoConversion(AttributeError):
@@ -169,7 +169,7 @@ class GDP(_Kind):
 
     def to_zcdp(self) -> ZCDP:
         """ρ = μ²/2. [gdp]"""
-        return ZCDP(up(0.5 * self.mu * self.mu) if self.mu else 0.0)
+        return ZCDP(finite_up(0.5 * self.mu * self.mu) if self.mu else 0.0)
 
 
 @attrs.frozen

@@ -5,13 +5,14 @@ Orders α are Rényi orders, α > 1. All ε and ρ are in nats. Formulas and pro
 
 import math
 from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from accountant._numbers import non_negative, open_probability
-from accountant.rounding import down, largest, up
+from accountant.rounding import down, finite_up, largest
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,9 +24,13 @@ ABSOLUTE = 2.0**-46
 """Absolute head-room (1.4e-14) for an ε that is a small difference of terms of order one."""
 
 
+LARGEST_BUDGET: Final = 2.0**900
+"""A larger ε is taken for this one where a budget becomes a ceiling: that is less, and nothing on the way overflows."""
+
+
 def pure_rho(epsilon: float) -> float:
     """ρ of ε-DP: ε·tanh(ε/2). [L3]"""
-    return up(epsilon * math.tanh(0.5 * epsilon)) if epsilon > 0.0 else 0.0
+    return finite_up(epsilon * math.tanh(0.5 * epsilon)) if epsilon > 0.0 else 0.0
 
 
 def bounded_range_rho(epsilon: float) -> float:
@@ -36,9 +41,9 @@ def bounded_range_rho(epsilon: float) -> float:
     if epsilon == 0.0:
         return 0.0
     if epsilon < 2.0**-7:
-        return up(epsilon * epsilon / 8.0)
+        return finite_up(epsilon * epsilon / 8.0)
     u = epsilon / -math.expm1(-epsilon)
-    return up(u - 1.0 - math.log1p(u - 1.0))
+    return finite_up(u - 1.0 - math.log1p(u - 1.0))
 
 
 def bounded_range_epsilon(width: float, delta: float) -> float:
@@ -55,13 +60,13 @@ def bounded_range_epsilon(width: float, delta: float) -> float:
     root = math.sqrt(delta * -math.expm1(-width))
     less = (1.0 - delta) + delta * math.exp(-width)
     epsilon = width + 2.0 * (math.log(less) - math.log1p(root)) if less > 0.0 else 0.0
-    return min(width, max(0.0, up(up(epsilon) + width * 2.0**-50) + ABSOLUTE))
+    return min(width, max(0.0, finite_up(finite_up(epsilon) + width * 2.0**-50) + ABSOLUTE))
 
 
 def bun_steinke_epsilon(rho: float, delta: float) -> float:
     """ε = ρ + 2√(ρ ln(1/δ)). [003-Lem15]"""
     delta = open_probability(delta)
-    return up(non_negative(rho) + 2.0 * math.sqrt(rho * -math.log(delta)))
+    return finite_up(non_negative(rho) + 2.0 * math.sqrt(rho * -math.log(delta)))
 
 
 def _order_epsilon(divergence: float, order: float, delta: float) -> float:
@@ -92,7 +97,7 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     if rho > 1e100:  # no order near the best one is representable
         return bun_steinke_epsilon(rho, delta)
     best = _best_order(lambda order: _order_epsilon(rho * order, order, delta))
-    return max(0.0, up(best + 1e-12 * rho)) + ABSOLUTE
+    return max(0.0, finite_up(best + 1e-12 * rho)) + ABSOLUTE
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
@@ -100,6 +105,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
     epsilon, delta = non_negative(epsilon), open_probability(delta)
     if epsilon == 0.0:
         return 0.0
+    epsilon = min(epsilon, LARGEST_BUDGET)
     # Where the closed form of Bun & Steinke stands, written without cancellation: a good place to start.
     guess = (epsilon / (math.sqrt(epsilon - math.log(delta)) + math.sqrt(-math.log(delta)))) ** 2
     if guess == 0.0 or zcdp_epsilon(1e-250, delta) > epsilon:
@@ -115,7 +121,7 @@ def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:
     Capped by ρα and by the width itself; where the formula loses its digits the cap is what is used.
     """
     caps = np.minimum(bounded_range_rho(width) * orders, width)
-    if width < 1e-3:
+    if not 1e-3 <= width < LARGEST_BUDGET:
         return caps
     excess = orders - 1.0
     log_a = width * excess + np.log(-np.expm1(-width * orders)) - math.log(-math.expm1(-width))
@@ -134,19 +140,20 @@ def renyi_epsilon(divergences: FloatArray, orders: FloatArray, delta: float) -> 
     delta = open_probability(delta)
     excess = orders - 1.0
     values = divergences + np.log(excess / orders) - (math.log(delta) + np.log(orders)) / excess
-    return max(0.0, up(float(np.min(values)))) + ABSOLUTE
+    return max(0.0, finite_up(float(np.min(values)))) + ABSOLUTE
 
 
 def advanced_epsilon(square_sum: float, delta_prime: float) -> float:
     """ε = √(2 ln(1/δ′) v) + v/2 for v = Σεᵢ². [advanced-filter]"""
     delta_prime = open_probability(delta_prime)
-    return up(math.sqrt(-2.0 * math.log(delta_prime) * square_sum) + 0.5 * square_sum)
+    return finite_up(math.sqrt(-2.0 * math.log(delta_prime) * square_sum) + 0.5 * square_sum)
 
 
 def advanced_square_sum(epsilon: float, delta_prime: float) -> float:
     """The largest v with `advanced_epsilon(v, δ′)` <= ε, rounded down; closed form."""
     if epsilon == 0.0:
         return 0.0
+    epsilon = min(epsilon, LARGEST_BUDGET)
     log_term = -2.0 * math.log(open_probability(delta_prime))
     # √v solves x²/2 + √log_term·x = ε; this form has no cancellation.
     root = 2.0 * epsilon / (math.sqrt(log_term) + math.sqrt(log_term + 2.0 * epsilon))

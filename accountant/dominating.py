@@ -14,6 +14,9 @@ from accountant.loss_distribution import Composition, LossDistribution, from_ato
 MOST_DISTINCT: Final = 32
 """With more distinct costs than this, each is rounded up a little, so that few distributions have to be made."""
 
+FINEST: Final = 1e-150
+"""Grid steps below have squares that no float holds."""
+
 
 def bounded_range_profile(width: float, losses: FloatArray) -> FloatArray:
     """δ(x) of the width-bounded-range class at every x: (e^{w/2} − e^{x/2})²/(e^w − 1) for |x| <= w. [L4]"""
@@ -104,6 +107,8 @@ def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> Composition 
     if len(known) < len(spreads) or not any(spread for spread, _ in known):
         return None
     step = grid_step(known)
+    if step < FINEST:
+        return None
     negligible = delta * 1e-6 / sum(times for _, times in known)
     if min(spread or step for spread, _ in known) < step * 1e-3 or negligible < 1e-300:
         return None

@@ -207,6 +207,8 @@ class FastReader:
             purse.account.draw(purse.drawn(self._scale))
         for template in self._bound:
             replay.charges += template.uses
+            if template.uses:
+                replay.note_account(template.terms.account, template.uses)
             replay.simulated += template.uses if template.terms.announced is False else 0
         for number, terms in self._open.items():
             replay.terms[number] = terms

@@ -12,7 +12,20 @@ from scipy.special import gammaln
 from accountant._numbers import count, non_negative, open_probability, probability_below_one
 from accountant.costs import ApproxDP
 from accountant.curves import FloatArray
-from accountant.rounding import largest, up
+from accountant.rounding import BeyondFloats, finite_up, largest
+
+
+def _few_enough(rounds: int) -> int:
+    if count(rounds) > 2**53:
+        raise BeyondFloats("expected at most 2^53 rounds: no float counts more")
+    return int(rounds)
+
+
+def _promise(epsilon: float, delta: float) -> ApproxDP:
+    """Raises ValueError where δ is 1, or above."""
+    if not delta < 1.0:
+        raise ValueError(f"these rounds come to δ = {delta!r} in all, and promise nothing: it must stay below 1")
+    return ApproxDP(epsilon, delta)
 
 
 def drv(epsilon: float, delta: float, rounds: int, delta_prime: float) -> ApproxDP:
@@ -20,19 +33,20 @@ def drv(epsilon: float, delta: float, rounds: int, delta_prime: float) -> Approx
 
     ε = √(2k ln(1/δ′))·ε₀ + k ε₀ (e^{ε₀} - 1), δ = k δ₀ + δ′ (Dwork, Rothblum & Vadhan 2010).
     """
-    epsilon, rounds = non_negative(epsilon), count(rounds)
+    epsilon, rounds = non_negative(epsilon), _few_enough(rounds)
     delta, delta_prime = probability_below_one(delta), open_probability(delta_prime)
-    total = math.sqrt(-2.0 * rounds * math.log(delta_prime)) * epsilon + rounds * epsilon * math.expm1(epsilon)
-    return ApproxDP(up(total), up(rounds * delta + delta_prime))
+    growth = math.expm1(epsilon) if epsilon < 709.0 else math.inf
+    total = math.sqrt(-2.0 * rounds * math.log(delta_prime)) * epsilon + rounds * epsilon * growth
+    return _promise(finite_up(total), finite_up(rounds * delta + delta_prime))
 
 
 def drv_tight(epsilon: float, delta: float, rounds: int, delta_prime: float) -> ApproxDP:
     """The same with its second term tightened to k ε₀ tanh(ε₀/2). [001-Thm1]"""
-    epsilon, rounds = non_negative(epsilon), count(rounds)
+    epsilon, rounds = non_negative(epsilon), _few_enough(rounds)
     delta, delta_prime = probability_below_one(delta), open_probability(delta_prime)
     drift = rounds * epsilon * math.tanh(0.5 * epsilon)
     total = math.sqrt(-2.0 * rounds * math.log(delta_prime)) * epsilon + drift
-    return ApproxDP(up(total), up(rounds * delta + delta_prime))
+    return _promise(finite_up(total), finite_up(rounds * delta + delta_prime))
 
 
 def _randomized_response_losses(epsilon: float, rounds: int) -> tuple[FloatArray, FloatArray]:
@@ -59,14 +73,14 @@ def kov_homogeneous(epsilon: float, delta: float, rounds: int, slack: float) -> 
     """
     epsilon, rounds = non_negative(epsilon), count(rounds)
     delta, slack = probability_below_one(delta), probability_below_one(slack)
-    total_delta = up(-math.expm1(rounds * math.log1p(-delta) + math.log1p(-slack))) if delta or slack else 0.0
-    basic = up(rounds * epsilon)
+    total_delta = finite_up(-math.expm1(rounds * math.log1p(-delta) + math.log1p(-slack))) if delta or slack else 0.0
+    basic = finite_up(rounds * epsilon)
     if slack < 1e-290 or epsilon == 0.0:  # below that the binomial sum loses its digits
         return ApproxDP(basic if epsilon else 0.0, total_delta)
     if randomized_response_delta(epsilon, rounds, 0.0) <= slack:
         return ApproxDP(0.0, total_delta)
     room = largest(lambda gap: randomized_response_delta(epsilon, rounds, max(0.0, basic - gap)) <= slack, start=basic)
-    return ApproxDP(up(max(0.0, basic - room)), total_delta)
+    return ApproxDP(finite_up(max(0.0, basic - room)), total_delta)
 
 
 def kov_heterogeneous(epsilons: list[float], deltas: list[float], slack: float) -> ApproxDP:
@@ -76,13 +90,15 @@ def kov_heterogeneous(epsilons: list[float], deltas: list[float], slack: float) 
     """
     slack = open_probability(slack)
     values = np.array([non_negative(epsilon) for epsilon in epsilons])
-    squares = float(np.sum(values**2))
-    drift = float(np.sum(values * np.tanh(0.5 * values)))
+    with np.errstate(over="ignore"):  # what is infinite here is not the smallest
+        squares = float(np.sum(values**2))
+        drift = float(np.sum(values * np.tanh(0.5 * values)))
+        basic = float(np.sum(values))
     spread = math.log(math.e + math.sqrt(squares) / slack)
     total = min(
-        float(np.sum(values)),
+        basic,
         drift + math.sqrt(2.0 * squares * spread),
         drift + math.sqrt(-2.0 * squares * math.log(slack)),
     )
     kept = sum(math.log1p(-probability_below_one(delta)) for delta in deltas)
-    return ApproxDP(up(total), up(-math.expm1(kept + math.log1p(-slack))))
+    return ApproxDP(finite_up(total), finite_up(-math.expm1(kept + math.log1p(-slack))))

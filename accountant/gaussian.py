@@ -11,22 +11,28 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from accountant._numbers import non_negative, open_probability, positive
 from accountant.curves import ABSOLUTE, FloatArray
-from accountant.rounding import largest, up
+from accountant.rounding import finite_up, largest
 
 _SQRT_HALF = math.sqrt(0.5)
 
 SMALL: Final = 1e-6
 """Below it a difference of two Mills ratios loses its digits, and a tangent is as good."""
 
+LARGE: Final = 1e4
+"""Above it both terms are exponentials of numbers whose digits before the point use up all there are."""
+
 
 def profile(mu: float, losses: FloatArray) -> FloatArray:
-    """δ(x) = Φ(μ/2 − x/μ) − e^x Φ(−μ/2 − x/μ) at every x of `losses`, not rounded; above it below SMALL. [gdp]
+    """δ(x) = Φ(μ/2 − x/μ) − e^x Φ(−μ/2 − x/μ) at every x of `losses`, not rounded; above it below SMALL, beyond LARGE.
+    [gdp]
 
     With φ(a)/e^xφ(b) equal for a = x/μ − μ/2, b = x/μ + μ/2, both terms are φ(a) times a Mills ratio, so their
     difference keeps its digits in the right tail; left of a = 0 it is taken as it stands.
     """
     if mu < SMALL:
         return _tangent(mu, losses)
+    if mu > LARGE:
+        return _without_the_second(mu, losses)
     with np.errstate(over="ignore"):  # x/μ may be infinite, where δ is 0
         a, b = losses / mu - 0.5 * mu, losses / mu + 0.5 * mu
         right = a > 0.0
@@ -35,6 +41,13 @@ def profile(mu: float, losses: FloatArray) -> FloatArray:
         tail = 0.5 * np.exp(-0.5 * safe_a**2) * mills
     plain = ndtr(-a) - np.exp(np.where(right, -1.0, losses + log_ndtr(-b)))
     return np.where(right, tail, plain)
+
+
+def _without_the_second(mu: float, losses: FloatArray) -> FloatArray:
+    """Φ(μ/2 − x/μ), which is above δ(x), with its argument rounded up: digits of x are lost where μ is large."""
+    with np.errstate(over="ignore"):  # x/μ may be infinite, where δ is 0
+        ratio = losses / mu
+        return np.asarray(ndtr(0.5 * mu - ratio + 2.0**-50 * (0.5 * mu + np.abs(ratio))), dtype=np.float64)
 
 
 def delta(mu: float, epsilon: float) -> float:
@@ -67,12 +80,12 @@ def epsilon(mu: float, delta_: float) -> float:
     mu, delta_ = non_negative(mu), open_probability(delta_)
     if mu == 0.0 or delta(mu, 0.0) <= delta_:
         return 0.0
-    high = up(0.5 * mu * mu + mu * math.sqrt(-2.0 * math.log(delta_)))
+    high = finite_up(0.5 * mu * mu + mu * math.sqrt(-2.0 * math.log(delta_)))
     if delta(mu, high) > delta_:  # the Chernoff bound holds; only rounding at extreme δ can get here
         return high
     # `largest` finds how far one may go down from there, so that the result is one whose δ was seen to fit.
     room = largest(lambda gap: gap <= high and delta(mu, max(0.0, high - gap)) <= delta_, start=high * 2.0**-20)
-    return up(max(0.0, high - room)) + ABSOLUTE
+    return finite_up(max(0.0, high - room)) + ABSOLUTE
 
 
 def mu(epsilon_: float, delta_: float) -> float:
@@ -98,4 +111,4 @@ def classical_sigma(epsilon_: float, delta_: float, sensitivity: float) -> float
             f"the classical formula is proved for 0 < epsilon < 1 only, got {epsilon_!r}: use accountant.gaussian.mu"
         )
     delta_ = open_probability(delta_)
-    return up(math.sqrt(2.0 * math.log(1.25 / delta_)) * positive(sensitivity) / epsilon_)
+    return finite_up(math.sqrt(2.0 * math.log(1.25 / delta_)) * positive(sensitivity) / epsilon_)

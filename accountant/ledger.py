@@ -1,8 +1,9 @@
 """The ledger: the only place where protected data is opened, and only after the charge is in the books."""
 
+import contextlib
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, Never, Self, TypeVar
@@ -10,13 +11,15 @@ from typing import TYPE_CHECKING, Never, Self, TypeVar
 from accountant.adjacency import Adjacency
 from accountant.audit import Verification, verify
 from accountant.bookkeeper import Bookkeeper
-from accountant.books import ROOT, Account
+from accountant.books import MAIN, ROOT, Account
 from accountant.composition import Amount, Composition
 from accountant.costs import ZCDP, ApproxDP, Budget, Cost, PureDP, Unbounded
+from accountant.labels import unknown_label
 from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
 from accountant.refusals import AdjacencyMismatch, LedgerCopyRefused, LedgerMismatch, NotSpendable, SubBudgetRefused
 from accountant.reservation import Reservation, declared_cost
+from accountant.rounding import BeyondFloats
 from accountant.spendable import Description, Spendable
 from accountant.statement import Statement, state
 from accountant.trail import Entry, EntryStore, MemoryStore
@@ -59,6 +62,7 @@ class Ledger:
 
     def _set_up(self, books: Bookkeeper, path: str, signing_key: "SigningKey | None") -> None:
         self._books, self._path, self.signing_key = books, path, signing_key
+        self._charged_to = path
         # Fixed when the books are opened, so that a release need not ask for them.
         self._rule, self._adjacency = books.state.rule, books.state.adjacency
         self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
@@ -219,20 +223,21 @@ class Ledger:
     def allocate(self, name: str, share: Fraction | float | Budget) -> Self:
         """Set a part of this budget aside; the ledger that draws on it, and on nothing else.
 
+        From then on, what is charged beside it must say so: by `labelled("main")`, or a label that was announced.
         name: without "/"; what it is charged for is called "name/...".
         share: of this budget, in (0, 1]; or a budget that its releases must keep by themselves.
         Raises SubBudgetRefused where the name is taken or less is left, and UnsupportedBudget.
         """
-        if not isinstance(name, str) or "/" in name:
-            raise SubBudgetRefused(f"a sub-budget's name is a text without '/', got {name!r}")
-        path = f"{self._path}/{name}" if self._path else name
+        path = self._below(name)
+        if "/" in name or name == MAIN:
+            raise SubBudgetRefused(f"a sub-budget's name is a text without '/', and not {MAIN!r}, got {name!r}")
         self._books.allocate(path, self._share(share))
         return self._view(path)
 
     def sub_budget(self, name: str) -> Self:
         """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
-        path = f"{self._path}/{name}" if self._path else name
-        if not isinstance(name, str) or not name or path not in self._books.refresh().accounts:
+        path = self._below(name)
+        if path not in self._books.refresh().accounts:
             raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
         return self._view(path)
 
@@ -241,7 +246,36 @@ class Ledger:
 
         Raises SubBudgetRefused where there is none, or where sub-budgets of its own are open.
         """
-        return self._books.close_account(f"{self._path}/{name}" if self._path else name)
+        return self._books.close_account(self._below(name))
+
+    def announce(self, label: str) -> Self:
+        """Announce a label, for good: where this budget has sub-budgets, charges under it may draw on the rest of it.
+
+        label: a path, as "pilot" or "pilot/first"; "pilot" covers all below it.  Returns `labelled(label)`.
+        Raises SubBudgetRefused where it is no path, or there is a sub-budget or a label of that name.
+        """
+        self._books.announce(self._below(label))
+        return self.labelled(label)
+
+    def labelled(self, label: str) -> Self:
+        """This ledger, its charges under a label: who they are for, where nobody allocated a sub-budget.
+
+        label: any path where this budget has no sub-budgets; else one that was announced, or "main", which says that
+        the rest of this budget itself pays.
+        Raises UnknownLabel.
+        """
+        path = self._below(label)
+        state = self._books.refresh()
+        if not state.lists(path, payer := state.payer(path)):
+            raise unknown_label(state, path, payer)
+        view = self._view(self._path)
+        view._charged_to = path
+        return view
+
+    def _below(self, name: str) -> str:
+        if not isinstance(name, str) or not name:
+            raise SubBudgetRefused(f"a sub-budget or a label is named by a text, got {name!r}")
+        return f"{self._path}/{name}" if self._path else name
 
     def _share(self, share: Fraction | float | Budget) -> Amount:
         if isinstance(share, PureDP | ApproxDP | ZCDP | Unbounded):
@@ -263,13 +297,13 @@ class Ledger:
             raise TypeError("this data is protected already")
         return Protected(content, self._books)
 
-    def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = "main") -> R:
+    def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = MAIN) -> R:
         """Check, charge, sample, mark as released; in this order.
 
         mechanism: anything with a plain declared cost.  data: from this ledger's `protect`.
-        account: who or what the charge is for.
-        Raises BudgetExceeded, AdjacencyMismatch, NotSpendable, UnsupportedCost or what the mechanism's own
-        check raises, all before anything is charged. If sampling itself fails, the charge stays.
+        account: who or what the charge is for; "main" says no more than that this ledger pays.
+        Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch, NotSpendable, UnsupportedCost or what the mechanism's
+        own check raises, all before anything is charged. If sampling itself fails, the charge stays.
         """
         cost = declared_cost(mechanism)
         content = self._admit(mechanism, data)
@@ -286,7 +320,7 @@ class Ledger:
         *,
         adjacency: Adjacency,
         delta: float = 0.0,
-        account: str = "main",
+        account: str = MAIN,
         mechanism: Description | None = None,
     ) -> Reservation:
         """Charge a whole plan with one entry, and release its rounds one after another.
@@ -297,7 +331,7 @@ class Ledger:
         delta: 0 charges the sum of the plan's costs under the ledger's rule. Above 0, on a ledger that adds
         up (ε, δ), it charges `plan.cheapest(delta)` as one release: any composition theorem may be used inside
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
-        Raises BudgetExceeded, AdjacencyMismatch or UnsupportedCost, before anything is charged.
+        Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
         self._books.same_process()
         self._promises(adjacency, "this plan")
@@ -320,19 +354,32 @@ class Ledger:
 
     def _label(self, account: str) -> str:
         """The account of an entry: a path that begins with this ledger's own."""
-        return labelled(self._path, account) if self._path else account
+        return labelled(self._charged_to, account) if self._charged_to else account
 
     def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
         if not isinstance(plan, Plan):
             raise NotSpendable(f"reserve takes a Plan, got {type(plan).__name__}: try Plan.of(cost, rounds=...)")
-        if delta == 0.0:
-            return plan.amount(self._rule), None
-        price = plan.cheapest(delta)
-        return self._rule.amount(price.best), price
+        with self._within_floats(plan):
+            if delta == 0.0:
+                return plan.amount(self._rule), None
+            price = plan.cheapest(delta)
+            return self._rule.amount(price.best), price
 
     def _price_one(self, cost: Cost) -> tuple[Amount, str]:
         """What one release adds up to, and its step as the books write it."""
-        return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
+        with self._within_floats(cost):
+            return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
+
+    @contextlib.contextmanager
+    def _within_floats(self, what: Cost | Plan) -> Iterator[None]:
+        """Name what is so dear that no number says how much."""
+        try:
+            yield
+        except BeyondFloats as error:
+            raise BeyondFloats(
+                f"{what!r:.200} comes to more {self._rule.unit} than any float holds, so no finite budget pays for it; "
+                "nothing was charged. Lower the cost or the number of rounds"
+            ) from error
 
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
         self._books.same_process()
@@ -376,7 +423,7 @@ class Ledger:
 
 def labelled(label: str, account: str) -> str:
     """The account of an entry that is charged under a label: "main" is the label itself."""
-    return label if account == "main" else f"{label}/{account}"
+    return label if account == MAIN else f"{label}/{account}"
 
 
 def _refuse_other(

@@ -7,7 +7,18 @@ import json
 
 from accountant.adjacency import adjacency_record
 from accountant.composition import Amount, amount_record, amount_text
-from accountant.records import FORMAT, Allocated, Charged, Checkpoint, Closed, Opened, Record, Released, Returned
+from accountant.records import (
+    FORMAT,
+    Allocated,
+    Announced,
+    Charged,
+    Checkpoint,
+    Closed,
+    Opened,
+    Record,
+    Released,
+    Returned,
+)
 from accountant.trail import Kind, canonical
 
 
@@ -24,6 +35,8 @@ def kind_of(record: Record) -> Kind:
             return "returned"
         case Allocated():
             return "allocated"
+        case Announced():
+            return "announced"
         case Closed():
             return "closed"
         case Checkpoint():
@@ -44,7 +57,7 @@ def line_of(number: int, record: Record) -> str:
             return canonical({"kind": kind_of(record), "number": number, "time": record.time, **_rest(record)})
 
 
-def _rest(record: Opened | Returned | Allocated | Closed | Checkpoint) -> dict[str, object]:
+def _rest(record: Opened | Returned | Allocated | Announced | Closed | Checkpoint) -> dict[str, object]:
     match record:
         case Opened():
             return {
@@ -63,6 +76,8 @@ def _rest(record: Opened | Returned | Allocated | Closed | Checkpoint) -> dict[s
             }
         case Allocated():
             return {"account": record.account, "ceiling": amount_record(record.ceiling)}
+        case Announced():
+            return {"account": record.account}
         case Closed():
             return {"account": record.account, "returned": amount_record(record.returned)}
         case Checkpoint():

@@ -16,13 +16,19 @@ from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
 from accountant.loss_distribution import TooFine
-from accountant.rounding import down, exact, float_up, up
+from accountant.rounding import BeyondFloats, down, exact, finite_up, float_up
 
 QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp")
 """Routes by formula: well below a millisecond for equal rounds."""
 
 MOST_ROUNDS: Final = 10**6
 """For theorems that hold a number per round in memory."""
+
+MOST_COUNTED: Final = 2**53
+"""For theorems that count rounds in floats: all but `EXACT`."""
+
+EXACT: Final = ("basic", "zcdp", "gdp")
+"""Routes that add up exactly, and take any number of rounds."""
 
 ROUTE_CLAIMS: Final = {
     "basic": "basic",
@@ -136,10 +142,17 @@ class Plan:
         """The ε that one theorem gives, None where it does not apply.
 
         name: in `ROUTES`.  delta: in [0, 1).  enough: an ε that is known to hold, where there is one.
+        None also where its ε is beyond any float.
         """
+        try:
+            return self._by(name, delta, enough)
+        except BeyondFloats:
+            return None
+
+    def _by(self, name: str, delta: float, enough: float | None) -> float | None:
         if name == "basic":
             return self._basic(delta)
-        if delta == 0.0:
+        if delta == 0.0 or (name not in EXACT and self.rounds > MOST_COUNTED):
             return None
         match name:
             case "kov":
@@ -170,15 +183,14 @@ class Plan:
     def _kov(self, delta: float) -> float | None:
         """Optimal composition for equal costs, the closed form for unequal ones. [kov]"""
         pairs = [_epsilon_delta(step.cost) for step in self.steps]
-        if not all(pairs):
+        if not all(pairs) or self.rounds > MOST_ROUNDS:
             return None
         costs = [(pair, step.rounds) for pair, step in zip(pairs, self.steps, strict=True) if pair is not None]
         first = costs[0][0]
         kept = sum(rounds * math.log1p(-d) for (_, d), rounds in costs)
-        slack = down(-math.expm1(math.log1p(-delta) - kept))
+        beyond = math.log1p(-delta) - kept
+        slack = down(-math.expm1(beyond)) if beyond < 0.0 else 0.0
         if slack <= 0.0:
-            return None
-        if self.rounds > MOST_ROUNDS:
             return None
         if all(pair == first for pair, _ in costs):
             return fixed_plans.kov_homogeneous(first[0], 0.0, self.rounds, slack).epsilon
@@ -196,17 +208,11 @@ class Plan:
         """The exact curves of the bounded-range steps added up order by order. [L3]"""
         total = np.zeros_like(curves.ORDERS)
         for step in self.steps:
-            match step.cost:
-                case BoundedRange(epsilon=epsilon):
-                    total += step.rounds * curves.bounded_range_divergence(epsilon, curves.ORDERS)
-                case PureDP(epsilon=epsilon):
-                    total += step.rounds * curves.pure_rho(epsilon) * curves.ORDERS
-                case ZCDP(rho=rho):
-                    total += step.rounds * rho * curves.ORDERS
-                case GDP() as cost:
-                    total += step.rounds * cost.to_zcdp().rho * curves.ORDERS
-                case _:
-                    return None
+            divergence = _divergence(step.cost)
+            if divergence is None:
+                return None
+            with np.errstate(over="ignore"):  # at orders where it is infinite, another is better
+                total += step.rounds * divergence
         return curves.renyi_epsilon(total, curves.ORDERS, open_probability(delta))
 
     def _gdp(self, delta: float) -> float | None:
@@ -216,7 +222,7 @@ class Plan:
             if not isinstance(step.cost, GDP):
                 return None
             squares += step.rounds * exact(step.cost.mu) ** 2
-        return gaussian.epsilon(up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
+        return gaussian.epsilon(finite_up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
 
     def _pld(self, delta: float) -> float | None:
         """Dominating pairs of every kind but zCDP, convolved. [pld]"""
@@ -245,6 +251,20 @@ def worth_trying(plan: Plan) -> tuple[str, ...]:
     one."""
     ranges = all(isinstance(step.cost, BoundedRange) for step in plan.steps)
     return tuple(name for name in ROUTES if not (ranges and name == "pld" and plan.rounds <= adaptive_range.MAX_ROUNDS))
+
+
+def _divergence(cost: Cost) -> curves.FloatArray | None:
+    """The Rényi curve of one release on `curves.ORDERS`, None where it has none."""
+    with np.errstate(over="ignore"):
+        match cost:
+            case BoundedRange(epsilon=epsilon):
+                return curves.bounded_range_divergence(epsilon, curves.ORDERS)
+            case PureDP() | GDP():
+                return cost.to_zcdp().rho * curves.ORDERS
+            case ZCDP(rho=rho):
+                return rho * curves.ORDERS
+            case _:
+                return None
 
 
 def _epsilon_delta(cost: Cost) -> tuple[float, float] | None:

@@ -22,6 +22,7 @@ from accountant.files import whole_file
 from accountant.records import (
     READERS,
     Allocated,
+    Announced,
     Charged,
     Closed,
     Opened,
@@ -266,7 +267,7 @@ def receipt(entry: Entry, ledger: str, *, bought: str | None = None, key: Signin
     if bought is not None:
         _hexadecimal("bought", bought, 64)
     record = read(entry)
-    account = record.account if isinstance(record, Charged | Allocated | Closed) else ""
+    account = record.account if isinstance(record, Charged | Allocated | Announced | Closed) else ""
     plain = Receipt(ledger, entry.number, entry.digest, entry.kind, account, _cost(record), record.time, bought)
     if key is None:
         return plain
@@ -283,6 +284,8 @@ def _cost(record: Record) -> str:
             return f"{rounds} rounds of charge {charge} given back, {_exactly(amount)}"
         case Allocated(ceiling=ceiling):
             return f"set aside, {_exactly(ceiling)}"
+        case Announced():
+            return "a label"
         case Closed(returned=returned):
             return f"not spent, {_exactly(returned)}"
         case Opened(budget=budget):

@@ -98,6 +98,14 @@ class Allocated:
 
 
 @attrs.frozen
+class Announced:
+    """A label: charges to this account and below may draw on the account above, although that has sub-budgets."""
+
+    time: int
+    account: str
+
+
+@attrs.frozen
 class Closed:
     """A sub-budget was closed. returned: what it did not spend, which its parent has again."""
 
@@ -117,7 +125,7 @@ class Checkpoint:
     state: Mapping[str, object]
 
 
-Record: TypeAlias = Opened | Charged | Released | Returned | Allocated | Closed | Checkpoint
+Record: TypeAlias = Opened | Charged | Released | Returned | Allocated | Announced | Closed | Checkpoint
 
 
 def read(entry: Entry) -> Record:
@@ -191,6 +199,10 @@ def _allocated(record: Mapping[str, object]) -> Allocated:
     return Allocated(whole(record["time"]), _text(record["account"]), _amount(record["ceiling"]))
 
 
+def _announced(record: Mapping[str, object]) -> Announced:
+    return Announced(whole(record["time"]), _text(record["account"]))
+
+
 def _closed(record: Mapping[str, object]) -> Closed:
     return Closed(whole(record["time"]), _text(record["account"]), _amount(record["returned"]))
 
@@ -205,6 +217,7 @@ READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Record]]] = {
     "released": _released,
     "returned": _returned,
     "allocated": _allocated,
+    "announced": _announced,
     "closed": _closed,
     "checkpoint": _checkpoint,
 }

@@ -1,6 +1,26 @@
 """What a ledger refuses, and how it says so. Each is raised before anything is charged, unless it says otherwise."""
 
-from accountant.composition import Amount, Composition, readable
+from fractions import Fraction
+from typing import Final
+
+from accountant.composition import Amount, Composition, told_apart
+
+ROUNDED_OFF: Final = Fraction(1, 1 << 40)
+"""A charge that is above what is left by no more than this part of it was meant to use it up."""
+
+ONLY_ROUNDED: Final = (
+    "It was meant to fit, no doubt: a written number such as 0.1 is kept as the nearest binary one, which may be a "
+    "little more, and sums are exact. A hair less will do; in Python, budget.split(k) gives the largest k equal parts "
+    "of an ε, or of a ρ under zCDP, that fit"
+)
+TOO_MUCH: Final = "Lower the cost or the number of rounds, or open a ledger with a larger budget"
+
+
+def how_to_fit(requested: Amount, remaining: Amount) -> str:
+    """What to do about a charge that exceeds what remains."""
+    short = requested.minus(remaining)
+    rounded = short.loss <= remaining.loss * ROUNDED_OFF and short.delta <= remaining.delta * ROUNDED_OFF
+    return ONLY_ROUNDED if rounded else TOO_MUCH
 
 
 class BudgetExceeded(ValueError):
@@ -12,10 +32,10 @@ class BudgetExceeded(ValueError):
 
     def __init__(self, requested: Amount, remaining: Amount, rule: Composition, account: str = "") -> None:
         whose = f" in the sub-budget {account!r}" if account else ""
+        asked, left = told_apart(requested, remaining, rule)
         super().__init__(
-            f"requested {readable(requested, rule)}, only {readable(remaining, rule)} remains{whose} under {rule.name} "
-            "composition; nothing was charged. Lower the cost or the number of rounds, or open a ledger with a "
-            "larger budget"
+            f"requested {asked}, only {left} remains{whose} under {rule.name} composition; nothing was charged. "
+            f"{how_to_fit(requested, remaining)}"
         )
         self.requested, self.remaining, self.rule, self.account = requested, remaining, rule, account
 
@@ -56,4 +76,11 @@ class ReservationClosed(RuntimeError):
 
 
 class SubBudgetRefused(ValueError):
-    """A sub-budget that cannot be allocated, found or closed."""
+    """A sub-budget, or a label beside them, that cannot be made, found or closed."""
+
+
+class UnknownLabel(SubBudgetRefused):
+    """A charge to a label that is no sub-budget, where there are sub-budgets, and nobody announced it.
+
+    It may be a name that was misspelt, and would be paid by others. Nothing was charged.
+    """

@@ -79,8 +79,15 @@ class Replay:
         self.terms: dict[int, Terms] = {}
         self.charges, self.simulated = 0, 0
         self.sources = set[str]()  # names of noise sources that say they are secure
+        self.unlisted, self.first_unlisted = 0, ""
         self._claims = None if claims is None else frozenset(claims)
         self._unknown = set[str]()
+
+    def note_account(self, account: str, charges: int) -> None:
+        """Count charges to an account that none of the sub-budgets and labels there are now accounts for."""
+        if not self.state.lists(account, self.state.payer(account)):
+            self.first_unlisted = self.first_unlisted if self.unlisted else account
+            self.unlisted += charges
 
     def apply(self, number: int, record: Record) -> list[str]:
         """Take the next entry in; what is wrong with it, nothing if all is well. Raises UnsupportedCost."""
@@ -102,8 +109,10 @@ class Replay:
             return wrong
         self.terms[number] = terms = Terms.of(record, self.state.open[number].amount)
         self.charges += 1
+        self.note_account(record.account, 1)
         self.simulated += terms.announced is False
         self._draws_from(() if record.mechanism is None else (record.mechanism,))
+        wrong += _unsound([] if record.mechanism is None else [record.mechanism])
         claims = [] if record.mechanism is None else [*record.mechanism.claims]
         if record.price is not None:
             route = str(record.route)
@@ -124,6 +133,7 @@ class Replay:
             reason = terms.why_not_release(sum(rounds for _, rounds in record.used), charge.rounds, simulated)
             wrong += [] if reason is None or reason in wrong else [reason]
             self.simulated += simulated and terms.announced is not False
+        wrong += _unsound(mechanism for mechanism, _ in record.used)
         return wrong + self._rests_on(claim for mechanism, _ in record.used for claim in mechanism.claims)
 
     def _returned(self, number: int, record: Returned) -> list[str]:
@@ -146,6 +156,11 @@ class Replay:
         strange = [claim for claim in dict.fromkeys(claims) if claim not in self._claims and claim not in self._unknown]
         self._unknown.update(strange)
         return [f"it rests on the claim {claim!r}, which is not known" for claim in strange]
+
+
+def _unsound(mechanisms: Iterable[Description]) -> list[str]:
+    """A sentence for each bound that can be none, and that the cost rests on all the same."""
+    return [f"{each.mechanism}: {reason}" for each in mechanisms if (reason := each.why_unsound())]
 
 
 @functools.lru_cache(maxsize=256)

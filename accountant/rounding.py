@@ -6,6 +6,7 @@ are well conditioned (the tests compare each with mpmath) and then moved by `SLA
 """
 
 import math
+import sys
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
@@ -14,14 +15,26 @@ SLACK: Final = 2.0**-40
 """Relative head-room (9e-13) put on every transcendental step; the worst formula uses 15 % of it."""
 
 
+class BeyondFloats(ValueError):
+    """A privacy loss is larger than any float, and so than any finite budget; nothing was charged."""
+
+
 def exact(value: float) -> Fraction:
     """The rational number that a float is."""
     return Fraction(value)
 
 
 def up(value: float) -> float:
-    """A float above every real number that `value` may stand for."""
+    """A float above every real number that `value` may stand for, ∞ where there is no other."""
     return math.nextafter(value + abs(value) * SLACK, math.inf)
+
+
+def finite_up(value: float) -> float:
+    """The same for a loss that somebody will be told. Raises BeyondFloats where there is none but ∞, or for NaN."""
+    above = up(value)
+    if not above < math.inf:
+        raise BeyondFloats(f"this comes to a loss beyond any float (they end at {sys.float_info.max:.3g}); use less")
+    return above
 
 
 def down(value: float) -> float:
@@ -30,14 +43,20 @@ def down(value: float) -> float:
 
 
 def float_up(value: Fraction) -> float:
-    """The smallest float that is at least `value`."""
-    nearest = float(value)
+    """The smallest float that is at least `value`, which must be >= 0. Raises BeyondFloats where there is none."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        raise BeyondFloats(f"a sum beyond any float (they end at {sys.float_info.max:.3g}); use less") from None
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def float_down(value: Fraction) -> float:
-    """The largest float that is at most `value`."""
-    nearest = float(value)
+    """The largest float that is at most `value`, which must be >= 0."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return sys.float_info.max
     return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
 
 

@@ -1,6 +1,7 @@
 """What the ledger accepts: something with a plain, declared cost. Concrete mechanisms live in mechanisms/."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -14,6 +15,9 @@ from accountant.costs import Cost
 D_contra = TypeVar("D_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
 
+
+NO_NORM: Final = "none"
+"""The norm of a release of nothing that is protected, as of the columns beside a protected one."""
 
 SECURE: Final = "secure (exact)"
 """The name of the secure noise source in the books."""
@@ -35,11 +39,13 @@ def own_sources(names: Iterable[str]) -> list[str]:
 
 @attrs.frozen(slots=False)
 class Description:
-    """What an entry says about the mechanism that was paid for. Raises TypeError for what it could not be read from.
+    """What an entry says about the mechanism that was paid for.
 
     mechanism, query: names.  parameters: numbers and short strings, in the mechanism's own words.
-    norm, sensitivity: the bound that the cost rests on, and in which norm.
-    zeta: the statistical distance it was promised under, None for a plain mechanism.
+    norm, sensitivity: the bound that the cost rests on, above 0 and finite, and in which norm; 0 in the norm "none",
+    of a release that does not depend on what is protected.
+    zeta: the statistical distance it was promised under, in [0, 1]; None for a plain mechanism.
+    Raises TypeError for what it could not be read from, ValueError for another sensitivity or ζ.
     noise: the name of the noise source.  private: False where that source is a simulation.
     claims: ids of the theorems the cost rests on, as in CLAIMS.md.
     """
@@ -54,6 +60,22 @@ class Description:
     private: bool = attrs.field(validator=instance_of(bool))
     claims: tuple[str, ...] = attrs.field(validator=deep_iterable(instance_of(str), instance_of(tuple)))
 
+    def __attrs_post_init__(self) -> None:
+        if wrong := self.why_unsound():
+            raise ValueError(f"{self.mechanism}({self.query}): {wrong}")
+
+    def why_unsound(self) -> str | None:
+        """What no bound can be; None if nothing is."""
+        bound, nothing = self.sensitivity, self.norm == NO_NORM and self.sensitivity == 0
+        if isinstance(bound, bool) or not (nothing or 0.0 < bound <= sys.float_info.max):
+            return (
+                f"sensitivity: expected a positive finite number, or 0 in the norm {NO_NORM!r} where nothing protected "
+                f"is looked at, got {_short(self.sensitivity)} in the norm {self.norm!r}"
+            )
+        if self.zeta is not None and not 0.0 <= self.zeta <= 1.0:
+            return f"zeta: expected a statistical distance in [0, 1], got {_short(self.zeta)}"
+        return None
+
     @cached_property
     def canonical(self) -> str:
         """Canonical JSON, rendered once per mechanism."""
@@ -63,7 +85,10 @@ class Description:
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Description":
-        """The inverse of `canonical`. Raises KeyError, TypeError or ValueError where it is not one."""
+        """The inverse of `canonical`. Raises KeyError, TypeError or ValueError where it is not one.
+
+        A sensitivity or ζ that cannot be is read as it stands, for `verify` to say so: what was charged counts.
+        """
         names = {field.name for field in attrs.fields(Description)}
         if unknown := set(record) - names:
             raise ValueError(f"unknown parts of a description: {sorted(unknown)}")
@@ -71,7 +96,19 @@ class Description:
         parameters = cast("Mapping[str, float | int | str]", fields["parameters"])
         fields["parameters"] = tuple(parameters.items())
         fields["claims"] = tuple(fields["claims"])
-        return Description(**fields)
+        return _AsItStands(**fields) if _AsItStands(**fields).why_unsound() else Description(**fields)
+
+
+class _AsItStands(Description):
+    """Read from books that somebody wrote, whatever its numbers."""
+
+    def __attrs_post_init__(self) -> None:
+        """Nothing is refused."""
+
+
+def _short(number: float) -> str:
+    """A number for a message, also one that no float holds."""
+    return f"{number!r}" if isinstance(number, float) or abs(number) < 10**20 else "one beyond any float"
 
 
 class Spendable(Protocol[D_contra, R_co]):

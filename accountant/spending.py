@@ -55,6 +55,7 @@ class Spending:
     summed: rounds of each cost that the rule adds up.  priced: rounds inside plans that were charged at a price.
     prices: those prices, and how often each was paid.  routes: the theorems behind them.
     by_account, by_payer, by_mechanism: what was charged to each label, sub-budget ("" for the whole) and mechanism.
+    by_place: the same to each pair of sub-budget and label.
     total: the sum of all costs by the rule.  stated: the running total as the newest entry states it.
     """
 
@@ -67,6 +68,7 @@ class Spending:
     by_account: dict[str, Amount] = attrs.field(factory=dict)
     by_payer: dict[str, Amount] = attrs.field(factory=dict)
     by_mechanism: dict[str, Amount] = attrs.field(factory=dict)
+    by_place: dict[tuple[str, str], Amount] = attrs.field(factory=dict)
     total: Amount = NOTHING
     stated: Amount = NOTHING
     _allocated: set[str] = attrs.field(factory=set)
@@ -159,6 +161,8 @@ class Spending:
         places = (self.by_account, charge.account), (self.by_payer, charge.payer), (self.by_mechanism, charge.mechanism)
         for sums, name in places:
             sums[name] = _plus(sums.get(name, NOTHING), amount, sign)
+        place = charge.payer, charge.account
+        self.by_place[place] = _plus(self.by_place.get(place, NOTHING), amount, sign)
         self.total = _plus(self.total, amount, sign)
 
     def _note(self, point: Point, stated: Amount) -> None:

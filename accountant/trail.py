@@ -14,7 +14,7 @@ import attrs
 
 GENESIS: Final = "0" * 64
 
-Kind = Literal["opened", "charged", "released", "returned", "allocated", "closed", "checkpoint"]
+Kind = Literal["opened", "charged", "released", "returned", "allocated", "announced", "closed", "checkpoint"]
 
 
 @attrs.frozen

@@ -7,7 +7,7 @@ from mechanisms import Mechanism
 class Nothing(Mechanism[int, int]):
     """Samples the constant that it is given."""
 
-    description = Description("Nothing", "constant", (), "range", 0.0, None, "none", False, ())
+    description = Description("Nothing", "constant", (), "none", 0.0, None, "none", False, ())
     adjacency = ReplaceOne()
     cost: Cost = PureDP(1e-9)
 

@@ -20,7 +20,7 @@ ATTEMPTS: Final = 1_600
 PARTS: Final = 500
 BUDGET: Final = PureDP(1.0)
 PART: Final = BUDGET.split(PARTS)
-DESCRIPTION: Final = Description("Part", "constant", (), "range", 0.0, None, "none", False, ())
+DESCRIPTION: Final = Description("Part", "constant", (), "none", 0.0, None, "none", False, ())
 
 
 @attrs.frozen

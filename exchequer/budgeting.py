@@ -1,4 +1,4 @@
-"""`exchequer ledger open`, `allocate`, `close`, `price` and `key`: who may spend how much, before anybody does."""
+"""`exchequer ledger open`, `allocate`, `label`, `close`, `price` and `key`: who may spend how much, beforehand."""
 
 import json
 from collections.abc import Sequence
@@ -29,8 +29,11 @@ from accountant import (
 )
 from accountant._numbers import open_probability, positive, probability_below_one
 from accountant.books import State
+from accountant.composition import NOTHING, told_apart
 from accountant.digits import in_symbols, left_text, spent_text
+from accountant.labels import unknown_label
 from accountant.receipts import SigningKey
+from accountant.refusals import ONLY_ROUNDED, how_to_fit
 from exchequer import show
 from exchequer.bad_input import about, checked
 from exchequer.books import discreet, is_begun, reading, replayed, spending, url_of
@@ -152,6 +155,14 @@ def allocate(location: str, name: str, share: Fraction | Budget, parent: str) ->
         )
 
 
+def announce(location: str, label: str) -> None:
+    """Announce a label."""
+    with spending(location) as ledger:
+        ledger.announce(label)
+        show.title(f"Announced the label {label!r}")
+        show.facts([("head", ledger.head)])
+
+
 def close(location: str, path: str) -> None:
     """Close a sub-budget; what it did not spend goes back."""
     with spending(location) as ledger:
@@ -183,15 +194,6 @@ def make_key(path: Path) -> None:
 
 
 # --- what a plan would cost ------------------------------------------------------------------------------------
-
-
-ROUNDED_OFF: Final = Fraction(1, 1 << 40)
-"""A plan that is short by no more than this part of what is left was meant to use it up."""
-
-ONLY_ROUNDED: Final = (
-    "It was meant to fit, no doubt: written numbers are rounded to binary ones, and the sum is exact. A hair less will "
-    "do; in Python, budget.split(rounds) gives the largest equal parts that fit."
-)
 
 
 @attrs.frozen
@@ -234,8 +236,11 @@ class Quote:
 
 
 def quote(state: State, plan: Plan, delta: float, account: str) -> Quote:
-    """Price a plan as `Ledger.reserve` does. Raises UnsupportedCost."""
-    payer = state.payer(account).path
+    """Price a plan as `Ledger.reserve` does. Raises UnsupportedCost, UnknownLabel."""
+    paying = state.payer(account)
+    if account and not state.lists(account, paying):
+        raise unknown_label(state, account, paying)
+    payer = paying.path
     if delta == 0.0:
         return Quote(state, payer, plan, plan.amount(state.rule), None)
     price = plan.cheapest(delta)
@@ -281,14 +286,18 @@ def _print(found: Quote) -> None:
     rule, fits, short = found.rule, found.fits, found.amount.minus(found.left)
     payer = f"the sub-budget {found.payer!r}" if found.payer else "the whole budget"
     rounds = "1 round" if found.plan.rounds == 1 else f"{found.plan.rounds} rounds"
-    left = left_text(found.left.minus(found.amount), rule)
-    then = ("left then", left) if fits else ("short by", spent_text(short, rule))
+    if fits:
+        costs, now = spent_text(found.amount, rule), left_text(found.left, rule)
+        then = ("left then", left_text(found.left.minus(found.amount), rule))
+    else:
+        costs, now = told_apart(found.amount, found.left, rule, " = ")
+        then = ("short by", told_apart(short, NOTHING, rule, " = ")[0])
     show.title(f"{rounds} under {rule.name} composition, paid by {payer}")
     by = f", as one plan, by {found.route}" if found.route else ""
     show.facts(
         [
-            ("it costs", spent_text(found.amount, rule) + by),
-            ("left now", left_text(found.left, rule)),
+            ("it costs", costs + by),
+            ("left now", now),
             then,
             ("spent now", in_symbols(found.before)),
             ("spent then", in_symbols(found.after) if fits else "it does not fit"),
@@ -300,5 +309,5 @@ def _print(found: Quote) -> None:
         show.paragraph("It does not fit: this sub-budget is closed.")
     else:
         show.paragraph("It does not fit: it would be refused.")
-        if short.loss <= found.left.loss * ROUNDED_OFF and short.delta <= found.left.delta * ROUNDED_OFF:
-            show.paragraph(ONLY_ROUNDED)
+        if (remedy := how_to_fit(found.amount, found.left)) == ONLY_ROUNDED:
+            show.paragraph(f"{remedy}.")

@@ -38,7 +38,9 @@ def payer_options(command: F) -> F:
         "it, a ledger of its own is opened for this run. Not with --seed: it would pay for a simulation.",
     )
     account = click.option(
-        "--account", help="With --ledger: the sub-budget that pays, or, where there is none, a label."
+        "--account",
+        help="With --ledger: the sub-budget that pays, or a label; where there are sub-budgets, main or one that "
+        "`exchequer ledger label` announced.",
     )
     said = "With --ledger: key to sign the receipts; see `exchequer ledger key`."
     return payer(account(click.option("--signing-key", type=FILE, help=said)(command)))
@@ -179,6 +181,25 @@ def allocate(
     from exchequer import budgeting as work
 
     work.allocate(ledger, name, work.part_of(share, work.budget_of(epsilon, delta, rho)), account)
+
+
+@ledger.command()
+@click.argument("ledger")
+@click.argument("name")
+def label(ledger: str, name: str) -> None:
+    """Announce the label NAME: from now on, charges to NAME, or to NAME/anything, may draw on what is not set aside.
+
+    A ledger without sub-budgets takes any label. One that has some refuses names that are neither a sub-budget's nor
+    announced, as they may be misspelt, and others would pay. The label main needs no announcement.
+
+    \b
+    Examples:
+      exchequer ledger label study.db pilot
+      exchequer train people.csv --schema people.toml --epsilon 1 --ledger study.db --account pilot --out model.json
+    """
+    from exchequer import budgeting as work
+
+    work.announce(ledger, name)
 
 
 @ledger.command()

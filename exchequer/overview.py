@@ -1,8 +1,10 @@
 """`exchequer ledger show`: what was spent, what each account has left, and the newest entries."""
 
 import collections
+import functools
 import json
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Final
 
 import attrs
@@ -10,12 +12,24 @@ import click
 
 from accountant import Amount, Budget, Composition, Cost, Entry, Statement
 from accountant.adjacency import adjacency_record
-from accountant.books import ROOT, Account, State
+from accountant.books import MAIN, ROOT, Account, State
 from accountant.digits import in_symbols, left_text, rounded_down, rounded_up
-from accountant.records import Allocated, Charged, Checkpoint, Closed, Opened, Record, Released, Returned, read
+from accountant.records import (
+    Allocated,
+    Announced,
+    Charged,
+    Checkpoint,
+    Closed,
+    Opened,
+    Record,
+    Released,
+    Returned,
+    read,
+)
 from accountant.report.burn_down import moment
 from accountant.report.page import shown
-from accountant.rounding import float_down, float_up
+from accountant.rounding import BeyondFloats, float_down, float_up
+from accountant.spending import gather
 from accountant.statement import state as statement_of
 from exchequer import show
 from exchequer.books import Books, reading, replayed
@@ -28,6 +42,15 @@ MOST_ACCOUNTS: Final = 200
 
 MOST_LINES: Final = 60
 """Of the statement; JSON has them all."""
+
+
+@attrs.frozen
+class Drawn:
+    """A part of what was drawn from an account. name: of a sub-budget or a label.  what: which of them it is."""
+
+    name: str
+    what: str
+    amount: Amount
 
 
 @attrs.frozen
@@ -65,6 +88,22 @@ class Overview:
         """What an amount stands for, in the budget's kind."""
         return self.rule.guarantee(amount, self.state.budget)
 
+    def drawn(self) -> list[Drawn]:
+        """All that was drawn from it: by the sub-budgets in it, under each label beside them, and under none.
+
+        Each charge is in one of them, so that they add up to what was drawn, exactly.
+        """
+        below = [account for account in self.accounts if account.parent is self.account]
+        parts = [Drawn(account.path, "sub-budget", account.drawn) for account in below]
+        places = sorted(gather(self.books).by_place.items())
+        beside = [(label, amount) for (payer, label), amount in places if payer == self.path]
+        own = (self.path or MAIN,)
+        parts += [Drawn(label, self._sort_of(label), amount) for label, amount in beside if label not in own]
+        return parts + [Drawn("", "no label", amount) for label, amount in beside if label in own]
+
+    def _sort_of(self, label: str) -> str:
+        return "label" if self.state.lists(label, self.account) else "label, not announced"
+
     def statement(self) -> Statement:
         """What was spent, on what, by whom."""
         budget = self.read_out(self.account.ceiling) if self.path else self.state.budget
@@ -100,17 +139,21 @@ def show_ledger(location: str, path: str, entries: int, *, as_json: bool) -> Non
     """Print statement, accounts and the newest entries."""
     with reading(location) as books:
         found = overview(books, path)
-        statement, newest = found.statement(), found.newest(entries)
+        statement, drawn, newest = found.statement(), found.drawn(), found.newest(entries)
     if as_json:
-        click.echo(json.dumps(as_dict(found, statement, newest), indent=1, allow_nan=False))
+        click.echo(json.dumps(as_dict(found, statement, drawn, newest), indent=1, allow_nan=False))
         return
     show.statement(statement, MOST_LINES)
     _accounts(found)
+    if drawn:
+        _drawn(found, drawn)
     if newest:
         _entries(found, newest)
 
 
-def as_dict(found: Overview, statement: Statement, newest: Sequence[Entry]) -> dict[str, object]:
+def as_dict(
+    found: Overview, statement: Statement, drawn: Sequence[Drawn], newest: Sequence[Entry]
+) -> dict[str, object]:
     """For JSON."""
     return {
         "ledger": found.books.name,
@@ -123,6 +166,9 @@ def as_dict(found: Overview, statement: Statement, newest: Sequence[Entry]) -> d
         "statement": statement.as_dict(),
         "unit": found.rule.unit,
         "accounts": [account_record(account) for account in found.accounts],
+        "drawn": [
+            {"account": part.name, "what": part.what, "drawn": amount_record(part.amount, up=True)} for part in drawn
+        ],
         "entries": len(found.books),
         "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
         "head": statement.head,
@@ -141,12 +187,19 @@ def account_record(account: Account) -> dict[str, object]:
 
 
 def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float | None]:
-    """Both parts of an amount as floats; a loss of None has no limit.
+    """Both parts of an amount as floats; None has no limit, or is above any float.
 
     up: never below it, as for what was spent; else never above.
     """
-    rounded = float_up if up else float_down
-    return {"loss": None if amount.endless else rounded(amount.loss), "delta": rounded(amount.delta)}
+    return {"loss": None if amount.endless else _float(amount.loss, up), "delta": _float(amount.delta, up)}
+
+
+def _float(part: Fraction, up: bool) -> float | None:
+    """None for what is above any float."""
+    try:
+        return float_up(part) if up else float_down(part)
+    except BeyondFloats:
+        return None
 
 
 # --- for people ------------------------------------------------------------------------------------------------
@@ -154,8 +207,7 @@ def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float | None
 
 def _accounts(found: Overview) -> None:
     deltas = any(account.ceiling.delta_units for account in found.accounts)
-    unit = f"{found.rule.unit} and Σδ" if deltas else found.rule.unit
-    show.heading(f"Accounts, in {unit}")
+    show.heading(f"Accounts, in {_unit(found, deltas)}")
     rows = [
         (
             shown(account.path) if account.path else WHOLE,
@@ -171,6 +223,26 @@ def _accounts(found: Overview) -> None:
         show.paragraph(f"{len(found.accounts) - MOST_ACCOUNTS} more accounts are not shown.")
     if len(found.accounts) > 1:
         show.paragraph("What an account draws counts for those above it too; what is set aside for it, they have not.")
+
+
+def _drawn(found: Overview, drawn: Sequence[Drawn]) -> None:
+    """One line for each part, and one for them all."""
+    deltas = any(part.amount.delta_units for part in drawn)
+    show.heading(f"Drawn from {shown(found.path) if found.path else 'the whole budget'}, in {_unit(found, deltas)}")
+    shown_ones, rest = drawn[:MOST_ACCOUNTS], drawn[MOST_ACCOUNTS:]
+    rows = [
+        (shown(part.name) if part.name else "-", _number(part.amount, deltas, up=True), part.what)
+        for part in shown_ones
+    ]
+    if rest:
+        others = functools.reduce(Amount.plus, (part.amount for part in rest))
+        rows.append((f"{len(rest)} more", _number(others, deltas, up=True), ""))
+    rows.append(("together", _number(found.account.drawn, deltas, up=True), ""))
+    show.table(["account", "drawn", ""], rows, numbers=["drawn"])
+
+
+def _unit(found: Overview, deltas: bool) -> str:
+    return f"{found.rule.unit} and Σδ" if deltas else found.rule.unit
 
 
 def _number(amount: Amount, deltas: bool, *, up: bool = False) -> str:
@@ -208,6 +280,8 @@ def _what(record: Record, rule: Composition) -> str:
             return f"{rounds} rounds of charge {charge}: {left_text(amount, rule)}"
         case Allocated(account=account, ceiling=ceiling):
             return f"{shown(account)}: {left_text(ceiling, rule)}"
+        case Announced(account=account):
+            return f"{shown(account)}: a label that may draw on what is not set aside"
         case Closed(account=account, returned=returned):
             return f"{shown(account)}: {left_text(returned, rule)} not spent"
         case Checkpoint():

@@ -8,20 +8,10 @@ from typing import Any
 import attrs
 
 from accountant import Ledger, SubBudgetRefused
-from accountant.ledger import labelled
 from accountant.receipts import SigningKey
 from exchequer import show
 from exchequer.books import discreet, url_of, without_password
 from learners.paying import PayingEstimator
-
-
-class Labelled(Ledger):
-    """A ledger whose charges begin with a label: who they are for, where nobody allocated a sub-budget."""
-
-    label = ""
-
-    def _label(self, account: str) -> str:
-        return labelled(self.label, account) if self.label else super()._label(account)
 
 
 @contextmanager
@@ -39,7 +29,7 @@ class Payer:
     """Which ledger, which account of it, and with which key its receipts are signed.
 
     location: a URL or the path of a SQLite file.
-    account: the path of a sub-budget, if there is one of that name, else a label; "" charges the whole budget.
+    account: the path of a sub-budget, if there is one of that name, else a label; "" gives none.
     """
 
     location: str
@@ -52,17 +42,18 @@ class Payer:
 
     @contextmanager
     def ledger(self) -> Iterator[Ledger]:
-        """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does."""
+        """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does, and UnknownLabel."""
         with (
             discreet(self.location),
-            Labelled.open(url_of(self.location), signing_key=self._key()) as ledger,
+            Ledger.open(url_of(self.location), signing_key=self._key()) as ledger,
         ):
-            try:
-                paying: Ledger = ledger.sub_budget(self.account) if self.account else ledger
-            except SubBudgetRefused:
-                ledger.label = self.account
-                paying = ledger
-            yield paying
+            yield self._account_of(ledger) if self.account else ledger
+
+    def _account_of(self, ledger: Ledger) -> Ledger:
+        try:
+            return ledger.sub_budget(self.account)
+        except SubBudgetRefused:
+            return ledger.labelled(self.account)
 
     def _key(self) -> SigningKey | None:
         if self.signing_key is None:

@@ -20,7 +20,7 @@ from accountant import (
     ZCDPComposition,
     fixed_plans,
 )
-from accountant.rounding import exact, float_down
+from accountant.rounding import BeyondFloats, exact, float_down
 
 Validity: TypeAlias = Literal["filter", "fixed plan"]
 
@@ -86,6 +86,8 @@ def _printed(plan: Plan, delta: float) -> float:
     room, epsilons = _room(plan, delta), _epsilons(plan)
     if len(set(epsilons)) > 1:
         raise DoesNotApply("is printed for equal rounds only")
+    if room > 0.999:
+        raise DoesNotApply("delta is so near 1 that its delta' would round to 1")
     return fixed_plans.drv(epsilons[0], 0.0, plan.rounds, room).epsilon
 
 
@@ -130,6 +132,8 @@ class Rule:
             return self.price(plan, delta)
         except UnsupportedCost:
             raise DoesNotApply(self.unsupported) from None
+        except BeyondFloats:
+            raise DoesNotApply("its epsilon is beyond any float") from None
 
 
 _NO_EPSILON = "a zcdp or gdp round has no epsilon of its own"

@@ -61,7 +61,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta), and from the
       second fit of an estimator, its clones and its copies on warns with what they are together
       (`SeparateLedgersWarning`). The URL of a durable ledger that exists is opened for each fit, in whatever process
-      that runs; a password in it would show.
+      that runs; a password in it would show. One with sub-budgets must be told which pays: ledger.sub_budget(name),
+      .labelled("main") or .announce(label).
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private, and refused with a
       durable ledger, unless given as `SeededNoise(seed)`. A noise source of your own is used as it is, and named in
       the books.

@@ -54,7 +54,7 @@ def routine(days: int) -> list[Entry]:
     for _ in range(days):
         for spender in (ledger, team, nested):
             spender.release(RandomizedResponse(0.01), bit)
-            spender.release(Secure(0.02), bit, account="boost")
+            spender.labelled("main").release(Secure(0.02), bit, account="boost")
         with ledger.reserve(Plan.of(BoundedRange(0.01), 3), adjacency=ReplaceOne(), delta=1e-6) as charge:
             charge.release(Secure(0.01, kind=BoundedRange), bit)
         with ledger.reserve(Plan.of(PureDP(0.01), 2), adjacency=ReplaceOne()) as charge:

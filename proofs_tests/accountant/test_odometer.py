@@ -187,6 +187,7 @@ def test_the_pld_curve_is_that_of_a_fixed_plan_and_agrees_with_dp_accounting() -
 def test_shares_by_sub_budget_account_and_mechanism() -> None:
     ledger = open_ledger()
     team = ledger.allocate("team-a", 0.5)
+    ledger.announce("survey")
     charge(ledger, ZCDP(0.1), account="survey", mechanism="Gaussian")
     charge(team, ZCDP(0.2), account="boost", mechanism="Exponential")
     charge(team, ZCDP(0.1), account="cuts", mechanism="Gaussian")
@@ -310,6 +311,7 @@ def test_totals_are_those_of_the_books(acts: list[tuple[Cost, int, str, int]], r
     """Against the exact replay and against costs counted by hand, with rounds used and given back at random."""
     ledger = open_ledger(rule, ApproxDP(500.0, 1e-5))
     ledger.allocate("b", 0.5)
+    ledger.announce("a")
     data, by_hand = ledger.protect(True), list[Cost]()
     for cost, rounds, account, used in acts:
         assert isinstance(cost, PureDP | BoundedRange)

@@ -39,7 +39,7 @@ def written() -> Ledger:
     with team.reserve(Plan.sequence([PureDP(0.25), PureDP(0.25), PureDP(0.5)]), adjacency=ReplaceOne()) as charge:
         charge.release(RandomizedResponse(0.25), data)
         charge.give_back()
-    with ledger.reserve(Plan.of(PureDP(0.1), 2), adjacency=ReplaceOne(), delta=1e-6, account="priced"):
+    with ledger.announce("priced").reserve(Plan.of(PureDP(0.1), 2), adjacency=ReplaceOne(), delta=1e-6):
         pass
     ledger.close_account("team")
     return ledger
@@ -73,6 +73,7 @@ def test_costs_are_in_words_and_exact_numbers() -> None:
         ("charged", "2 x pure-dp epsilon=0.25 + 1 x pure-dp epsilon=0.5"),
         ("returned", "2 rounds of charge 4 given back, loss 3p-2, delta 0p0"),
         ("released", "value of charge 4 drawn"),
+        ("announced", "a label"),
         (
             "charged",
             f"2 x pure-dp epsilon=0.1, together approx-dp epsilon={price.best.epsilon!r} delta=1e-06 by {price.route}",
@@ -87,7 +88,7 @@ def test_a_receipt_names_the_parts_that_are_not_as_in_the_books() -> None:
         changed = Receipt.from_dict({**SIGNED.as_dict(), name: value})
         assert changed.differs(entry, LEDGER.id) == (name,)
     assert SIGNED.differs(entry, LEDGER.id) == ()
-    assert SIGNED.differs(LEDGER.entries[7], LEDGER.id) == ("number", "digest", "account", "cost", "time")
+    assert SIGNED.differs(LEDGER.entries[8], LEDGER.id) == ("number", "digest", "account", "cost", "time")
 
 
 def test_an_entry_that_cannot_be_read_gets_no_receipt() -> None:

@@ -38,6 +38,7 @@ from accountant import (
     Reservation,
     ReservationClosed,
     SubBudgetRefused,
+    UnknownLabel,
     ZCDPComposition,
     bookkeeper,
 )
@@ -49,11 +50,12 @@ from proofs_tests.support.exact_model import ZERO, Model, Pair, Pot, minus, time
 UNIT = Fraction(1, 1 << 1074)
 
 PATHS = ("a", "a/x", "a/x/deep", "b")
-OTHERS = ("main", "boost", "a", "a/boost", "a/x/deep/1")
+OTHERS = ("main", "boost", "a", "a/boost", "a/x/deep/1", "main/boost", "boost/1", "a/main")
+LABELS = ("boost", "a/boost", "a/x", "b/1", "main")
 EVERY = 6
 """Entries after which whoever opens the books writes a checkpoint, here."""
 
-some = st.integers(0, 11)
+some = st.integers(0, 13)
 SHARES: tuple[Fraction | float, ...] = (Fraction(1, 2), Fraction(1, 3), 0.3, 1)
 
 
@@ -151,6 +153,10 @@ class Doings(RuleBasedStateMachine):
         amount = times(pair(self.promise.rule.amount(cost)), rounds)
         if pot.closed:
             with pytest.raises(SubBudgetRefused, match="closed; nothing was charged"):
+                do()
+            return None
+        if not self.model.lists(account):
+            with pytest.raises(UnknownLabel, match="nothing was charged"):
                 do()
             return None
         if not pot.affords(amount):
@@ -318,6 +324,17 @@ class Doings(RuleBasedStateMachine):
         assert ledger.allocate(name, share).account == whole
         self.model.allocate(whole, ceiling)
         self.kinds.append("allocated")
+
+    @rule(who=st.integers(0, 2), which=some)
+    def announce(self, who: int, which: int) -> None:
+        ledger, label = self.handle(who), LABELS[which % len(LABELS)]
+        if label == "main" or label in {*self.model.pots, *self.model.labels} or self.model.payer(label).closed:
+            with pytest.raises(SubBudgetRefused, match="nothing was announced"):
+                ledger.announce(label)
+            return
+        ledger.announce(label)
+        self.model.labels.add(label)
+        self.kinds.append("announced")
 
     @rule(who=st.integers(0, 2), path=some)
     def close_account(self, who: int, path: int) -> None:

@@ -69,7 +69,7 @@ def other(character: str, generator: random.Random) -> str:
 def test_the_books_hold_every_kind_of_entry_and_are_sound() -> None:
     assert len(books()) == LENGTH
     assert {entry.kind for entry in books()} == {
-        "opened", "charged", "released", "returned", "allocated", "closed", "checkpoint",
+        "opened", "charged", "released", "returned", "allocated", "announced", "closed", "checkpoint",
     }  # fmt: skip
     assert verify(books(), expect_head=books()[-1].digest).sound
 

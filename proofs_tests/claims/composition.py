@@ -42,7 +42,8 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "GDP(Δ₂/σ); never the classical √(2 ln(1.25/δ))",
         "The pair N(0, 1), N(μ, 1) is what two neighbours become along their difference, and products of such pairs "
-        "are again one; dominating pairs compose adaptively.",
+        "are again one; dominating pairs compose adaptively. Beyond μ = 10⁴, where digits are lost, the first term "
+        "alone stands for δ, as an upper bound.",
         "accountant/test_gaussian.py::test_delta_is_the_closed_form_rounded_up",
     ),
     Claim(

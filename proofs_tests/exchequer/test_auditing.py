@@ -296,6 +296,7 @@ def test_names_from_the_books_reach_no_terminal(study: str) -> None:
     with Ledger.open("sqlite:///study.db") as ledger:
         evil = ledger.allocate(EVIL.replace("/", "|"), 0.125)
         evil.release(RandomizedResponse(0.0625), evil.protect(True))
+        ledger.announce(EVIL)
     spend("sqlite:///study.db", 0.125, EVIL)
     with (
         Ledger.open("sqlite:///study.db") as ledger,

@@ -182,7 +182,8 @@ def test_price_says_by_how_much_it_is_short(folder: Path) -> None:
     said("open", "sqlite:///one.db", "--epsilon", "1")
     hair = ended(1, "price", "one.db", "--mechanism", "pure-dp:0.01", "--rounds", "100").stdout
     assert "short by" in hair
-    assert "budget.split(rounds)" in hair
+    assert "budget.split(k)" in hair
+    assert "it costs Σε = 1.00000000000000002 left now Σε = 1 short by Σε = 2.08" in " ".join(hair.split())
     assert "2.08" in hair
     more = ended(1, "price", "one.db", "--mechanism", "pure-dp:0.01", "--rounds", "150").stdout
     assert "0.5" in more

@@ -168,6 +168,7 @@ def test_a_claim_that_the_books_do_not_know(study: str) -> None:
 
 def test_an_account_without_a_budget_of_its_own_is_a_label(study: str) -> None:
     said("ledger", "allocate", "study.db", "team-a", "--share", "0.5")
+    said("ledger", "label", "study.db", "ann")
     for account in ("ann", "team-a/ann", "team-a/ann/again"):
         result = said(*trained("--ledger", "study.db", "--account", account, "--force", epsilon="0.1"))
         assert f"charged to '{account}/PrivateBoostClassifier'" in result
@@ -181,6 +182,25 @@ def test_an_account_without_a_budget_of_its_own_is_a_label(study: str) -> None:
         assert "--account: " in refused(*trained("--ledger", "study.db", "--account", account, "--force"))
     said("ledger", "close", "study.db", "team-a")
     assert "is closed" in refused(*trained("--ledger", "study.db", "--account", "team-a", "--force"))
+
+
+def test_a_sub_budget_that_was_misspelt_is_not_paid_by_the_others(study: str) -> None:
+    said("ledger", "allocate", "study.db", "team-a", "--share", "0.5")
+    count = entries()
+    message = refused(*trained("--ledger", "study.db", "--account", "tema-a"))
+    assert "'tema-a'" in message
+    assert "nearest there are: team-a" in message
+    assert "exchequer ledger label" in message
+    assert "'PrivateBoostClassifier'" in refused(*trained("--ledger", "study.db"))
+    assert "tema-a" in refused("ledger", "price", "study.db", "--mechanism", "pure-dp:0.1", "--account", "tema-a")
+    assert entries() == count
+    assert not Path("model.json").exists()
+    for account in ("main", "team-a", "team-a/first"):
+        said(*trained("--ledger", "study.db", "--account", account, "--force", epsilon="0.1"))
+    said("ledger", "label", "study.db", "pilot")
+    assert "announced already" in refused("ledger", "label", "study.db", "pilot")
+    said(*trained("--ledger", "study.db", "--account", "pilot", "--force", epsilon="0.1"))
+    assert "sound" in said("ledger", "verify", "study.db", "--strict")
 
 
 def test_a_relation_that_the_learner_cannot_keep(study: str) -> None:

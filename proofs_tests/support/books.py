@@ -77,7 +77,7 @@ def _reservations(ledger: Ledger, turn: int) -> None:
             charge.release(step, bit)
     with ledger.reserve(Plan.of(cost, 4), adjacency=ReplaceOne(), delta=1e-9 if basic else 0.0) as charge:
         charge.give_back()
-    ledger.reserve(Plan.of(PureDP(1e-4), 2), adjacency=ReplaceOne(), account=f"crashed {turn}")
+    ledger.announce(f"crashed {turn}").reserve(Plan.of(PureDP(1e-4), 2), adjacency=ReplaceOne())
 
 
 def zcdp_books(length: int) -> tuple[Entry, ...]:

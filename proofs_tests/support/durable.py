@@ -22,7 +22,7 @@ from benchmarks.postgres import Server
 BUDGET: Final = PureDP(1.0)
 
 CHEAP: Final = PureDP(2.0**-40)
-PLAIN: Final = Description("Telling", "constant", (), "range", 0.0, None, "none", False, ())
+PLAIN: Final = Description("Telling", "constant", (), "none", 0.0, None, "none", False, ())
 
 SIXTEENTH: Final = PureDP(1 / 16)
 

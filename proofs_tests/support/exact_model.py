@@ -80,6 +80,7 @@ class Model:
     """All accounts by their paths; "" is the whole budget."""
 
     pots: dict[str, Pot]
+    labels: set[str] = attrs.field(factory=set)
     unreleased: set[int] = attrs.field(factory=set)
 
     @staticmethod
@@ -94,6 +95,14 @@ class Model:
             if (path := "/".join(parts[:length])) in self.pots:
                 return self.pots[path]
         return self.pots[""]
+
+    def lists(self, account: str) -> bool:
+        """Whether a charge to this path says who pays: by a pot's name, "main" or a label, or as there is no choice."""
+        pot = self.payer(account)
+        own = next(path for path, other in self.pots.items() if other is pot)
+        names = {name for name in self.labels if name.startswith(f"{own}/" if own else "")}
+        names.add(f"{own}/main" if own else "main")
+        return not pot.children or account == own or any(f"{account}/".startswith(f"{name}/") for name in names)
 
     def allocate(self, path: str, ceiling: Pair) -> None:
         """A new sub-budget of the path above."""

@@ -95,6 +95,8 @@ def team_ledger() -> Ledger:
     ledger = Ledger(ApproxDP(4.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne())
     team, other = ledger.allocate("team", 0.5), ledger.allocate("other", 0.25)
     part = team.allocate("part", 0.5)
+    for above, label in ((team, "work"), (team, "plan"), (ledger, "work")):
+        above.announce(label)
     for books, epsilon in ((team, 0.2), (part, 0.3), (other, 0.1), (ledger, 0.4)):
         books.release(Secure(epsilon), books.protect(True), account="work")
     ledger.close_account("other")
