@@ -5,7 +5,8 @@ becomes of the others; pandas, Polars and Arrow do the like where a number is mi
 type keeps it, whatever its values are, and everything else is taken element by element.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Set
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Set, Sized
 from typing import Any, Final, cast
 
 import numpy as np
@@ -65,9 +66,9 @@ def boxed(values: object, what: str) -> npt.NDArray[Any]:
     listed = list(cast("Iterable[object]", values))
     found = np.fromiter(listed, dtype=object, count=len(listed))
     if any(issubclass(kind, _NESTED) for kind in set(map(type, listed))):
-        row = next(row for row, value in enumerate(listed) if isinstance(value, _NESTED))
-        kind = type(listed[row]).__name__
-        raise ValueError(f"{what}: expected one value per record, got a {kind} in row {row}, as if of shape (n, k)")
+        place = next(place for place, value in enumerate(listed) if isinstance(value, _NESTED))
+        kind = type(listed[place]).__name__
+        raise ValueError(f"{what}: expected one value per record, got a {kind} at place {place}, as if of shape (n, k)")
     return found
 
 
@@ -98,12 +99,26 @@ def _of_polars(column: Any, what: str) -> Values:
     return boxed(column.to_list(), what)
 
 
-def table_rows(rows: object) -> npt.NDArray[Any]:
-    """A list of records as objects, shape (n, columns), or whatever shape numpy makes of it."""
-    try:
-        return np.array(rows, dtype=object)
-    except ValueError as error:
-        raise ValueError(f"expected an array of shape (n, columns), got records of several lengths: {error}") from None
+def table_rows(rows: object, what: str) -> npt.NDArray[Any]:
+    """A list of records as objects, shape (n, columns); shape (n,) where its elements are no containers.
+
+    what: it is called in messages. Raises ValueError for records of several lengths, and values that are containers.
+    """
+    listed = list(cast("Iterable[object]", rows))
+    if set(map(type, listed)) <= _SINGLE or not any(map(_is_row, listed)):
+        return boxed(listed, what)
+    widths = {len(cast("Sized", row)) if _is_row(row) else -1 for row in listed}
+    if len(widths) > 1:
+        raise ValueError(f"{what}: expected an array of shape (n, columns), got records of several lengths")
+    flat = boxed(itertools.chain.from_iterable(cast("list[Iterable[object]]", listed)), what)
+    return flat.reshape(len(listed), widths.pop())
+
+
+_SINGLE: Final = {str, int, float, bool, type(None)}
+
+
+def _is_row(value: object) -> bool:
+    return is_list(value) or getattr(value, "ndim", 0) > 0
 
 
 def refuse_masked(values: object, what: str) -> None:

@@ -2,8 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
-from typing import cast
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -101,7 +100,7 @@ def label_values(y: object) -> Values:
 
 def _label_array(y: object) -> Values:
     if is_list(y):
-        return table_rows(list(cast("Iterable[object]", y)))
+        return table_rows(y, "y")
     if len(getattr(y, "shape", (0,))) != 1:
         return np.asarray(y)  # a table of one column, or nothing that could be labels
     values = column_values(y, "y") if library(y) != "numpy" else np.asarray(y)

@@ -260,7 +260,7 @@ def _matrix(table: Table) -> Values:
     """A bare array of two dimensions and at least one column; of a list of records, as objects."""
     refuse_blocks(table, "X")
     refuse_masked(table, "X")
-    array = table_rows(table) if is_list(table) else np.asarray(table)
+    array = table_rows(table, "X") if is_list(table) else np.asarray(table)
     if array.ndim != 2:
         raise ValueError(
             f"expected an array of shape (n, columns), got shape {array.shape}. Reshape your data: "

@@ -270,7 +270,7 @@ def test_time_stamps_keep_their_own_unit_in_a_list() -> None:
 
 
 def test_what_is_no_single_value_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="column 'c': expected one value per record, got a list in row 1"):
+    with pytest.raises(ValueError, match="column 'c': expected one value per record, got a list at place 1"):
         encode({"c": ["1", ["0"]]}, TRUTH)
     with pytest.raises(OutsideSchema, match="column 'c', row 2: 'x' is not one of its"):
         encode({"c": ["1", None, "x", "y"]}, Schema((Categorical("c", ("1", "0"), missing="0"),)))
@@ -300,3 +300,9 @@ def test_a_value_is_found_however_it_is_written(value: object, known: tuple[str,
             encode({"c": [value]}, Schema((column,)))
     else:
         assert encode({"c": [value]}, Schema((column,)))[0].tolist() == [place]
+
+
+def test_rows_of_lists_are_read_alone() -> None:
+    records = [[1, "0"], (1, 0), np.array([1, 0]), [[1], [0]], [1, [0]], [1], "10", 1, {1: 0}, np.array(["1", "0"])]
+    schema = Schema((Categorical("a", ("1", "0"), other="0"), Categorical("b", ("1", "0"), other="0")))
+    check_records_alone("rows", lambda table: encode(table, schema).T, list, records, numbers=FEW)
