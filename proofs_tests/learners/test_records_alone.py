@@ -303,6 +303,6 @@ def test_a_value_is_found_however_it_is_written(value: object, known: tuple[str,
 
 
 def test_rows_of_lists_are_read_alone() -> None:
-    records = [[1, "0"], (1, 0), np.array([1, 0]), [[1], [0]], [1, [0]], [1], "10", 1, {1: 0}, np.array(["1", "0"])]
+    records: list[Any] = [[1, "0"], (1, 0), np.array([1, 0]), [[1], [0]], [1, [0]], [1], "10", 1, {1: 0}, np.array(["1", "0"])]
     schema = Schema((Categorical("a", ("1", "0"), other="0"), Categorical("b", ("1", "0"), other="0")))
     check_records_alone("rows", lambda table: encode(table, schema).T, list, records, numbers=FEW)
