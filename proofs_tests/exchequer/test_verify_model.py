@@ -82,7 +82,7 @@ FITTED = [
 def test_an_honest_model_is_sound(name: str, rule: Composition, tmp_path: Path) -> None:
     ledger = books(name, rule=rule)
     team = ledger.allocate("team", 0.25).allocate("night shift", 0.5)
-    records = [saved(paying, tmp_path, name) for paying in (ledger, team)]
+    records = [saved(paying, tmp_path, name) for paying in (ledger.labelled("main"), team)]
     ledger.close_account("team/night shift")
     for record in records:
         result = verdict(record, tuple(ledger.entries), tmp_path)
