@@ -5,6 +5,7 @@ from typing import Final
 
 from accountant.books import MAIN, Account, State
 from accountant.refusals import UnknownLabel
+from accountant.visible import visible
 
 NEAREST: Final = 3
 """Names that a refusal suggests."""
@@ -14,9 +15,7 @@ def unknown_label(state: State, account: str, payer: Account) -> UnknownLabel:
     """The refusal of a charge that `State.lists` does not list. payer: of that account."""
     whole = f"the sub-budget {payer.path!r}" if payer.path else "this ledger"
     itself = f"{payer.path}/{MAIN}" if payer.path else MAIN
-    nearest = ", ".join(
-        f"{name:.99}" if name.isprintable() else f"{name!r:.99}" for name in _nearest(state, account, payer)
-    )
+    nearest = ", ".join(f"{visible(name):.99}" for name in _nearest(state, account, payer))
     return UnknownLabel(
         f"account {account!r:.200}: {whole} has sub-budgets, and this is neither one of them nor a label that was "
         f"announced; nothing was charged. The nearest there are: {nearest}. Name the one that pays (ledger.sub_budget "

@@ -1,58 +1,73 @@
 """What a value is called as a category, whatever the type it comes in. [records-alone]"""
 
+import math
+from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from learners.single_values import OutsideSchema, Values
 
 LARGEST_WHOLE: Final = 2.0**53
 
 MISSING_TEXTS: Final = ("", "nan", "None", "<NA>", "NaT")
-"""How a missing value reads."""
+"""Texts that stand for a missing value, unless a category is called so."""
 
 _TRUTH: Final = {"True": "1", "False": "0"}
 _WORDS: Final = {number: word for word, number in _TRUTH.items()}
 
 
-def as_text(values: Values) -> npt.NDArray[np.str_]:
-    """Values as stripped text, each by itself; whole floats lose their `.0`, so that 1.0 and 1 are one category.
+def elements(values: Values) -> Iterable[object]:
+    """The values one by one; time stamps with their units, which Python's types have none for."""
+    return values if values.dtype.kind in "mM" else values.tolist()
 
-    Raises OutsideSchema for an array of floats with whole numbers from 2^53 on, and for bytes that are no ASCII.
+
+def category_name(value: object) -> str | None:
+    """Stripped text, 1 for 1.0 and for True; None for what is missing: None, NaN, NaT, and pandas' NA.
+
+    Raises OutsideSchema for whole floats from 2^53 on, and bytes that are no ASCII.
     """
-    if np.issubdtype(values.dtype, np.floating):
-        _refuse_large(values)
-    if values.dtype.kind in "fOS":
-        values = np.array([plain_text(value) for value in values.tolist()], dtype=np.str_)
-    if values.dtype.kind == "b":
-        values = values.astype(np.int8)
-    return np.char.strip(values.astype(np.str_))
+    match value:
+        case str():
+            return value.strip()
+        case bool() | np.bool_():
+            return str(int(value))
+        case float() | np.floating():
+            return _float_name(float(value))
+        case int():
+            return _integer_name(value)
+        case bytes():
+            return _decoded(value).strip()
+        case np.datetime64() | np.timedelta64():
+            return None if np.isnat(value) else str(value)
+    return None if value is None or type(value).__name__ in ("NAType", "NaTType") else str(value).strip()
 
 
-def _refuse_large(values: Values) -> None:
-    """Whole numbers that a float cannot tell apart: they became floats as another record of the block had none."""
-    large = values[np.isfinite(values) & (np.abs(values.astype(np.float64)) >= LARGEST_WHOLE)]
-    if large.size:
+def _float_name(value: float) -> str | None:
+    if math.isnan(value):
+        return None
+    if not value.is_integer():
+        return str(value)
+    if abs(value) >= LARGEST_WHOLE:  # whole numbers become floats where a library has one missing
         raise OutsideSchema(
-            f"{float(large[0])!r} as a category: floats do not tell numbers beyond 2^53 apart. Keep the column "
-            "as text, or as whole numbers with missing ones of their own (pandas' Int64)"
+            f"{value!r} as a category: floats do not tell numbers beyond 2^53 apart. Keep the column as text, or as "
+            "whole numbers with missing ones of their own (pandas' Int64)"
         )
+    return str(int(value))
 
 
-def plain_text(value: object) -> str:
-    """What a category is called whatever the type it comes in: 1 for 1.0 and for True."""
-    if isinstance(value, bool | np.bool_):
-        return str(int(value))
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else str(number)
-    if isinstance(value, bytes):
-        try:
-            return value.decode("ascii")
-        except UnicodeDecodeError:
-            raise OutsideSchema(f"{value!r} as a category: bytes must be ASCII; decode them to text first") from None
-    return str(value)
+def _integer_name(value: int) -> str:
+    try:
+        return str(value)
+    except ValueError:  # beyond some thousand digits Python refuses
+        return hex(value)
+
+
+def _decoded(value: bytes) -> str:
+    try:
+        return value.decode("ascii")
+    except UnicodeDecodeError:
+        raise OutsideSchema(f"{value!r} as a category: bytes must be ASCII; decode them to text first") from None
 
 
 def other_names(text: str) -> tuple[str, ...]:

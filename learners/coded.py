@@ -1,6 +1,6 @@
 """Columns that come as numbers of their distinct values: read value by value, not record by record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
@@ -38,7 +38,7 @@ class Coded(SealedRepr):
 
         A missing one is looked at apart from the values, whose type it would change. [records-alone]
         """
-        numbers = self.numbers.astype(np.intp)  # a copy, as it is counted on from 0
+        numbers = np.maximum(self.numbers.astype(np.intp, copy=False), -1)
         numbers += 1
         first = np.full(self.values.size + 1, -1)
         first[numbers[::-1]] = np.arange(numbers.size)[::-1]  # of equals the last one written stays
@@ -54,6 +54,18 @@ class Coded(SealedRepr):
     def boxed(self) -> npt.NDArray[Any]:
         """The column itself, shape (n,), of Python objects; None where a value is missing."""
         return self.each(lambda values, _: _objects(values))
+
+
+def together(parts: Sequence[Coded]) -> Coded:
+    """One column after another, each with the values that it has; of the same type."""
+    starts = np.cumsum([0, *(part.values.size for part in parts)]).tolist()
+    numbers = [np.where(part.numbers < 0, -1, part.numbers + start) for part, start in zip(parts, starts, strict=False)]
+    return Coded(np.concatenate(numbers), np.concatenate([part.values for part in parts]))
+
+
+def with_missing(values: Values, missing: npt.NDArray[np.bool_]) -> "Values | Coded":
+    """Values of one type, and which records have none, whatever stands in their places. Shapes (n,)."""
+    return Coded(np.where(missing, -1, np.arange(values.size)), values) if np.any(missing) else values
 
 
 def _objects(values: Values) -> npt.NDArray[Any]:

@@ -13,13 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from learners.arrow_columns import of_arrow
-from learners.coded import Coded
-from learners.single_values import Values
+from learners.coded import Coded, with_missing
+from learners.single_values import Values, is_missing
 
 _NESTED: Final = (list, tuple, dict, set, np.ndarray)
-
-_COLUMN_KINDS: Final = "biufcSUmM"
-"""Types of numpy whose values take the same room: nothing of a value depends on the others."""
 
 
 def library(values: object) -> str:
@@ -42,8 +39,10 @@ def column_values(column: object, what: str) -> Values | Coded:
 
 
 def _values(column: object, what: str) -> Values | Coded:
-    if isinstance(column, Coded | np.ndarray):
+    if isinstance(column, Coded):
         return column
+    if isinstance(column, np.ndarray):
+        return column.astype(object) if column.dtype.kind == "T" else column  # numpy's text of any length
     match library(column):
         case "pandas":
             return _of_pandas(column, what)
@@ -84,19 +83,38 @@ def _of_pandas(column: Any, what: str) -> Values | Coded:
     if type(kind).__name__ == "ArrowDtype":
         return of_arrow(array.__arrow_array__())
     if type(kind).__name__ == "SparseDtype":
-        return boxed(array, what)  # as an array its type depends on whether there is a gap
-    return cast("Values", array.to_numpy(dtype=object))
+        return _of_sparse(array)
+    plain = getattr(kind, "numpy_dtype", None)  # of numbers and truth values beside which pandas keeps what is missing
+    if isinstance(plain, np.dtype) and plain.kind in "biuf":
+        return with_missing(array.to_numpy(dtype=plain, na_value=plain.type(0)), np.asarray(array.isna()))
+    return cast("Values", array.to_numpy(dtype=object, na_value=None))
 
 
-def _of_polars(column: Any, what: str) -> Values:
+def _of_sparse(array: Any) -> Coded:
+    """As an array its type would depend on whether there is a gap."""
+    values, gap = np.asarray(array.sp_values), array.fill_value
+    numbers = np.full(len(array), -1)
+    if not is_missing(gap):
+        values, numbers[:] = np.append(values, values.dtype.type(gap)), values.size
+    numbers[array.sp_index.indices] = np.arange(len(array.sp_values))
+    return Coded(numbers, values)
+
+
+def _of_polars(column: Any, what: str) -> Values | Coded:
     """Of a Series; Polars is not imported here."""
-    kind = column.dtype
-    plain = kind.is_float() or (kind.is_temporal() and getattr(kind, "time_zone", None) is None)
-    if plain or (kind.is_integer() and not column.null_count()):  # with a missing one, integers would become floats
-        found = np.asarray(column)
-        if found.dtype.kind in _COLUMN_KINDS:
-            return found
+    kind, name = column.dtype, str(column.dtype)
+    if name in _NUMBERS:
+        filled = column.fill_null(False if name == "Boolean" else 0)  # with nulls, integers would become floats
+        return with_missing(np.asarray(filled), np.asarray(column.is_null()))
+    if kind.is_temporal() and name != "Time" and getattr(kind, "time_zone", None) is None:
+        return np.asarray(column)
     return boxed(column.to_list(), what)
+
+
+_NUMBERS: Final = {"Boolean", "Float32", "Float64"} | {
+    f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64)
+}
+"""Types of Polars that numpy has too."""
 
 
 def table_rows(rows: object, what: str) -> npt.NDArray[Any]:
@@ -105,16 +123,19 @@ def table_rows(rows: object, what: str) -> npt.NDArray[Any]:
     what: it is called in messages. Raises ValueError for records of several lengths, and values that are containers.
     """
     listed = list(cast("Iterable[object]", rows))
-    if set(map(type, listed)) <= _SINGLE or not any(map(_is_row, listed)):
+    kinds = set(map(type, listed))
+    if kinds <= {list, tuple}:
+        widths = set(map(len, cast("list[Sized]", listed)))
+    elif not any(map(_is_row, listed)):
         return boxed(listed, what)
-    widths = {len(cast("Sized", row)) if _is_row(row) else -1 for row in listed}
+    else:
+        widths = {len(cast("Sized", row)) if _is_row(row) else -1 for row in listed}
+    if not widths:
+        return np.empty((0, 0), dtype=object)
     if len(widths) > 1:
         raise ValueError(f"{what}: expected an array of shape (n, columns), got records of several lengths")
     flat = boxed(itertools.chain.from_iterable(cast("list[Iterable[object]]", listed)), what)
     return flat.reshape(len(listed), widths.pop())
-
-
-_SINGLE: Final = {str, int, float, bool, type(None)}
 
 
 def _is_row(value: object) -> bool:

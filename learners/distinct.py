@@ -13,6 +13,9 @@ MOST_SLOTS: Final = 2**16
 _HASHED: Final = {str, int, float, bool, type(None)}
 """Types whose equal values read alike, 1 and 1.0 and True among them: others may be equal and read differently."""
 
+_TYPED: Final = (str, bytes, np.bool_, np.integer, np.floating)
+"""Types of which equal values of the same type read alike."""
+
 
 @attrs.frozen(eq=False, repr=False)
 class Distinct:
@@ -68,12 +71,14 @@ def _in_table(values: npt.NDArray[Any]) -> Distinct:
 
 def _hashed(values: npt.NDArray[Any]) -> Distinct:
     listed = values.tolist()
-    if values.dtype.kind == "O" and not set(map(type, listed)) <= _HASHED:
+    kinds = set(map(type, listed)) if values.dtype.kind == "O" else set()
+    if not all(kind in _HASHED or issubclass(kind, _TYPED) for kind in kinds):
         return _each(values)
+    keys = listed if kinds <= _HASHED else list(zip(map(type, listed), listed, strict=True))
     number_of: defaultdict[object, int] = defaultdict()
     number_of.default_factory = number_of.__len__  # whatever is new gets the next number
-    numbers = np.fromiter(map(number_of.__getitem__, listed), dtype=np.intp, count=len(listed))
+    numbers = np.fromiter(map(number_of.__getitem__, keys), dtype=np.intp, count=len(keys))
+    first = np.empty(len(number_of), dtype=np.intp)
+    first[numbers[::-1]] = np.arange(numbers.size)[::-1]
     number_of.default_factory = None  # so that it does not hold itself
-    found = np.empty(len(number_of), dtype=values.dtype)
-    found[:] = list(number_of)
-    return Distinct(found, np.arange(found.size), numbers)
+    return Distinct(values[first], np.arange(first.size), numbers)

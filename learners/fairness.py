@@ -6,8 +6,7 @@ of protected data that nobody paid for; give them records that were held out, or
 
 import itertools
 import math
-from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
@@ -18,9 +17,9 @@ from accountant._numbers import count, non_negative
 from boosting.measures import FloatArray
 from learners.coded import Coded
 from learners.columns import column_values, refuse_masked
-from learners.labels import is_missing
 from learners.schema import IntArray, Values
-from learners.tables import Frame, Table, input_names
+from learners.single_values import is_missing
+from learners.tables import Table, input_names, table_column
 
 PAPER_GRID: Final = 500
 """Points of the paper's grid."""
@@ -114,8 +113,8 @@ def column_of(table: Table, name: str) -> Values:
     names = input_names(table)
     if names is None or name not in names:
         raise ValueError(f"table: no column {name!r}; it has {names or 'no named columns'}")
-    keys = list(table) if isinstance(table, Mapping) else list(cast("Frame", table).columns)
-    return np.asarray(cast("Mapping[object, object]", table)[keys[names.index(name)]])
+    found = table_column(table, name)
+    return found.boxed() if isinstance(found, Coded) else found
 
 
 def _members(groups: npt.ArrayLike, n: int, *, least: int = 2) -> dict[object, IntArray]:

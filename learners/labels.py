@@ -1,6 +1,5 @@
 """Labels as numbers, checked against public classes."""
 
-import math
 import warnings
 from collections.abc import Sequence
 
@@ -11,8 +10,8 @@ from sklearn.exceptions import DataConversionWarning
 from boosting.measures import FloatArray
 from boosting.schema import SignArray
 from learners.coded import Coded
-from learners.columns import column_values, is_list, library, refuse_masked, table_rows
-from learners.single_values import OutsideSchema, Values, as_numbers
+from learners.columns import boxed, column_values, is_list, library, refuse_masked
+from learners.single_values import OutsideSchema, Values, as_numbers, is_missing
 from learners.tables import refuse_blocks
 
 
@@ -100,7 +99,7 @@ def label_values(y: object) -> Values:
 
 def _label_array(y: object) -> Values:
     if is_list(y):
-        return table_rows(y, "y")
+        return boxed(y, "y")
     if len(getattr(y, "shape", (0,))) != 1:
         return np.asarray(y)  # a table of one column, or nothing that could be labels
     values = column_values(y, "y") if library(y) != "numpy" else np.asarray(y)
@@ -111,7 +110,10 @@ def _refuse_missing(values: Values) -> None:
     if values.dtype.kind == "f":
         wrong = np.flatnonzero(~np.isfinite(values))
     elif values.dtype.kind in "OmM":
-        wrong = np.flatnonzero([is_missing(value) for value in values.tolist()])
+        listed = values.tolist()
+        if values.dtype.kind == "O" and set(map(type, listed)) <= {str, int, bool}:
+            return
+        wrong = np.flatnonzero([is_missing(value) for value in listed])
     else:
         return
     if not wrong.size:
@@ -120,15 +122,6 @@ def _refuse_missing(values: Values) -> None:
     if values.dtype.kind == "f" and np.isinf(float(values[row])):
         raise ValueError(f"y: row {row} is infinite. Input y contains infinity or a value too large for dtype")
     raise ValueError(f"y: row {row} is NaN or missing. Input y contains NaN. Leave such records out before the fit")
-
-
-def is_missing(value: object) -> bool:
-    """Whether the value is None, NaN, NaT, or what pandas says for them (pandas is not imported here)."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))
-    return isinstance(value, float | np.floating) and math.isnan(value)
 
 
 def _refuse_others(values: Values, unknown: npt.NDArray[np.bool_], classes: Sequence[object]) -> None:

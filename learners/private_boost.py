@@ -14,11 +14,14 @@ from learners.additive_boost import SWEEPS, Design, boost_additively
 from learners.additive_model import AdditiveModel, Curve, softmax
 from learners.allowance import Allowance
 from learners.classes import Classes
+from learners.coded import each_value
+from learners.columns import column_values
 from learners.encoding import EncodedSample
 from learners.estimator import Domain, PrivateClassifier
 from learners.paying import Check, Progress, RandomState
 from learners.quantile_cuts import finely_cut
 from learners.schema import Schema
+from learners.single_values import as_numbers
 from learners.tables import Table
 from learners.views import check_pairs
 from mechanisms.gradients import MOST_RECORDS, WEIGHT_ONE
@@ -55,7 +58,8 @@ def whole_weights(weights: npt.ArrayLike, cap: float | None, n: int) -> npt.NDAr
     """
     if cap is None:
         raise ValueError("sample_weight needs weight_cap: a public bound of the weights, as it sets the noise")
-    values = np.asarray(weights, dtype=np.float64)
+    given = column_values(weights, "sample_weight")
+    values = each_value(given, lambda each, row_of: as_numbers(each, "sample_weight", row_of))
     if values.shape != (n,):
         raise ValueError(f"sample_weight: expected shape ({n},), got {values.shape}")
     outside = np.flatnonzero(~((values >= 0.0) & (values <= cap)))

@@ -164,7 +164,7 @@ def coded_rows(
     """Records as they came, coded once, checked, and kept where they are.
 
     names: of their table's columns.  reader: who asks, for messages. Raises as `Coding.encode` and `signs` do, and
-    ValueError where there are not as many labels as records, or of one class only; that is a visit of its own.
+    ValueError where there are not as many labels as records.
     """
 
     def coded(part: Part) -> RadoSample:

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.category_names import MISSING_TEXTS, as_text, other_names
+from learners.category_names import MISSING_TEXTS, category_name, elements, other_names
 from learners.distinct import distinct
 from learners.single_values import CONTAINS_NAN, RowOf, as_numbers, same_row
 from learners.single_values import CodeArray as CodeArray  # said so because others take these from here
@@ -44,7 +44,8 @@ def _distinct(values: Sequence[str]) -> tuple[str, ...]:
 class Categorical:
     """A column with a closed list of categories; one one-hot feature each.
 
-    missing: the category that None and NaN stand for; without it they are refused.
+    missing: the category of records without a value (None, NaN, NaT, pandas' NA), and of text that says so and is no
+      category itself; without it they are refused, unless a category is called so.
     other: the category that unlisted values stand for; without it they are refused.
     """
 
@@ -78,24 +79,34 @@ class Categorical:
         A value's code follows from what it is called, see `learners.category_names`, and from nothing else.
         """
         found = distinct(values)
-        kinds, inverse = np.unique(as_text(found.values), return_inverse=True)
         known = {category: code for code, category in enumerate(self.categories)}
-        table = [self._code(str(kind), known) for kind in kinds]
-        if None in table:
-            wrong = np.isin(inverse, [number for number, code in enumerate(table) if code is None])
-            row = int(np.flatnonzero(found.spread(wrong.astype(np.intp)))[0])
-            text = str(kinds[found.spread(inverse)[row]])
-            raise OutsideSchema(
-                f"column {self.name!r}, row {row_of(row)}: {text!r} is not one of its {self.cells} categories; "
-                "add it to the schema, or name a category in `other` (or `missing`) to stand for it"
-            )
-        return found.spread(np.asarray(table, dtype=np.intp)[inverse])
+        table, refused = np.zeros(found.values.size, dtype=np.intp), dict[int, str]()
+        for number, value in enumerate(elements(found.values)):
+            try:
+                table[number] = self._code(category_name(value), known)
+            except OutsideSchema as error:
+                refused[number] = str(error)
+        if refused:
+            numbers = found.spread(np.arange(table.size))
+            row = int(np.flatnonzero(np.isin(numbers, list(refused)))[0])
+            raise OutsideSchema(f"column {self.name!r}, row {row_of(row)}: {refused[int(numbers[row])]}")
+        return found.spread(table)
 
-    def _code(self, text: str, known: Mapping[str, int]) -> int | None:
-        """The category of a value that is called so, None where there is none."""
-        stand_in = self.missing if text in MISSING_TEXTS else self.other
-        names = [text, *other_names(text), *(() if stand_in is None else (stand_in,))]
-        return next((known[name] for name in names if name in known), None)
+    def _code(self, name: str | None, known: Mapping[str, int]) -> int:
+        """The category of a value that is called so; None is a missing one. Raises OutsideSchema."""
+        if name is None:
+            names, last = [], self.missing
+        else:
+            names, last = [name, *other_names(name)], self.missing if name in MISSING_TEXTS else self.other
+        names += [last] if last is not None else []
+        names += MISSING_TEXTS if name is None else ()  # whichever of these a library says
+        code = next((known[each] for each in names if each in known), None)
+        if code is None:
+            raise OutsideSchema(
+                f"{name!r} is not one of its {self.cells} categories; add it to the schema, or name a category in "
+                "`other` (or `missing`) to stand for it"
+            )
+        return code
 
 
 def _finite(value: float) -> float:

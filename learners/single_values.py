@@ -31,6 +31,15 @@ def same_row(place: int) -> int:
     return place
 
 
+def is_missing(value: object) -> bool:
+    """Whether the value is None, NaN, NaT, or what pandas says for them (pandas is not imported here)."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and math.isnan(value)
+
+
 def as_numbers(values: Values, what: str, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
     """The values as numbers, shape (n,), NaN where there is none; of text, what it says. what: for messages.
 

@@ -11,13 +11,14 @@ import numpy.typing as npt
 from scipy import sparse
 
 from learners.arrow_columns import column_names
-from learners.category_names import plain_text
+from learners.category_names import category_name
 from learners.coded import Coded, each_value
 from learners.columns import column_values, is_list, library, refuse_masked, table_rows
 from learners.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
 from learners.single_values import CodeArray, IntArray, Values, as_numbers
 
-Strings: TypeAlias = npt.NDArray[np.str_]
+Strings: TypeAlias = npt.NDArray[np.object_]
+"""Of Python's str."""
 
 
 @runtime_checkable
@@ -141,10 +142,14 @@ def _columns(table: Table, schema: Schema, reader: str) -> list[Values | Coded]:
     missing = [name for name in schema.names if name not in names]
     if missing:
         raise ValueError(f"the data lacks the columns {missing} of the schema; it has {names}")
-    key_of = {str(key): key for key in _keys(table) or ()}
-    if len(key_of) != len(names):
+    if len(set(names)) != len(names):
         raise ValueError(f"the data names a column twice: {names}")
-    return [_column(table, key_of[name]) for name in schema.names]
+    return [table_column(table, name) for name in schema.names]
+
+
+def table_column(table: Table, name: str) -> Values | Coded:
+    """The column that a table calls so, each value as it is, see `learners.columns`; shape (n,). Raises KeyError."""
+    return _column(table, {str(key): key for key in _keys(table) or ()}[name])
 
 
 def _column(table: Table, key: object) -> Values | Coded:
@@ -216,7 +221,7 @@ def schema_from_dtypes(
         if name in given:
             columns.append(Numeric(name, *given.pop(name), bins=bins))
         elif isinstance(categories, Collection) and len(categories):  # polars has open lists too
-            columns.append(Categorical(name, tuple(plain_text(category) for category in categories)))
+            columns.append(Categorical(name, tuple(str(category_name(category)) for category in categories)))
         elif str(dtype).lower() in ("bool", "boolean"):
             columns.append(Boolean(name))
         else:
@@ -303,4 +308,9 @@ def read_csv(path: str | Path, *, names: Sequence[str] | None = None, comment: s
         if len(row) != len(header):
             raise ValueError(f"{path}, line {line}: {len(row)} fields, expected {len(header)}")
     columns = zip(*(row for _, row in rows), strict=True) if rows else ([] for _ in header)
-    return {name: np.char.strip(np.array(column, dtype=np.str_)) for name, column in zip(header, columns, strict=True)}
+    return {name: _stripped(column) for name, column in zip(header, columns, strict=True)}
+
+
+def _stripped(texts: Sequence[str]) -> Strings:
+    """Of objects: an array of text would be as wide everywhere as its longest field."""
+    return np.fromiter((text.strip() for text in texts), dtype=object, count=len(texts))

@@ -216,7 +216,7 @@ def test_a_statement_over_simulated_noise_says_so() -> None:
     text = str(ledger.statement())
     assert text.startswith("simulation: not private")
     assert "With secure noise, everything released so far would together be" in text
-    assert "2 x RandomizedResponse(bit), pure-dp epsilon 0.05 each, noise: seeded, account: team-0" in text
+    assert "2 x RandomizedResponse(bit), pure-dp epsilon 0.05 each, noise: seeded (numpy), account: team-0" in text
     assert ledger.head in text
 
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from accountant import Ledger, Plan, PureDP
 from exchequer.cli import main
+from mechanisms import SeededNoise
 from proofs_tests.support.paid_models import X, Y, books, build
 
 
@@ -16,7 +17,8 @@ def confirmed(folder: Path, seed: int | None, crash: bool) -> tuple[int, dict[st
     terms = books("lazy boost")
     url = f"sqlite:///{folder}/study.db"
     with Ledger.open(url, terms.budget, composition=terms.composition, adjacency=terms.adjacency) as ledger:
-        build("lazy boost", ledger=ledger, random_state=seed).fit(X, Y).save(folder / "model.json")
+        noise = None if seed is None else SeededNoise(seed)
+        build("lazy boost", ledger=ledger, random_state=noise).fit(X, Y).save(folder / "model.json")
         if crash:
             ledger.reserve(Plan.of(PureDP(0.01)), adjacency=ledger.adjacency)
     command = ["verify-model", str(folder / "model.json"), "--ledger", url]

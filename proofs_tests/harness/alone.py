@@ -21,8 +21,6 @@ D = TypeVar("D")
 NUMBERS: Final = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257)
 """How many records there are together: around the widths of vectors, and the rows that kernels take at a time."""
 
-REFUSALS: Final = (ValueError, TypeError)
-
 
 @attrs.frozen
 class Refused:
@@ -41,19 +39,20 @@ def check_records_alone(
     """Whether a record becomes the same in every company. Raises ClaimViolated with the record and its company.
 
     subject: what is checked, for the report.
-    become: what becomes of each record of a data set, in order: codes, weights, scores, labels, text. Arrays are
-      compared bit by bit, with their types. It may refuse a data set by ValueError or TypeError; it must then refuse
-      it because of a record that it refuses alone.
+    become: what becomes of each record of a data set, in order: numbers, text, bytes, or arrays and tuples of these,
+      compared bit by bit, with their types. It may refuse a data set by any exception; it must then refuse it because
+      of a record that it refuses alone.
     put: a data set of these records, at least one, in this order, as a learner would get it. It may refuse as well.
-    records: at least two; the more unlike the better: missing, of another type, far out.
-    numbers: of records that are put together, taken from `records` in turn.
+    records: at least two; the more unlike the better: missing, of another type, far out. One at least must be taken.
+    numbers: of records that are put together, taken in turn from those that are not refused.
     The verdict is "not refuted": other companies, of which there is no end, are not looked at.
     """
     if len(records) < 2:
         raise ValueError(f"records: expected at least two, got {len(records)}")
     started, looked = time.perf_counter(), 0
     alone = [_outcomes(become, put, [record])[0] for record in records]
-    for company in _companies(len(records), numbers, np.random.default_rng(seed)):
+    taken = [number for number, outcome in enumerate(alone) if outcome != _REFUSED]
+    for company in _companies(len(records), taken, numbers, np.random.default_rng(seed)):
         looked += 1
         found = _outcomes(become, put, [records[number] for number in company])
         expected = [alone[number] for number in company]
@@ -61,6 +60,8 @@ def check_records_alone(
             expected = [_REFUSED] * len(company)
         if found != expected:
             raise ClaimViolated(_report(subject, 1.0, _witness(company, expected, found), looked, started))
+    if not taken:
+        raise ValueError(f"records: {subject} refuses each of them, so there is nothing to look at")
     return _report(subject, 0.0, "none", looked, started)
 
 
@@ -78,7 +79,7 @@ def _outcomes(
     """What became of each record, as something that can be compared. Raises TypeError for another number of them."""
     try:
         found = list(become(put(records)))
-    except REFUSALS:
+    except Exception:  # whatever it is, it must not be because of the company
         return [_REFUSED] * len(records)
     if len(found) != len(records):
         raise TypeError(f"become: expected one thing for each of {len(records)} records, got {len(found)}")
@@ -86,21 +87,36 @@ def _outcomes(
 
 
 def _bits(outcome: object) -> object:
+    """Something that is equal exactly when the outcome is, to the last bit. Raises TypeError for other objects."""
+    if isinstance(outcome, str | bytes | type(None)):
+        return type(outcome).__name__, repr(outcome)
+    if isinstance(outcome, list | tuple):
+        return tuple(_bits(part) for part in outcome)
     array = np.asarray(outcome)
     if array.dtype.kind == "O":
-        return repr(outcome)
+        if array.ndim:
+            return array.shape, tuple(_bits(part) for part in array.ravel().tolist())
+        raise TypeError(f"become: expected numbers, text, or arrays of these, got a {type(outcome).__name__}")
     return array.dtype.str, array.shape, array.tobytes()
 
 
-def _companies(records: int, numbers: Sequence[int], generator: np.random.Generator) -> Iterator[list[int]]:
-    """Pairs in both orders and with themselves, all but one, all forwards and backwards, and samples of every size."""
+def _companies(
+    records: int, taken: Sequence[int], numbers: Sequence[int], generator: np.random.Generator
+) -> Iterator[list[int]]:
+    """Pairs in both orders and with themselves, all but one, all forwards and backwards; samples of every size.
+
+    taken: those that are not refused alone. With one that is, nothing but a refusal can be seen.
+    """
     everybody = list(range(records))
     yield from ([one, other] for one in everybody for other in everybody)
-    yield from ([*everybody[:place], *everybody[place + 1 :]] for place in everybody)
-    yield from (everybody, everybody[::-1])
+    yield everybody
+    if not taken:
+        return
+    yield from ([*taken[:place], *taken[place + 1 :]] for place in range(len(taken)) if len(taken) > 1)
+    yield from (list(taken), list(taken)[::-1])
     for number in numbers:
-        yield [everybody[place % records] for place in range(number)]
-        yield generator.integers(records, size=number).tolist()
+        yield [taken[place % len(taken)] for place in range(number)]
+        yield generator.choice(taken, size=number).tolist()
 
 
 def _witness(company: Sequence[int], expected: Sequence[object], found: Sequence[object]) -> str:
@@ -111,7 +127,7 @@ def _witness(company: Sequence[int], expected: Sequence[object], found: Sequence
 
 
 def _said(outcome: object) -> str:
-    if isinstance(outcome, tuple):
+    if isinstance(outcome, tuple) and len(outcome) == 3 and isinstance(outcome[2], bytes):
         kind, shape, raw = outcome
         return str(np.frombuffer(raw, dtype=kind).reshape(shape).tolist())[:80]
     return "a refusal" if isinstance(outcome, Refused) else str(outcome)[:80]

@@ -5,6 +5,7 @@ What pandas, Polars and Arrow offer is there where they are installed.
 
 import importlib
 import importlib.util
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias
@@ -29,7 +30,7 @@ TYPES: Final[Mapping[Kind, Mapping[str, str]]] = {
 }
 """What each library calls a type of values."""
 
-_UNSET: Final[Mapping[Kind, object]] = {"number": float("nan"), "time": np.datetime64("NaT"), "text": "None"}
+_UNSET: Final[Mapping[Kind, object]] = {"number": float("nan"), "time": np.datetime64("NaT")}
 
 
 @attrs.frozen
@@ -54,6 +55,8 @@ def containers(columns: Columns) -> dict[str, Put]:
     """Ways to put records into a table, by name. Those of one type per column are left out where values are mixed."""
     found: dict[str, Put] = {
         "mapping of lists": columns.turned,
+        "mapping of deques": lambda records: {name: deque(each) for name, each in columns.turned(records).items()},
+        "rows as arrays of objects": lambda records: [_objects(record) for record in records],
         "mapping of tuples": lambda records: {name: tuple(values) for name, values in columns.turned(records).items()},
         "mapping of arrays of objects": lambda records: _each(columns, records, _objects),
         "list of rows": lambda records: [list(record) for record in records],

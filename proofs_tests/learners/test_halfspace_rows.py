@@ -130,9 +130,8 @@ def test_large_blocks_in_threads_do_not_show_either(n: int, dimension: int) -> N
 
 def test_what_blocks_may_not_be() -> None:
     points, labels = drawn(0, 10, 3)
-    learner = HalfspaceBoostClassifier(1.0, 1e-6)
     for one in (np.ones(10, dtype=np.int8), np.sort(labels)):  # one class, in all of them or in a block, is no fault
-        learner.fit(Cut(points, one, [4, 6]), None)
+        HalfspaceBoostClassifier(1.0, 1e-6).fit(Cut(points, one, [4, 6]), None)
     blocks = [SignedPoints.of(np.ones((2, width)), np.ones(2, dtype=np.int8), 1.0) for width in (2, 3)]
     with pytest.raises(ValueError, match="differ in their number of columns"):
         PointRows.of(*blocks)

@@ -103,7 +103,7 @@ def test_bad_solvers_are_refused_at_birth(build: object, said: str) -> None:
         ([[0.1, math.nan]] * 30, [0.0] * 30, "not a number"),
         ([[0.1, 0.2]] * 30, [0.0] * 29, "X has 30 records, y has 29"),
         ([[0.1, 0.2]] * 30, [0.0] * 29 + [math.nan], "NaN"),
-        ([[0.1, 0.2]] * 30, ["a"] * 30, "expected numbers"),
+        ([[0.1, 0.2]] * 30, ["a"] * 30, "y, row 0: 'a' is not a number; Unknown label type"),
         ([[0.1, 0.2]] * 30, None, "requires y"),
         ([], [], "shape|0 feature"),
     ],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from learners import Boolean, Categorical, Numeric, Schema
-from learners.category_names import MISSING_TEXTS, as_text
+from learners.category_names import MISSING_TEXTS, category_name, elements
 from learners.coded import Coded
 from learners.file_rows import FileRows
 from learners.labels import label_values
@@ -35,20 +35,29 @@ Whole = npt.NDArray[np.int64]
 
 def slow_codes(column: Categorical, values: npt.NDArray[Any]) -> Whole:
     """Every value as text, one after another."""
-    return np.array([slow_code(column, row, str(text)) for row, text in enumerate(as_text(values))], dtype=np.intp)
+    return np.array([slow_code(column, row, value) for row, value in enumerate(elements(values))], dtype=np.intp)
 
 
-def slow_code(column: Categorical, row: int, text: str) -> int:
+def slow_code(column: Categorical, row: int, value: object) -> int:
+    try:
+        name = category_name(value)
+    except OutsideSchema as error:
+        raise OutsideSchema(f"column {column.name!r}, row {row}: {error}") from None
+    if name is None:
+        for each in (column.missing, *MISSING_TEXTS):
+            if each in column.categories:
+                return column.categories.index(each)
+    text = str(name)
     same = {text}
     for group in ({"1", "1.0", "True"}, {"0", "0.0", "-0.0", "False"}, {"200", "200.0"}, {"-1", "-1.0"}):
         same |= group - {"-0.0"} if text in group else set()
     names = [text, *sorted(same)]  # digits first
     names += [column.missing or "\0"] if text in MISSING_TEXTS else [column.other or "\0"]
-    for name in names:
-        if name in column.categories:
-            return column.categories.index(name)
+    for each in names if name is not None else ():
+        if each in column.categories:
+            return column.categories.index(each)
     raise OutsideSchema(
-        f"column {column.name!r}, row {row}: {text!r} is not one of its {column.cells} categories; "
+        f"column {column.name!r}, row {row}: {name!r} is not one of its {column.cells} categories; "
         "add it to the schema, or name a category in `other` (or `missing`) to stand for it"
     )
 

@@ -95,6 +95,9 @@ def test_points_of_a_halfspace_are_read_alone() -> None:
 EVERY: Final[Mapping[str, Make]] = {
     **GAUSSIAN,
     **PURE,
+    "rados of a protected column": lambda case, noise: RadoRelease(
+        "feature", EPSILON, DELTA, sensitive=["c"], number=10, schema=case.schema, random_state=noise
+    ),
     "logistic regression": lambda case, noise: DPLogisticRegression(EPSILON, schema=case.schema, random_state=0),
 }
 
@@ -122,6 +125,13 @@ def test_the_last_record_of_a_class_moves_no_more_than_is_charged(learner: str) 
     assert found.mu <= MU * TIGHT
     assert found.epsilon <= EPSILON * TIGHT
     assert not math.isnan(found.mu)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_among_the_points_of_a_halfspace_will_do(label: int) -> None:
+    points = np.random.default_rng(0).normal(size=(50, 3))
+    model = HalfspaceBoostClassifier(EPSILON, DELTA, radius=3.0, rounds=2, classes=(0, 1), random_state=0)
+    assert model.fit(points, [label] * 50).predict(points).shape == (50,)
 
 
 def test_classes_that_are_taken_from_the_records_are_still_two() -> None:
