@@ -209,6 +209,8 @@ class State:
             return "the whole has no limit, so no part of it can be set aside"
         if path in self.accounts:
             return f"there is, or was, a sub-budget {path!r}"
+        if any(f"{label}/".startswith(f"{path}/") for label in self.labels):  # another would pay from then on
+            return f"{path!r}, or something below it, was announced as a label of what is not set aside"
         parent = self.payer(path)
         if path.rpartition("/")[0] != parent.path:
             return f"there is no sub-budget {path.rpartition('/')[0]!r} for it to be in"

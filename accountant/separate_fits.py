@@ -7,8 +7,10 @@ from typing import Final, cast
 import attrs
 
 from accountant._numbers import count
+from accountant.adjacency import AddRemoveOne, ReplaceOne
 from accountant.costs import ApproxDP, Budget, PureDP, Unbounded
 from accountant.digits import as_property
+from accountant.plain_words import as_approx, for_group
 from accountant.rounding import exact, float_up
 
 LARGEST: Final = Fraction(2**1000)
@@ -31,9 +33,34 @@ def added_up(costs: Iterable[Budget]) -> PureDP | ApproxDP | Unbounded:
     return ApproxDP(float_up(epsilon), float_up(delta)) if delta else PureDP(float_up(epsilon))
 
 
-def in_words(totals: Mapping[str, Budget]) -> str:
-    """Totals as a sentence names them. totals: by the name of the adjacency that they hold under."""
-    return " and ".join(f"{as_property(total)} under {relation}" for relation, total in totals.items())
+def in_words(fits: Iterable[tuple[str, Budget]]) -> str:
+    """What fits are together, as a sentence names it. fits: the adjacency that each holds under, and its cost.
+
+    A replaced record is one that goes and one that comes: what promises add-remove-one promises replace-one at two
+    steps, and not the other way round, as n is public there. Other relations have nothing in common.
+    """
+    by_relation: dict[str, list[Budget]] = {}
+    for relation, cost in fits:
+        by_relation.setdefault(relation, []).append(cost)
+    if set(by_relation) == {ADD, REPLACE}:
+        twice = [_two_steps(cost) for cost in by_relation[ADD]]
+        said = as_property(added_up([*by_relation[REPLACE], *twice]))
+        return f"{said} under {REPLACE}, where a fit under {ADD} counts as two steps; under {ADD} they promise nothing"
+    if len(by_relation) == 1:
+        return " and ".join(
+            f"{as_property(added_up(costs))} under {relation}" for relation, costs in by_relation.items()
+        )
+    return f"not private under any one relation: each is under its own ({'; '.join(by_relation)})"
+
+
+ADD, REPLACE = AddRemoveOne.name, ReplaceOne.name
+
+
+def _two_steps(cost: Budget) -> Budget:
+    """Of a cost as (ε, δ): 2ε and δ(1 + e^ε), or nothing."""
+    if not isinstance(cost, PureDP | ApproxDP):
+        return Unbounded()
+    return for_group(as_approx(cost), 2) or Unbounded()
 
 
 @attrs.frozen
@@ -42,7 +69,7 @@ class SeparateFits:
 
     number: which one, from 1.  known: how many are known of.
     elsewhere: whether there may be others that nobody here knows of.
-    together: what those known come to, in words, one for each adjacency among them.
+    together: what those known come to, in words, see `in_words`.
     simulated: whether any of these drew its noise from a source that is not private.
     """
 

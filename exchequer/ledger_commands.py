@@ -187,7 +187,8 @@ def allocate(
 @click.argument("ledger")
 @click.argument("name")
 def label(ledger: str, name: str) -> None:
-    """Announce the label NAME: from now on, charges to NAME, or to NAME/anything, may draw on what is not set aside.
+    """Announce the label NAME: from now on, charges to NAME, or to NAME/anything, may draw on what is not set aside:
+    of the sub-budget that NAME begins with, or else of the whole budget.
 
     A ledger without sub-budgets takes any label. One that has some refuses names that are neither a sub-budget's nor
     announced, as they may be misspelt, and others would pay. The label main needs no announcement.

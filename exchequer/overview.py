@@ -281,7 +281,7 @@ def _what(record: Record, rule: Composition) -> str:
         case Allocated(account=account, ceiling=ceiling):
             return f"{shown(account)}: {left_text(ceiling, rule)}"
         case Announced(account=account):
-            return f"{shown(account)}: a label that may draw on what is not set aside"
+            return f"{shown(account)}: a label; what its budget has not set aside pays"
         case Closed(account=account, returned=returned):
             return f"{shown(account)}: {left_text(returned, rule)} not spent"
         case Checkpoint():

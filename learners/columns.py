@@ -67,7 +67,10 @@ def boxed(values: object, what: str) -> npt.NDArray[Any]:
     if any(issubclass(kind, _NESTED) for kind in set(map(type, listed))):
         place = next(place for place, value in enumerate(listed) if isinstance(value, _NESTED))
         kind = type(listed[place]).__name__
-        raise ValueError(f"{what}: expected one value per record, got a {kind} at place {place}, as if of shape (n, k)")
+        raise ValueError(
+            f"{what}: expected one value per record, got a {kind} at place {place}, as if of shape (n, k); put "
+            "records that are dictionaries into a DataFrame first"
+        )
     return found
 
 

@@ -19,7 +19,7 @@ import attrs
 
 from accountant import Adjacency, Budget, Ledger, Statement
 from accountant.adjacency import adjacency_record
-from accountant.separate_fits import SeparateFits, added_up, in_words
+from accountant.separate_fits import SeparateFits, in_words
 
 
 class SeparateLedgersWarning(UserWarning):
@@ -31,9 +31,10 @@ class SeparateLedgersWarning(UserWarning):
 
 
 REMEDY: Final = (
-    "Each of these ledgers knows of its own fit only. To bound all fits by one budget share one ledger among them: "
-    "ledger=Ledger(budget, ...), or the URL of a durable one, ledger='sqlite:///study.db', which other processes open, "
-    "too; and for k fits give each the epsilon and delta of budget.split(k)."
+    "The ledger that a fit opens for itself knows of that fit only. To bound all fits by one budget share one ledger "
+    "among them: ledger=Ledger(budget, ...), or the URL of a durable one, ledger='sqlite:///study.db', which other "
+    "processes open, too; and for k fits give each the epsilon and delta of budget.split(k). Folds must not depend on "
+    "the labels: cv=KFold(k), as scikit-learn's default moves other records between folds when one label changes."
 )
 
 
@@ -110,7 +111,10 @@ class Family:
                 f"its own. If they see the same records, they {would} together {_together(fits)}."
             )
         if self._away or self._sent:
-            said.append("There are copies of this estimator elsewhere, in processes or files, not counted here.")
+            said.append(
+                "This estimator was pickled or saved, so that there may be further fits of it in other processes or "
+                "files, which are not counted here."
+            )
         warnings.warn(" ".join([*said, REMEDY]), SeparateLedgersWarning, stacklevel=_level_of_the_caller())
 
     # --- to other processes and back -----------------------------------------------------------------------
@@ -170,10 +174,7 @@ def _arrived(name: str, known: Mapping[str, Fit], sent: bool, fit: str | None) -
 
 
 def _together(fits: Iterable[Fit]) -> str:
-    by_relation: dict[str, list[Budget]] = {}
-    for fit in fits:
-        by_relation.setdefault(fit.relation, []).append(fit.cost)
-    return in_words({relation: added_up(costs) for relation, costs in by_relation.items()})
+    return in_words((fit.relation, fit.cost) for fit in fits)
 
 
 def _in_words(adjacency: Adjacency) -> str:

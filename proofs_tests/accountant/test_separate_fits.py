@@ -50,12 +50,20 @@ def test_ten_times_a_tenth_is_no_less_than_it_is() -> None:
     total = added_up([PureDP(0.1)] * 10)
     assert isinstance(total, PureDP)
     assert total.epsilon > 1.0
-    assert in_words({"replace-one": total}) == "1-differentially private under replace-one"
+    assert in_words([("replace-one", PureDP(0.1))] * 10) == "1-differentially private under replace-one"
 
 
 def test_what_it_says() -> None:
-    both = in_words({"replace-one": ApproxDP(7.0, 7e-6), "add-remove-one": Unbounded()})
-    assert both == "(7, 7e-06)-differentially private under replace-one and not private under add-remove-one"
+    seven = in_words([("replace-one", ApproxDP(1.0, 1e-6))] * 7)
+    assert seven == "(7, 7e-06)-differentially private under replace-one"
+    both = in_words([("replace-one", PureDP(0.3)), ("add-remove-one", PureDP(0.5))])
+    assert both == (
+        "1.3-differentially private under replace-one, where a fit under add-remove-one counts as two steps; under "
+        "add-remove-one they promise nothing"
+    )
+    assert "not private under replace-one" in in_words([("replace-one", Unbounded()), ("add-remove-one", PureDP(0.5))])
+    apart = in_words([("feature-value (column 0)", PureDP(1.0)), ("feature-value (column 1)", PureDP(1.0))])
+    assert apart.startswith("not private under any one relation: each is under its own (feature-value (column 0); ")
     assert str(SeparateFits(3, 7, False, "X", False)) == (
         "This is fit 3 of 7 that this estimator, its clones and its copies made, each on a ledger of its own. If they "
         "saw the same records, they are together X."

@@ -317,7 +317,8 @@ class Doings(RuleBasedStateMachine):
             whole_units(parent.ceiling[0] * Fraction(share)),
             whole_units(parent.ceiling[1] * Fraction(share)),
         )
-        if whole in self.model.pots or not parent.affords(ceiling):
+        labels = any(f"{label}/".startswith(f"{whole}/") for label in self.model.labels)
+        if whole in self.model.pots or labels or not parent.affords(ceiling):
             with pytest.raises(SubBudgetRefused, match="nothing was allocated"):
                 ledger.allocate(name, share)
             return

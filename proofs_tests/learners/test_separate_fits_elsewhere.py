@@ -42,9 +42,9 @@ def test_what_was_fitted_elsewhere_warns_from_the_first_fit_on_and_comes_home() 
     base = model()
     _, warned, back = fitted_elsewhere(base)
     assert len(warned) == 1
-    assert warned[0].startswith("There are copies of this estimator elsewhere, in processes or files, not counted")
+    assert warned[0].startswith("This estimator was pickled or saved, so that there may be further fits")
     assert said(back.statement_) == (1, 1, True, "1-differentially private under replace-one")
-    with pytest.warns(SeparateLedgersWarning, match=r"one of 2 fits .* There are copies of this estimator elsewhere"):
+    with pytest.warns(SeparateLedgersWarning, match=r"one of 2 fits .* This estimator was pickled or saved"):
         base.fit(X, Y)
     assert said(base.statement_) == (2, 2, True, "2-differentially private under replace-one")
     assert said(back.statement_)[:3] == (1, 2, True)
@@ -55,7 +55,7 @@ def test_a_fitted_estimator_takes_along_what_is_known() -> None:
     before, warned, back = fitted_elsewhere(base)
     assert before == ALONE, "a model that only predicts there is no further fit"
     assert "one of 2 fits" in warned[0]
-    assert "There are copies of this estimator elsewhere" in warned[0]
+    assert "This estimator was pickled or saved" in warned[0]
     assert said(back.statement_)[:2] == (2, 2)
     assert said(base.statement_)[:2] == (1, 2), "what came back has told"
 
@@ -93,7 +93,7 @@ def test_a_forked_process_does_not_count_what_others_do(monkeypatch: pytest.Monk
     base._kin  # noqa: B018 -- made before the fork
     here = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: here + 1)
-    with pytest.warns(SeparateLedgersWarning, match="copies of this estimator elsewhere"):
+    with pytest.warns(SeparateLedgersWarning, match="was pickled or saved"):
         base.fit(X, Y)
     assert said(base.statement_)[:3] == (1, 1, True)
 
