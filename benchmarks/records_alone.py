@@ -113,8 +113,8 @@ def predicting(records: int, repeats: int) -> list[Table]:
         model = learner.fit(few, labels)
         predict = model.predict if name.endswith("features") else model.decision_function
         works: dict[str, Work] = {"ours": partial(predict, points), "a plain product": lambda: points @ direction}
-        lines.append(_ratio(f"{name}, {records} records of 20 numbers", works, repeats))
-    return [Report("Scores of each record alone, one thread", lines)]
+        lines.append(_ratio(f"{name}, reading the table included, {records} x 20", works, repeats))
+    return [Report("Scores of each record alone, from a table, one thread", lines)]
 
 
 def reading(records: int, repeats: int) -> list[Table]:
