@@ -74,7 +74,8 @@ def _hashed(values: npt.NDArray[Any]) -> Distinct:
     kinds = set(map(type, listed)) if values.dtype.kind == "O" else set()
     if not all(kind in _HASHED or issubclass(kind, _TYPED) for kind in kinds):
         return _each(values)
-    keys = listed if kinds <= _HASHED else list(zip(map(type, listed), listed, strict=True))
+    alike = kinds <= _HASHED and not {int, float} <= kinds  # large floats are refused, and the integers not
+    keys = listed if alike else list(zip(map(type, listed), listed, strict=True))
     number_of: defaultdict[object, int] = defaultdict()
     number_of.default_factory = number_of.__len__  # whatever is new gets the next number
     numbers = np.fromiter(map(number_of.__getitem__, keys), dtype=np.intp, count=len(keys))

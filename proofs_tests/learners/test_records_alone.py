@@ -286,6 +286,13 @@ def test_time_stamps_keep_their_own_unit_in_a_list() -> None:
     assert encode({"c": days}, schema)[0].tolist() == [0, 1, 2]
 
 
+def test_a_large_float_is_refused_beside_the_integer_that_it_equals() -> None:
+    """They are one key of a dictionary: the float used to pass for the integer where that came first."""
+    schema = Schema((Categorical("c", (str(2**60), "1", "?"), other="?"),))
+    records: list[object] = [2**60, 2.0**60, 1, 1.0, True]
+    check_records_alone("large", lambda values: encode({"c": values}, schema)[0], list, records, numbers=FEW)
+
+
 def test_what_is_no_single_value_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="column 'c': expected one value per record, got a list at place 1"):
         encode({"c": ["1", ["0"]]}, TRUTH)
