@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from accountant.composition import BasicComposition, Composition, ZCDPComposition
+from accountant.composition import BasicComposition, Composition, TextbookComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.plans import Plan
 from accountant.records import Charged, Record, Released, Returned
@@ -146,7 +146,7 @@ def least_sum(rule: Composition, summed: Mapping[Cost, int], prices: Mapping[App
     rhos += [times * extreme_pairs.range_rho(width) for width, times in parts.widths]
     rho = math.fsum(rhos) + 0.5 * parts.mu**2 + math.fsum(times * number for number, times in parts.rhos)
     rho += math.fsum(times * extreme_pairs.response_rho(price.epsilon) for price, times in prices.items())
-    return (rho if isinstance(rule, ZCDPComposition) else 2.0 * rho), delta
+    return (2.0 * rho if isinstance(rule, TextbookComposition) else rho), delta
 
 
 def _composed(rounds: Sequence[tuple[Cost, int]], delta: float) -> float:

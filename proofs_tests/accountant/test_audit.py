@@ -357,6 +357,7 @@ def test_claims_of_what_was_released_and_of_the_rule_count() -> None:
     books = sound_books(3, AdvancedComposition(1e-6))
     assert verify(books, claims=["basic"]).errors == (
         "entry 0: it rests on the claim 'advanced-filter', which is not known",
+        "entry 0: it rests on the claim 'zcdp-tight', which is not known",
     )
 
 
