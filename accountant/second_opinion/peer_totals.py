@@ -9,7 +9,6 @@ is at worst randomized response but for a chance of δ, so totals are read at wh
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Final, cast
 
 import attrs
@@ -17,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
-from accountant.second_opinion import extreme_pairs
+from accountant.second_opinion import extreme_pairs, peer
 from accountant.second_opinion.extreme_pairs import FloatArray
 
 if TYPE_CHECKING:
@@ -51,10 +50,6 @@ LARGEST: Final = 600.0
 
 WIDEST: Final = 8.5
 """Grids reach this many deviations to either side."""
-
-
-class PeerMissing(ImportError, ValueError):
-    """dp-accounting is not installed."""
 
 
 @attrs.frozen
@@ -141,10 +136,10 @@ def renyi(parts: Parts, delta: float) -> tuple[float, float]:
     room = parts.room(delta)
     if not room:
         return best
-    peer = _peer()
+    asked = peer.peer()
     orders, step = COARSE, math.log((COARSE[1] - 1.0) / (COARSE[0] - 1.0))
     for _ in range(3):
-        epsilon, order = peer.compute_epsilon(orders, _curve(parts, orders), room)
+        epsilon, order = asked.compute_epsilon(orders, _curve(parts, orders), room)
         if epsilon < best[0]:
             best = (float(epsilon), float(order))
         orders = 1.0 + (float(order) - 1.0) * np.exp(np.linspace(-step, step, FINE + 1))
@@ -153,16 +148,18 @@ def renyi(parts: Parts, delta: float) -> tuple[float, float]:
 
 
 def _curve(parts: Parts, orders: FloatArray) -> FloatArray:
-    peer = _peer()
-    accountant = peer.RdpAccountant(list(orders), peer.NeighboringRelation.REPLACE_ONE)
-    for epsilon, times in parts.pure:
-        if epsilon <= LARGEST:  # it answers at random with chance p, odds (1 − p/2) : p/2 = e^ε : 1
-            accountant.compose(peer.RandomizedResponseDpEvent(2.0 / (1.0 + math.exp(epsilon)), 2), times)
-    for mu, times in parts.mus:
-        accountant.compose(peer.GaussianDpEvent(1.0 / mu), times)
-    for rho, times in parts.rhos:
-        accountant.compose(peer.ZCDpEvent(rho), times)
-    total: FloatArray = accountant.rdp
+    asked = peer.peer()
+    # It answers for randomized response only up to where e^ε is a float.
+    small = [part for part in parts.pure if part[0] <= LARGEST]
+    kinds = (
+        (peer.response_curve, small),
+        (peer.gaussian_curve, parts.mus),
+        (peer.zcdp_curve, parts.rhos),
+    )
+    total = np.zeros_like(orders)
+    for curve, some in kinds:
+        for number, times in some:
+            total = total + curve(asked, orders, number, times)
     for epsilon, times in parts.pure:
         if epsilon > LARGEST:
             total = total + times * extreme_pairs.response_renyi(epsilon, orders)
@@ -187,7 +184,7 @@ def dominated(parts: Parts, delta: float) -> float:
     laws = [(_response(epsilon, step), times) for epsilon, times in parts.pure]
     laws += [(_range(width, step), times) for width, times in parts.widths]
     if parts.mus:
-        laws.append((_peer().from_gaussian_mechanism(1.0 / parts.mu, value_discretization_interval=step), 1))
+        laws.append((peer.gaussian_losses(peer.peer(), parts.mu, step), 1))
     return _composed(laws, room)
 
 
@@ -265,10 +262,10 @@ def _range(width: float, step: float) -> "PrivacyLossDistribution":
 
 def _dots(places: Iterable[int], step: float, profile: Callable[[FloatArray], FloatArray]) -> "PrivacyLossDistribution":
     """The distribution whose profile joins the dots of the given one at `places`, sorted, in steps."""
-    peer = _peer()
+    asked = peer.peer()
     grid = np.array(list(places))
     deltas = np.minimum.accumulate(np.clip(profile(grid * step), 0.0, 1.0))
-    return peer.PrivacyLossDistribution(peer.connect_dots(step, grid, deltas))
+    return cast("PrivacyLossDistribution", asked.PrivacyLossDistribution(asked.connect_dots(step, grid, deltas)))
 
 
 def _normal_below(mu: float, step: float) -> "PrivacyLossDistribution":
@@ -276,7 +273,7 @@ def _normal_below(mu: float, step: float) -> "PrivacyLossDistribution":
     first, last = (math.floor((0.5 * mu + sign * (WIDEST + 1.5)) * mu / step) for sign in (-1.0, 1.0))
     places = np.arange(first, last + 1)
     masses = np.append(np.diff(ndtr(places * step / mu - 0.5 * mu)), ndtr(0.5 * mu - last * step / mu))
-    return _on_grid(dict(zip(places.tolist(), masses.tolist(), strict=True)), step)
+    return peer.losses_on_grid(peer.peer(), dict(zip(places.tolist(), masses.tolist(), strict=True)), step)
 
 
 def _two_losses(width: float, offset: float | None, step: float) -> "PrivacyLossDistribution | None":
@@ -294,13 +291,7 @@ def _two_losses(width: float, offset: float | None, step: float) -> "PrivacyLoss
     if high <= 0 or low >= 0:
         return None
     upper = math.expm1(low * step) / math.expm1((low - high) * step)  # what makes Σ P·e^{−loss} one
-    return _on_grid({high: upper, low: 1.0 - upper}, step)
-
-
-def _on_grid(masses: Mapping[int, float], step: float) -> "PrivacyLossDistribution":
-    """A law on the grid, to be composed without rounding up."""
-    law = _peer().PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, step, pessimistic_estimate=False)
-    return cast("PrivacyLossDistribution", law)
+    return peer.losses_on_grid(peer.peer(), {high: upper, low: 1.0 - upper}, step)
 
 
 def _composed(laws: Iterable[tuple["PrivacyLossDistribution", int]], room: float) -> float:
@@ -322,24 +313,3 @@ def _repeated(law: "PrivacyLossDistribution", times: int, cut: float) -> "Privac
     root = math.isqrt(times)
     whole = law.self_compose(root, cut / root).self_compose(times // root, cut)
     return whole.compose(_repeated(law, times % root, cut), cut) if times % root else whole
-
-
-def _peer() -> SimpleNamespace:
-    """What is used of dp-accounting. Raises PeerMissing."""
-    try:
-        import dp_accounting
-        from dp_accounting import rdp
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-    except ImportError as error:
-        raise PeerMissing("the second opinion needs dp-accounting: pip install 'exchequer[pld]'") from error
-    return SimpleNamespace(
-        RdpAccountant=rdp.RdpAccountant,
-        compute_epsilon=rdp.compute_epsilon,
-        NeighboringRelation=dp_accounting.NeighboringRelation,
-        RandomizedResponseDpEvent=dp_accounting.RandomizedResponseDpEvent,
-        GaussianDpEvent=dp_accounting.GaussianDpEvent,
-        ZCDpEvent=dp_accounting.ZCDpEvent,
-        PrivacyLossDistribution=privacy_loss_distribution.PrivacyLossDistribution,
-        from_gaussian_mechanism=privacy_loss_distribution.from_gaussian_mechanism,
-        connect_dots=pld_pmf.create_pmf_pessimistic_connect_dots,
-    )
