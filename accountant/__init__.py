@@ -12,12 +12,13 @@ from accountant.composition import (
     BasicComposition,
     Composition,
     NoBound,
+    TextbookComposition,
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
     parallel,
 )
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, NoConversion, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, NoConversion, PureDP, Unbounded
 from accountant.ledger import Ledger
 from accountant.plans import Plan, Price, Step
 from accountant.protected import Protected, Sealed
@@ -60,6 +61,7 @@ __all__ = [
     "EntryStore",
     "FeatureValue",
     "FeatureValues",
+    "LaplaceDP",
     "Ledger",
     "LedgerBroken",
     "LedgerCopyRefused",
@@ -81,6 +83,7 @@ __all__ = [
     "Statement",
     "Step",
     "SubBudgetRefused",
+    "TextbookComposition",
     "Unbounded",
     "UnknownLabel",
     "UnsupportedBudget",

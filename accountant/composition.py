@@ -1,4 +1,4 @@
-"""How costs add up: three rules, each a privacy filter that is valid when every cost may depend on
+"""How costs add up: rules, each a privacy filter that is valid when every cost may depend on
 everything released before; and one that promises nothing, and counts.
 
 Each rule turns a cost into an `Amount` (two exact sums), adds amounts, and compares the sum with a
@@ -16,7 +16,7 @@ import attrs
 
 from accountant import curves
 from accountant._numbers import open_probability
-from accountant.costs import GDP, KINDS, ZCDP, ApproxDP, BoundedRange, Budget, Cost, PureDP, Unbounded
+from accountant.costs import GDP, KINDS, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.rounding import finite_up, float_down, float_up
 
 
@@ -149,7 +149,7 @@ class BasicComposition(Composition):
 
     def amount(self, cost: Cost) -> Amount:
         match cost:
-            case PureDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
+            case PureDP(epsilon=epsilon) | LaplaceDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
                 return Amount.of(epsilon)
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return Amount.of(epsilon, delta)
@@ -175,26 +175,24 @@ class BasicComposition(Composition):
 
 @attrs.frozen
 class AdvancedComposition(Composition):
-    """ε = √(2 ln(1/δ′) v) + v/2, δ = δ′ + Σδᵢ, with v = Σεᵢ²; any other kind with a proven ρ adds 2ρ to v.
+    """ε of (Σρ)-zCDP at δ′, and δ = δ′ + Σδᵢ: where some costs have a δ of their own. [advanced-filter]
 
-    Proof: [advanced-filter], after Whitehouse, Ramdas, Rogers & Wu 2023, Thm 1, where ½v is the sum of
-    the (approximate) zCDP parameters, so any proven ρ may stand for ½ε².
+    (ε, δ)-DP is ρ-zCDP but for δ, with ρ = ε·tanh(ε/2) [L3]; what has no δ adds the ρ that is proved of it. Sums are
+    read by the tight conversion [zcdp-tight]; `textbook` is what the formula of the textbooks makes of them.
     delta_prime: in (0, 1), spent once, when the ledger is opened.
     """
 
-    name, unit, claims = "advanced", "Σε²", ("advanced-filter",)
+    name, unit, claims = "advanced", "Σρ", ("advanced-filter", "zcdp-tight")
     delta_prime: float = attrs.field(converter=open_probability)
 
     def amount(self, cost: Cost) -> Amount:
         match cost:
-            case PureDP(epsilon=epsilon):
-                return Amount.of(finite_up(epsilon * epsilon))
+            case PureDP() | LaplaceDP() | BoundedRange() | GDP():
+                return Amount.of(cost.to_zcdp().rho)
             case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount.of(finite_up(epsilon * epsilon), delta)
-            case BoundedRange() | GDP():
-                return Amount.of(cost.to_zcdp().rho).times(2)
+                return Amount.of(PureDP(epsilon).to_zcdp().rho, delta)
             case ZCDP(rho=rho):
-                return Amount.of(rho).times(2)
+                return Amount.of(rho)
             case _:
                 raise self._cannot_take(cost, "it has no proven ρ")
 
@@ -203,18 +201,61 @@ class AdvancedComposition(Composition):
             raise self._cannot_keep(budget, "it needs ApproxDP(epsilon, delta)")
         if self.delta_prime > budget.delta:
             raise self._cannot_keep(budget, f"delta_prime={self.delta_prime!r} alone exceeds its delta")
-        squares = curves.advanced_square_sum(budget.epsilon, self.delta_prime)
-        return Amount.of(squares, budget.delta).minus(Amount.of(0.0, self.delta_prime))
+        return Amount.of(self._largest(budget.epsilon), budget.delta).minus(Amount.of(0.0, self.delta_prime))
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
-        epsilon = curves.advanced_epsilon(float_up(amount.loss), self.delta_prime) if amount.loss_units else 0.0
+        epsilon = self.epsilon(amount)
         # The ceiling was rounded down, so a sum below it keeps the budget even where this rounds above.
         if isinstance(budget, ApproxDP) and amount.within(self.ceiling(budget)):
             epsilon = min(epsilon, budget.epsilon)
         return ApproxDP(epsilon, float_up(amount.delta + Fraction(self.delta_prime)))
 
+    def epsilon(self, amount: Amount) -> float:
+        """The ε that a sum stands for at δ′, rounded up."""
+        return curves.zcdp_epsilon(float_up(amount.loss), self.delta_prime)
+
+    def textbook(self, amount: Amount) -> float:
+        """√(2 ln(1/δ′) v) + v/2 with v = 2Σρ: what auditors know, never below `epsilon`. [advanced-filter]"""
+        return curves.advanced_epsilon(float_up(2 * amount.loss), self.delta_prime) if amount.loss_units else 0.0
+
+    def _largest(self, epsilon: float) -> float:
+        """The largest sum that keeps ε at δ′, rounded down."""
+        return curves.zcdp_rho(epsilon, self.delta_prime)
+
     def describe(self) -> dict[str, str | float]:
-        return {"name": self.name, "delta_prime": self.delta_prime}
+        return {"name": self.name, "conversion": "tight", "delta_prime": self.delta_prime}
+
+
+@attrs.frozen
+class TextbookComposition(AdvancedComposition):
+    """The same by the formula ε = √(2 ln(1/δ′) v) + v/2, with v = Σεᵢ²; any other kind with a proven ρ adds 2ρ to v.
+
+    Looser, and kept for ledgers that were opened with it before there was the tight one. [advanced-filter]
+    """
+
+    name, unit = "advanced-textbook", "Σε²"
+
+    def amount(self, cost: Cost) -> Amount:
+        match cost:
+            case PureDP(epsilon=epsilon):
+                return Amount.of(finite_up(epsilon * epsilon))
+            case ApproxDP(epsilon=epsilon, delta=delta):
+                return Amount.of(finite_up(epsilon * epsilon), delta)
+            case _:
+                return AdvancedComposition.amount(self, cost).times(2)
+
+    def epsilon(self, amount: Amount) -> float:
+        return curves.advanced_epsilon(float_up(amount.loss), self.delta_prime) if amount.loss_units else 0.0
+
+    def textbook(self, amount: Amount) -> float:
+        return self.epsilon(amount)
+
+    def _largest(self, epsilon: float) -> float:
+        return curves.advanced_square_sum(epsilon, self.delta_prime)
+
+    def describe(self) -> dict[str, str | float]:
+        # As older versions wrote it: they knew one formula.
+        return {"name": "advanced", "delta_prime": self.delta_prime}
 
 
 @attrs.frozen
@@ -230,7 +271,7 @@ class ZCDPComposition(Composition):
         match cost:
             case ZCDP(rho=rho):
                 return Amount.of(rho)
-            case PureDP() | BoundedRange() | GDP():
+            case PureDP() | LaplaceDP() | BoundedRange() | GDP():
                 return Amount.of(cost.to_zcdp().rho)
             case ApproxDP() if cost.delta == 0.0:
                 return self.amount(PureDP(cost.epsilon))
@@ -387,7 +428,9 @@ def composition_from_record(record: Mapping[str, str | float]) -> Composition:
             return BasicComposition()
         case {"name": "zcdp"}:
             return ZCDPComposition()
-        case {"name": "advanced", "delta_prime": delta_prime}:
+        case {"name": "advanced", "conversion": "tight", "delta_prime": delta_prime}:
             return AdvancedComposition(float(delta_prime))
+        case {"name": "advanced", "delta_prime": delta_prime, **rest} if not rest:
+            return TextbookComposition(float(delta_prime))
         case _:
             raise ValueError(f"unknown rule of composition {record!r}")

@@ -121,6 +121,40 @@ class ZCDP(_Kind):
 
 
 @attrs.frozen
+class LaplaceDP(_Kind):
+    """No easier to tell apart than Laplace noise of scale 1 around 0 from the same around ε. [laplace-dp]
+
+    What additive Laplace noise of scale b costs for a vector that moves by at most ε·b in ℓ1, and every mechanism whose
+    values lie on paths along which its log-probabilities change at rate 1 at most: ℓ2-Laplace noise, noisy max,
+    permute-and-flip. It is ε-DP, and less: releases of ε₁ and ε₂ are together LaplaceDP(ε₁ + ε₂) and better.
+    epsilon: in nats, 0 <= ε < ∞.
+    Raises ValueError or TypeError for any other number, NaN and bool included.
+    """
+
+    kind: ClassVar[str] = "laplace-dp"
+    epsilon: float = attrs.field(converter=non_negative)
+
+    def __le__(self, other: Self) -> bool:
+        return self.epsilon <= other.epsilon if type(other) is type(self) else NotImplemented
+
+    def to_pure(self) -> PureDP:
+        """Its largest loss, which half of all outcomes have. [laplace-dp]"""
+        return PureDP(self.epsilon)
+
+    def to_approx(self, *, delta: float = 0.0) -> ApproxDP:
+        """The exact curve ε + 2 ln(1 − δ), at least 0. [laplace-dp]"""
+        return ApproxDP(curves.laplace_epsilon(self.epsilon, delta), delta)
+
+    def to_zcdp(self) -> ZCDP:
+        """ρ = ε + e^{−ε} − 1, its Kullback–Leibler divergence, which no order exceeds. [laplace-dp]"""
+        return ZCDP(curves.laplace_rho(self.epsilon))
+
+    def split(self, parts: int) -> "LaplaceDP":
+        """One of `parts` equal shares; together they never exceed the whole."""
+        return LaplaceDP(_part(self.epsilon, parts))
+
+
+@attrs.frozen
 class BoundedRange(_Kind):
     """ε-bounded range: over all outcomes, the privacy loss lies in an interval of width ε.
 
@@ -186,14 +220,14 @@ class Unbounded(_Kind):
         return True if type(other) is type(self) else NotImplemented
 
 
-Cost: TypeAlias = PureDP | ApproxDP | ZCDP | BoundedRange | GDP | Unbounded
+Cost: TypeAlias = PureDP | ApproxDP | ZCDP | LaplaceDP | BoundedRange | GDP | Unbounded
 """Any kind of plain cost."""
 
 Budget: TypeAlias = PureDP | ApproxDP | ZCDP | Unbounded
 """What a ledger can be opened with."""
 
-KINDS: dict[str, type[PureDP] | type[ApproxDP] | type[ZCDP] | type[BoundedRange] | type[GDP] | type[Unbounded]] = {
-    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, BoundedRange, GDP, Unbounded)
+KINDS: dict[str, type[Cost]] = {
+    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, LaplaceDP, BoundedRange, GDP, Unbounded)
 }
 
 

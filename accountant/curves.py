@@ -63,6 +63,49 @@ def bounded_range_epsilon(width: float, delta: float) -> float:
     return min(width, max(0.0, finite_up(finite_up(epsilon) + width * 2.0**-50) + ABSOLUTE))
 
 
+_SERIES: Final = 16
+"""Terms of the exponential series that `laplace_rho` takes below 1: the next one is below 2^-49 of the sum."""
+
+
+def laplace_rho(epsilon: float) -> float:
+    """ρ of Laplace noise: ε + e^{−ε} − 1. [laplace-dp]
+
+    Below 1 by its series ε²/2 − ε³/6 + …, where the closed form cancels.
+    """
+    if epsilon >= 1.0:
+        return finite_up(epsilon + math.expm1(-epsilon))
+    rest = 1.0
+    for place in range(_SERIES, 2, -1):
+        rest = 1.0 - epsilon / place * rest
+    return finite_up(0.5 * epsilon * epsilon * rest) if epsilon > 0.0 else 0.0
+
+
+def laplace_profile(epsilon: float, losses: FloatArray) -> FloatArray:
+    """δ(x) = 1 − min(1, e^{(x−ε)/2}, e^x) of Laplace noise at every x, shape of `losses`. [laplace-dp]"""
+    return np.asarray(-np.expm1(np.minimum(np.minimum(0.5 * (losses - epsilon), losses), 0.0)))
+
+
+def laplace_epsilon(epsilon: float, delta: float) -> float:
+    """The smallest x with δ(x) <= delta for Laplace noise: ε + 2 ln(1 − δ), at least 0. [laplace-dp]"""
+    if not 0.0 <= delta < 1.0:
+        raise ValueError(f"delta must be in [0, 1), got {delta!r}")
+    if delta == 0.0:
+        return epsilon
+    return min(epsilon, max(0.0, finite_up(epsilon + 2.0 * math.log1p(-delta)) + ABSOLUTE))
+
+
+def laplace_divergence(epsilon: float, orders: FloatArray) -> FloatArray:
+    """The exact Rényi curve of Laplace noise, shape of `orders`. [laplace-dp]
+
+    D_α = ε + ln(1 − (1 − e^{−(2α−1)ε})·(α−1)/(2α−1))/(α−1), the form of Mironov 2017 without its overflow. Capped by ρα
+    and by ε.
+    """
+    excess, rise = orders - 1.0, 2.0 * orders - 1.0
+    fall = np.log1p(excess * np.expm1(-rise * epsilon) / rise) / excess
+    # The two terms nearly cancel where αε is small.
+    return np.minimum(np.minimum(laplace_rho(epsilon) * orders, epsilon), epsilon + fall + 1e-15 * epsilon)
+
+
 def bun_steinke_epsilon(rho: float, delta: float) -> float:
     """ε = ρ + 2√(ρ ln(1/δ)). [003-Lem15]"""
     delta = open_probability(delta)
@@ -144,7 +187,7 @@ def renyi_epsilon(divergences: FloatArray, orders: FloatArray, delta: float) -> 
 
 
 def advanced_epsilon(square_sum: float, delta_prime: float) -> float:
-    """ε = √(2 ln(1/δ′) v) + v/2 for v = Σεᵢ². [advanced-filter]"""
+    """ε = √(2 ln(1/δ′) v) + v/2 for v = Σεᵢ², the textbooks' formula. [advanced-filter]"""
     delta_prime = open_probability(delta_prime)
     return finite_up(math.sqrt(-2.0 * math.log(delta_prime) * square_sum) + 0.5 * square_sum)
 

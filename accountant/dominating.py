@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 
 from accountant import gaussian
-from accountant.costs import GDP, ApproxDP, BoundedRange, Cost, PureDP
-from accountant.curves import FloatArray
+from accountant.costs import GDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP
+from accountant.curves import FloatArray, laplace_profile
 from accountant.loss_distribution import Composition, LossDistribution, from_atoms, from_profile
 
 MOST_DISTINCT: Final = 32
@@ -38,7 +38,9 @@ def _gaussian(mu: float, step: float, negligible: float) -> LossDistribution:
 def _scale(cost: Cost) -> float | None:
     """How far the loss spreads, roughly; None for a cost without a dominating pair of its own."""
     match cost:
-        case PureDP(epsilon=spread) | ApproxDP(epsilon=spread) | BoundedRange(epsilon=spread) | GDP(mu=spread):
+        case PureDP(epsilon=spread) | ApproxDP(epsilon=spread) | GDP(mu=spread):
+            return min(spread, 1.0)
+        case LaplaceDP(epsilon=spread) | BoundedRange(epsilon=spread):
             return min(spread, 1.0)
         case _:
             return None
@@ -50,6 +52,8 @@ def _distribution(cost: Cost, step: float, negligible: float) -> LossDistributio
             return _randomized_response(epsilon, 0.0, step)
         case ApproxDP(epsilon=epsilon, delta=delta):
             return _randomized_response(epsilon, delta, step)
+        case LaplaceDP(epsilon=epsilon):
+            return from_profile(lambda losses: laplace_profile(epsilon, losses), -epsilon, epsilon, step)
         case BoundedRange(epsilon=width):
             return from_profile(lambda losses: bounded_range_profile(width, losses), -width, width, step)
         case GDP(mu=mu):
@@ -83,6 +87,8 @@ def _rounded_up(cost: Cost) -> Cost:
     match cost:
         case PureDP(epsilon=epsilon):
             return PureDP(_next(epsilon))
+        case LaplaceDP(epsilon=epsilon):
+            return LaplaceDP(_next(epsilon))
         case BoundedRange(epsilon=width):
             return BoundedRange(_next(width))
         case GDP(mu=mu):

@@ -19,10 +19,11 @@ from accountant.composition import (
     BasicComposition,
     Composition,
     NoBound,
+    TextbookComposition,
     UnsupportedCost,
     ZCDPComposition,
 )
-from accountant.costs import Budget, Cost
+from accountant.costs import ApproxDP, Budget, Cost
 from accountant.plans import ROUTE_CLAIMS, ROUTES, Plan, Step
 from accountant.rounding import exact, float_up
 from accountant.spending import Point, Spending, gather, share
@@ -120,39 +121,42 @@ class Odometer:
         """What every rule, and every theorem for fixed plans, would have given at δ for the same rounds.
 
         delta: in (0, 1).  delta_prime: of the advanced rule, in (0, delta]; None takes what the releases' own δ leave.
-        Rounds of plans that were charged at a price count as rounds here. The three rules would have been guarantees,
-        had the books been opened under them.
+        Rounds of plans that were charged at a price count as rounds here. Those of the rules would have been
+        guarantees, had the books been opened under them.
         """
         delta = open_probability(delta)
-        rules = [BasicComposition(), self._advanced(delta, delta_prime), ZCDPComposition()]
-        found = [self._under(rule, delta) for rule in rules]
+        prime = self._delta_prime(delta) if delta_prime is None else delta_prime
+        found = [
+            self._under(BasicComposition(), delta),
+            *(self._advanced(kind, delta, prime) for kind in (AdvancedComposition, TextbookComposition)),
+            self._under(ZCDPComposition(), delta),
+        ]
         plan = self.plan
         if plan is None:
             return found
         return found + [_by_theorem(plan, name, delta) for name in ROUTES if name not in ("basic", "zcdp")]
 
-    def _advanced(self, delta: float, delta_prime: float | None) -> AdvancedComposition | None:
-        if delta_prime is None:
-            spent = sum(
-                (exact(d) * n for cost, n in self.rounds.items() if (d := getattr(cost, "delta", 0.0))), exact(0.0)
-            )
-            delta_prime = float(exact(delta) - spent)
-        return AdvancedComposition(delta_prime) if 0.0 < delta_prime < 1.0 else None
+    def _delta_prime(self, delta: float) -> float:
+        """What the releases' own δ leave."""
+        own = ((exact(cost.delta), n) for cost, n in self.rounds.items() if isinstance(cost, ApproxDP))
+        return float(exact(delta) - sum((each * n for each, n in own), exact(0.0)))
 
-    def _under(self, rule: Composition | None, delta: float) -> ReadOut:
-        if rule is None:
-            return ReadOut("advanced", None, delta, "the releases' own δ leave nothing for δ′", ())
+    def _advanced(self, kind: type[AdvancedComposition], delta: float, delta_prime: float) -> ReadOut:
+        if not 0.0 < delta_prime < 1.0:
+            return ReadOut(kind.name, None, delta, "the releases' own δ leave nothing for δ′", ())
+        found = self._under(kind(delta_prime), delta)
+        note = f"had the books been opened with δ′ = {delta_prime:g}"
+        return found if found.epsilon is None else attrs.evolve(found, note=note)
+
+    def _under(self, rule: Composition, delta: float) -> ReadOut:
         plan = self.plan
         try:
             epsilon = 0.0 if plan is None else epsilon_at(rule, plan.amount(rule), delta)
         except UnsupportedCost as error:
             return ReadOut(rule.name, None, delta, str(error), rule.claims)
-        note = (
-            f"had the books been opened with δ′ = {rule.delta_prime:g}" if isinstance(rule, AdvancedComposition) else ""
-        )
         if math.isinf(epsilon):
             return ReadOut(rule.name, None, delta, "it spends more than this δ", rule.claims)
-        return ReadOut(rule.name, epsilon, delta, note, rule.claims)
+        return ReadOut(rule.name, epsilon, delta, "", rule.claims)
 
     # --- over time ----------------------------------------------------------------------------------------
 
@@ -209,7 +213,7 @@ def epsilon_at(rule: Composition, total: Amount, delta: float) -> float:
     if not delta >= least_delta(rule, total):
         return math.inf
     if isinstance(rule, AdvancedComposition):
-        return curves.advanced_epsilon(loss, rule.delta_prime) if loss else 0.0
+        return rule.epsilon(total)
     return loss
 
 

@@ -14,11 +14,11 @@ import numpy as np
 from accountant import adaptive_range, curves, dominating, fixed_plans, gaussian
 from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.loss_distribution import TooFine
 from accountant.rounding import BeyondFloats, down, exact, finite_up, float_up
 
-QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp")
+QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp", "laplace")
 """Routes by formula: well below a millisecond for equal rounds."""
 
 MOST_ROUNDS: Final = 10**6
@@ -27,7 +27,7 @@ MOST_ROUNDS: Final = 10**6
 MOST_COUNTED: Final = 2**53
 """For theorems that count rounds in floats: all but `EXACT`."""
 
-EXACT: Final = ("basic", "zcdp", "gdp")
+EXACT: Final = ("basic", "zcdp", "gdp", "laplace")
 """Routes that add up exactly, and take any number of rounds."""
 
 ROUTE_CLAIMS: Final = {
@@ -36,6 +36,7 @@ ROUTE_CLAIMS: Final = {
     "zcdp": "zcdp-tight",
     "renyi": "L3",
     "gdp": "gdp",
+    "laplace": "laplace-dp",
     "pld": "pld",
     "bounded-range": "L5",
 }
@@ -163,6 +164,8 @@ class Plan:
                 return self._renyi(delta)
             case "gdp":
                 return self._gdp(delta)
+            case "laplace":
+                return self._laplace(delta)
             case "pld":
                 return self._pld(delta)
             case "bounded-range":
@@ -205,7 +208,7 @@ class Plan:
         return curves.zcdp_epsilon(float_up(total.loss), delta)
 
     def _renyi(self, delta: float) -> float | None:
-        """The exact curves of the bounded-range steps added up order by order. [L3]"""
+        """The exact curves of Laplace and bounded-range steps added up order by order. [L3] [laplace-dp]"""
         total = np.zeros_like(curves.ORDERS)
         for step in self.steps:
             divergence = _divergence(step.cost)
@@ -223,6 +226,15 @@ class Plan:
                 return None
             squares += step.rounds * exact(step.cost.mu) ** 2
         return gaussian.epsilon(finite_up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
+
+    def _laplace(self, delta: float) -> float | None:
+        """Laplace releases are together at most one of Σεᵢ, and one exactly. [laplace-dp]"""
+        total = exact(0.0)
+        for step in self.steps:
+            if not isinstance(step.cost, LaplaceDP):
+                return None
+            total += step.rounds * exact(step.cost.epsilon)
+        return curves.laplace_epsilon(float_up(total), delta)
 
     def _pld(self, delta: float) -> float | None:
         """Dominating pairs of every kind but zCDP, convolved. [pld]"""
@@ -259,6 +271,8 @@ def _divergence(cost: Cost) -> curves.FloatArray | None:
         match cost:
             case BoundedRange(epsilon=epsilon):
                 return curves.bounded_range_divergence(epsilon, curves.ORDERS)
+            case LaplaceDP(epsilon=epsilon):
+                return curves.laplace_divergence(epsilon, curves.ORDERS)
             case PureDP() | GDP():
                 return cost.to_zcdp().rho * curves.ORDERS
             case ZCDP(rho=rho):
@@ -269,7 +283,7 @@ def _divergence(cost: Cost) -> curves.FloatArray | None:
 
 def _epsilon_delta(cost: Cost) -> tuple[float, float] | None:
     match cost:
-        case PureDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
+        case PureDP(epsilon=epsilon) | LaplaceDP(epsilon=epsilon) | BoundedRange(epsilon=epsilon):
             return epsilon, 0.0
         case ApproxDP(epsilon=epsilon, delta=delta):
             return epsilon, delta

@@ -15,6 +15,7 @@ from accountant import (
     Composition,
     Cost,
     Plan,
+    TextbookComposition,
     Unbounded,
     UnsupportedCost,
     ZCDPComposition,
@@ -64,6 +65,11 @@ def _basic(plan: Plan, delta: float) -> float:
 def _advanced(plan: Plan, delta: float) -> float:
     """δ′ is what the rounds leave of δ."""
     return _filtered(AdvancedComposition(_room(plan, delta)), plan, delta)
+
+
+def _textbook(plan: Plan, delta: float) -> float:
+    """The same formula as in textbooks, kept for comparison."""
+    return _filtered(TextbookComposition(_room(plan, delta)), plan, delta)
 
 
 def _zcdp(plan: Plan, delta: float) -> float:
@@ -141,11 +147,13 @@ _NO_EPSILON = "a zcdp or gdp round has no epsilon of its own"
 RULES: Final = (
     Rule("basic", "basic: sum of epsilons", "filter", _basic, _NO_EPSILON),
     Rule("advanced", "advanced, fully adaptive", "filter", _advanced, _NO_EPSILON),
+    Rule("advanced-textbook", "advanced, textbook formula", "filter", _textbook, _NO_EPSILON),
     Rule("zcdp", "zCDP, tight conversion", "filter", _zcdp, "an approx-dp round has no rho"),
     Rule("printed", "papers' printed formula", "fixed plan", _printed, _NO_EPSILON),
     Rule("kov", "Kairouz-Oh-Viswanath", "fixed plan", _kov, _NO_EPSILON),
     Rule("renyi", "Renyi curve", "fixed plan", _routed("renyi"), "an approx-dp round has no Renyi curve"),
     Rule("gdp", "Gaussian, exact", "fixed plan", _routed("gdp"), "holds for gdp rounds only"),
+    Rule("laplace", "Laplace noise added up", "fixed plan", _routed("laplace"), "holds for laplace-dp rounds only"),
     Rule("pld", "privacy-loss distribution", "fixed plan", _routed("pld"), "a zcdp round has no dominating pair"),
     Rule(
         "bounded-range",

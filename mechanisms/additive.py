@@ -10,7 +10,7 @@ from typing import TypeVar
 import attrs
 import numpy as np
 
-from accountant import GDP, PureDP
+from accountant import GDP, LaplaceDP
 from accountant._numbers import fraction
 from accountant.rounding import up
 from mechanisms.core import FloatArray
@@ -29,21 +29,22 @@ def _ratio(sensitivity: float, noise_scale: float) -> float:
 
 @attrs.frozen
 class LaplaceKernel(Kernel[FloatArray, L1Sensitivity, FloatArray]):
-    """value + Lap(scale) in every coordinate. Cost: PureDP(Δ₁/scale). [laplace]"""
+    """value + Lap(scale) in every coordinate. Cost: LaplaceDP(Δ₁/scale). [laplace-dp]"""
 
     name = "Laplace"
-    claims = ("laplace",)
+    claims = ("laplace-dp",)
     scale: float = attrs.field(converter=scale)
 
     @property
     def parameters(self) -> tuple[tuple[str, float], ...]:
         return (("scale", self.scale),)
 
-    def cost(self, sensitivity: L1Sensitivity) -> PureDP:
-        return PureDP(_ratio(sensitivity.value, self.scale))
+    def cost(self, sensitivity: L1Sensitivity) -> LaplaceDP:
+        return LaplaceDP(_ratio(sensitivity.value, self.scale))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
-        return noise.laplace(value, self.scale, grid_exponent(self.scale, value.size))
+        # As for one coordinate more: on a grid, the halfway point of [laplace-dp] may be a step away.
+        return noise.laplace(value, self.scale, grid_exponent(self.scale, value.size + 1))
 
 
 @attrs.frozen
@@ -67,7 +68,7 @@ class GaussianKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
 
 @attrs.frozen
 class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
-    """value + z with density ∝ exp(−‖z‖₂/scale). Cost: PureDP(Δ₂/scale). [gamma-norm]
+    """value + z with density ∝ exp(−‖z‖₂/scale). Cost: LaplaceDP(Δ₂/scale). [gamma-norm]
 
     In d dimensions ‖z‖ is Gamma(d)-distributed, so this noise is about √d times the Gaussian one at equal ε.
     It is drawn as scale·√V·N(0, I) with V ~ χ²(d + 1), which has exactly that law; V is drawn without looking
@@ -75,15 +76,15 @@ class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
     """
 
     name = "GammaNorm"
-    claims = ("gamma-norm",)
+    claims = ("gamma-norm", "laplace-dp")
     scale: float = attrs.field(converter=scale)
 
     @property
     def parameters(self) -> tuple[tuple[str, float], ...]:
         return (("scale", self.scale),)
 
-    def cost(self, sensitivity: L2Sensitivity) -> PureDP:
-        return PureDP(_ratio(sensitivity.value, self.scale))
+    def cost(self, sensitivity: L2Sensitivity) -> LaplaceDP:
+        return LaplaceDP(_ratio(sensitivity.value, self.scale))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
         if value.size == 0:
@@ -91,7 +92,8 @@ class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
         normals = noise.gaussian(np.zeros(value.size + 1), 1.0, grid_exponent(1.0, value.size + 1))
         sigma = self.scale * math.sqrt(float(np.sum(normals**2)))
         # The grid is chosen from the scale, not from sigma: it would tell something about V otherwise.
-        return noise.gaussian(value, sigma, grid_exponent(self.scale, value.size))
+        # Twice as fine as the sum needs: on a grid, the points on the way from one value to another are off the line.
+        return noise.gaussian(value, sigma, grid_exponent(self.scale, 2 * value.size))
 
 
 @attrs.frozen(slots=False)
@@ -100,7 +102,8 @@ class RobustLaplace(RobustMechanism[W, FloatArray, L1Sensitivity, FloatArray]):
 
     query: weighted data to an array, with its *ℓ1* sensitivity.  scale: in the value's unit, in [2^-1000, 2^1000].
     zeta: the distance up to which the cost is promised, in (0, 1].
-    Cost: PureDP(Δ₁(zeta)/scale). Proof: [laplace].
+    Cost: LaplaceDP(Δ₁(zeta)/scale): pure differential privacy of that ε, and less where it is composed or read at a δ.
+    Proof: [laplace-dp].
 
     | edge | what happens |
     | --- | --- |
@@ -155,7 +158,7 @@ class GammaNorm(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
 
     query: weighted data to an array, with its *ℓ2* sensitivity.  scale: in the value's unit, in [2^-1000, 2^1000].
     zeta: the distance up to which the cost is promised, in (0, 1].
-    Cost: PureDP(Δ₂(zeta)/scale). Proof: [gamma-norm]. `RobustGaussian` adds about √d times less noise.
+    Cost: LaplaceDP(Δ₂(zeta)/scale). Proof: [gamma-norm]. `RobustGaussian` adds about √d times less noise.
 
     | edge | what happens |
     | --- | --- |

@@ -142,7 +142,7 @@ class SecureNoise:
     def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`. Ties of the grid go to the first; that is as private, as noise is exact on the grid."""
         scale = 1.0 / positive(eta)
-        return int(np.argmax(self.laplace(finite_scores(scores), scale, grid_exponent(scale, 1))))
+        return int(np.argmax(self.laplace(finite_scores(scores), scale, grid_exponent(scale, 2))))
 
     def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
         """See `NoiseSource`."""

@@ -3,15 +3,15 @@
 | rule | law | cost for a range Δ |
 | --- | --- | --- |
 | exponential | ∝ exp(η·score) | BoundedRange(ηΔ) |
-| Laplace noisy max | argmax score + Lap(1/η) | PureDP(ηΔ); BoundedRange(ηΔ) with two candidates |
-| permute-and-flip | argmax score + Exp(1/η) | PureDP(ηΔ) |
+| Laplace noisy max | argmax score + Lap(1/η) | LaplaceDP(ηΔ); BoundedRange(ηΔ) with two candidates |
+| permute-and-flip | argmax score + Exp(1/η) | LaplaceDP(ηΔ) |
 """
 
 from typing import TypeVar
 
 import attrs
 
-from accountant import BoundedRange, PureDP
+from accountant import BoundedRange, LaplaceDP
 from accountant._numbers import count, fraction
 from accountant.rounding import up
 from mechanisms import laws
@@ -53,13 +53,13 @@ def _public_count(value: int | None) -> int | None:
 
 @attrs.frozen
 class NoisyMaxKernel(FiniteKernel):
-    """The largest score + Lap(1/eta). Cost: PureDP(eta·Δ), BoundedRange of that size for two. [noisy-max]
+    """The largest score + Lap(1/eta). Cost: LaplaceDP(eta·Δ), BoundedRange of that size for two. [noisy-max]
 
     candidates: how many there are, where that is public; None makes no use of it.
     """
 
     name = "NoisyMax"
-    claims = ("noisy-max",)
+    claims = ("noisy-max", "laplace-dp")
     eta: float = attrs.field(converter=scale)
     candidates: int | None = attrs.field(default=None, converter=_public_count)
 
@@ -67,10 +67,11 @@ class NoisyMaxKernel(FiniteKernel):
     def parameters(self) -> tuple[tuple[str, float | int], ...]:
         return (("eta", self.eta), *([] if self.candidates is None else [("candidates", self.candidates)]))
 
-    def cost(self, sensitivity: RangeSensitivity) -> PureDP | BoundedRange:
-        kind = BoundedRange if self.candidates in (1, 2) else PureDP
+    def cost(self, sensitivity: RangeSensitivity) -> LaplaceDP | BoundedRange:
+        kind = BoundedRange if self.candidates in (1, 2) else LaplaceDP
         epsilon = loss(self.eta, sensitivity)
-        # The secure source rounds scores to a grid, which widens the range of their change by two steps.
+        # The secure source rounds scores to a grid, which widens the range of their change by two steps; a third is for
+        # the halfway point of [laplace-dp]. Its steps are half of GRID at most.
         return kind(up(epsilon + 2.0 * GRID) if epsilon else 0.0)
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
@@ -87,18 +88,21 @@ class NoisyMaxKernel(FiniteKernel):
 
 @attrs.frozen
 class PermuteAndFlipKernel(FiniteKernel):
-    """The largest score + Exp(1/eta), never worse than the exponential kernel. Cost: PureDP(eta·Δ). [permute-flip]"""
+    """The largest score + Exp(1/eta), never worse than the exponential kernel. Cost: LaplaceDP(eta·Δ).
+
+    [permute-flip]
+    """
 
     name = "PermuteAndFlip"
-    claims = ("permute-flip",)
+    claims = ("permute-flip", "laplace-dp")
     eta: float = attrs.field(converter=scale)
 
     @property
     def parameters(self) -> tuple[tuple[str, float], ...]:
         return (("eta", self.eta),)
 
-    def cost(self, sensitivity: RangeSensitivity) -> PureDP:
-        return PureDP(loss(self.eta, sensitivity))
+    def cost(self, sensitivity: RangeSensitivity) -> LaplaceDP:
+        return LaplaceDP(loss(self.eta, sensitivity))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
         return noise.permute_and_flip_choice(value, self.eta)
@@ -149,7 +153,7 @@ class WeightedNoisyMax(RobustSelection[W]):
     query, eta, zeta: as for `WeightedExponential`.
     candidates: how many there are, where that is public. Two make the mechanism bounded range. A query that gives
     another number is found out when it draws, after the charge, which stays.
-    Cost: PureDP(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares; with at most two candidates
+    Cost: LaplaceDP(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares; with at most two candidates
     BoundedRange of that size. With three or more the width exceeds eta·Δ. Proof: [noisy-max], tightening 001, Thm 4.
 
     | edge | what happens |
@@ -178,7 +182,7 @@ class PermuteAndFlip(RobustSelection[W]):
     """The candidate with the largest score + Exp(1/eta), which is permute-and-flip.
 
     query, eta, zeta: as for `WeightedExponential`. In utility never worse than it at the same pure ε.
-    Cost: PureDP(eta·Δ_range(zeta)), **not** bounded range. Proof: [permute-flip].
+    Cost: LaplaceDP(eta·Δ_range(zeta)), **not** bounded range. Proof: [permute-flip].
 
     | edge | what happens |
     | --- | --- |

@@ -14,7 +14,7 @@ import attrs
 import numpy as np
 from scipy.optimize import brentq
 
-from accountant import GDP, ZCDP, BoundedRange, PureDP, curves, gaussian
+from accountant import GDP, ZCDP, BoundedRange, LaplaceDP, PureDP, curves, gaussian
 from accountant._numbers import open_probability, positive
 from accountant.curves import ORDERS
 from accountant.dominating import bounded_range_profile
@@ -74,13 +74,17 @@ def _zcdp_profile(rho: float, losses: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(least, math.sqrt(0.5 * rho)))
 
 
-def run_privacy(cost: PureDP | BoundedRange | ZCDP | GDP) -> RunPrivacy:
+def run_privacy(cost: PureDP | LaplaceDP | BoundedRange | ZCDP | GDP) -> RunPrivacy:
     """One run of a mechanism of that cost, or of SMALLEST_COST if that is more: [L3], [L4], [gdp], [zcdp-tight]."""
     match cost:
         case PureDP(epsilon=epsilon_):
             loss = max(epsilon_, SMALLEST_COST)
             divergences = np.minimum(curves.pure_rho(loss) * ORDERS, loss)
             return RunPrivacy(loss, divergences, lambda x: _pure_profile(loss, x), lambda _: loss, loss)
+        case LaplaceDP(epsilon=epsilon_):
+            loss = max(epsilon_, SMALLEST_COST)
+            profile, epsilon = partial(curves.laplace_profile, loss), partial(curves.laplace_epsilon, loss)
+            return RunPrivacy(loss, curves.laplace_divergence(loss, ORDERS), profile, epsilon, loss)
         case BoundedRange(epsilon=epsilon_):
             width = max(epsilon_, SMALLEST_COST)
             divergences = curves.bounded_range_divergence(width, ORDERS)

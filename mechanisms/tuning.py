@@ -21,6 +21,7 @@ from accountant import (
     BoundedRange,
     Cost,
     Description,
+    LaplaceDP,
     PureDP,
     Unbounded,
     UnsupportedCost,
@@ -51,7 +52,7 @@ __all__ = [
 # --- what the choice costs --------------------------------------------------------------------------------------
 
 
-def _common(costs: Sequence[Cost]) -> PureDP | BoundedRange | ZCDP | GDP:
+def _common(costs: Sequence[Cost]) -> PureDP | LaplaceDP | BoundedRange | ZCDP | GDP:
     """The worst of the costs, in the strongest kind that all of them have. Raises UnsupportedCost."""
     plain = [_without_delta(cost) for cost in costs]
     paid = [cost for cost in plain if any(attrs.astuple(cost))]
@@ -59,17 +60,19 @@ def _common(costs: Sequence[Cost]) -> PureDP | BoundedRange | ZCDP | GDP:
         return PureDP(0.0)
     if any(max(attrs.astuple(cost)) > LARGEST_COST for cost in paid):
         raise UnsupportedCost(f"a candidate's cost above {LARGEST_COST} promises nothing, and is not supported")
-    widths = [cost.epsilon for cost in paid if isinstance(cost, PureDP | BoundedRange)]
+    widths = [cost.epsilon for cost in paid if isinstance(cost, PureDP | LaplaceDP | BoundedRange)]
     if len(widths) == len(paid):
-        kind = BoundedRange if all(isinstance(cost, BoundedRange) for cost in paid) else PureDP
-        return kind(max(widths))
+        for kind in (LaplaceDP, BoundedRange):
+            if all(isinstance(cost, kind) for cost in paid):
+                return kind(max(widths))
+        return PureDP(max(widths))
     shifts = [cost.mu for cost in paid if isinstance(cost, GDP)]
     if len(shifts) == len(paid):
         return GDP(max(shifts))
     return ZCDP(max(cost.rho if isinstance(cost, ZCDP) else cost.to_zcdp().rho for cost in paid))
 
 
-def _without_delta(cost: Cost) -> PureDP | BoundedRange | ZCDP | GDP:
+def _without_delta(cost: Cost) -> PureDP | LaplaceDP | BoundedRange | ZCDP | GDP:
     if isinstance(cost, Unbounded):
         raise UnsupportedCost(f"{cost!r}: a candidate that promises nothing is not supported")
     if not isinstance(cost, ApproxDP):

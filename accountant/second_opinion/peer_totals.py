@@ -15,7 +15,7 @@ import attrs
 import numpy as np
 from scipy.special import ndtr
 
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.second_opinion import extreme_pairs, peer
 from accountant.second_opinion.extreme_pairs import FloatArray
 
@@ -72,7 +72,7 @@ class Parts:
         kinds: dict[str, dict[float, int]] = {"pure": {}, "widths": {}, "mus": {}, "rhos": {}}
         for cost, times in rounds.items():
             match cost:
-                case PureDP(epsilon=number):
+                case PureDP(epsilon=number) | LaplaceDP(epsilon=number):
                     kind = "pure"
                 case ApproxDP(epsilon=number, delta=delta):
                     kind, kept = "pure", kept + times * math.log1p(-delta)

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from accountant.composition import BasicComposition, Composition, ZCDPComposition
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.plans import Plan
 from accountant.records import Charged, Record, Released, Returned
 from accountant.second_opinion import extreme_pairs, peer_totals
@@ -322,12 +322,26 @@ def number_of(cost: Cost) -> float:
     match cost:
         case GDP(mu=number) | ZCDP(rho=number):
             return number
-        case PureDP(epsilon=number) | BoundedRange(epsilon=number) | ApproxDP(epsilon=number):
+        case (
+            PureDP(epsilon=number) | LaplaceDP(epsilon=number) | BoundedRange(epsilon=number) | ApproxDP(epsilon=number)
+        ):
             return number
         case Unbounded():
             return math.inf
 
 
+_NAMES: Final = {
+    PureDP: "ε",
+    LaplaceDP: "Laplace ε",
+    ApproxDP: "ε",
+    BoundedRange: "a range of",
+    GDP: "μ",
+    ZCDP: "ρ",
+}
+
+
 def _text(kind: Kind, number: float) -> str:
-    name = {PureDP: "ε", ApproxDP: "ε", BoundedRange: "a range of", GDP: "μ", ZCDP: "ρ"}[kind[0]]
+    name = {PureDP: "ε", LaplaceDP: "Laplace ε", ApproxDP: "ε", BoundedRange: "a range of", GDP: "μ", ZCDP: "ρ"}[
+        kind[0]
+    ]
     return f"{name} {number:.6g}" + (f" at δ {kind[1]:g}" if kind[1] else "")

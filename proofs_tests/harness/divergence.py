@@ -1,13 +1,13 @@
 """How far apart two exact laws are, in each currency a cost can be declared in."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
 import numpy as np
 from scipy.special import logsumexp, ndtri_exp
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
 from accountant.curves import ORDERS
 from accountant.loss_distribution import Composition, from_atoms
 from mechanisms.core import FloatArray
@@ -107,6 +107,14 @@ def gaussian_shift(both: Pair[Law]) -> float:
     curve is straight, and a Gaussian's is convex, so the corners decide. Chances above 1/2 are read from the other
     end, so that both tails keep their digits.
     """
+    return _shift(both, _quantiles)
+
+
+def _shift(both: Pair[Law], quantiles: Callable[[FloatArray, FloatArray], FloatArray]) -> float:
+    """The largest distance of the quantiles of the chances of an event that collects outcomes in order of their loss.
+
+    quantiles: ln of the chance of the event, and of its complement, to the quantile of the noise; shape (k,) each.
+    """
     possible = ~(np.isneginf(both.before) & np.isneginf(both.after))
     p, q = both.before[possible], both.after[possible]
     order = np.argsort(-losses(both))
@@ -115,13 +123,25 @@ def gaussian_shift(both: Pair[Law]) -> float:
     if np.any(np.isneginf(q) & ~np.isneginf(p)) or np.any(np.isneginf(p_rest) & ~np.isneginf(q_rest)):
         return float("inf")
     with np.errstate(invalid="ignore"):
-        apart = _quantiles(p, p_rest) - _quantiles(q, q_rest)
+        apart = quantiles(p, p_rest) - quantiles(q, q_rest)
     return float(np.max(np.nan_to_num(apart, nan=0.0), initial=0.0))
 
 
 def _from_both_ends(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
     """ln Σ up to each corner, and ln Σ after it, each summed from its own end."""
     return np.logaddexp.accumulate(logs)[:-1], np.logaddexp.accumulate(logs[::-1])[::-1][1:]
+
+
+def laplace_shift(both: Pair[Law]) -> float:
+    """The smallest ε with which the pair is no easier to tell apart than Laplace noise around 0 from around ε.
+
+    Both ways; by the corners of the trade-off curve as for `gaussian_shift`, as Laplace noise has a convex one too.
+    """
+    return _shift(both, _laplace_quantiles)
+
+
+def _laplace_quantiles(below: FloatArray, above: FloatArray) -> FloatArray:
+    return np.where(below < math.log(0.5), below + math.log(2.0), -above - math.log(2.0))
 
 
 def _quantiles(below: FloatArray, above: FloatArray) -> FloatArray:
@@ -134,6 +154,8 @@ def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
     match cost:
         case PureDP(epsilon=epsilon):
             return "loss", epsilon, float(np.max(np.abs(losses(both))))
+        case LaplaceDP(epsilon=epsilon):
+            return "shift", epsilon, laplace_shift(both)
         case BoundedRange(epsilon=epsilon):
             seen = losses(both)
             return "width", epsilon, float(np.max(seen) - np.min(seen))

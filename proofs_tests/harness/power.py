@@ -19,9 +19,18 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
 from mechanisms.core import FloatArray
-from proofs_tests.harness.statistical import EVENTS, lower_bounds, lowest, one_way, share, tested
+from proofs_tests.harness.statistical import (
+    EVENTS,
+    laplace_chance,
+    laplace_quantile,
+    lower_bounds,
+    lowest,
+    one_way,
+    share,
+    tested,
+)
 
 POWER: Final = 0.9
 """The probability that reports state."""
@@ -95,6 +104,8 @@ def _other(cost: Cost, loss: float) -> FloatArray:
         case ApproxDP(delta=delta):
             # An event that is no likelier than δ shows nothing: it is as likely on the other data set.
             return np.where(p > delta, (p - delta) * math.exp(-loss), p)
+        case LaplaceDP():
+            return laplace_chance(laplace_quantile(p) - loss)
         case GDP():
             return np.asarray(ndtr(ndtri(p) - loss))
         case ZCDP():

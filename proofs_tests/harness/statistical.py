@@ -15,7 +15,7 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtri
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP, Unbounded, UnsupportedCost
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
 from boosting.measures import IntArray
 from mechanisms.core import FloatArray, Mechanism
 from proofs_tests.harness.neighbours import Pair
@@ -71,6 +71,8 @@ def lower_bounds(cost: Cost, low: FloatArray, high: FloatArray) -> FloatArray:
                 found[shown] = np.log(p / q)
             case ApproxDP(delta=delta):
                 found[shown] = np.log(np.maximum(p - delta, 0.0) / q)
+            case LaplaceDP():
+                found[shown] = laplace_quantile(p) - laplace_quantile(q)
             case ZCDP():
                 found[shown] = _binary_rho(p, q)
             case GDP():
@@ -78,6 +80,18 @@ def lower_bounds(cost: Cost, low: FloatArray, high: FloatArray) -> FloatArray:
             case Unbounded():
                 raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
     return np.maximum(found, 0.0)
+
+
+def laplace_quantile(chances: FloatArray) -> FloatArray:
+    """Where Laplace noise of scale 1 stays below with these chances, shape of `chances`; ∓∞ for 0 and 1."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(chances < 0.5, np.log(2.0 * chances), -np.log(2.0 * (1.0 - chances))))
+
+
+def laplace_chance(quantiles: FloatArray) -> FloatArray:
+    """The inverse of `laplace_quantile`."""
+    tail = 0.5 * np.exp(-np.abs(quantiles))
+    return np.asarray(np.where(quantiles < 0.0, tail, 1.0 - tail))
 
 
 def _binary_rho(p: FloatArray, q: FloatArray) -> FloatArray:

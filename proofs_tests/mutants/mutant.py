@@ -16,6 +16,7 @@ from accountant import (
     BoundedRange,
     Cost,
     Description,
+    LaplaceDP,
     PureDP,
     ReplaceOne,
     Unbounded,
@@ -157,7 +158,7 @@ def smaller(cost: Cost, factor: float) -> Cost:
     match cost:
         case ApproxDP(epsilon=epsilon, delta=delta):
             return ApproxDP(epsilon / factor, delta)
-        case PureDP() | BoundedRange():
+        case PureDP() | LaplaceDP() | BoundedRange():
             return type(cost)(cost.epsilon / factor)
         case ZCDP(rho=rho):
             return ZCDP(rho / factor)
