@@ -19,6 +19,7 @@ from accountant.composition import (
     parallel,
 )
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, NoConversion, PureDP, Unbounded
+from accountant.gaussian_rule import GDPComposition
 from accountant.ledger import Ledger
 from accountant.plans import Plan, Price, Step
 from accountant.protected import Protected, Sealed
@@ -61,6 +62,7 @@ __all__ = [
     "EntryStore",
     "FeatureValue",
     "FeatureValues",
+    "GDPComposition",
     "LaplaceDP",
     "Ledger",
     "LedgerBroken",

@@ -19,13 +19,7 @@ import attrs
 from accountant import charges
 from accountant.adjacency import Adjacency, adjacency_record
 from accountant.books import LONGEST_LABEL, Account, State
-from accountant.composition import (
-    Amount,
-    Composition,
-    UnsupportedBudget,
-    amount_text,
-    composition_from_record,
-)
+from accountant.composition import Amount, Composition, UnsupportedBudget, amount_text
 from accountant.costs import Budget
 from accountant.labels import unknown_label
 from accountant.lines import kind_of, line_of
@@ -51,6 +45,7 @@ from accountant.refusals import (
     ReservationClosed,
     SubBudgetRefused,
 )
+from accountant.rules import composition_from_record
 from accountant.trail import GENESIS, Entry, EntryStore, Kind, canonical, digest_of
 from accountant.visible import why_not_written, why_unreadable
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Final
 
 from accountant.composition import BasicComposition, Composition, UnsupportedCost
-from accountant.costs import ZCDP, ApproxDP, PureDP
+from accountant.costs import GDP, ZCDP, ApproxDP, PureDP
 from accountant.plans import QUICK, ROUTES, Plan, worth_trying
 from accountant.rounding import FINE, largest, largest_below
 
-Target = PureDP | ApproxDP | ZCDP
+Target = PureDP | ApproxDP | ZCDP | GDP
 
 
 def largest_eta(plan_of: Callable[[float], Plan], target: Target, rule: Composition) -> float:

@@ -417,20 +417,3 @@ def amount_from_record(record: Mapping[str, str]) -> Amount:
     if record.keys() != {"delta", "loss"}:
         raise ValueError(f"an amount has a loss and a delta, not {sorted(record)}")
     return Amount(_units_from_text(record["loss"]), _units_from_text(record["delta"]))
-
-
-def composition_from_record(record: Mapping[str, str | float]) -> Composition:
-    """The rule that `describe` wrote down. Raises ValueError for an unknown name."""
-    match record:
-        case {"name": "no-bound"}:
-            return NoBound()
-        case {"name": "basic"}:
-            return BasicComposition()
-        case {"name": "zcdp"}:
-            return ZCDPComposition()
-        case {"name": "advanced", "conversion": "tight", "delta_prime": delta_prime}:
-            return AdvancedComposition(float(delta_prime))
-        case {"name": "advanced", "delta_prime": delta_prime, **rest} if not rest:
-            return TextbookComposition(float(delta_prime))
-        case _:
-            raise ValueError(f"unknown rule of composition {record!r}")

@@ -4,6 +4,7 @@ Conversions are methods with names. Those that do not exist (a ρ to a pure ε, 
 so mypy rejects the call; at run time the call raises `NoConversion`, which says why.
 """
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeAlias
 
@@ -205,6 +206,13 @@ class GDP(_Kind):
         """ρ = μ²/2. [gdp]"""
         return ZCDP(finite_up(0.5 * self.mu * self.mu) if self.mu else 0.0)
 
+    def split(self, parts: int) -> "GDP":
+        """One of `parts` equal shares, μ/√parts; together they never exceed the whole. [gdp-filter]"""
+        share = self.mu / math.sqrt(count(parts))
+        while share and parts * exact(share) ** 2 > exact(self.mu) ** 2:
+            share = math.nextafter(share, 0.0)
+        return GDP(share)
+
 
 @attrs.frozen
 class Unbounded(_Kind):
@@ -223,7 +231,7 @@ class Unbounded(_Kind):
 Cost: TypeAlias = PureDP | ApproxDP | ZCDP | LaplaceDP | BoundedRange | GDP | Unbounded
 """Any kind of plain cost."""
 
-Budget: TypeAlias = PureDP | ApproxDP | ZCDP | Unbounded
+Budget: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | Unbounded
 """What a ledger can be opened with."""
 
 KINDS: dict[str, type[Cost]] = {

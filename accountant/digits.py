@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, ApproxDP, Budget, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, Budget, PureDP, Unbounded
 from accountant.rounding import float_down, float_up
 
 
@@ -53,6 +53,8 @@ def in_symbols(cost: Budget) -> str:
             return f"ε = {rounded_up(epsilon)} at δ = {rounded_up(delta)}"
         case ZCDP(rho=rho):
             return f"ρ = {rounded_up(rho)}"
+        case GDP(mu=mu):
+            return f"μ = {rounded_up(mu)}"
         case Unbounded():
             return "unbounded (not private)"
 
@@ -66,5 +68,7 @@ def as_property(cost: Budget) -> str:
             return f"({rounded_up(epsilon)}, {rounded_up(delta)})-differentially private"
         case ZCDP(rho=rho):
             return f"{rounded_up(rho)}-zCDP"
+        case GDP(mu=mu):
+            return f"{rounded_up(mu)}-Gaussian differentially private"
         case Unbounded():
             return "not private"

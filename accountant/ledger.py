@@ -13,7 +13,7 @@ from accountant.audit import Verification, verify
 from accountant.bookkeeper import Bookkeeper
 from accountant.books import MAIN, ROOT, Account
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, ApproxDP, Budget, Cost, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, Budget, Cost, PureDP, Unbounded
 from accountant.labels import unknown_label
 from accountant.plans import Plan, Price
 from accountant.protected import Protected, unseal
@@ -278,7 +278,7 @@ class Ledger:
         return f"{self._path}/{name}" if self._path else name
 
     def _share(self, share: Fraction | float | Budget) -> Amount:
-        if isinstance(share, PureDP | ApproxDP | ZCDP | Unbounded):
+        if isinstance(share, PureDP | ApproxDP | ZCDP | GDP | Unbounded):
             return self._rule.ceiling(share)
         if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
             raise SubBudgetRefused(f"share: expected a part of this budget in (0, 1], or a budget, got {share!r}")

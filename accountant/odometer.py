@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from accountant import curves
+from accountant import curves, gaussian
 from accountant._numbers import open_probability, probability_below_one
 from accountant.composition import (
     AdvancedComposition,
@@ -24,6 +24,7 @@ from accountant.composition import (
     ZCDPComposition,
 )
 from accountant.costs import ApproxDP, Budget, Cost
+from accountant.gaussian_rule import GDPComposition, least_mu
 from accountant.plans import ROUTE_CLAIMS, ROUTES, Plan, Step
 from accountant.rounding import exact, float_up
 from accountant.spending import Point, Spending, gather, share
@@ -82,8 +83,8 @@ class Odometer:
     def epsilon(self, delta: float) -> float:
         """What the ledger's own rule guarantees at δ, rounded up; ∞ below the δ that its releases have spent.
 
-        delta: in [0, 1). A zCDP rule gives a tight ε at every δ > 0; the others have spent a δ, and their ε does not
-        change with a larger one.
+        delta: in [0, 1). The rules zcdp and gdp give a tight ε at every δ > 0; the others have spent a δ, and their
+        ε does not change with a larger one.
         """
         return epsilon_at(self.rule, self.total, delta)
 
@@ -97,7 +98,7 @@ class Odometer:
 
     @property
     def least_delta(self) -> float:
-        """The smallest δ at which the rule guarantees anything: 0 for zCDP, which does at every δ above 0."""
+        """The smallest δ at which the rule guarantees anything: 0 for zcdp and gdp, which do at every δ above 0."""
         return least_delta(self.rule, self.total)
 
     # --- read-outs that are no guarantee ----------------------------------------------------------------------
@@ -130,11 +131,12 @@ class Odometer:
             self._under(BasicComposition(), delta),
             *(self._advanced(kind, delta, prime) for kind in (AdvancedComposition, TextbookComposition)),
             self._under(ZCDPComposition(), delta),
+            self._under(GDPComposition(), delta),
         ]
         plan = self.plan
         if plan is None:
             return found
-        return found + [_by_theorem(plan, name, delta) for name in ROUTES if name not in ("basic", "zcdp")]
+        return found + [_by_theorem(plan, name, delta) for name in ROUTES if name not in ("basic", "zcdp", "gdp")]
 
     def _delta_prime(self, delta: float) -> float:
         """What the releases' own δ leave."""
@@ -187,7 +189,7 @@ def from_spending(spending: Spending) -> Odometer:
 
 
 def least_delta(rule: Composition, total: Amount) -> float:
-    """The smallest δ at which a rule guarantees anything for this total; 0 for zCDP, where every δ > 0 does.
+    """The smallest δ at which a rule guarantees anything for this total; 0 for zcdp and gdp, where every δ > 0 does.
 
     1 where it promises nothing: (ε, 1) holds for whatever is released.
     """
@@ -210,6 +212,10 @@ def epsilon_at(rule: Composition, total: Amount, delta: float) -> float:
         if not loss:
             return 0.0
         return curves.zcdp_epsilon(loss, delta) if delta else math.inf
+    if isinstance(rule, GDPComposition):
+        if not loss:
+            return 0.0
+        return gaussian.epsilon(least_mu(total.loss), delta) if delta else math.inf
     if not delta >= least_delta(rule, total):
         return math.inf
     if isinstance(rule, AdvancedComposition):

@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
-from accountant.costs import ZCDP, ApproxDP, Budget, NoConversion, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, Budget, NoConversion, PureDP, Unbounded
 from accountant.digits import rounded_up
 from accountant.rounding import exact, float_up, up
 
@@ -42,7 +42,7 @@ def as_approx(cost: Budget, delta: float = READ_AT) -> ApproxDP:
     match cost:
         case PureDP(epsilon=epsilon):
             return ApproxDP(epsilon, 0.0)
-        case ZCDP():
+        case ZCDP() | GDP():
             return cost.to_approx(delta=delta)
         case Unbounded():
             raise NoConversion("an unbounded cost promises nothing: there is no (ε, δ) to read")

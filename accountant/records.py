@@ -11,9 +11,10 @@ from typing import Final, TypeAlias, cast
 import attrs
 
 from accountant.adjacency import Adjacency, adjacency_from_record
-from accountant.composition import Amount, Composition, amount_from_record, composition_from_record
-from accountant.costs import GDP, ApproxDP, BoundedRange, Budget, LaplaceDP, cost_from_dict
+from accountant.composition import Amount, Composition, amount_from_record
+from accountant.costs import ApproxDP, BoundedRange, Budget, LaplaceDP, cost_from_dict
 from accountant.plans import Plan, Step
+from accountant.rules import composition_from_record
 from accountant.spendable import Description
 from accountant.trail import Entry
 
@@ -141,7 +142,7 @@ def _opened(record: Mapping[str, object]) -> Opened:
     if record["format"] != FORMAT:
         raise ValueError(f"these books are written in format {record['format']!r}, this version reads {FORMAT}")
     budget = cost_from_dict(_flat(record["budget"]))
-    if isinstance(budget, LaplaceDP | BoundedRange | GDP):
+    if isinstance(budget, LaplaceDP | BoundedRange):
         raise ValueError(f"a {budget.kind} cost is not a budget")
     return Opened(
         time=whole(record["time"]),

@@ -6,10 +6,10 @@ from typing import Any, Final, cast
 
 import attrs
 
-from accountant.composition import composition_from_record
 from accountant.costs import Budget, Unbounded
 from accountant.digits import as_property, in_symbols, rounded_up
 from accountant.plans import ROUTE_CLAIMS
+from accountant.rules import composition_from_record
 from accountant.separate_fits import SeparateFits
 from accountant.spendable import own_sources
 from accountant.trail import Entry

@@ -10,6 +10,7 @@ import attrs
 import click
 
 from accountant import (
+    GDP,
     ZCDP,
     AddRemoveOne,
     Adjacency,
@@ -21,6 +22,7 @@ from accountant import (
     Composition,
     FeatureValue,
     FeatureValues,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -52,12 +54,15 @@ FITS, DOES_NOT_FIT = 0, 1
 # --- what is asked for -----------------------------------------------------------------------------------------
 
 
-def budget_of(epsilon: float | None, delta: float | None, rho: float | None) -> Budget | None:
+def budget_of(epsilon: float | None, delta: float | None, rho: float | None, mu: float | None = None) -> Budget | None:
     """The budget that the options name, None where they name none."""
+    for name, number, others in (("--rho", rho, (epsilon, delta, mu)), ("--mu", mu, (epsilon, delta, rho))):
+        if number is not None and any(other is not None for other in others):
+            raise click.UsageError(f"{name} is a budget of its own: give it without --epsilon, --delta and the like")
     if rho is not None:
-        if epsilon is not None or delta is not None:
-            raise click.UsageError("--rho is a budget of its own: give it without --epsilon and --delta")
         return ZCDP(checked("--rho", positive, rho))
+    if mu is not None:
+        return GDP(checked("--mu", positive, mu))
     if epsilon is None:
         if delta is not None:
             raise click.UsageError("--delta goes with --epsilon")
@@ -75,6 +80,8 @@ def rule_of(name: str | None, delta_prime: float | None) -> Composition | None:
             return BasicComposition()
         case "zcdp":
             return ZCDPComposition()
+        case "gdp":
+            return GDPComposition()
         case "advanced":
             if delta_prime is None:
                 raise click.UsageError("--composition advanced needs --delta-prime, the part of delta that it costs")
@@ -102,7 +109,7 @@ def adjacency_of(text: str) -> Adjacency:
 def part_of(text: str | None, budget: Budget | None) -> Fraction | Budget:
     """What `Ledger.allocate` takes. text: a share, exactly: 0.1 is one tenth, and so is 1/10. Raises ValueError."""
     if (text is None) == (budget is None):
-        raise click.UsageError("give either --share, or --epsilon (with --delta), or --rho")
+        raise click.UsageError("give either --share, or --epsilon (with --delta), or --rho, or --mu")
     if text is None:
         assert budget is not None
         return budget
@@ -120,8 +127,8 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
     begun = is_begun(location)
     if not begun:
         if budget is None:
-            raise ValueError("there is no ledger yet: give its budget, --epsilon (with --delta) or --rho")
-        rule = rule or (ZCDPComposition() if isinstance(budget, ZCDP) else BasicComposition())
+            raise ValueError("there is no ledger yet: give its budget, --epsilon (with --delta), --rho or --mu")
+        rule = rule or _usual(budget)
         adjacency = adjacency or AddRemoveOne()
     with (
         discreet(location),
@@ -138,6 +145,17 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
             ]
         )
     show.paragraph(KEEP_THE_HEAD)
+
+
+def _usual(budget: Budget) -> Composition:
+    """The rule for a budget, where none was named."""
+    match budget:
+        case ZCDP():
+            return ZCDPComposition()
+        case GDP():
+            return GDPComposition()
+        case _:
+            return BasicComposition()
 
 
 def allocate(location: str, name: str, share: Fraction | Budget, parent: str) -> None:

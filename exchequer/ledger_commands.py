@@ -113,11 +113,13 @@ def ledger() -> None:
 @click.option("--epsilon", type=float, help="The budget, above 0; 1 is a strong promise, 10 a weak one.")
 @click.option("--delta", type=float, help="With --epsilon: probability that the promise may fail. Default: 0, never.")
 @click.option("--rho", type=float, help="The budget in zCDP instead, above 0.")
+@click.option("--mu", type=float, help="The budget in Gaussian differential privacy instead, above 0.")
 @click.option(
     "--composition",
-    type=click.Choice(["basic", "advanced", "zcdp"]),
-    help="How costs add up: basic adds epsilons, advanced their squares, zcdp adds rhos. Default: basic, with --rho "
-    "zcdp.",
+    type=click.Choice(["basic", "advanced", "zcdp", "gdp"]),
+    help="How costs add up: basic adds epsilons, advanced their squares, zcdp adds rhos, gdp squares of mus, "
+    "which is exact where all noise is Gaussian, and takes nothing else. Default: basic, with --rho zcdp, with --mu "
+    "gdp.",
 )
 @click.option("--delta-prime", type=float, help="With advanced: the part of delta that this rule costs, above 0.")
 @click.option(
@@ -132,6 +134,7 @@ def open_(
     epsilon: float | None,
     delta: float | None,
     rho: float | None,
+    mu: float | None,
     composition: str | None,
     delta_prime: float | None,
     adjacency: str | None,
@@ -148,7 +151,7 @@ def open_(
     """
     from exchequer import budgeting as work
 
-    budget, rule = work.budget_of(epsilon, delta, rho), work.rule_of(composition, delta_prime)
+    budget, rule = work.budget_of(epsilon, delta, rho, mu), work.rule_of(composition, delta_prime)
     work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency))
 
 
@@ -159,6 +162,7 @@ def open_(
 @click.option("--epsilon", type=float, help="Or this much: epsilon, above 0.")
 @click.option("--delta", type=float, help="With --epsilon: delta. Default: 0.")
 @click.option("--rho", type=float, help="Or this much: rho, above 0.")
+@click.option("--mu", type=float, help="Or this much: mu, above 0.")
 @click.option("--account", default="", help="The sub-budget that it is taken from. Default: the whole budget.")
 def allocate(
     ledger: str,
@@ -167,6 +171,7 @@ def allocate(
     epsilon: float | None,
     delta: float | None,
     rho: float | None,
+    mu: float | None,
     account: str,
 ) -> None:
     """Set a part of a budget aside: the sub-budget NAME.
@@ -180,7 +185,7 @@ def allocate(
     """
     from exchequer import budgeting as work
 
-    work.allocate(ledger, name, work.part_of(share, work.budget_of(epsilon, delta, rho)), account)
+    work.allocate(ledger, name, work.part_of(share, work.budget_of(epsilon, delta, rho, mu)), account)
 
 
 @ledger.command()

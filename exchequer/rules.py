@@ -14,6 +14,7 @@ from accountant import (
     BasicComposition,
     Composition,
     Cost,
+    GDPComposition,
     Plan,
     TextbookComposition,
     Unbounded,
@@ -76,6 +77,12 @@ def _zcdp(plan: Plan, delta: float) -> float:
     if delta == 0.0:
         raise DoesNotApply("needs delta above 0")
     return _filtered(ZCDPComposition(), plan, delta)
+
+
+def _gdp(plan: Plan, delta: float) -> float:
+    if delta == 0.0:
+        raise DoesNotApply("needs delta above 0")
+    return _filtered(GDPComposition(), plan, delta)
 
 
 def _epsilon(cost: Cost) -> float:
@@ -149,10 +156,10 @@ RULES: Final = (
     Rule("zcdp", "zCDP, tight conversion", "filter", _zcdp, "an approx-dp round has no rho"),
     Rule("advanced", "advanced, fully adaptive", "filter", _advanced, _NO_EPSILON),
     Rule("advanced-textbook", "advanced, textbook formula", "filter", _textbook, _NO_EPSILON),
+    Rule("gdp", "Gaussian, exact", "filter", _gdp, "holds for gdp rounds only"),
     Rule("printed", "papers' printed formula", "fixed plan", _printed, _NO_EPSILON),
     Rule("kov", "Kairouz-Oh-Viswanath", "fixed plan", _kov, _NO_EPSILON),
     Rule("renyi", "Renyi curve", "fixed plan", _routed("renyi"), "an approx-dp round has no Renyi curve"),
-    Rule("gdp", "Gaussian, exact", "fixed plan", _routed("gdp"), "holds for gdp rounds only"),
     Rule("laplace", "Laplace noise added up", "fixed plan", _routed("laplace"), "holds for laplace-dp rounds only"),
     Rule("pld", "privacy-loss distribution", "fixed plan", _routed("pld"), "a zcdp round has no dominating pair"),
     Rule(

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import attrs
 
 from accountant import (
-    ZCDP,
     Adjacency,
     ApproxDP,
     BasicComposition,
@@ -16,7 +15,7 @@ from accountant import (
     PureDP,
     Reservation,
 )
-from accountant.calibration import largest_eta
+from accountant.calibration import Target, largest_eta
 
 
 @attrs.frozen
@@ -24,12 +23,12 @@ class Allowance:
     """What one fit may spend, and the ledger that pays.
 
     ledger: where it is charged.  account: who spends.
-    target: the (ε, δ) that the fit was given, or a ρ for a fit inside a private choice.
+    target: the (ε, δ) that the fit was given, or a ρ or μ for a fit inside a private choice.
     classes: the public classes, of which a learner of many needs the number: labels tell only who occurs.
     """
 
     ledger: Ledger
-    target: PureDP | ApproxDP | ZCDP
+    target: Target
     account: str
     classes: tuple[object, ...] = (0, 1)
 

@@ -102,6 +102,10 @@ class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedS
         """Claims that a fit's cost rests on, for the entry of a private choice among fits."""
         return ()
 
+    def _gaussian_alone(self) -> bool:
+        """Whether a fit at δ > 0 spends nothing but Gaussian noise, for the price of a choice among fits."""
+        return False
+
     @staticmethod
     def _inputs(model: M) -> int:
         return len(model.schema.columns)

@@ -186,6 +186,9 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             raise ValueError(f"expected at most {MOST_RECORDS} records, got {sample.n}")
         self._design(sample, classes, SeededNoise(0))
 
+    def _gaussian_alone(self) -> bool:
+        return True
+
     def _rests_on(self) -> tuple[str, ...]:
         return ("clipped-gradients", "histograms", "gdp", *(("score-histogram",) if self.calibration else ()))
 

@@ -7,25 +7,29 @@ only the winner is released, at two to three times the cost of one run, however 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
 from sklearn.base import clone
 
 from accountant import (
+    GDP,
     ZCDP,
     AddRemoveOne,
     ApproxDP,
     BasicComposition,
+    Composition,
     Cost,
     Description,
+    GDPComposition,
     Ledger,
     PureDP,
     ReplaceOne,
     UnsupportedCost,
     ZCDPComposition,
 )
+from accountant.calibration import Target
 from accountant.rounding import largest
 from boosting.measures import FloatArray, IntArray
 from learners.allowance import Allowance
@@ -49,6 +53,10 @@ ONE_RECORD: Final = 1.0
 
 RUNS_PER_SETTING: Final = 2.0
 """Expected runs for each setting."""
+
+
+Spent: TypeAlias = PureDP | ZCDP | GDP
+"""What one run may cost."""
 
 
 class Scores(Protocol):
@@ -75,6 +83,8 @@ class Learner(Protocol[M]):
 
     def _adjacency(self) -> ReplaceOne | AddRemoveOne: ...
 
+    def _gaussian_alone(self) -> bool: ...
+
     def _learn(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: None) -> M: ...
 
 
@@ -100,7 +110,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
     """
 
     learner: Learner[M]
-    budget: PureDP | ZCDP
+    budget: Spent
     classes: tuple[object, ...]
     noise: NoiseSource
     setting: Setting = attrs.field(factory=dict)
@@ -131,8 +141,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         self.learner._refuse(data, self.classes)
 
     def sample(self, data: EncodedSample) -> tuple[float, M]:
-        rule = BasicComposition() if isinstance(self.budget, PureDP) else ZCDPComposition()
-        ledger = Ledger(self.budget, composition=rule, adjacency=self.adjacency)
+        ledger = Ledger(self.budget, composition=rule_of(self.budget), adjacency=self.adjacency)
         fit = Allowance(ledger, scaled(self.budget, 1.0 - JUDGING_SHARE), "candidate", self.classes)
         model = self.learner._learn(data, fit, self.noise, None)
         judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
@@ -141,8 +150,19 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         return float(ledger.release(verdict, judged)[0]), model
 
 
+def rule_of(budget: Spent) -> Composition:
+    """What a run's own ledger adds up."""
+    match budget:
+        case PureDP():
+            return BasicComposition()
+        case ZCDP():
+            return ZCDPComposition()
+        case GDP():
+            return GDPComposition()
+
+
 def judge(
-    share: PureDP | ZCDP, adjacency: ReplaceOne | AddRemoveOne, noise: NoiseSource
+    share: Spent, adjacency: ReplaceOne | AddRemoveOne, noise: NoiseSource
 ) -> (
     PlainMechanism[Judged, FloatArray, L1Sensitivity, FloatArray]
     | PlainMechanism[Judged, FloatArray, L2Sensitivity, FloatArray]
@@ -153,12 +173,23 @@ def judge(
         counted = Query(name, Judged.right, L1Sensitivity(ONE_RECORD), adjacency, claims)
         return PlainMechanism(counted, LaplaceKernel(ONE_RECORD / share.epsilon), noise)
     squared = Query(name, Judged.right, L2Sensitivity(ONE_RECORD), adjacency, claims)
-    return PlainMechanism(squared, GaussianKernel(ONE_RECORD * math.sqrt(0.5 / share.rho)), noise)
+    return PlainMechanism(squared, GaussianKernel(ONE_RECORD / _mu(share)), noise)
 
 
-def scaled(budget: PureDP | ZCDP, share: float) -> PureDP | ZCDP:
+def _mu(share: ZCDP | GDP) -> float:
+    """Of the Gaussian noise that costs that."""
+    return share.mu if isinstance(share, GDP) else math.sqrt(2.0 * share.rho)
+
+
+def scaled(budget: Spent, share: float) -> Spent:
     """A share of a budget, rounded as floats are: what a ledger adds up decides."""
-    return PureDP(share * budget.epsilon) if isinstance(budget, PureDP) else ZCDP(share * budget.rho)
+    match budget:
+        case PureDP(epsilon=epsilon):
+            return PureDP(share * epsilon)
+        case ZCDP(rho=rho):
+            return ZCDP(share * rho)
+        case GDP(mu=mu):
+            return GDP(math.sqrt(share) * mu)
 
 
 def checked_settings(learner: object) -> list[Setting]:
@@ -199,9 +230,13 @@ def best_setting(
     Raises ValueError where the ledger cannot take the cost, which is an (ε, δ) where δ > 0.
     """
     stopping = NegativeBinomialStopping.with_mean(0.0, RUNS_PER_SETTING * len(settings))
-    budget = affordable(allowance.target, len(settings), stopping)
-    runs = tuple(Run(candidate(learner, each), budget, allowance.classes, noise, each) for each in settings)
-    delta = allowance.delta if isinstance(budget, ZCDP) else None
+    candidates = [candidate(learner, each) for each in settings]
+    gaussian = all(each._gaussian_alone() for each in candidates)
+    budget = affordable(allowance.target, len(settings), stopping, gaussian=gaussian)
+    runs = tuple(
+        Run(each, budget, allowance.classes, noise, setting) for each, setting in zip(candidates, settings, strict=True)
+    )
+    delta = None if isinstance(budget, PureDP) else allowance.delta
     choice: PrivateSelection[EncodedSample, tuple[float, M]] = PrivateSelection(
         runs, key=lambda output: output[0], stopping=stopping, delta=delta, noise=noise
     )
@@ -217,14 +252,19 @@ def best_setting(
     return found[1][1], {name: plain.get(name, value) for name, value in settings[found[0]].items()}
 
 
-def affordable(target: PureDP | ApproxDP | ZCDP, candidates: int, stopping: NegativeBinomialStopping) -> PureDP | ZCDP:
-    """The most that one run may cost so that the choice stays within the target."""
+def affordable(target: Target, candidates: int, stopping: NegativeBinomialStopping, *, gaussian: bool = False) -> Spent:
+    """The most that one run may cost so that the choice stays within the target.
+
+    gaussian: whether the runs spend nothing but Gaussian noise, whose exact curve is below that of its ρ. [gdp-filter]
+    """
     match target:
         case PureDP(epsilon=epsilon):
             return PureDP(_most(lambda each: selection_cost([PureDP(each)] * candidates, stopping).epsilon, epsilon))
+        case ApproxDP(epsilon=epsilon, delta=delta) if gaussian:
+            return GDP(_most(lambda mu: selection_cost([GDP(mu)] * candidates, stopping, delta).epsilon, epsilon))
         case ApproxDP(epsilon=epsilon, delta=delta):
             return ZCDP(_most(lambda rho: selection_cost([ZCDP(rho)] * candidates, stopping, delta).epsilon, epsilon))
-        case ZCDP():
+        case ZCDP() | GDP():
             raise ValueError("tune: a private choice inside a private choice is not supported")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant import (
+    GDP,
     ZCDP,
     Adjacency,
     ApproxDP,
@@ -21,6 +22,7 @@ from accountant import (
     Composition,
     Cost,
     Description,
+    GDPComposition,
     NotSpendable,
     Plan,
     PureDP,
@@ -28,6 +30,7 @@ from accountant import (
     ReservationClosed,
     ZCDPComposition,
 )
+from accountant.gaussian_rule import least_mu
 from accountant.plans import ROUTE_CLAIMS
 from accountant.rounding import float_up
 from mechanisms.core import Mechanism
@@ -153,8 +156,10 @@ def whole_plan(plan: Plan, partitions: int) -> Plan:
 def one_cost(plan: Plan, rule: Composition, delta: float) -> tuple[Cost, str]:
     """A whole plan as one cost that a ledger with that rule takes, and the claim behind it.
 
-    delta: above 0 on a ledger that adds up (ε, δ) the plan's best price, else what the rule adds up: Σε or Σρ.
+    delta: above 0 on a ledger that adds up (ε, δ) the plan's best price, else what the rule adds up: Σε, Σρ or Σμ².
     """
+    if isinstance(rule, GDPComposition):
+        return GDP(least_mu(plan.amount(rule).loss)), "gdp-filter"
     if not isinstance(rule, BasicComposition):
         return ZCDP(float_up(plan.amount(ZCDPComposition()).loss)), "zcdp-tight"
     if delta == 0.0:

@@ -6,7 +6,7 @@ import attrs
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues
 from accountant.composition import Amount, Composition
-from accountant.costs import ZCDP, Budget, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, Budget, PureDP, Unbounded
 from accountant.digits import as_property, in_symbols, left_text, spent_text
 from accountant.plain_words import READ_AT, SEVERAL, as_approx, for_group, percent, readings, times, unit
 from accountant.records import FORMAT, Opened
@@ -82,6 +82,7 @@ RULES: Mapping[str, str] = {
     "advanced": "advanced composition, which adds up ρ, and δ",
     "advanced-textbook": "advanced composition by the formula of the textbooks, which adds up squares of ε, and δ",
     "zcdp": "zCDP composition, which adds up ρ",
+    "gdp": "Gaussian composition, which adds up squares of μ",
     "no-bound": "a count of releases, which promises nothing",
 }
 
@@ -133,9 +134,10 @@ def _guarantee(found: Findings) -> Iterator[Part]:
     yield Heading("Whom it protects: the unit of privacy")
     yield Text(f"{about.neighbours} {about.hides} {about.leaves}")
     yield Heading("What it means")
-    if isinstance(found.spent, ZCDP):
+    if isinstance(found.spent, ZCDP | GDP):
+        number = "ρ" if isinstance(found.spent, ZCDP) else "μ"
         yield Text(
-            f"These books promise ρ, which stands for an ε at every δ. This report reads it at δ = {READ_AT:g}: "
+            f"These books promise {number}, which stands for an ε at every δ. This report reads it at δ = {READ_AT:g}: "
             f"{in_symbols(as_approx(found.spent))}."
         )
     yield Table(

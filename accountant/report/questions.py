@@ -11,7 +11,7 @@ import attrs
 
 from accountant.adjacency import AddRemoveOne, FeatureValue, FeatureValues
 from accountant.composition import Composition
-from accountant.costs import ZCDP, ApproxDP, Budget
+from accountant.costs import GDP, ZCDP, ApproxDP, Budget
 from accountant.digits import in_symbols
 from accountant.plain_words import unit
 from accountant.records import Opened
@@ -117,6 +117,8 @@ def _delta_left(budget: Budget) -> str:
 def _variant(budget: Budget) -> str:
     if isinstance(budget, ZCDP):
         return "Zero-concentrated differential privacy"
+    if isinstance(budget, GDP):
+        return "Gaussian differential privacy"
     if isinstance(budget, ApproxDP) and budget.delta:
         return "Approximate differential privacy, (ε, δ)"
     return "Pure differential privacy, ε"
@@ -126,8 +128,9 @@ def _rule(rule: Composition) -> str:
     return {
         "basic": "basic composition (sums of ε and of δ)",
         "advanced": "advanced composition (a bound on the sum of ρ, and the sum of δ)",
-        "advanced-textbook": "advanced composition by the formula of the textbooks (a bound on the sum of squares of ε)",
+        "advanced-textbook": "advanced composition by the textbooks' formula (a bound on the sum of squares of ε)",
         "zcdp": "composition of zero-concentrated costs (the sum of ρ)",
+        "gdp": "composition of Gaussian costs (the sum of squares of μ)",
     }.get(rule.name, rule.name)
 
 

@@ -85,6 +85,41 @@ def response_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
     return np.asarray(np.where(excess * epsilon < 0.5, near, moment) / excess)
 
 
+def _beyond_first(x: FloatArray) -> FloatArray:
+    """e^x − 1 − x, with its digits near 0."""
+    near = np.clip(x, -0.1, 0.1)
+    series = np.zeros_like(x)
+    for power in range(10, 1, -1):
+        series = (series + 1.0 / math.factorial(power)) * near
+    return np.where(np.abs(x) < 0.1, series * near, np.expm1(x) - x)
+
+
+def laplace_renyi(epsilon: float, orders: FloatArray) -> FloatArray:
+    """Rényi divergences of Laplace noise that moves by ε scales, shape of `orders`, > 1; ε > 0.
+
+    Its loss is ε with chance 1/2, −ε with e^{−ε}/2, in between l with density e^{(l − ε)/2}/4; so the moment is
+    (α e^{(α−1)ε} + (α−1) e^{−αε})/(2α − 1).
+    """
+    excess = orders - 1.0
+    up, low = excess * epsilon, -orders * epsilon
+    above_one = orders * _beyond_first(np.minimum(up, 1.0)) + excess * _beyond_first(low)
+    moment = np.logaddexp(np.log(orders) + up, np.log(excess) + low) - np.log(2.0 * orders - 1.0)
+    return np.asarray(np.where(up < 0.5, np.log1p(above_one / (2.0 * orders - 1.0)), moment) / excess)
+
+
+def laplace_rho(epsilon: float) -> float:
+    """sup over orders of D(α)/α for Laplace noise that moves by ε scales."""
+    if epsilon < NEGLIGIBLE:
+        return 0.5 * epsilon * epsilon
+    return float(np.max(laplace_renyi(epsilon, ORDERS) / ORDERS))
+
+
+def laplace_profile(epsilon: float, losses: FloatArray) -> FloatArray:
+    """δ(x) of the same: 1 − e^{(x − ε)/2} between −ε and ε; shape of `losses`."""
+    inside = -np.expm1(np.minimum(0.5 * (losses - epsilon), 0.0))
+    return np.asarray(np.where(losses < -epsilon, -np.expm1(np.minimum(losses, 0.0)), inside))
+
+
 def range_rho(width: float) -> float:
     """sup over orders of D(α)/α for width-bounded range: the ρ that its class needs."""
     if width < NEGLIGIBLE:

@@ -15,6 +15,7 @@ import attrs
 from accountant._numbers import open_probability
 from accountant.composition import BasicComposition, Composition, readable
 from accountant.costs import ApproxDP, BoundedRange, PureDP, Unbounded
+from accountant.gaussian_rule import GDPComposition
 from accountant.odometer import epsilon_at, least_delta
 from accountant.second_opinion import peer_totals
 from accountant.second_opinion.peer_totals import Parts
@@ -219,7 +220,7 @@ def _pld(spending: Spending, parts: Parts, delta: float) -> Total:
     name, note = "dp-accounting, PLD", "dominating pairs convolved, rounded up"
     without = sum(rounds for _, rounds in parts.rhos)
     left_out = (f"{_counted(without, 'round')} of zcdp: {_NO_PAIR}",) if without else ()
-    if without and not (parts.pure or parts.widths or parts.mus):
+    if without and not parts.paired:
         return Total(name, None, delta, "nothing is left", left_out=left_out)
     try:
         epsilon = peer_totals.dominated(parts, delta)
@@ -242,6 +243,8 @@ def _reached(name: str, parts: Parts, delta: float, order: float) -> Total:
 
 def _renyi_may_be_above(spending: Spending, order: float) -> str:
     """Why adding Rényi curves may give more than the books; "" where a theorem says that it cannot."""
+    if isinstance(spending.rule, GDPComposition):
+        return "sums of μ² are read on the exact Gaussian curve, which no Rényi curve attains"
     tighter = sorted((+spending.routes).keys() - {"basic", "zcdp", "renyi"})
     if not tighter:
         return "its conversion stops at order 1.01" if order < peer_totals.LOWEST else ""

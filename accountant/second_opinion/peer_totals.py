@@ -1,15 +1,15 @@
 """The same costs composed by dp-accounting, the independent accountant of the extra `pld`.
 
-Every cost is handed over as the worst mechanism of its kind: an ε-DP one as ε-randomized response, a Gaussian as
-itself, ρ-zCDP as such under RDP. Released wheels of dp-accounting know no exponential mechanism and no (ε, δ) event,
-and its PLD accountant has ignored `count` for randomized response. So bounded range is converted here, by search
-(`extreme_pairs`); counts are applied by `self_compose`; and the δ's of (ε, δ) costs are set aside first: such a cost
-is at worst randomized response but for a chance of δ, so totals are read at what they leave of δ.
+Every cost is handed over as the worst mechanism of its kind: an ε-DP one as ε-randomized response, Gaussians and
+Laplace noise as themselves, ρ-zCDP as such under RDP; `peer` holds the questions. Released wheels of dp-accounting know
+no exponential mechanism and no (ε, δ) event, and its PLD accountant has ignored `count` for randomized response. So
+bounded range is converted here, by search (`extreme_pairs`); counts are applied by `self_compose`; and the δ's of
+(ε, δ) costs are set aside first: such a cost is at worst randomized response but for a chance of δ, so totals are read
+at what they leave of δ.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import attrs
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
-from accountant.second_opinion import extreme_pairs
+from accountant.second_opinion import extreme_pairs, peer
 from accountant.second_opinion.extreme_pairs import FloatArray
 
 if TYPE_CHECKING:
@@ -53,10 +53,6 @@ WIDEST: Final = 8.5
 """Grids reach this many deviations to either side."""
 
 
-class PeerMissing(ImportError, ValueError):
-    """dp-accounting is not installed."""
-
-
 @attrs.frozen
 class Parts:
     """Costs in groups of one kind, as (number, rounds): what composes in one way.
@@ -65,6 +61,7 @@ class Parts:
     """
 
     pure: tuple[tuple[float, int], ...]
+    laplace: tuple[tuple[float, int], ...]
     widths: tuple[tuple[float, int], ...]
     mus: tuple[tuple[float, int], ...]
     rhos: tuple[tuple[float, int], ...]
@@ -74,11 +71,13 @@ class Parts:
     def of(rounds: Mapping[Cost, int]) -> "Parts":
         """Costs of 0 are left out, and so is what is below NOTHING. Raises ValueError for a cost without a bound."""
         kept = 0.0
-        kinds: dict[str, dict[float, int]] = {"pure": {}, "widths": {}, "mus": {}, "rhos": {}}
+        kinds: dict[str, dict[float, int]] = {"pure": {}, "laplace": {}, "widths": {}, "mus": {}, "rhos": {}}
         for cost, times in rounds.items():
             match cost:
-                case PureDP(epsilon=number) | LaplaceDP(epsilon=number):
+                case PureDP(epsilon=number):
                     kind = "pure"
+                case LaplaceDP(epsilon=number):
+                    kind = "laplace"
                 case ApproxDP(epsilon=number, delta=delta):
                     kind, kept = "pure", kept + times * math.log1p(-delta)
                 case BoundedRange(epsilon=number):
@@ -104,7 +103,12 @@ class Parts:
         """The sum of the largest losses, which is the Rényi divergence of order ∞; ∞ with Gaussians or zCDP."""
         if self.mus or self.rhos:
             return math.inf
-        return math.fsum(times * number for number, times in (*self.pure, *self.widths))
+        return math.fsum(times * number for number, times in (*self.pure, *self.laplace, *self.widths))
+
+    @property
+    def paired(self) -> bool:
+        """Whether there are any costs that have a dominating pair: all but ρ-zCDP."""
+        return bool(self.pure or self.laplace or self.widths or self.mus)
 
     def room(self, delta: float) -> float:
         """What the (ε, δ) costs leave of δ for the others; 0 where it is all used up, to a millionth of a millionth."""
@@ -141,10 +145,10 @@ def renyi(parts: Parts, delta: float) -> tuple[float, float]:
     room = parts.room(delta)
     if not room:
         return best
-    peer = _peer()
+    asked = peer.peer()
     orders, step = COARSE, math.log((COARSE[1] - 1.0) / (COARSE[0] - 1.0))
     for _ in range(3):
-        epsilon, order = peer.compute_epsilon(orders, _curve(parts, orders), room)
+        epsilon, order = asked.compute_epsilon(orders, _curve(parts, orders), room)
         if epsilon < best[0]:
             best = (float(epsilon), float(order))
         orders = 1.0 + (float(order) - 1.0) * np.exp(np.linspace(-step, step, FINE + 1))
@@ -153,19 +157,22 @@ def renyi(parts: Parts, delta: float) -> tuple[float, float]:
 
 
 def _curve(parts: Parts, orders: FloatArray) -> FloatArray:
-    peer = _peer()
-    accountant = peer.RdpAccountant(list(orders), peer.NeighboringRelation.REPLACE_ONE)
-    for epsilon, times in parts.pure:
-        if epsilon <= LARGEST:  # it answers at random with chance p, odds (1 − p/2) : p/2 = e^ε : 1
-            accountant.compose(peer.RandomizedResponseDpEvent(2.0 / (1.0 + math.exp(epsilon)), 2), times)
-    for mu, times in parts.mus:
-        accountant.compose(peer.GaussianDpEvent(1.0 / mu), times)
-    for rho, times in parts.rhos:
-        accountant.compose(peer.ZCDpEvent(rho), times)
-    total: FloatArray = accountant.rdp
-    for epsilon, times in parts.pure:
-        if epsilon > LARGEST:
-            total = total + times * extreme_pairs.response_renyi(epsilon, orders)
+    asked = peer.peer()
+    # It answers for randomized response only up to where e^ε is a float.
+    small = [part for part in parts.pure if part[0] <= LARGEST]
+    large = [part for part in parts.pure if part[0] > LARGEST]
+    kinds: tuple[tuple[peer.Curve, Sequence[tuple[float, int]]], ...] = (
+        (peer.response_curve, small),
+        (peer.laplace_curve, parts.laplace),
+        (peer.gaussian_curve, parts.mus),
+        (peer.zcdp_curve, parts.rhos),
+    )
+    total = np.zeros_like(orders)
+    for curve, some in kinds:
+        for number, times in some:
+            total = total + curve(asked, orders, number, times)
+    for epsilon, times in large:
+        total = total + times * extreme_pairs.response_renyi(epsilon, orders)
     for width, times in parts.widths:
         total = total + times * extreme_pairs.range_renyi(width, orders)[0]
     return np.maximum(total, 0.0)
@@ -181,34 +188,37 @@ def dominated(parts: Parts, delta: float) -> float:
     Raises ArithmeticError where δ is below SMALLEST_DELTA, or the grid too long.
     """
     room = _readable_room(parts, delta)
-    if not room or not (parts.pure or parts.widths or parts.mus):
-        return parts.largest_loss if parts.pure or parts.widths or parts.mus else 0.0
+    if not room or not parts.paired:
+        return parts.largest_loss if parts.paired else 0.0
     step = _step(parts)
     laws = [(_response(epsilon, step), times) for epsilon, times in parts.pure]
+    laws += [(peer.laplace_losses(peer.peer(), epsilon, step), times) for epsilon, times in parts.laplace]
     laws += [(_range(width, step), times) for width, times in parts.widths]
     if parts.mus:
-        laws.append((_peer().from_gaussian_mechanism(1.0 / parts.mu, value_discretization_interval=step), 1))
+        laws.append((peer.gaussian_losses(peer.peer(), parts.mu, step), 1))
     return _composed(laws, room)
 
 
 def reached(parts: Parts, delta: float, order: float) -> float:
     """An ε that mechanisms of these very costs do have at δ: no sound total is smaller.
 
-    Randomized response, Gaussians (ρ-zCDP as the one of that ρ) and exponential mechanisms with two losses, whose
-    offset is the worst one at a Rényi order, or one of a few; costs are rounded down to a grid, and so are losses.
+    Randomized response, Laplace noise, Gaussians (ρ-zCDP as the one of that ρ) and exponential mechanisms with two
+    losses, whose offset is the worst one at a Rényi order, or one of a few; costs are rounded down to a grid, and so
+    are losses.
     delta: in [0, 1).  order: > 1, ∞ for the largest losses. Raises ArithmeticError as `dominated` does.
     """
     room = _readable_room(parts, delta)
-    if not room or not any((parts.pure, parts.widths, parts.mus, parts.rhos)):
-        return parts.largest_loss if any((parts.pure, parts.widths, parts.mus, parts.rhos)) else 0.0
+    if not room or not (parts.paired or parts.rhos):
+        return parts.largest_loss if parts.paired or parts.rhos else 0.0
     mu = math.sqrt(parts.mu**2 + 2.0 * math.fsum(times * rho for rho, times in parts.rhos))
     step = _step(parts)
-    main = max((*parts.pure, *parts.widths), key=lambda part: part[1] * part[0] ** 2, default=None)
+    main = max((*parts.pure, *parts.laplace, *parts.widths), key=lambda part: part[1] * part[0] ** 2, default=None)
     if main is not None and main[0] > step:  # whole steps, an even number of them, in the cost that counts most
         step = main[0] / (2.0 * math.ceil(0.5 * main[0] / step))
     found = 0.0
     for worst in (None, *_shares(parts)) if parts.widths else (0.5,):
         laws = [(law, times) for epsilon, times in parts.pure if (law := _two_losses(epsilon, None, step)) is not None]
+        laws += [(_laplace_below(epsilon, step), times) for epsilon, times in parts.laplace]
         laws += [
             (law, times)
             for width, times in parts.widths
@@ -241,7 +251,7 @@ def _readable_room(parts: Parts, delta: float) -> float:
 
 def _step(parts: Parts) -> float:
     """A step so fine that joining the dots adds little to the spread of the total. Raises ArithmeticError."""
-    spreads = [*parts.pure, *((0.5 * width, times) for width, times in parts.widths)]
+    spreads = [*parts.pure, *parts.laplace, *((0.5 * width, times) for width, times in parts.widths)]
     if parts.mus or parts.rhos:
         spreads.append((math.sqrt(parts.mu**2 + 2.0 * sum(times * rho for rho, times in parts.rhos)), 1))
     rounds = sum(times for _, times in spreads)
@@ -265,10 +275,10 @@ def _range(width: float, step: float) -> "PrivacyLossDistribution":
 
 def _dots(places: Iterable[int], step: float, profile: Callable[[FloatArray], FloatArray]) -> "PrivacyLossDistribution":
     """The distribution whose profile joins the dots of the given one at `places`, sorted, in steps."""
-    peer = _peer()
+    asked = peer.peer()
     grid = np.array(list(places))
     deltas = np.minimum.accumulate(np.clip(profile(grid * step), 0.0, 1.0))
-    return peer.PrivacyLossDistribution(peer.connect_dots(step, grid, deltas))
+    return cast("PrivacyLossDistribution", asked.PrivacyLossDistribution(asked.connect_dots(step, grid, deltas)))
 
 
 def _normal_below(mu: float, step: float) -> "PrivacyLossDistribution":
@@ -276,7 +286,21 @@ def _normal_below(mu: float, step: float) -> "PrivacyLossDistribution":
     first, last = (math.floor((0.5 * mu + sign * (WIDEST + 1.5)) * mu / step) for sign in (-1.0, 1.0))
     places = np.arange(first, last + 1)
     masses = np.append(np.diff(ndtr(places * step / mu - 0.5 * mu)), ndtr(0.5 * mu - last * step / mu))
-    return _on_grid(dict(zip(places.tolist(), masses.tolist(), strict=True)), step)
+    return peer.losses_on_grid(peer.peer(), dict(zip(places.tolist(), masses.tolist(), strict=True)), step)
+
+
+def _laplace_below(epsilon: float, step: float) -> "PrivacyLossDistribution":
+    """The loss of Laplace noise that moves by ε scales, rounded down to the grid.
+
+    It is −ε with chance e^{−ε}/2, ε with 1/2, and below l in between with e^{(l − ε)/2}/2.
+    """
+    highest = epsilon * (1.0 + 1e-12)
+    first, last = (math.floor(end / step) for end in (-highest, highest))
+    places = np.arange(first, last + 1)
+    ends = np.append(places, last + 1) * step
+    below = np.where(ends > highest, 1.0, np.where(ends <= -epsilon, 0.0, 0.5 * np.exp(0.5 * (ends - epsilon))))
+    masses = np.diff(below)
+    return peer.losses_on_grid(peer.peer(), dict(zip(places.tolist(), masses.tolist(), strict=True)), step)
 
 
 def _two_losses(width: float, offset: float | None, step: float) -> "PrivacyLossDistribution | None":
@@ -294,13 +318,7 @@ def _two_losses(width: float, offset: float | None, step: float) -> "PrivacyLoss
     if high <= 0 or low >= 0:
         return None
     upper = math.expm1(low * step) / math.expm1((low - high) * step)  # what makes Σ P·e^{−loss} one
-    return _on_grid({high: upper, low: 1.0 - upper}, step)
-
-
-def _on_grid(masses: Mapping[int, float], step: float) -> "PrivacyLossDistribution":
-    """A law on the grid, to be composed without rounding up."""
-    law = _peer().PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, step, pessimistic_estimate=False)
-    return cast("PrivacyLossDistribution", law)
+    return peer.losses_on_grid(peer.peer(), {high: upper, low: 1.0 - upper}, step)
 
 
 def _composed(laws: Iterable[tuple["PrivacyLossDistribution", int]], room: float) -> float:
@@ -322,24 +340,3 @@ def _repeated(law: "PrivacyLossDistribution", times: int, cut: float) -> "Privac
     root = math.isqrt(times)
     whole = law.self_compose(root, cut / root).self_compose(times // root, cut)
     return whole.compose(_repeated(law, times % root, cut), cut) if times % root else whole
-
-
-def _peer() -> SimpleNamespace:
-    """What is used of dp-accounting. Raises PeerMissing."""
-    try:
-        import dp_accounting
-        from dp_accounting import rdp
-        from dp_accounting.pld import pld_pmf, privacy_loss_distribution
-    except ImportError as error:
-        raise PeerMissing("the second opinion needs dp-accounting: pip install 'exchequer[pld]'") from error
-    return SimpleNamespace(
-        RdpAccountant=rdp.RdpAccountant,
-        compute_epsilon=rdp.compute_epsilon,
-        NeighboringRelation=dp_accounting.NeighboringRelation,
-        RandomizedResponseDpEvent=dp_accounting.RandomizedResponseDpEvent,
-        GaussianDpEvent=dp_accounting.GaussianDpEvent,
-        ZCDpEvent=dp_accounting.ZCDpEvent,
-        PrivacyLossDistribution=privacy_loss_distribution.PrivacyLossDistribution,
-        from_gaussian_mechanism=privacy_loss_distribution.from_gaussian_mechanism,
-        connect_dots=pld_pmf.create_pmf_pessimistic_connect_dots,
-    )

@@ -7,13 +7,14 @@ search (`extreme_pairs`), so that an entry whose declared cost is below what its
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import attrs
 
 from accountant.composition import BasicComposition, Composition, TextbookComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
+from accountant.gaussian_rule import GDPComposition
 from accountant.plans import Plan
 from accountant.records import Charged, Record, Released, Returned
 from accountant.second_opinion import extreme_pairs, peer_totals
@@ -31,7 +32,7 @@ MOST_NAMED: Final = 100
 MOST_KEPT: Final = 10_000
 """Answers that are kept for the next charge of the same sort."""
 
-STEP: Final = re.compile(r"(\d+) x (PureDP|BoundedRange|GDP|ZCDP)\(\w+=([^()]+)\)")
+STEP: Final = re.compile(r"(\d+) x (PureDP|LaplaceDP|BoundedRange|GDP|ZCDP)\(\w+=([^()]+)\)")
 """A step of a lane, as `mechanisms.parallel` writes it."""
 
 Rounds: TypeAlias = tuple[tuple[Cost, int], ...]
@@ -90,17 +91,17 @@ def least_rounds(said: Description) -> Rounds:
     return ((kind(size), 1),)
 
 
-KERNELS: Final[Mapping[str, tuple[str, str, type[PureDP] | type[BoundedRange] | type[GDP]]]] = {
-    **dict.fromkeys(("Laplace", "RobustLaplace"), ("l1", "scale", PureDP)),
+KERNELS: Final[Mapping[str, tuple[str, str, type[LaplaceDP] | type[BoundedRange] | type[GDP]]]] = {
+    **dict.fromkeys(("Laplace", "RobustLaplace"), ("l1", "scale", LaplaceDP)),
     **dict.fromkeys(("Gaussian", "RobustGaussian"), ("l2", "sigma", GDP)),
-    "GammaNorm": ("l2", "scale", PureDP),
+    "GammaNorm": ("l2", "scale", LaplaceDP),
     **dict.fromkeys(("Exponential", "WeightedExponential", "PrivateQuantile"), ("range", "eta", BoundedRange)),
-    **dict.fromkeys(("NoisyMax", "WeightedNoisyMax", "PermuteAndFlip"), ("range", "eta", PureDP)),
+    **dict.fromkeys(("NoisyMax", "WeightedNoisyMax", "PermuteAndFlip"), ("range", "eta", LaplaceDP)),
     "LeafLabels": ("l1", "eta", BoundedRange),
 }
 """What a mechanism's noise asks for: the norm of the sensitivity, its parameter (η multiplies), the kind of cost."""
 
-_KINDS: Final = {kind.__name__: kind for kind in (PureDP, BoundedRange, GDP, ZCDP)}
+_KINDS: Final = {kind.__name__: kind for kind in (PureDP, LaplaceDP, BoundedRange, GDP, ZCDP)}
 
 
 def _lanes(steps: str, partitions: int) -> Rounds:
@@ -125,10 +126,14 @@ def least_number(rounds: Rounds, kind: Kind) -> float:
     if declared is ApproxDP:
         return _epsilon(paid[0][0], delta) if len(paid) == 1 == paid[0][1] else _composed(paid, delta)
     kinds = {type(cost) for cost, _ in paid}
-    if declared is PureDP and kinds <= {PureDP, BoundedRange}:
+    if declared is PureDP and kinds <= {PureDP, LaplaceDP, BoundedRange}:
         return math.fsum(times * number_of(cost) for cost, times in paid)
-    if declared is BoundedRange and kinds <= {PureDP, BoundedRange}:
-        return math.fsum(times * number_of(cost) * (2.0 if isinstance(cost, PureDP) else 1.0) for cost, times in paid)
+    if declared is LaplaceDP and kinds == {LaplaceDP}:
+        return math.fsum(times * number_of(cost) for cost, times in paid)
+    if declared is BoundedRange and kinds <= {PureDP, LaplaceDP, BoundedRange}:
+        return math.fsum(
+            times * number_of(cost) * (1.0 if isinstance(cost, BoundedRange) else 2.0) for cost, times in paid
+        )
     if declared is GDP and kinds == {GDP}:
         return math.sqrt(math.fsum(times * number_of(cost) ** 2 for cost, times in paid))
     return math.inf
@@ -142,7 +147,10 @@ def least_sum(rule: Composition, summed: Mapping[Cost, int], prices: Mapping[App
     )
     if isinstance(rule, BasicComposition):
         return parts.largest_loss + math.fsum(times * price.epsilon for price, times in prices.items()), delta
+    if isinstance(rule, GDPComposition):
+        return parts.mu**2, delta
     rhos = [times * extreme_pairs.response_rho(epsilon) for epsilon, times in parts.pure]
+    rhos += [times * extreme_pairs.laplace_rho(epsilon) for epsilon, times in parts.laplace]
     rhos += [times * extreme_pairs.range_rho(width) for width, times in parts.widths]
     rho = math.fsum(rhos) + 0.5 * parts.mu**2 + math.fsum(times * number for number, times in parts.rhos)
     rho += math.fsum(times * extreme_pairs.response_rho(price.epsilon) for price, times in prices.items())
@@ -158,6 +166,8 @@ def _rho(cost: Cost) -> float:
     match cost:
         case PureDP(epsilon=epsilon):
             return extreme_pairs.response_rho(epsilon)
+        case LaplaceDP(epsilon=epsilon):
+            return extreme_pairs.laplace_rho(epsilon)
         case BoundedRange(epsilon=width):
             return extreme_pairs.range_rho(width)
         case GDP(mu=mu):
@@ -174,14 +184,21 @@ def _epsilon(cost: Cost, delta: float) -> float:
     if isinstance(cost, GDP) and delta:
         highest = 0.5 * number**2 + number * math.sqrt(-2.0 * math.log(delta))
         return extreme_pairs.least_epsilon(lambda x: extreme_pairs.normal_profile(number, x), delta, highest)
-    if not isinstance(cost, PureDP | BoundedRange):
+    profile = _PROFILES.get(type(cost))
+    if profile is None:
         return math.inf
-    profile = extreme_pairs.response_profile if isinstance(cost, PureDP) else extreme_pairs.range_profile
 
     def at(losses: FloatArray) -> FloatArray:
         return profile(number, losses)
 
     return extreme_pairs.least_epsilon(at, delta, number) if delta else number
+
+
+_PROFILES: Final[Mapping[type[Cost], Callable[[float, FloatArray], FloatArray]]] = {
+    PureDP: extreme_pairs.response_profile,
+    LaplaceDP: extreme_pairs.laplace_profile,
+    BoundedRange: extreme_pairs.range_profile,
+}
 
 
 # --- entry by entry -----------------------------------------------------------------------------------------------
@@ -341,7 +358,4 @@ _NAMES: Final = {
 
 
 def _text(kind: Kind, number: float) -> str:
-    name = {PureDP: "ε", LaplaceDP: "Laplace ε", ApproxDP: "ε", BoundedRange: "a range of", GDP: "μ", ZCDP: "ρ"}[
-        kind[0]
-    ]
-    return f"{name} {number:.6g}" + (f" at δ {kind[1]:g}" if kind[1] else "")
+    return f"{_NAMES[kind[0]]} {number:.6g}" + (f" at δ {kind[1]:g}" if kind[1] else "")

@@ -31,10 +31,11 @@ from accountant import (
     ZCDPComposition,
     parallel,
 )
-from accountant.composition import NOTHING, Amount, amount_from_record, amount_text, composition_from_record
+from accountant.composition import NOTHING, Amount, amount_from_record, amount_text
 from accountant.curves import advanced_epsilon
 from accountant.fixed_plans import drv, drv_tight, kov_heterogeneous, kov_homogeneous, randomized_response_delta
 from accountant.rounding import float_down, float_up
+from accountant.rules import composition_from_record
 from proofs_tests.support.strategies import pure_costs, small_epsilons
 
 RULES: list[tuple[Composition, Budget]] = [

@@ -269,7 +269,7 @@ def test_nothing_of_our_own_formulas_is_used() -> None:
 def test_the_disagreement_reads_as_text_and_as_json() -> None:
     bad = second_opinion(forged(charged(MECHANISMS["Laplace"]), 0.5, "steps", 0, "cost", "epsilon"))
     assert "DISAGREES" in str(bad)
-    assert "declared ε 0.1875, its parameters say ε 0.375" in str(bad)
+    assert "declared Laplace ε 0.1875, its parameters say Laplace ε 0.375" in str(bad)
     assert json.loads(json.dumps(bad.as_dict()))["mismatches"][0]["entry"] == 1
 
 

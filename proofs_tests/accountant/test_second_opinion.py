@@ -5,12 +5,15 @@ import math
 import sys
 from collections.abc import Callable
 from fractions import Fraction
+from types import SimpleNamespace
 
 import attrs
+import dp_accounting
+import mpmath
 import numpy as np
 import pytest
-from dp_accounting import GaussianDpEvent, LaplaceDpEvent
-from dp_accounting.pld import PLDAccountant
+from dp_accounting import GaussianDpEvent, LaplaceDpEvent, rdp
+from dp_accounting.pld import PLDAccountant, privacy_loss_distribution
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +27,7 @@ from accountant import (
     BoundedRange,
     Composition,
     Cost,
+    LaplaceDP,
     Plan,
     PureDP,
     ReplaceOne,
@@ -33,11 +37,23 @@ from accountant import (
 )
 from accountant.composition import amount_from_record, amount_record
 from accountant.fixed_plans import kov_homogeneous
-from accountant.second_opinion import READ_OUT, TOLERANCE, extreme_pairs, peer_totals, second_opinion
-from accountant.second_opinion.peer_totals import Parts, PeerMissing
+from accountant.second_opinion import READ_OUT, TOLERANCE, extreme_pairs, peer, peer_totals, second_opinion
+from accountant.second_opinion.peer import PeerMissing, PeerReadsDifferently
+from accountant.second_opinion.peer_totals import Parts
 from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, Query, SeededNoise
 from mechanisms.core import FloatArray
-from proofs_tests.support.second_books import BASIC, DELTA, ROOMY, WIDE, ZCDP_RULE, books, forged, of, open_ledger
+from proofs_tests.support.second_books import (
+    BASIC,
+    DELTA,
+    GDP_RULE,
+    ROOMY,
+    WIDE,
+    ZCDP_RULE,
+    books,
+    forged,
+    of,
+    open_ledger,
+)
 
 # --- the totals ---------------------------------------------------------------------------------------------------
 
@@ -45,6 +61,9 @@ MIXED: dict[str, tuple[Composition, list[tuple[Cost, int]]]] = {
     "basic": (BASIC, [(PureDP(0.1), 20), (BoundedRange(0.2), 30), (ApproxDP(0.3, 1e-8), 10), (ApproxDP(0.5, 2e-7), 1)]),
     "advanced": (ROOMY, [(PureDP(0.1), 20), (BoundedRange(0.2), 30), (ApproxDP(0.3, 1e-8), 9), (GDP(0.3), 5)]),
     "zcdp": (ZCDP_RULE, [(PureDP(0.1), 20), (BoundedRange(0.2), 30), (GDP(0.3), 5), (ZCDP(0.01), 3)]),
+    "laplace": (ZCDP_RULE, [(LaplaceDP(0.1), 20), (LaplaceDP(0.7), 3), (PureDP(0.1), 5), (GDP(0.3), 5)]),
+    "laplace, basic": (BASIC, [(LaplaceDP(0.1), 20), (LaplaceDP(0.7), 3), (BoundedRange(0.1), 5)]),
+    "laplace, advanced": (ROOMY, [(LaplaceDP(0.1), 20), (LaplaceDP(0.7), 3), (ApproxDP(0.3, 1e-8), 5)]),
 }
 
 
@@ -78,6 +97,47 @@ def test_randomized_response_composes_to_its_binomial(epsilon: float, rounds: in
     assert of(opinion, "PLD") == pytest.approx(exact, rel=TOLERANCE)
     assert of(opinion, "can lose") == pytest.approx(exact, rel=TOLERANCE)
     assert exact * (1.0 - 1e-6) <= of(opinion, "RDP") <= of(opinion, "books") * (1.0 + 1e-9)
+
+
+def test_a_ledger_of_gaussians_is_matched_and_its_sums_are_looked_at() -> None:
+    costs: list[tuple[Cost, int]] = [(GDP(0.1), 100), (GDP(0.25), 3), (GDP(0.02), 40)]
+    ledger = books(GDP_RULE, costs)
+    opinion = second_opinion(ledger.entries)
+    assert opinion.agrees, opinion
+    for name in ("PLD", "can lose"):
+        assert of(opinion, name) == pytest.approx(of(opinion, "books"), rel=TOLERANCE)
+    assert of(opinion, "RDP") > 1.01 * of(opinion, "books")
+    assert "which no Rényi curve attains" in {name: note for name, _, _, note in opinion.rows()}["dp-accounting, RDP"]
+    entries = list(ledger.entries)
+    for entry in entries[1:]:
+        record = json.loads(entry.line)
+        if entry.kind == "charged":
+            loss, _ = amount_from_record(record["after"])
+            record["after"] = amount_record(Amount(loss * 9 // 10))
+        entries[entry.number] = attrs.evolve(entry, line=json.dumps(record))
+    wrong = second_opinion(entries)
+    assert "come to Σμ² = 1.2035 at least" in wrong.disagreements[0]
+    assert any(text.startswith("dp-accounting, PLD comes to") for text in wrong.disagreements)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 3.0])
+def test_one_laplace_release_has_its_exact_curve(epsilon: float) -> None:
+    opinion = second_opinion(books(BASIC, [(LaplaceDP(epsilon), 1)], delta=DELTA).entries)
+    exact = epsilon + 2.0 * math.log1p(-DELTA)
+    for name in ("books", "PLD", "can lose"):
+        assert of(opinion, name) == pytest.approx(exact, rel=TOLERANCE)
+    assert opinion.agrees, opinion
+
+
+@pytest.mark.parametrize(("epsilon", "rounds"), [(0.5, 10), (0.1, 100), (1.0, 12), (0.01, 5000)])
+def test_laplace_releases_lie_between_what_they_can_lose_and_ours(epsilon: float, rounds: int) -> None:
+    """What is reached and their own distribution are the two sides of one number; adding up ρ is above both."""
+    opinion = second_opinion(books(ZCDP_RULE, [(LaplaceDP(epsilon), rounds)]).entries)
+    assert opinion.agrees, opinion
+    assert of(opinion, "can lose") == pytest.approx(of(opinion, "PLD"), rel=6e-3)
+    assert of(opinion, "can lose") <= of(opinion, "PLD") < of(opinion, "RDP") <= of(opinion, "books") * (1 + 1e-9)
+    pure = second_opinion(books(ZCDP_RULE, [(PureDP(epsilon), rounds)]).entries)
+    assert of(opinion, "PLD") < of(pure, "can lose")
 
 
 def two_losses_delta(width: float, offset: float, rounds: int, epsilon: float) -> float:
@@ -128,6 +188,31 @@ def test_the_searched_renyi_curve_is_no_mechanism_of_theirs_in_disguise() -> Non
     assert np.all(5.0 * extreme_pairs.range_renyi(0.7, np.array(orders))[0] <= ours)
 
 
+@pytest.mark.parametrize("epsilon", [1e-7, 1e-3, 0.1, 1.0, 6.0, 300.0])
+def test_laplace_noise_is_what_its_definition_says(epsilon: float) -> None:
+    """By mpmath from the densities e^{−|y|}/2 and e^{−|y − ε|}/2, for divergences, ρ and δ."""
+    with mpmath.workdps(60):
+        e = mpmath.mpf(epsilon)
+        for order in (1.01, 2.0, 30.0):
+            a = mpmath.mpf(order)
+            parts = mpmath.exp((a - 1) * e) / 2, mpmath.exp(-a * e) / 2
+            # In between the loss is l, with density e^{(l − ε)/2}/4.
+            between = mpmath.exp(-e / 2) / 4 * 2 * mpmath.sinh((a - 0.5) * e) / (a - 0.5)
+            true = mpmath.log(sum(parts) + between) / (a - 1)
+            found = float(extreme_pairs.laplace_renyi(epsilon, np.array([order]))[0])
+            assert found == pytest.approx(float(true), rel=1e-11)
+        assert extreme_pairs.laplace_rho(epsilon) == pytest.approx(float(e + mpmath.exp(-e) - 1), rel=2e-7)
+        for share in (-1.5, -1.0, -0.3, 0.0, 0.7, 0.999, 1.0, 1.2):
+            x = share * e
+            # Losses above x: all of them below −ε, none from ε on; P minus e^x·Q of where y < (ε − x)/2.
+            cut = (e - x) / 2
+            upper = 1 - mpmath.exp(-cut) / 2 if cut > 0 else mpmath.exp(cut) / 2
+            lower = mpmath.exp(cut - e) / 2 if cut < e else 1 - mpmath.exp(e - cut) / 2
+            true = 0 if share >= 1 else 1 - mpmath.exp(x) if share <= -1 else upper - mpmath.exp(x) * lower
+            found = float(extreme_pairs.laplace_profile(epsilon, np.array([float(x)]))[0])
+            assert found == pytest.approx(float(true), rel=1e-9, abs=1e-300)
+
+
 @pytest.mark.parametrize("width", [1e-3, 0.1, 1.0, 6.0])
 def test_the_search_finds_what_the_formulas_say(width: float) -> None:
     orders, losses = 1.0 + np.geomspace(0.1, 1e5, 30), np.linspace(-width, width, 41)
@@ -146,7 +231,13 @@ def test_the_search_finds_what_the_formulas_say(width: float) -> None:
 @pytest.mark.parametrize("rule", [ZCDP_RULE, ROOMY], ids=str)
 @pytest.mark.parametrize(
     ("formula", "cost"),
-    [("bounded_range_rho", BoundedRange(0.1)), ("bounded_range_rho", BoundedRange(3.0)), ("pure_rho", PureDP(0.5))],
+    [
+        ("bounded_range_rho", BoundedRange(0.1)),
+        ("bounded_range_rho", BoundedRange(3.0)),
+        ("pure_rho", PureDP(0.5)),
+        ("laplace_rho", LaplaceDP(0.01)),
+        ("laplace_rho", LaplaceDP(3.0)),
+    ],
     ids=str,
 )
 def test_a_rule_whose_formula_is_a_thousandth_too_small_is_found_out(
@@ -155,8 +246,7 @@ def test_a_rule_whose_formula_is_a_thousandth_too_small_is_found_out(
     right: Callable[[float], float] = getattr(curves, formula)
     monkeypatch.setattr(curves, formula, lambda epsilon: 0.999 * right(epsilon))
     opinion = second_opinion(books(rule, [(cost, 30)]).entries)
-    assert opinion.agrees == (formula == "pure_rho" and rule == ROOMY)  # which adds up ε² and never asks for a ρ
-    assert opinion.agrees or "at least, the newest running total is" in opinion.disagreements[0]
+    assert "at least, the newest running total is" in opinion.disagreements[0]
 
 
 def test_a_curve_ten_per_cent_too_small_is_below_their_totals(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +260,7 @@ PLANS: dict[str, Plan] = {
     "gdp": Plan.of(GDP(0.1), 50),
     "kov": Plan.of(PureDP(0.1), 50),
     "bounded-range": Plan.of(BoundedRange(0.1), 50),
+    "laplace": Plan.of(LaplaceDP(0.3), 1),
     "pld": Plan((Step(GDP(0.1), 20), Step(PureDP(0.05), 20))),
 }
 
@@ -374,6 +465,56 @@ def test_without_dp_accounting_it_says_what_to_install(monkeypatch: pytest.Monke
     assert issubclass(PeerMissing, ImportError)
 
 
+@pytest.mark.parametrize("factor", [0.5, 2.0, 1.0 / math.sqrt(2.0), 1.01])
+@pytest.mark.parametrize("name", ["GaussianDpEvent", "LaplaceDpEvent", "ZCDpEvent", "RandomizedResponseDpEvent"])
+def test_a_peer_that_means_something_else_is_told_so(name: str, factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the cost for the same event, or half of it, would accuse sound books, or let forged ones pass."""
+    event = getattr(dp_accounting, name)
+    monkeypatch.setattr(dp_accounting, name, lambda number, *more: event(number * factor, *more))
+    with pytest.raises(PeerReadsDifferently, match="reads this differently"):
+        second_opinion(books(ZCDP_RULE, [(GDP(0.1), 1)]).entries)
+
+
+@pytest.mark.parametrize("name", ["from_gaussian_mechanism", "from_laplace_mechanism"])
+def test_a_peer_whose_distributions_mean_something_else_is_told_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = getattr(privacy_loss_distribution, name)
+
+    def other(scale: float, sensitivity: float = 1.0, **more: float) -> object:
+        return theirs(0.5 * scale, sensitivity=sensitivity, **more)
+
+    monkeypatch.setattr(privacy_loss_distribution, name, other)
+    with pytest.raises(PeerReadsDifferently, match=r"δ at ε = 0"):
+        second_opinion(books(ZCDP_RULE, [(GDP(0.1), 1)]).entries)
+
+
+def test_another_meaning_of_replace_one_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """google/differential-privacy#464 would double a Gaussian under replace-one, where no Gaussian is asked for."""
+    entries = books(ZCDP_RULE, [(GDP(0.1), 10), (PureDP(0.1), 3)]).entries
+    before = [total.epsilon for total in second_opinion(entries).theirs]
+
+    class Doubling(RdpAccountant):  # type: ignore[misc]  # untyped base
+        def _maybe_compose(self, event: object, count: int, do_compose: bool) -> object:
+            replaced = self._neighboring_relation is dp_accounting.NeighboringRelation.REPLACE_ONE
+            if isinstance(event, GaussianDpEvent) and replaced:
+                event = GaussianDpEvent(0.5 * event.noise_multiplier)
+            return super()._maybe_compose(event, count, do_compose)
+
+    doubled = Doubling([2.0], dp_accounting.NeighboringRelation.REPLACE_ONE).compose(GaussianDpEvent(1.0))
+    assert doubled.rdp[0] == 4.0 * RdpAccountant([2.0]).compose(GaussianDpEvent(1.0)).rdp[0]
+    monkeypatch.setattr(rdp, "RdpAccountant", Doubling)
+    assert [total.epsilon for total in second_opinion(entries).theirs] == before
+    monkeypatch.setattr(peer, "gaussian_curve", asked_of_replacements)
+    peer.forget()
+    with pytest.raises(PeerReadsDifferently, match="Gaussian"):  # as it used to be asked
+        second_opinion(entries)
+
+
+def asked_of_replacements(asked: SimpleNamespace, orders: FloatArray, mu: float, times: int) -> FloatArray:
+    accountant = asked.RdpAccountant(list(orders), asked.NeighboringRelation.REPLACE_ONE)
+    rdp: FloatArray = accountant.compose(asked.GaussianDpEvent(1.0 / mu), times).rdp
+    return rdp
+
+
 # --- many ---------------------------------------------------------------------------------------------------------
 
 
@@ -399,23 +540,27 @@ def test_a_million_rounds_take_no_longer_than_their_grid() -> None:
 
 numbers = st.floats(-4.0, 0.7).map(lambda power: 10.0**power)
 times = st.integers(1, 300)
-pure: st.SearchStrategy[Cost] = st.one_of(st.builds(PureDP, numbers), st.builds(BoundedRange, numbers))
+pure: st.SearchStrategy[Cost] = st.one_of(
+    st.builds(PureDP, numbers), st.builds(LaplaceDP, numbers), st.builds(BoundedRange, numbers)
+)
 with_delta: st.SearchStrategy[Cost] = st.builds(ApproxDP, numbers, st.sampled_from([0.0, 1e-12, 1e-10]))
 of_rho: st.SearchStrategy[Cost] = st.builds(ZCDP, numbers.map(lambda n: 0.1 * n))
 normal: st.SearchStrategy[Cost] = st.builds(GDP, numbers)
 any_costs = st.lists(st.tuples(st.one_of(pure, normal, of_rho), times), max_size=6)
+gaussians = st.lists(st.tuples(normal, times), max_size=6)
 pure_costs = st.lists(st.tuples(st.one_of(pure, with_delta), times), max_size=5)
 
 
 @settings(max_examples=40)
-@given(st.data(), st.sampled_from(["basic", "advanced", "zcdp", "priced"]))
+@given(st.data(), st.sampled_from(["basic", "advanced", "zcdp", "gdp", "priced"]))
 def test_it_never_comes_to_more_than_sound_books(data: st.DataObject, how: str) -> None:
-    costs = data.draw(any_costs if how in ("zcdp", "advanced") else pure_costs)
+    kinds = {"zcdp": any_costs, "advanced": any_costs, "gdp": gaussians}
+    costs = data.draw(kinds.get(how, pure_costs))
     budget = ApproxDP(1e6, 1e-5)
-    rules: dict[str, Composition] = {"advanced": AdvancedComposition(1e-6), "zcdp": ZCDP_RULE}
+    rules: dict[str, Composition] = {"advanced": AdvancedComposition(1e-6), "zcdp": ZCDP_RULE, "gdp": GDP_RULE}
     ledger = open_ledger(rules.get(how, BASIC), budget)
     for cost, rounds in costs:
-        delta = 1e-6 if how == "priced" and isinstance(cost, PureDP | BoundedRange) else 0.0
+        delta = 1e-6 if how == "priced" and isinstance(cost, PureDP | LaplaceDP | BoundedRange) else 0.0
         ledger.reserve(Plan.of(cost, rounds), adjacency=ReplaceOne(), delta=delta)
     opinion = second_opinion(ledger.entries)
     assert opinion.agrees, opinion

@@ -13,6 +13,7 @@ from accountant import (
     Composition,
     Cost,
     Entry,
+    GDPComposition,
     Ledger,
     Plan,
     ReplaceOne,
@@ -23,7 +24,7 @@ from accountant.second_opinion import SecondOpinion
 DELTA = 1e-6
 WIDE = ApproxDP(400.0, DELTA)
 ROOMY = AdvancedComposition(0.5 * DELTA)
-ZCDP_RULE, BASIC = ZCDPComposition(), BasicComposition()
+ZCDP_RULE, BASIC, GDP_RULE = ZCDPComposition(), BasicComposition(), GDPComposition()
 
 
 def open_ledger(rule: Composition, budget: Budget = WIDE) -> Ledger:
