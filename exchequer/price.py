@@ -34,7 +34,10 @@ from learners.defaults import lazy_boost_settings
 MOST_ROUNDS = 100_000
 """The bounds hold a number per round in memory."""
 
-FORMS = "pure-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO, bounded-range:EPS or gdp:MU, each with @ROUNDS if it is repeated"
+FORMS = (
+    "pure-dp:EPS, laplace-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO, bounded-range:EPS or gdp:MU, "
+    "each with @ROUNDS if it is repeated"
+)
 
 
 @attrs.frozen

@@ -153,9 +153,9 @@ _NO_EPSILON = "a zcdp or gdp round has no epsilon of its own"
 
 RULES: Final = (
     Rule("basic", "basic: sum of epsilons", "filter", _basic, _NO_EPSILON),
+    Rule("zcdp", "zCDP, tight conversion", "filter", _zcdp, "an approx-dp round has no rho"),
     Rule("advanced", "advanced, fully adaptive", "filter", _advanced, _NO_EPSILON),
     Rule("advanced-textbook", "advanced, textbook formula", "filter", _textbook, _NO_EPSILON),
-    Rule("zcdp", "zCDP, tight conversion", "filter", _zcdp, "an approx-dp round has no rho"),
     Rule("gdp", "Gaussian, exact", "filter", _gdp, "holds for gdp rounds only"),
     Rule("printed", "papers' printed formula", "fixed plan", _printed, _NO_EPSILON),
     Rule("kov", "Kairouz-Oh-Viswanath", "fixed plan", _kov, _NO_EPSILON),

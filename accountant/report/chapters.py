@@ -79,7 +79,8 @@ class Findings:
 
 RULES: Mapping[str, str] = {
     "basic": "basic composition, which adds up ε and δ",
-    "advanced": "advanced composition, which adds up squares of ε, and δ",
+    "advanced": "advanced composition, which adds up ρ, and δ",
+    "advanced-textbook": "advanced composition by the formula of the textbooks, which adds up squares of ε, and δ",
     "zcdp": "zCDP composition, which adds up ρ",
     "gdp": "Gaussian composition, which adds up squares of μ",
     "no-bound": "a count of releases, which promises nothing",

@@ -29,11 +29,13 @@ from accountant import (
     BudgetExceeded,
     Composition,
     Cost,
+    GDPComposition,
     Ledger,
     NoBound,
     Plan,
     PureDP,
     ReplaceOne,
+    TextbookComposition,
     Unbounded,
     UnsupportedBudget,
     UnsupportedCost,
@@ -65,10 +67,16 @@ costs: st.SearchStrategy[Cost] = st.one_of(
     st.just(Unbounded()),
 )
 budgets: st.SearchStrategy[Budget] = st.one_of(
-    st.builds(PureDP, sizes), st.builds(ApproxDP, sizes, below_one), st.builds(ZCDP, sizes), st.just(Unbounded())
+    st.builds(PureDP, sizes),
+    st.builds(ApproxDP, sizes, below_one),
+    st.builds(ZCDP, sizes),
+    st.builds(GDP, sizes),
+    st.just(Unbounded()),
 )
 rules: st.SearchStrategy[Composition] = st.one_of(
-    st.sampled_from([BasicComposition(), ZCDPComposition(), NoBound()]), st.builds(AdvancedComposition, above_zero)
+    st.sampled_from([BasicComposition(), ZCDPComposition(), GDPComposition(), NoBound()]),
+    st.builds(AdvancedComposition, above_zero),
+    st.builds(TextbookComposition, above_zero),
 )
 rounds = st.sampled_from([1, 2, 3, 50, 10**5, 10**6, 10**400])
 
@@ -202,8 +210,8 @@ def test_calibration_answers_or_says_that_no_noise_will_do(budget: Budget, many:
         assert eta is None or eta > 0.0
 
 
-def test_pure_costs_beyond_all_squares_charge_nothing_under_the_advanced_rule() -> None:
-    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=AdvancedComposition(1e-6), adjacency=ReplaceOne())
+def test_pure_costs_beyond_all_squares_charge_nothing_under_the_textbooks_rule() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=TextbookComposition(1e-6), adjacency=ReplaceOne())
     with pytest.raises(
         BeyondFloats, match=r"PureDP\(epsilon=1e\+200\) .* no finite budget pays .* nothing was charged"
     ):
@@ -214,7 +222,9 @@ def test_pure_costs_beyond_all_squares_charge_nothing_under_the_advanced_rule() 
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["pure-dp:{}", "approx-dp:{},1e-9", "zcdp:{}", "bounded-range:{}", "gdp:{}"])
+@pytest.mark.parametrize(
+    "kind", ["pure-dp:{}", "laplace-dp:{}", "approx-dp:{},1e-9", "zcdp:{}", "bounded-range:{}", "gdp:{}"]
+)
 @pytest.mark.parametrize("size", ["1e200", "1e308", "1.7976931348623157e308", "5e-324", "745"])
 @pytest.mark.parametrize("delta", ["0", "1e-5", "0.9999999999999999"])
 def test_price_answers(kind: str, size: str, delta: str) -> None:

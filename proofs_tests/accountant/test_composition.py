@@ -5,6 +5,7 @@ import math
 from fractions import Fraction
 
 import mpmath as mp
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,10 +20,13 @@ from accountant import (
     Budget,
     Composition,
     Cost,
+    GDPComposition,
+    LaplaceDP,
     Ledger,
     Plan,
     PureDP,
     ReplaceOne,
+    TextbookComposition,
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
@@ -41,9 +45,11 @@ RULES: list[tuple[Composition, Budget]] = [
     (AdvancedComposition(1e-6), ApproxDP(1.0, 1e-5)),
     (ZCDPComposition(), ApproxDP(1.0, 1e-5)),
     (ZCDPComposition(), ZCDP(0.1)),
+    (GDPComposition(), ApproxDP(1.0, 1e-5)),
+    (GDPComposition(), GDP(0.1)),
 ]
 takeable = st.one_of(pure_costs, st.builds(BoundedRange, small_epsilons))
-rules = st.sampled_from([rule for rule, _ in RULES])
+rules = st.sampled_from([rule for rule, _ in RULES if not isinstance(rule, GDPComposition)])
 
 
 def total(rule: Composition, costs: list[Cost]) -> Amount:
@@ -119,11 +125,54 @@ def exact_delta(epsilon: float, k: int, target: mp.mpf) -> mp.mpf:
 @pytest.mark.parametrize(("epsilon", "k"), list(itertools.product([0.01, 0.05, 0.2, 1.0], [1, 10, 100, 400])))
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
 def test_advanced_filter_covers_k_fold_randomized_response(epsilon: float, k: int, delta: float) -> None:
-    rule = AdvancedComposition(delta)
-    spent = rule.guarantee(Plan.of(PureDP(epsilon), k).amount(rule), ApproxDP(1e6, delta))
-    assert isinstance(spent, ApproxDP)
-    with mp.workdps(50):
-        assert exact_delta(epsilon, k, mp.mpf(spent.epsilon)) <= mp.mpf(delta)
+    for rule in (AdvancedComposition(delta), TextbookComposition(delta)):
+        spent = rule.guarantee(Plan.of(PureDP(epsilon), k).amount(rule), ApproxDP(1e6, delta))
+        assert isinstance(spent, ApproxDP)
+        with mp.workdps(50):
+            assert exact_delta(epsilon, k, mp.mpf(spent.epsilon)) <= mp.mpf(delta)
+
+
+def _tight(rho: float, delta: float) -> float:
+    """The least over orders of D + ln((α − 1)/α) − (ln δ + ln α)/(α − 1), on a grid of its own."""
+    orders = 1.0 + np.geomspace(1e-4, 1e5, 200_001)
+    values = rho * orders + np.log1p(-1.0 / orders) - (math.log(delta) + np.log(orders)) / (orders - 1.0)
+    return float(np.min(values))
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "gain"), [(1.0, 1e-6, 1.39), (0.1, 1e-5, 2.0), (3.0, 1e-6, 1.257)])
+def test_the_tight_reading_affords_more_than_the_textbooks(epsilon: float, delta: float, gain: float) -> None:
+    budget = ApproxDP(epsilon, 2 * delta)
+    tight, book = AdvancedComposition(delta).ceiling(budget), TextbookComposition(delta).ceiling(budget)
+    assert float(tight.loss / book.loss) * 2.0 == pytest.approx(gain, rel=0.01)
+    assert tight.delta == book.delta == Fraction(2 * delta) - Fraction(delta)
+    rho = float(tight.loss)
+    assert epsilon * (1 - 1e-6) <= _tight(rho, delta) <= epsilon * (1 + 1e-8)  # the grid misses the best order
+    # A sum that is a tenth larger does not keep the budget by any order.
+    assert _tight(1.1 * rho, delta) > 1.02 * epsilon
+
+
+@given(st.floats(1e-9, 50.0), st.floats(1e-12, 0.1))
+def test_the_textbook_formula_is_a_read_out_and_never_below(rho: float, delta: float) -> None:
+    rule, amount = AdvancedComposition(delta), Amount.of(rho)
+    with mp.workdps(40):
+        exact = 2 * mp.sqrt(mp.log(1 / mp.mpf(delta)) * mp.mpf(rho)) + mp.mpf(rho)
+        assert exact <= rule.textbook(amount) <= exact * (1 + mp.mpf(10) ** -11)
+    assert rule.epsilon(amount) <= rule.textbook(amount) + 1e-12
+    assert rule.textbook(Amount.of(0.0)) == 0.0 == rule.epsilon(Amount.of(0.0))
+
+
+def test_ledgers_opened_with_the_textbook_formula_keep_it() -> None:
+    assert composition_from_record({"name": "advanced", "delta_prime": 1e-6}) == TextbookComposition(1e-6)
+    for rule in (AdvancedComposition(1e-6), TextbookComposition(1e-6)):
+        assert composition_from_record(rule.describe()) == rule
+    assert AdvancedComposition(1e-6) != TextbookComposition(1e-6)
+    wrong: list[dict[str, str | float]] = [
+        {"name": "advanced"},
+        {"name": "advanced", "delta_prime": 1e-6, "conversion": "loose"},
+    ]
+    for record in wrong:
+        with pytest.raises(ValueError, match="unknown rule"):
+            composition_from_record(record)
 
 
 def test_the_advanced_filter_would_not_hold_with_its_constant_10_percent_down() -> None:
@@ -229,12 +278,17 @@ def test_kinds_that_do_not_add_up_are_refused_by_name() -> None:
 
 
 def test_every_rule_that_adds_up_rho_takes_every_cost_that_has_one() -> None:
-    """Σε² of the advanced filter is twice Σρ, so a proven ρ may stand for it. [advanced-filter]"""
-    for cost in (PureDP(0.3), BoundedRange(0.3), GDP(0.3)):
+    """Σε² of the textbooks' filter is twice Σρ, so a proven ρ may stand for it. [advanced-filter]"""
+    for cost in (PureDP(0.3), LaplaceDP(0.3), BoundedRange(0.3), GDP(0.3)):
         assert ZCDPComposition().amount(cost).loss == Fraction(cost.to_zcdp().rho)
-    for cost in (BoundedRange(0.3), GDP(0.3)):
-        assert AdvancedComposition(1e-6).amount(cost).loss == Fraction(2.0 * cost.to_zcdp().rho)
-    assert AdvancedComposition(1e-6).amount(ZCDP(0.1)).loss == Fraction(0.2)
+        assert AdvancedComposition(1e-6).amount(cost).loss == Fraction(cost.to_zcdp().rho)
+    for proven in (LaplaceDP(0.3), BoundedRange(0.3), GDP(0.3)):
+        assert TextbookComposition(1e-6).amount(proven).loss == Fraction(2.0 * proven.to_zcdp().rho)
+    assert AdvancedComposition(1e-6).amount(ZCDP(0.1)).loss == Fraction(0.1)
+    assert TextbookComposition(1e-6).amount(ZCDP(0.1)).loss == Fraction(0.2)
+    assert float(TextbookComposition(1e-6).amount(PureDP(0.3)).loss) == pytest.approx(0.09, rel=1e-11)
+    leaky = AdvancedComposition(1e-6).amount(ApproxDP(0.3, 1e-7))
+    assert (leaky.loss, leaky.delta) == (Fraction(PureDP(0.3).to_zcdp().rho), Fraction(1e-7))
     assert 0.045 <= GDP(0.3).to_zcdp().rho <= 0.045 * (1 + 1e-11)
 
 
@@ -246,6 +300,9 @@ def test_every_rule_that_adds_up_rho_takes_every_cost_that_has_one() -> None:
         (AdvancedComposition(1e-5), ApproxDP(1.0, 1e-6)),
         (ZCDPComposition(), PureDP(1.0)),
         (ZCDPComposition(), ApproxDP(1.0, 0.0)),
+        (GDPComposition(), PureDP(1.0)),
+        (GDPComposition(), ZCDP(1.0)),
+        (ZCDPComposition(), GDP(1.0)),
     ],
 )
 def test_budgets_a_rule_cannot_keep_are_refused_at_birth(rule: Composition, budget: Budget) -> None:

@@ -97,7 +97,7 @@ def test_advanced_keeps_its_delta_prime() -> None:
     charge(ledger, ApproxDP(0.1, 1e-9), 5)
     meter = ledger.odometer()
     assert meter.epsilon(DELTA) == math.inf
-    assert meter.at([1.005001e-6, 1e-2]) == [pytest.approx(advanced_epsilon(0.05, DELTA), rel=1e-12)] * 2
+    assert meter.at([1.005001e-6, 1e-2]) == [pytest.approx(zcdp_epsilon(0.5 * math.tanh(0.05), DELTA), rel=1e-9)] * 2
 
 
 def test_zcdp_is_tight_at_every_delta() -> None:
@@ -132,19 +132,21 @@ def test_what_every_other_rule_would_have_given() -> None:
         charge(ledger, cost, rounds)
     meter = ledger.odometer()
     found = {each.name: each for each in meter.other_rules(DELTA)}
-    assert set(found) == {"basic", "advanced", "zcdp", *ROUTES}
+    assert set(found) == {"basic", "advanced", "advanced-textbook", "zcdp", *ROUTES}
     plan = Plan((Step(PureDP(0.1), 20), Step(BoundedRange(0.2), 10)))
     for name, epsilon in plan.price(DELTA).routes.items():
         assert found[name].epsilon == pytest.approx(epsilon, rel=1e-9)
     assert found["basic"].epsilon == pytest.approx(4.0)
     assert found["zcdp"].epsilon == meter.epsilon(DELTA)
     squares = 20 * 0.01 + 10 * 2.0 * BoundedRange(0.2).to_zcdp().rho
-    assert found["advanced"].epsilon == pytest.approx(advanced_epsilon(squares, DELTA), rel=1e-9)
+    rho = 20 * PureDP(0.1).to_zcdp().rho + 10 * BoundedRange(0.2).to_zcdp().rho
+    assert found["advanced"].epsilon == pytest.approx(zcdp_epsilon(rho, DELTA), rel=1e-9)
+    assert found["advanced-textbook"].epsilon == pytest.approx(advanced_epsilon(squares, DELTA), rel=1e-9)
     assert (found["renyi"].note, found["basic"].note) == (FIXED, "")
     assert found["gdp"].epsilon is None
     assert "does not apply" in found["gdp"].note
     other = {each.name: each for each in meter.other_rules(DELTA, delta_prime=1e-8)}
-    assert other["advanced"].epsilon == pytest.approx(advanced_epsilon(squares, 1e-8), rel=1e-9)
+    assert other["advanced-textbook"].epsilon == pytest.approx(advanced_epsilon(squares, 1e-8), rel=1e-9)
 
 
 def test_rules_that_cannot_take_a_cost_say_so() -> None:
@@ -162,7 +164,7 @@ def test_rules_that_cannot_take_a_cost_say_so() -> None:
     basic = open_ledger(BasicComposition())
     charge(basic, ApproxDP(0.1, 1e-7), 3)
     assert basic.odometer().other_rules(1e-7)[0].note == "it spends more than this δ"
-    assert [each.epsilon for each in open_ledger().odometer().other_rules(DELTA)] == [0.0, 0.0, 0.0]
+    assert [each.epsilon for each in open_ledger().odometer().other_rules(DELTA)] == [0.0] * 4
 
 
 def test_the_pld_curve_is_that_of_a_fixed_plan_and_agrees_with_dp_accounting() -> None:

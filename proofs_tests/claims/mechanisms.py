@@ -59,7 +59,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "001, Theorem 4",
         "Laplace noisy max with inverse scale η is 2ηΔ_linf-DP.",
         "tightened",
-        "PureDP(η·Δ_range); BoundedRange(η·Δ_range) with two candidates, not with three",
+        "LaplaceDP(η·Δ_range) [laplace-dp]; BoundedRange(η·Δ_range) with two candidates, not with three",
         "With the others' noise fixed, a candidate's threshold moves by at most max_j (D_j − D_i) <= the range, and "
         "the survival function of Laplace noise is η-log-Lipschitz. With two, P(the worse wins) = (1/2 + d/4)e^{−d}, "
         "whose logit has a slope of at most 1.",
@@ -70,7 +70,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "McKenna & Sheldon 2020; Ding et al. 2021",
         "Permute-and-flip is ηΔ_range-DP, equal in law to noisy max with exponential noise, and not bounded range.",
         "tightened",
-        "PureDP(η·Δ_range); its ρ is ε·tanh(ε/2), not the exponential mechanism's",
+        "LaplaceDP(η·Δ_range) [laplace-dp], attained by two candidates; its ρ is not the exponential mechanism's",
         "The same proof as for Laplace noise; two candidates have width 2 ln(2e^{ηΔ/2} − 1) and ρ up to 0.488 (ηΔ)².",
         "mechanisms/test_selection_rules.py::"
         "test_each_rule_has_its_own_rho_and_the_smaller_one_would_be_wrong_for_permute_and_flip",
@@ -89,16 +89,40 @@ MECHANISMS: tuple[Claim, ...] = (
         "Dwork, McSherry, Nissim & Smith 2006",
         "Laplace noise of scale b on a vector of ℓ1 sensitivity Δ is Δ/b-DP.",
         "holds",
-        "PureDP(Δ₁/b + 2^-40), the second term for rounding to the sampler's grid",
+        "LaplaceDP(Δ₁/b + 2^-40) [laplace-dp], the second term for rounding to the sampler's grid",
         "Σ(|z + v| − |z|)/b <= ‖v‖₁/b.",
         "mechanisms/test_additive.py::test_laplace_loses_exactly_its_declaration_in_the_worst_direction",
+    ),
+    Claim(
+        "laplace-dp",
+        "ours; ρ as stated in arXiv 2510.25746, the Rényi curve as in Mironov 2017",
+        "Let M(u) have, for any two values v, v′ that are ε apart and any 0 <= t <= ε, a value w such that M(v), "
+        "M(w) are t-DP and M(w), M(v′) are (ε − t)-DP. Then M(v), M(v′) are no easier to tell apart than Laplace "
+        "noise of scale 1 around 0 from the same around ε, whose profile is δ(x) = 1 − min(1, e^{(x−ε)/2}, e^x), and "
+        "whose Rényi divergence is at most α·(ε + e^{−ε} − 1). So it is for Laplace noise on vectors in ℓ1, for "
+        "ℓ2-Laplace noise, Laplace noisy max and permute-and-flip; releases of ε₁, ε₂ are together no easier than "
+        "one of ε₁ + ε₂.",
+        "tightened",
+        "LaplaceDP(ε): ρ = ε + e^{−ε} − 1 for ε·tanh(ε/2), .368 for .462 at ε = 1; convolved in plans",
+        "A test has power p(v) = E φ(M(v)). If p(v)e^ε <= ½ pure DP is enough: p(v′) <= e^ε p(v). If p(v) >= ½, 1 − "
+        "p(v′) >= e^{−ε}(1 − p(v)). Else let t with e^t p(v) = ½: p(w) <= ½, so 1 − p(v′) >= ½e^{−(ε−t)}. In each "
+        "case that is the power of the best test between the two Laplace laws, F(F⁻¹(p(v)) + ε). On a grid w may be "
+        "a step away, which adds a step to ε; grids are fine enough for that inside 2^-40. Paths: v + s(v′ − v) for "
+        "noise in a norm; scores v + min(v′ − v − min(v′ − v), s) for noisy maxima, as adding a constant changes "
+        "nothing. Sums: independent noise on ε₁ and ε₂ is noise on a vector; what is chosen on the way is covered by "
+        "dominating pairs [pld]. ρ: with β = 2α − 1, exp((α − 1)D_α) = e^{−ε/2}·C(β²), C(w) = cosh(c√w) + "
+        "sinh(c√w)/√w, c = ε/2. C is entire of order ½ in w with zeros w = −z², z·cos(cz) + sin(cz) = 0, the "
+        "eigenvalues of u″ = −z²u, u(0) = 0, u(c) + u′(c) = 0, all z² > 0. By Hadamard ln C = ln C(0) + Σ ln(1 + "
+        "w/z²), concave, so below its tangent at w = 1, α = 1, where D_α is the Kullback–Leibler divergence: (α − "
+        "1)D_α <= (β² − 1)/4·KL = α(α − 1)·KL.",
+        "accountant/test_laplace.py::test_rho_is_the_divergence_at_order_one_rounded_up_and_no_order_exceeds_it",
     ),
     Claim(
         "gamma-norm",
         "Chaudhuri, Monteleoni & Sarwate 2011",
         "Noise of density ∝ exp(−‖z‖₂/b) on a vector of ℓ2 sensitivity Δ is Δ/b-DP.",
         "holds",
-        "PureDP(Δ₂/b + 2^-40)",
+        "LaplaceDP(Δ₂/b + 2^-40) [laplace-dp]",
         "The triangle inequality; the noise is a Gaussian whose variance is b² times a χ² of d + 1 degrees.",
         "mechanisms/test_additive.py::test_gamma_norm_loses_exactly_its_declaration_along_the_shift",
     ),

@@ -22,6 +22,7 @@ from accountant import (
     Description,
     FeatureValue,
     FeatureValues,
+    LaplaceDP,
     PureDP,
     ReplaceOne,
 )
@@ -91,7 +92,7 @@ def test_a_finite_kernel_passes_and_a_quarter_less_is_found_exactly(kernel: Fini
 
     def cheaper(sensitivity: RangeSensitivity) -> Cost:
         declared = kernel.cost(sensitivity)
-        assert isinstance(declared, PureDP | BoundedRange)
+        assert isinstance(declared, LaplaceDP | BoundedRange)
         return type(declared)(declared.epsilon / 1.25)
 
     wrong = _Cheaper(kernel, cheaper)
@@ -126,11 +127,12 @@ class _Cheaper(FiniteKernel):
     ("cost", "true"),
     [
         (lambda e: PureDP(e), lambda e: e),
+        (lambda e: LaplaceDP(e), lambda e: 2.0 * math.log(0.5 + 0.5 * math.exp(e))),
         (lambda e: BoundedRange(e), lambda e: 2 * e),
         (lambda e: ZCDP(e), lambda e: e * math.tanh(e / 2)),
         (lambda e: ApproxDP(e, 0.0), lambda e: e),
     ],
-    ids=["pure", "range", "rho", "approx"],
+    ids=["pure", "laplace", "range", "rho", "approx"],
 )
 def test_what_is_measured_of_randomized_response_is_known(
     cost: Callable[[float], Cost], true: Callable[[float], float]

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, target
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from accountant import GDP, ZCDP, BoundedRange, Ledger, PureDP, ReplaceOne, Spendable, ZCDPComposition
+from accountant import GDP, ZCDP, BoundedRange, LaplaceDP, Ledger, ReplaceOne, Spendable, ZCDPComposition
 from mechanisms import (
     GammaNorm,
     PermuteAndFlip,
@@ -456,17 +456,19 @@ def test_the_weighted_mechanisms_take_these_queries() -> None:
         assert_cost(
             WeightedExponential(query, 2.0, zeta).under(slickness), BoundedRange, 2 * query.sensitivity(zeta).value
         )
-        assert_cost(PermuteAndFlip(query, 2.0, zeta).under(slickness), PureDP, 2 * query.sensitivity(zeta).value)
-        assert_cost(WeightedNoisyMax(query, 2.0, zeta).under(slickness), PureDP, 2 * query.sensitivity(zeta).value)
+        assert_cost(PermuteAndFlip(query, 2.0, zeta).under(slickness), LaplaceDP, 2 * query.sensitivity(zeta).value)
+        assert_cost(WeightedNoisyMax(query, 2.0, zeta).under(slickness), LaplaceDP, 2 * query.sensitivity(zeta).value)
     for leaves in (q.LEAF_LABEL_WEIGHTS, q.LEAF_GAPS):
-        assert_cost(RobustLaplace(leaves, 0.5, zeta).under(slickness), PureDP, 4 * zeta)
+        assert_cost(RobustLaplace(leaves, 0.5, zeta).under(slickness), LaplaceDP, 4 * zeta)
     assert_cost(RobustGaussian(q.LEAF_LABEL_WEIGHTS_L2, 0.5, zeta).under(slickness), GDP, 8**0.5 * zeta)
     assert_cost(RobustGaussian(q.LEAF_GAPS_L2, 0.5, zeta).under(slickness), GDP, 4 * zeta)
     assert_cost(RobustGaussian(q.centred_mean(3.0), 0.5, zeta).under(slickness), GDP, 12 * zeta)
-    assert_cost(GammaNorm(q.centred_mean(3.0), 0.5, zeta).under(slickness), PureDP, 12 * zeta)
+    assert_cost(GammaNorm(q.centred_mean(3.0), 0.5, zeta).under(slickness), LaplaceDP, 12 * zeta)
 
 
-def assert_cost(mechanism: Spendable[D, R], kind: type[PureDP] | type[BoundedRange] | type[GDP], size: float) -> None:
+def assert_cost(
+    mechanism: Spendable[D, R], kind: type[LaplaceDP] | type[BoundedRange] | type[GDP], size: float
+) -> None:
     assert isinstance(mechanism.cost, kind)
     declared = mechanism.cost.mu if isinstance(mechanism.cost, GDP) else mechanism.cost.epsilon
     assert size <= declared <= size * (1 + 1e-6)

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from accountant import BoundedRange, Cost, PureDP
+from accountant import BoundedRange, Cost, LaplaceDP
 from boosting import LazyBregman, Reweighted
 from boosting.measures import FloatArray, IntArray
 from boosting.schema import SignArray
@@ -155,7 +155,7 @@ def test_no_replacement_moves_a_query_further_than_declared(n: int) -> None:
 
 
 def epsilon(cost: Cost) -> float:
-    assert isinstance(cost, PureDP | BoundedRange)
+    assert isinstance(cost, LaplaceDP | BoundedRange)
     return cost.epsilon
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from opendp import prelude as dp
 from scipy import stats
 
-from accountant import BoundedRange, PureDP
+from accountant import BoundedRange, LaplaceDP
 from mechanisms import (
     ExponentialKernel,
     FiniteKernel,
@@ -128,7 +128,7 @@ def test_laws_stay_exact_and_quick_over_wide_gaps_and_say_where_they_stop() -> N
 def test_noisy_max_pays_for_two_steps_of_the_grid() -> None:
     for sensitivity in (1e-9, 0.2):
         cost = NoisyMaxKernel(1.0).cost(RangeSensitivity(sensitivity))
-        assert isinstance(cost, PureDP)
+        assert isinstance(cost, LaplaceDP)
         assert cost.epsilon >= sensitivity + 2.0 * GRID
 
 
@@ -169,7 +169,7 @@ def test_the_declared_cost_is_attained_so_a_tenth_less_would_be_caught(
     moved = values.copy()
     moved[raised] += 0.2
     declared = kernel.cost(RangeSensitivity(0.2))
-    assert isinstance(declared, PureDP | BoundedRange)
+    assert isinstance(declared, LaplaceDP | BoundedRange)
     found = max_loss(law(kernel, values), law(kernel, moved))
     assert 0.95 * declared.epsilon <= found <= declared.epsilon
     assert found > 0.9 * declared.epsilon
@@ -195,7 +195,7 @@ def test_noisy_max_of_three_and_permute_and_flip_are_not_bounded_range() -> None
         for values in [np.array([0.0, a, b])]
     )
     assert 1.1 * width < wide < 1.2 * width
-    assert isinstance(NoisyMaxKernel(1.0, candidates=3).cost(RangeSensitivity(width)), PureDP)
+    assert isinstance(NoisyMaxKernel(1.0, candidates=3).cost(RangeSensitivity(width)), LaplaceDP)
     flip = PermuteAndFlipKernel(1.0)
     before, after = law(flip, np.array([-0.5, 0.0])), law(flip, np.array([0.5, 0.0]))
     assert loss_width(before, after) == pytest.approx(2.0 * math.log(2.0 * math.exp(0.5) - 1.0), rel=1e-9)
@@ -270,7 +270,7 @@ def refused(kind: type[WeightedExponential[Values]], eta: float) -> None:
 
 def free(kind: type[WeightedExponential[Values]]) -> None:
     cost = kind(scores(0.0), 5.0, 0.1, SeededNoise(0)).robust_cost.cost
-    assert isinstance(cost, PureDP | BoundedRange)
+    assert isinstance(cost, LaplaceDP | BoundedRange)
     assert cost.epsilon == 0.0
 
 
