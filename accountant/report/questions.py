@@ -128,7 +128,7 @@ def _rule(rule: Composition) -> str:
     return {
         "basic": "basic composition (sums of ε and of δ)",
         "advanced": "advanced composition (a bound on the sum of ρ, and the sum of δ)",
-        "advanced-textbook": "advanced composition by the formula of the textbooks (a bound on the sum of squares of ε)",
+        "advanced-textbook": "advanced composition by the textbooks' formula (a bound on the sum of squares of ε)",
         "zcdp": "composition of zero-concentrated costs (the sum of ρ)",
         "gdp": "composition of Gaussian costs (the sum of squares of μ)",
     }.get(rule.name, rule.name)

@@ -1,4 +1,4 @@
-"""Ledgers of Gaussian releases: sums of μ² are exact, and no adversary who chooses on the way gets more. [gdp-filter]"""
+"""Ledgers of Gaussian releases: sums of μ² are exact, and no adversary who adapts gets more. [gdp-filter]"""
 
 import functools
 import math
@@ -94,7 +94,7 @@ def test_a_ledger_stops_before_its_budget_and_reads_out_the_exact_curve(budget: 
 
 
 def test_it_affords_more_than_a_ledger_that_adds_up_rho() -> None:
-    """The reason why there is such a rule: the exact curve at (1, 1e-6) is at a μ 6 to 8 % above that of the ρ it affords."""
+    """Why there is such a rule: on the exact curve a budget affords a μ that is 6 to 8 % larger."""
     for budget, gain in ((ApproxDP(1.0, 1e-6), 1.07), (ApproxDP(0.1, 1e-6), 1.06), (ApproxDP(5.0, 1e-5), 1.06)):
         plan_of = lambda eta: Plan.of(GDP(eta), 10)  # noqa: E731  # one line says it
         ours, rho = (largest_eta(plan_of, budget, rule) for rule in (RULE, ZCDPComposition()))

@@ -99,7 +99,7 @@ def test_numbers_are_the_accountants(cost: PureDP | LaplaceDP | BoundedRange, ro
 def test_filters_and_fixed_plans_are_told_apart() -> None:
     _, rules = price_json("--mechanism", "pure-dp:0.1@10")
     kinds = {name: rule["valid_for"] for name, rule in rules.items()}
-    filters = {"basic", "advanced", "advanced-textbook", "zcdp"}
+    filters = {"gdp", "basic", "advanced", "advanced-textbook", "zcdp"}
     assert kinds == {rule.name: "filter" if rule.name in filters else "fixed plan" for rule in RULES}
     # What is called a filter is a rule that a ledger can be opened with.
     openable = (BasicComposition, AdvancedComposition, TextbookComposition, ZCDPComposition)
