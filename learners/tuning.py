@@ -134,7 +134,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=("records-right", *self.learner._rests_on()),
+            claims=("records-right", *self.learner._rests_on(), *rule_of(self.budget).claims),
         )
 
     def check(self, data: EncodedSample) -> None:

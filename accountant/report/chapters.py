@@ -82,7 +82,7 @@ RULES: Mapping[str, str] = {
     "advanced": "advanced composition, which adds up ρ, and δ",
     "advanced-textbook": "advanced composition by the formula of the textbooks, which adds up squares of ε, and δ",
     "zcdp": "zCDP composition, which adds up ρ",
-    "gdp": "Gaussian composition, which adds up squares of μ",
+    "gdp": "GDP composition, which adds up squares of μ",
     "no-bound": "a count of releases, which promises nothing",
 }
 

@@ -15,6 +15,7 @@ from accountant import (
     BoundedRange,
     Composition,
     Entry,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -50,7 +51,7 @@ def errors(entries: list[Entry]) -> tuple[str, ...]:
 # --- sound books -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition()])
+@pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition(), GDPComposition()])
 def test_sound_books_are_sound(rule: Composition) -> None:
     entries = sound_books(200, rule)
     found = verify(entries, expect_head=entries[-1].digest)
@@ -59,7 +60,7 @@ def test_sound_books_are_sound(rule: Composition) -> None:
     assert (found.entries, found.head) == (200, entries[-1].digest)
 
 
-@pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition()])
+@pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition(), GDPComposition()])
 def test_a_line_written_again_from_what_was_read_is_the_same(rule: Composition) -> None:
     for entry in sound_books(120, rule):
         assert line_of(entry.number, read(entry)) == entry.line

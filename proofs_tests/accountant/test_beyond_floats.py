@@ -29,6 +29,7 @@ from accountant import (
     BudgetExceeded,
     Composition,
     Cost,
+    GDPComposition,
     Ledger,
     NoBound,
     Plan,
@@ -66,10 +67,14 @@ costs: st.SearchStrategy[Cost] = st.one_of(
     st.just(Unbounded()),
 )
 budgets: st.SearchStrategy[Budget] = st.one_of(
-    st.builds(PureDP, sizes), st.builds(ApproxDP, sizes, below_one), st.builds(ZCDP, sizes), st.just(Unbounded())
+    st.builds(PureDP, sizes),
+    st.builds(ApproxDP, sizes, below_one),
+    st.builds(ZCDP, sizes),
+    st.builds(GDP, sizes),
+    st.just(Unbounded()),
 )
 rules: st.SearchStrategy[Composition] = st.one_of(
-    st.sampled_from([BasicComposition(), ZCDPComposition(), NoBound()]),
+    st.sampled_from([BasicComposition(), ZCDPComposition(), GDPComposition(), NoBound()]),
     st.builds(AdvancedComposition, above_zero),
     st.builds(TextbookComposition, above_zero),
 )

@@ -14,6 +14,7 @@ from accountant import (
     BoundedRange,
     Composition,
     Cost,
+    GDPComposition,
     Plan,
     PureDP,
     Step,
@@ -45,6 +46,14 @@ def test_targets_in_sums_are_kept_exactly(target: Target, rule: Composition) -> 
     eta = largest_eta(plan_of, target, rule)
     assert plan_of(eta).amount(rule).within(rule.ceiling(target))
     assert not plan_of(eta * (1 + 1e-9)).amount(rule).within(rule.ceiling(target))
+
+
+@pytest.mark.parametrize("target", [GDP(0.3), ApproxDP(1.0, 1e-6)])
+def test_a_ledger_of_gaussians_is_filled_exactly(target: Target) -> None:
+    rule = GDPComposition()
+    eta = largest_eta(lambda eta: Plan.of(GDP(eta), 7), target, rule)
+    assert Plan.of(GDP(eta), 7).amount(rule).within(rule.ceiling(target))
+    assert not Plan.of(GDP(eta * (1 + 1e-9)), 7).amount(rule).within(rule.ceiling(target))
 
 
 def test_a_sigma_is_the_smallest_that_fits() -> None:

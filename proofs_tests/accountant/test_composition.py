@@ -20,6 +20,7 @@ from accountant import (
     Budget,
     Composition,
     Cost,
+    GDPComposition,
     LaplaceDP,
     Ledger,
     Plan,
@@ -44,9 +45,11 @@ RULES: list[tuple[Composition, Budget]] = [
     (AdvancedComposition(1e-6), ApproxDP(1.0, 1e-5)),
     (ZCDPComposition(), ApproxDP(1.0, 1e-5)),
     (ZCDPComposition(), ZCDP(0.1)),
+    (GDPComposition(), ApproxDP(1.0, 1e-5)),
+    (GDPComposition(), GDP(0.1)),
 ]
 takeable = st.one_of(pure_costs, st.builds(BoundedRange, small_epsilons))
-rules = st.sampled_from([rule for rule, _ in RULES])
+rules = st.sampled_from([rule for rule, _ in RULES if not isinstance(rule, GDPComposition)])
 
 
 def total(rule: Composition, costs: list[Cost]) -> Amount:
@@ -297,6 +300,9 @@ def test_every_rule_that_adds_up_rho_takes_every_cost_that_has_one() -> None:
         (AdvancedComposition(1e-5), ApproxDP(1.0, 1e-6)),
         (ZCDPComposition(), PureDP(1.0)),
         (ZCDPComposition(), ApproxDP(1.0, 0.0)),
+        (GDPComposition(), PureDP(1.0)),
+        (GDPComposition(), ZCDP(1.0)),
+        (ZCDPComposition(), GDP(1.0)),
     ],
 )
 def test_budgets_a_rule_cannot_keep_are_refused_at_birth(rule: Composition, budget: Budget) -> None:

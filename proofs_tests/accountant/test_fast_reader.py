@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant import (
+    GDP,
     AdvancedComposition,
     ApproxDP,
     BasicComposition,
@@ -18,6 +19,7 @@ from accountant import (
     Composition,
     Description,
     Entry,
+    GDPComposition,
     Plan,
     PureDP,
     ReplaceOne,
@@ -152,15 +154,16 @@ COSTS = st.sampled_from([0.5, 0.1, 1e-9, 2.0**-60, 5e-324, 0.0])
 
 
 @given(data=st.data())
-@pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition()])
+@pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition(), GDPComposition()])
 def test_both_ways_add_up_to_the_same(rule: Composition, data: st.DataObject) -> None:
     """Amounts of very different sizes, on three accounts, some of which are closed on the way."""
     ledger = open_books(ApproxDP(50.0, 1e-5), rule)
+    kind = GDP if isinstance(rule, GDPComposition) else PureDP
     bit, spenders = ledger.protect(True), [ledger, ledger.allocate("a", 0.25), ledger.allocate("b", 1 / 3)]
     for number, cost in data.draw(st.lists(st.tuples(st.integers(0, 2), COSTS), max_size=40)):
-        spenders[number].release(RandomizedResponse(cost), bit)
+        spenders[number].release(RandomizedResponse(cost, kind=kind), bit)
     ledger.close_account("a")
-    ledger.release(RandomizedResponse(0.1), bit)
+    ledger.release(RandomizedResponse(0.1, kind=kind), bit)
     ledger._books.write_checkpoint()
     entries = list(ledger.entries)
     quick, slow = audited(entries, fast=True), audited(entries, fast=False)

@@ -10,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import (
+    GDP,
     AdvancedComposition,
     ApproxDP,
     BasicComposition,
     BoundedRange,
     Budget,
     Composition,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -89,6 +91,8 @@ RULES: list[tuple[Composition, Budget]] = [
     (BasicComposition(), PureDP(3.0)),
     (AdvancedComposition(1e-6), ApproxDP(3.0, 1e-5)),
     (ZCDPComposition(), ApproxDP(3.0, 1e-5)),
+    (GDPComposition(), ApproxDP(3.0, 1e-5)),
+    (GDPComposition(), GDP(1.0)),
 ]
 
 
@@ -100,15 +104,17 @@ def test_what_is_given_back_is_exactly_what_the_unused_rounds_cost(
     costs = data.draw(st.lists(st.floats(0.01, 0.2), min_size=6, max_size=6))
     ledger = Ledger(budget, composition=rule, adjacency=ReplaceOne())
     before, sealed = ledger.remaining, ledger.protect(True)
-    with ledger.reserve(Plan.sequence([PureDP(cost) for cost in costs]), adjacency=ReplaceOne()) as charge:
-        for cost in costs[:used]:
-            charge.release(RandomizedResponse(cost), sealed)
+    kind = GDP if isinstance(rule, GDPComposition) else PureDP
+    rounds = [RandomizedResponse(cost, kind=kind) for cost in costs]
+    with ledger.reserve(Plan.sequence([each.cost for each in rounds]), adjacency=ReplaceOne()) as charge:
+        for each in rounds[:used]:
+            charge.release(each, sealed)
         assert charge.give_back() == 6 - used
         with pytest.raises(ReservationClosed):
-            charge.release(RandomizedResponse(0.001), sealed)
+            charge.release(RandomizedResponse(0.001, kind=kind), sealed)
         with pytest.raises(ReservationClosed):
             charge.give_back()
-    spent = sum((rule.amount(PureDP(cost)).loss for cost in costs[:used]), start=before.loss * 0)
+    spent = sum((rule.amount(each.cost).loss for each in rounds[:used]), start=before.loss * 0)
     assert before.loss - ledger.remaining.loss == spent
     assert ledger.verify().sound
     assert not ledger.statement().unreleased

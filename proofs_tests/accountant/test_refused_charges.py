@@ -7,6 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from accountant import (
+    GDP,
     ZCDP,
     AdvancedComposition,
     Amount,
@@ -16,6 +17,7 @@ from accountant import (
     BudgetExceeded,
     Composition,
     Cost,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -56,6 +58,7 @@ def test_ten_releases_of_a_tenth() -> None:
         (BasicComposition(), ApproxDP(1.0, 1e-6), ApproxDP(0.01, 1e-7)),
         (BasicComposition(), ApproxDP(1.0, 3e-7), ApproxDP(0.01, 1e-7)),
         (ZCDPComposition(), ZCDP(0.3), ZCDP(0.1)),
+        (GDPComposition(), GDP(0.3), GDP(0.1)),
         (AdvancedComposition(1e-7), ApproxDP(1.0, 2e-6), ApproxDP(0.01, 1e-6)),
     ],
 )

@@ -6,6 +6,7 @@ import attrs
 import pytest
 
 from accountant import (
+    GDP,
     ZCDP,
     AddRemoveOne,
     Adjacency,
@@ -16,6 +17,7 @@ from accountant import (
     Composition,
     FeatureValue,
     FeatureValues,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -50,6 +52,8 @@ PROMISES: list[tuple[Composition, Budget, Adjacency]] = [
     (AdvancedComposition(1e-6), ApproxDP(1.0, 1e-5), ReplaceOne()),
     (ZCDPComposition(), ApproxDP(1.0, 1e-5), ReplaceOne()),
     (ZCDPComposition(), ZCDP(0.1), ReplaceOne()),
+    (GDPComposition(), ApproxDP(1.0, 1e-5), ReplaceOne()),
+    (GDPComposition(), GDP(0.5), AddRemoveOne()),
 ]
 
 

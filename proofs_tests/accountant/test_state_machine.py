@@ -21,6 +21,7 @@ from hypothesis.stateful import (
 )
 
 from accountant import (
+    GDP,
     ZCDP,
     AdvancedComposition,
     Amount,
@@ -31,6 +32,7 @@ from accountant import (
     BudgetExceeded,
     Composition,
     Cost,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -82,6 +84,8 @@ PROMISES = {
     "zcdp": Promise(
         ZCDPComposition(), ApproxDP(1.0, 1e-5), (ZCDP(0.006), PureDP(0.1), BoundedRange(0.2), ZCDP(0.0003))
     ),
+    "gdp": Promise(GDPComposition(), ApproxDP(1.0, 1e-5), (GDP(0.1), GDP(0.03), GDP(0.2), GDP(2.0**-7))),
+    "gdp of its own": Promise(GDPComposition(), GDP(1.0), (GDP(0.5), GDP(0.3), GDP(0.1))),
 }
 
 

@@ -92,6 +92,26 @@ COMPOSITION: tuple[Claim, ...] = (
         "accountant/test_composition.py::test_zcdp_rule_covers_randomized_response_exactly",
     ),
     Claim(
+        "gdp-filter",
+        "Smith & Thakurta 2022; Koskela, Tobaben & Honkela 2023; the proof here is ours",
+        "Releases that are μᵢ-Gaussian-DP given everything before them, each μᵢ chosen after it and stopping before "
+        "Σμᵢ² exceeds μ², are together μ-GDP; so the ε at δ is that of one Gaussian release, and nothing smaller "
+        "holds.",
+        "holds",
+        "GDPComposition, GDP.split; the runs of a private choice among Gaussian fits",
+        "Let H(x) be the largest P(S) − e^x Q(S), and D(s, x) that of N(s, 1) against N(0, 1). By induction on the "
+        "rounds r: H(x) <= D(√b, x) for all real x where Σμᵢ² <= b. r = 0: H(x) = (1 − e^x)⁺ = D(0, x) <= D(√b, x), "
+        "as nothing tells less apart. Else the first release, of laws p and q and of a fixed μ₁, leaves the budget "
+        "b − μ₁² = s², so H(x), the mean over p of what the rest gets at x − ln(p/q), is at most that of D(s, x − "
+        "ln(p/q)): the hockey-stick of p × N(s, 1) against q × N(0, 1). By Blackwell's theorem a μ₁-GDP pair is a "
+        "randomised function of N(μ₁, 1), N(0, 1), so this is at most the hockey-stick of N(μ₁, 1) × N(s, 1) "
+        "against N(0, 1)², which after a rotation is D(√(μ₁² + s²), x) = D(√b, x). Coins that choose are averaged "
+        "over. Where there is no last round, an event is approximated by what is known of it after r of them. GDP "
+        "means both orders of the neighbours, and profiles at all x give the trade-off curve. Gaussians attain it. "
+        "Squares are exact, or rounded to 2^-1074: a budget's down, a cost's up.",
+        "accountant/test_gaussian_rule.py::test_no_adversary_who_chooses_as_they_go_gets_more_than_one_gaussian",
+    ),
+    Claim(
         "advanced-filter",
         "Whitehouse, Ramdas, Rogers & Wu 2023, Theorem 1",
         "Stopping before √(2 ln(1/δ′) v) + v/2 exceeds ε, v = Σεᵢ², keeps (ε, δ′ + Σδᵢ) under full adaptivity.",
@@ -153,7 +173,7 @@ COMPOSITION: tuple[Claim, ...] = (
     ),
     Claim(
         "give-back",
-        "ours; the filters of basic, advanced-filter and zcdp-filter",
+        "ours; the filters of basic, advanced-filter, zcdp-filter and gdp-filter",
         "Under a rule that is a filter, rounds of a reservation for which nothing was drawn cost nothing, also where "
         "the stop depends on what was drawn; a plan charged at one price gives back all of its rounds or none.",
         "holds",

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from accountant import (
+    GDP,
     ZCDP,
     AddRemoveOne,
     AdvancedComposition,
@@ -19,6 +20,7 @@ from accountant import (
     BasicComposition,
     BoundedRange,
     FeatureValue,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -57,6 +59,13 @@ def test_open_begins_a_ledger_and_says_what_to_keep(folder: Path) -> None:
     ("options", "budget", "rule", "adjacency"),
     [
         (["--rho", "0.5"], ZCDP(0.5), ZCDPComposition(), AddRemoveOne()),
+        (["--mu", "0.5"], GDP(0.5), GDPComposition(), AddRemoveOne()),
+        (
+            ["--epsilon", "1", "--delta", "1e-6", "--composition", "gdp"],
+            ApproxDP(1.0, 1e-6),
+            GDPComposition(),
+            AddRemoveOne(),
+        ),
         (["--epsilon", "1", "--adjacency", "replace-one"], PureDP(1.0), BasicComposition(), ReplaceOne()),
         (
             ["--epsilon", "1", "--delta", "1e-6", "--composition", "advanced", "--delta-prime", "5e-7"],

@@ -7,6 +7,7 @@ from typing import Any, cast
 import attrs
 
 from accountant import (
+    GDP,
     ApproxDP,
     BasicComposition,
     BoundedRange,
@@ -14,6 +15,7 @@ from accountant import (
     Composition,
     Description,
     Entry,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -53,22 +55,29 @@ def open_books(budget: Budget, rule: Composition) -> Ledger:
 def _a_day(ledger: Ledger, turn: int) -> None:
     """What happens on one day of a study: about forty entries."""
     bit, team = ledger.protect(True), ledger.allocate(f"team-{turn}", 1e-3)
+    kind, _ = _kinds(ledger.composition)
     for number in range(6):
-        ledger.release(RandomizedResponse(1e-3), bit)
-        team.release(Secure(1e-4 * (1 + number % 2)), bit, account=f"boost {turn % 3}")
+        ledger.release(RandomizedResponse(1e-3, kind=kind), bit)
+        team.release(Secure(1e-4 * (1 + number % 2), kind=kind), bit, account=f"boost {turn % 3}")
     _reservations(ledger, turn)
     inner = team.allocate("inner", 0.5)
-    inner.release(Secure(1e-4), bit)
+    inner.release(Secure(1e-4, kind=kind), bit)
     team.close_account("inner")
     if turn % 2:
         ledger.close_account(f"team-{turn}")
         ledger._books.write_checkpoint()
 
 
+def _kinds(rule: Composition) -> tuple[type[PureDP] | type[GDP], type[BoundedRange] | type[GDP]]:
+    """Two kinds of cost that the rule takes, one where it takes no other."""
+    return (GDP, GDP) if isinstance(rule, GDPComposition) else (PureDP, BoundedRange)
+
+
 def _reservations(ledger: Ledger, turn: int) -> None:
     bit, basic = ledger.protect(True), isinstance(ledger.composition, BasicComposition)
-    step, cost = Secure(1e-4, kind=BoundedRange), BoundedRange(1e-4)
-    plan = Plan.sequence([cost, cost, BoundedRange(2e-4)])
+    first, kind = _kinds(ledger.composition)
+    step, cost = Secure(1e-4, kind=kind), Secure(1e-4, kind=kind).cost
+    plan = Plan.sequence([cost, cost, Secure(2e-4, kind=kind).cost])
     with ledger.reserve(plan, adjacency=ReplaceOne(), mechanism=step.description) as charge:
         charge.release(step, bit)
         charge.give_back()
@@ -77,7 +86,7 @@ def _reservations(ledger: Ledger, turn: int) -> None:
             charge.release(step, bit)
     with ledger.reserve(Plan.of(cost, 4), adjacency=ReplaceOne(), delta=1e-9 if basic else 0.0) as charge:
         charge.give_back()
-    ledger.announce(f"crashed {turn}").reserve(Plan.of(PureDP(1e-4), 2), adjacency=ReplaceOne())
+    ledger.announce(f"crashed {turn}").reserve(Plan.of(first(1e-4), 2), adjacency=ReplaceOne())
 
 
 def zcdp_books(length: int) -> tuple[Entry, ...]:

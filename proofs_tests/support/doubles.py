@@ -1,24 +1,30 @@
 """Small real mechanisms for testing the ledger: they have true costs and true laws."""
 
+import math
+
 import attrs
 import numpy as np
+from scipy.special import ndtri
 
-from accountant import Adjacency, BoundedRange, Cost, Description, PureDP, ReplaceOne
+from accountant import GDP, Adjacency, BoundedRange, Cost, Description, PureDP, ReplaceOne
+from accountant.rounding import up
 from accountant.spendable import SEEDED
 from mechanisms import Mechanism
 
 
 @attrs.frozen(slots=False)
 class RandomizedResponse(Mechanism[bool, bool]):
-    """The truth with odds e^ε : 1; exactly ε-DP, and ε-bounded range as well."""
+    """The truth with odds e^ε : 1; exactly ε-DP, and ε-bounded range as well; and μ-GDP where its chance is Φ(μ/2)."""
 
     epsilon: float
     seed: int = 0
-    kind: type[PureDP] | type[BoundedRange] = PureDP
+    kind: type[PureDP] | type[BoundedRange] | type[GDP] = PureDP
     relation: Adjacency = attrs.field(factory=ReplaceOne)
 
     @property
     def cost(self) -> Cost:
+        if self.kind is GDP:
+            return GDP(up(2.0 * float(ndtri(1.0 / (1.0 + math.exp(-self.epsilon))))))
         return self.kind(self.epsilon)
 
     @property

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from accountant import (
+    GDP,
     Adjacency,
     ApproxDP,
     BasicComposition,
@@ -16,6 +17,7 @@ from accountant import (
     Composition,
     Description,
     Entry,
+    GDPComposition,
     Ledger,
     Plan,
     PureDP,
@@ -51,8 +53,9 @@ class Secure(RandomizedResponse):
 def open_ledger(rule: Composition, budget: Budget, adjacency: Adjacency, releases: int = 3) -> Ledger:
     ledger = Ledger(budget, composition=rule, adjacency=adjacency)
     data = ledger.protect(True)
+    kind = GDP if isinstance(rule, GDPComposition) else PureDP
     for number in range(releases):
-        ledger.release(Secure(0.1, relation=adjacency), data, account=f"analyst-{number % 2}")
+        ledger.release(Secure(0.1, kind=kind, relation=adjacency), data, account=f"analyst-{number % 2}")
     return ledger
 
 
