@@ -48,7 +48,8 @@ FINER, FINEST = 2.5e7, 48
 """Unequal widths get a finer grid, up to FINEST steps for the widest, while that takes about a quarter of a second."""
 
 FEW: Final = 32
-"""Up to this many rounds the worst t may be far from the middle, so all of [0, w] gets fine cells."""
+"""Up to this many rounds the worst t may be far from the middle, so all of [0, w] gets fine cells. Of unequal rounds
+those count that would have the variance of all."""
 
 MODERATE: Final = 0.5
 """Widths above get fine cells everywhere, for the same reason."""
@@ -212,8 +213,8 @@ def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> 
     """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively.
 
     For equal rounds and δ from 1e-9 to 1e-2 it is within 1 % of the optimum, at extreme δ within 2 %. Plans of unequal
-    widths were seen to be within half a per cent of what four times as fine a grid proves, where none is so narrow
-    beside the others that its grid is held to MOST_POINTS.
+    widths were seen to be within half a per cent of an adversary on a lattice, or of what a much finer grid proves,
+    where no width is so narrow beside the others that its grid is held to MOST_POINTS.
 
     widths: (width, rounds), in the order of release.  above: an ε that is known to be enough.
     Returns None where the plan is too long for it, or where the search window does not contain the answer.
@@ -280,7 +281,7 @@ class _Way:
     @staticmethod
     def of(paid: Sequence[tuple[float, int]], below: float, above: float) -> "_Way":
         total = sum(rounds * 0.25 * width**2 for width, rounds in paid)
-        return _Way(below, above, total, 5.5 if sum(rounds for _, rounds in paid) <= FEW else 4.25)
+        return _Way(below, above, total, 5.5 if _as_many(total, max(width for width, _ in paid)) <= FEW else 4.25)
 
     def ends(self, done: float, margin: float) -> tuple[float, float]:
         """The window around share·[below, above] for a share done/total of the way."""
@@ -292,6 +293,11 @@ class _Way:
         low, high = self.ends(done, margin)
         first = math.floor(low / step)
         return _Grid(first, math.ceil(high / step) - first + 1, step)
+
+
+def _as_many(variance: float, width: float) -> float:
+    """How many rounds of that width have the variance, rounded down a little."""
+    return (1.0 - 1e-9) * (variance / (0.25 * width**2)) if width > NARROWEST else math.inf
 
 
 @attrs.frozen
@@ -335,7 +341,7 @@ def _legs(paid: Sequence[tuple[float, int]], base: float, way: _Way) -> list[_Le
 
     base: the step for the widest. Others have it halved, so that every grid holds the points of each coarser one.
     """
-    rounds_in_all, widest = sum(rounds for _, rounds in paid), max(width for width, _ in paid)
+    few, widest = sum(rounds for _, rounds in paid) <= FEW, max(width for width, _ in paid)
     legs, done = [], 0.0
     backwards = list(reversed(paid))
     for (width, rounds), (following, _) in zip(backwards, [*backwards[1:], backwards[-1]], strict=True):
@@ -346,7 +352,7 @@ def _legs(paid: Sequence[tuple[float, int]], base: float, way: _Way) -> list[_Le
         length = width / step * (1.0 + 2.0**-50)
         steps = math.ceil(length)
         short = 0.0 if steps - length < 1e-9 else min(steps - length, 1.0 - LEAST)
-        fine = rounds_in_all <= FEW or width > MODERATE or steps <= 8
+        fine = few or _as_many(way.total, width) <= FEW or width > MODERATE or steps <= 8
         work = LEG + rounds * (ROUND + (high - low) / step * (steps if fine else 8.0))
         legs.append(_Leg(width, rounds, step, steps, short, fine, margin, work))
         done += more

@@ -27,8 +27,8 @@ ONE_BY_ONE: Final = 32
 STEP_UP: Final = 1.0 + 2.0**-47
 """One step takes six operations on positive numbers, and s − a² at most doubles what was lost before."""
 
-NEARLY_ALL: Final = 1.01
-"""With s at most this many times Σa², μ is within half a per cent of the limit: a grid would take longer for less."""
+NEARLY_ALL: Final = 1.006
+"""With s at most this many times Σa², μ is within 0.3 % of the limit: a grid would take longer for less."""
 
 
 def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> float | None:
