@@ -11,7 +11,7 @@ from typing import Final
 import attrs
 import numpy as np
 
-from accountant import adaptive_range, curves, dominating, fixed_plans, gaussian
+from accountant import adaptive_range, curves, dominating, fixed_plans, gaussian, ranges_as_gaussian
 from accountant._numbers import count, open_probability, probability_below_one
 from accountant.composition import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
@@ -246,7 +246,7 @@ class Plan:
         return found if math.isfinite(found) else None
 
     def _bounded_range(self, delta: float, enough: float | None) -> float | None:
-        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptively chosen ones [L5]."""
+        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptive ones [L5, L6]."""
         widths: list[tuple[float, int]] = []
         for step in self.steps:
             if not isinstance(step.cost, BoundedRange):
@@ -255,14 +255,15 @@ class Plan:
         if self.rounds == 1:
             return curves.bounded_range_epsilon(widths[0][0], delta)
         above = self.price(delta, routes=QUICK).best.epsilon if enough is None else enough
-        return adaptive_range.epsilon(widths, delta, above)
+        return ranges_as_gaussian.epsilon(widths, delta, above)
 
 
 def worth_trying(plan: Plan) -> tuple[str, ...]:
     """All routes, but for one that cannot win: for bounded range the convolution is above the exact price, if there is
     one."""
-    ranges = all(isinstance(step.cost, BoundedRange) for step in plan.steps)
-    return tuple(name for name in ROUTES if not (ranges and name == "pld" and plan.rounds <= adaptive_range.MAX_ROUNDS))
+    widest = math.inf if plan.rounds <= adaptive_range.MAX_ROUNDS else ranges_as_gaussian.WIDEST
+    ranges = all(isinstance(step.cost, BoundedRange) and step.cost.epsilon <= widest for step in plan.steps)
+    return tuple(name for name in ROUTES if not (ranges and name == "pld"))
 
 
 def _divergence(cost: Cost) -> curves.FloatArray | None:

@@ -253,6 +253,7 @@ def test_nothing_of_our_own_formulas_is_used() -> None:
         "curves",
         "gaussian",
         "adaptive_range",
+        "ranges_as_gaussian",
         "dominating",
         "fixed_plans",
         "loss_distribution",
