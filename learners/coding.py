@@ -49,6 +49,11 @@ class Coding:
         return tuple(groups) or tuple((number,) for number in range(len(self.names)))
 
     @property
+    def one_hot(self) -> tuple[tuple[int, ...], ...]:
+        """Those of columns that have several: 1 in one of them, and −1 in the others."""
+        return tuple(group for group in self.groups if len(group) > 1)
+
+    @property
     def features(self) -> int:
         """d, the constant included."""
         return sum(map(len, self.groups)) + self.constant

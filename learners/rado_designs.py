@@ -131,7 +131,7 @@ class ExamplesDesign:
     def _parts(self, table: RadoTable, noise: NoiseSource) -> "Callable[[float], Parts]":
         """From μ to what is released, in order."""
         share, width = MOMENTS_SHARE if self.standardise else 0.0, table.coding.features
-        moments = column_moments(len(table.coding.variable), table.records)
+        moments = column_moments(len(table.coding.variable), table.records, table.coding.one_hot)
         seed = drawn_seed(noise)  # of supports, which are public
         rados = (
             edge_vectors(self.radius)

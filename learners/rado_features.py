@@ -27,7 +27,6 @@ from accountant import (
     Reservation,
 )
 from accountant.adjacency import feature_adjacency
-from accountant.rounding import up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.coding import Coding, Scaling
@@ -48,6 +47,7 @@ from mechanisms import (
     exact_moments,
     support_sizes,
 )
+from mechanisms.one_hot import moments_l2, told
 from mechanisms.rado_sampling import STEP
 from mechanisms.rows import Block
 
@@ -290,17 +290,19 @@ def class_moments(
 ) -> Query[RadoTable, FloatArray, L2Sensitivity]:
     """Of the k features of the relation's columns, within [−1, 1]: Σz of each label, −1 first, and Σz² of both.
 
-    Evaluates to shape (3, k). Sensitivity: 2√k in ℓ2, where labels are public and all k values of one record change:
-    each moves the sum of one label, and the squares with it, as in `mechanisms.column_moments`. [000-moments]
+    Evaluates to shape (3, k). Sensitivity: √(4·columns + 4·those of several categories) in ℓ2, where labels are public
+    and all of one record's columns change: each moves the sum of one label, and the squares with it, as in
+    `mechanisms.column_moments`; of a column's categories two do. [000-moments]
     """
     features = sensitive_features(coding, relation)
+    groups = tuple(tuple(map(features.index, group)) for group in coding.one_hot if group[0] in features)
 
     def summed(block: Block[RadoSample]) -> FloatArray:
         total, sample = np.zeros((3, len(features))), block.data
         for start in range(0, sample.records, STEP):
             rows = slice(start, start + STEP)
             values, positive = sample.features[rows][:, features], sample.labels[rows] > 0
-            first, second = (exact_moments(values[each], records) for each in (~positive, positive))
+            first, second = (exact_moments(values[each], records, groups) for each in (~positive, positive))
             total += [first[0], second[0], first[1] + second[1]]
         return total
 
@@ -310,9 +312,9 @@ def class_moments(
 
     names = [coding.feature_names[feature] for feature in features]
     return Query(
-        f"sums by label, and sums of squares, of {', '.join(names)} within [-1, 1]",
+        f"sums by label, and sums of squares, of {', '.join(names)} within [-1, 1]{told(groups)}",
         lambda table: table.rows.total(summed),
-        L2Sensitivity(up(2.0 * up(math.sqrt(len(features))))),
+        L2Sensitivity(moments_l2(len(features), groups)),
         relation,
         ("000-moments", "000-decoupled"),
         check,

@@ -77,7 +77,7 @@ class Descent:
         """See `Solver`."""
         sample, features = task.sample, task.map(standardised=self.standardise)
         share = MOMENTS_SHARE if self.standardise else 0.0
-        moments = column_moments(sample.coding.features + 1, sample.records)
+        moments = column_moments(sample.coding.features + 1, sample.records, sample.coding.one_hot)
 
         def pull(coefficients: FloatArray) -> Query[UnitRows, FloatArray, L2Sensitivity]:
             return clipped_pull(sample.records, coefficients, self.clip)

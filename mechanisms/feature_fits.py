@@ -77,15 +77,20 @@ def _batches(data: UnitRows, size: int) -> Iterator[tuple[FloatArray, FloatArray
 def ridge_l2(records: int, penalty: float, bound: float) -> float:
     """ℓ2 of how far argmin Σ(c·φ − y)² + Λ|c|² moves when a record is replaced, |φ| <= 1, |y| <= bound. [004-ridge]
 
-    penalty: Λ/m.  2·bound·(1 + (3√3/16)·K)/Λ, K = √((m − 1)/Λ). By Sherman and Morrison adding a record to m − 1
-    others, H = Σφφᵀ of those, moves c by Gφ·(y − c·φ)/(1 + φᵀGφ), G = (H + Λ)⁻¹. As c = GΣyφ, |c·φ| is at most
-    bound·√(m − 1)·|√H·Gφ|. Let a = Λ|Gφ| <= 1. As Λ·φᵀGφ <= a, Λ|√H·Gφ|² = Λ(φᵀGφ − Λ|Gφ|²) <= a − a². So Λ·|move| is
-    at most bound·(a + K·a√(a − a²)), and a√(a − a²) <= 3√3/16, reached at a = 3/4. A record is replaced by taking one
-    away and adding one. 004 has 2/(mλ), which is for losses of slope 1 and not for squares.
+    penalty: Λ/m.  (2·bound/Λ)·max over θ of cos θ·(1 + (K/2)·sin θ), K = √((m − 1)/Λ); reached but for 1 + 1/Λ at most.
+    By Sherman and Morrison a record beside m − 1 others, H = Σφφᵀ of those, moves their c by Gφ·(y − c·φ)/(1 + φᵀGφ),
+    G = (H + Λ)⁻¹. Let S = ΛG. As (Σyφ·g)² <= (m − 1)·bound²·gᵀHg, there is a p with ppᵀ <= H/Λ, hence |Sp| <=
+    max √h/(1 + h) = ½, and c·φ = bound·K·Sp·φ. Along a unit vector n two records' moves differ, in units of bound/Λ,
+    by at most |a·φ| − K(a·φ)(b·φ) + |a·φ'| + K(a·φ')(b·φ'), a = Sn, |a| <= 1, b = Sp. At given a·φ that is most for
+    |φ| = 1 in the plane of a and b. Let ω be the angle between these, and t, −t' those of φ', φ from a, within ±90°:
+    |a| times cos t + cos t' + K|b|·[cos ω·(cos² t − cos² t') + sin ω·(sin t·cos t + sin t'·cos t')], where […] is at
+    most |sin(t + t')|, the length of the two brackets; with θ = (t + t')/2, at most 2cos θ·(1 + K|b|·|sin θ|).
+    004 has 2/(mλ), which is for losses of slope 1 and not for squares.
     """
     whole = positive(penalty) * count(records)
-    pull = 3.0 * math.sqrt(3.0) / 16.0 * math.sqrt((records - 1) / whole)
-    return 2.0 * positive(bound) * (1.0 + pull) / whole
+    pull = 0.5 * math.sqrt((records - 1) / whole)
+    sine = 2.0 * pull / (1.0 + math.sqrt(1.0 + 8.0 * pull**2))  # where −sin θ + pull·cos 2θ = 0
+    return up(2.0 * positive(bound) * math.sqrt(1.0 - sine**2) * (1.0 + pull * sine) / whole)
 
 
 def ridge_coefficients(

@@ -53,6 +53,9 @@ MOST_CELLS: Final = 2**20
 ROUNDED: Final = 2.0**-40
 """By how much clipping a vector in floating point may leave its squared length too large."""
 
+TRUNCATED: Final = 16.0 / ONE
+"""By how much whole multiples of 1/ONE may raise the squared distance of two multi-class records: 1e-4 of it."""
+
 _LEVELS: Final = np.arange(-MOST_SCORE, MOST_SCORE + 1)
 _PROBABILITY: Final = np.rint(expit(_LEVELS * SCORE_UNIT) * ONE)
 _CURVATURE: Final = np.floor(_PROBABILITY * (ONE - _PROBABILITY) / ONE)
@@ -156,17 +159,19 @@ def check_scored(data: ScoredCells) -> None:
 def gradient_sensitivity(adjacency: Neighbours, classes: int) -> L2Sensitivity:
     """ℓ2 of all cells' gradients and curvatures together, weights in [0, 1], c = CURVATURE_SCALE. [clipped-gradients]
 
-    Two classes, C = CLIP: √(C² + c²/16) under add-remove-one, √(4C² + c²/16) under replace-one; both attained. More:
-    √(2C² + 4c²/27), and √(8C² + 8c²/27). A record is in one cell and adds (g, c·h); q being the probability of the
-    wrong class, |g| <= min(q, C) and h <= q(1 − q), so g² + c²h² is largest at q = ½, as C <= ½. Replacing a record in
-    its cell can turn the gradient round, which moves it by at most 2C, and the curvature by at most ¼; two cells are a
-    move of √2 times the first bound, which is less. With more classes ‖g‖ <= √2·C, and Σ h² <= 4/27, as
-    x(1 − x)² <= 4/27; curvatures are not negative, so two of them differ by at most the sum of their squares.
+    Two classes, C = CLIP: √(C² + c²/16) under add-remove-one, √(4C² + c²/16) under replace-one; more: √(2C² + 4c²/27),
+    and √(8C² + c²/8), up to TRUNCATED. All four are attained. A record is in one cell and adds (g, c·h); q being the
+    probability of the wrong class, |g| <= min(q, C) and h <= q(1 − q), so g² + c²h² is largest at q = ½, as C <= ½.
+    Replacing a record in its cell can turn the gradient round, which moves it by at most 2C, and the curvature by at
+    most ¼; two cells are a move of √2 times the first bound, which is less. With more classes ‖g‖ <= √2·C, and Σ h² <=
+    4/27, as x(1 − x)² <= 4/27. Where a gradient turns round, only the two labels' curvatures are left to move, by ¼
+    each: with more of the others' the gradients are not quite opposite, and that costs more than it brings.
     """
-    clip, bend, vectors = (CLIP / ONE) ** 2, CURVATURE_SCALE**2, 1.0 if adjacency == AddRemoveOne() else 2.0
+    clip, bend, replaced = (CLIP / ONE) ** 2, CURVATURE_SCALE**2, adjacency != AddRemoveOne()
     if classes == 2:
-        return L2Sensitivity(up(math.sqrt(vectors**2 * clip + bend / 16.0)))
-    return L2Sensitivity(up(math.sqrt(vectors**2 * (2.0 * clip + ROUNDED) + vectors * 4.0 * bend / 27.0)))
+        return L2Sensitivity(up(math.sqrt((4.0 if replaced else 1.0) * clip + bend / 16.0)))
+    long = 2.0 * clip + ROUNDED
+    return L2Sensitivity(up(math.sqrt(4.0 * long + bend / 8.0 + TRUNCATED if replaced else long + 4.0 * bend / 27.0)))
 
 
 def gradient_query(adjacency: Neighbours, classes: int) -> Query[ScoredCells, FloatArray, L2Sensitivity]:

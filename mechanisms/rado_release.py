@@ -6,6 +6,7 @@ in whatever order. So a sensitivity needs no share for floating point.
 """
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from accountant.rounding import up
 from mechanisms.additive import GaussianKernel
 from mechanisms.core import FloatArray
 from mechanisms.noise import NoiseSource, SecureNoise
+from mechanisms.one_hot import Groups, made_one_hot, moments_l2, one_hot_groups, told
 from mechanisms.plain import PlainMechanism, Query
 from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rado import clipped
@@ -53,9 +55,9 @@ def refuse_other_records(wanted: int, data: Rows[T]) -> None:
         raise ValueError(f"records: this was built for {wanted} records, the data has {data.n}")
 
 
-def _refuse_other_features(wanted: int, sums: FloatArray) -> None:
-    if sums.shape[1] != wanted:
-        raise ValueError(f"features: this was built for {wanted} features, the data has {sums.shape[1]}")
+def _refuse_other_features(wanted: int, found: FloatArray | npt.NDArray[np.float32]) -> None:
+    if found.shape[1] != wanted:
+        raise ValueError(f"features: this was built for {wanted} features, the data has {found.shape[1]}")
 
 
 def paired_rados(
@@ -109,46 +111,52 @@ def noised_rados(
     return PlainMechanism(query, GaussianKernel(sigma), SecureNoise() if noise is None else noise)
 
 
-def exact_moments(values: FloatArray | npt.NDArray[np.float32], records: int) -> FloatArray:
+def exact_moments(values: FloatArray | npt.NDArray[np.float32], records: int, one_hot: Groups = ()) -> FloatArray:
     """Σ zᵢ and Σ zᵢ² of columns clipped to [−1, 1], shape (2, d); exact but for what `exact_steps` cuts.
 
-    values: shape (k, d), of k <= records. A block at a time.
+    values: shape (k, d), of k <= records.  one_hot: see `column_moments`. A block at a time.
     """
     total = np.zeros((2, values.shape[1]))
     for start in range(0, len(values), STEP):
-        rows = exact_steps(np.clip(values[start : start + STEP].astype(np.float64), -1.0, 1.0), 1.0, records)
+        given = made_one_hot(values[start : start + STEP].astype(np.float64), one_hot)
+        rows = exact_steps(np.clip(given, -1.0, 1.0), 1.0, records)
         total += [rows.sum(axis=0), exact_steps(rows * rows, 1.0, records).sum(axis=0)]
     return total
 
 
-def column_moments(features: int, records: int) -> Query[Rows[EdgeVectors], FloatArray, L2Sensitivity]:
+def column_moments(
+    features: int, records: int, one_hot: Iterable[Iterable[int]] = ()
+) -> Query[Rows[EdgeVectors], FloatArray, L2Sensitivity]:
     """Σ zᵢ and Σ zᵢ² of every column, shape (2, features): what standardising columns takes. [000-moments]
 
     Over any blocks of the records, as these sums are exact. [exact-rows]
 
     features: d.  records: m. Values are clipped to [−1, 1]; the data are features here, not edges.
-    Sensitivity: 2√d in ℓ2: from a to b a column moves both by (a−b)²·(1+(a+b)²) <= 4 together, attained at −1 and 1,
-    as |a−b| + |a+b| <= 2.
+    one_hot: groups of columns of which each record has 1 in one and −1 in the others, public; at least two in each. A
+      record that is no such one is made one, by where it is largest.
+    Sensitivity: √(4·(columns in no group) + 8·groups) in ℓ2, attained. From a to b a column moves both by
+    (a−b)²·(1+(a+b)²) <= 4 together, attained at −1 and 1, as |a−b| + |a+b| <= 2; of a group two columns move by 2, and
+    no square does. Raises ValueError for groups that overlap, or of one column.
     """
     width, size = count(features), records_count(records)
+    groups = one_hot_groups(one_hot, width)
 
     def summed(block: Block[EdgeVectors]) -> FloatArray:
-        return exact_moments(block.data.edges, size)
+        _refuse_other_features(width, block.data.edges)
+        return exact_moments(block.data.edges, size, groups)
 
     def moments(data: Rows[EdgeVectors]) -> FloatArray:
-        sums = data.total(summed)
-        _refuse_other_features(width, sums)
-        return sums
+        return data.total(summed)
 
     def check(data: Rows[EdgeVectors]) -> None:
         refuse_other_records(size, data)
         refuse_sizes(size, width)
 
     return Query(
-        f"sums and sums of squares of {width} columns within [-1, 1]",
+        f"sums and sums of squares of {width} columns within [-1, 1]{told(groups)}",
         moments,
         # Squares are cut too: that can add a step, 2^-52·m of 4, and only where the values do not attain the 4.
-        L2Sensitivity(up(2.0 * up(math.sqrt(width)))),
+        L2Sensitivity(moments_l2(width, groups)),
         ReplaceOne(),
         ("000-moments",),
         check,

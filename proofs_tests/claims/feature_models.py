@@ -69,12 +69,23 @@ FEATURE_MODELS: tuple[Claim, ...] = (
     Claim(
         "004-ridge",
         "004, section 4.2: 2/(mλ)",
-        "argmin Σ(c·φ − y)² + mλ|c|², |φ|, |y| <= 1, has Δ₂ <= (2/mλ)(1 + (3√3/16)√((m − 1)/(mλ))).",
+        "argmin Σ(c·φ − y)² + Λ|c|², Λ = mλ, |φ|, |y| <= 1, has Δ₂ <= (2/Λ)·max over θ of cos θ·(1 + (K/2)·sin θ), K "
+        "= √((m − 1)/Λ), and that is reached but for a factor of 1 + 1/Λ where Λ <= m − 1.",
         "false as printed",
-        "the bound on the left",
-        "The printed bound is for losses of slope 1; squares have slopes up to 1 + |c|, and |c| up to 1/(2√λ). Two "
-        "records that lie across the others' direction exceed it, at m = 1000 and λ = 1e-3 by more than 4. The bound "
-        "here comes from Sherman and Morrison's formula; a search reaches .6 of it.",
-        "mechanisms/test_feature_fits.py::test_the_printed_sensitivity_of_ridge_is_false_for_squares",
+        "the bound on the left; the best sin θ is K/(1 + √(1 + 2K²))",
+        "The printed bound is for losses of slope 1; squares have slopes up to 1 + |c|, and it is exceeded by more "
+        "than 4 at m = 1000, λ = 1e-3 (the pair below). Ours: a record beside m − 1 others, H = Σφφᵀ of those, moves "
+        "their c by Gφ(y − c·φ)/(1 + φᵀGφ), G = (H + Λ)⁻¹ (Sherman and Morrison). Let S = ΛG, p = Σyφ/√((m − 1)Λ): "
+        "ppᵀ <= H/Λ by Cauchy and Schwarz, so p = √(H/Λ)·q, |q| <= 1, |Sp| <= max √h/(1 + h) = ½, and c·φ = K·Sp·φ. "
+        "Along a unit vector n two records' moves differ, times Λ, by at most |a·φ| − K(a·φ)(b·φ) + |a·φ'| + "
+        "K(a·φ')(b·φ'), a = Sn, |a| <= 1, b = Sp: denominators are at least 1, labels at most. At given a·φ, a unit "
+        "φ in the plane of a and b does most. ω being the angle of b from a, t and −t' those of φ' and φ, which may "
+        "be taken within ±90° as φ and −φ do the same, it is |a| times cos t + cos t' + K|b|[cos ω(cos² t − cos² t') "
+        "+ sin ω(sin t cos t + sin t' cos t')], and […]² <= ¼(cos 2t − cos 2t')² + ¼(sin 2t + sin 2t')² = sin²(t + "
+        "t'). With θ = (t + t')/2: cos t + cos t' <= 2cos θ, |sin 2θ| = 2cos θ|sin θ|. Reached: others along e with "
+        "h = Λ and label 1, records −sin θ·e ± cos θ·f with label 1; both denominators are 1 + (cos² θ + ½sin² θ)/Λ. "
+        "Adding two one-record bounds, a(1 + K√(a − a²)) each, would be up to 30 % more: they need φ along e, on "
+        "both sides.",
+        "mechanisms/test_feature_fits.py::test_ridge_reaches_its_sensitivity",
     ),
 )

@@ -9,17 +9,26 @@ LEARNERS: Final = (
         "clipped-gradients",
         "ours",
         "Gradients clipped at C and curvatures in units of c, of all cells of a public partition together, have ℓ2 "
-        "sensitivity √(C² + c²/16) when a record comes or goes and √(4C² + c²/16) when one is replaced (two classes;"
-        " C <= ½, c <= 1); √(2C² + 4c²/27) and √(8C² + 8c²/27) for more classes.",
+        "sensitivity √(C² + c²/16) when a record comes or goes and √(4C² + c²/16) when one is replaced (two classes; "
+        "C <= ½, c <= 1); √(2C² + 4c²/27) and, at this C and c, √(8C² + c²/8) for more classes. All are attained.",
         "holds",
-        "C = 13/32, c = 1/2, weights within a public cap",
+        "C = 13/32, c = 1/2, weights within a public cap; whole 2^-16 add 2^-12 to the square of the last",
         "A record is in one cell and adds w·(g, c·h), w in [0, 1]. With q the probability of its wrong class |g| <= "
         "min(q, C), h <= q(1 − q): q²(1 + c²(1 − q)²) rises up to q = C, beyond that c²q²(1 − q)² is largest at ½. "
         "Replacing it in its cell moves g by at most 2C and h by at most ¼; in two cells the move is √2 times the "
-        "first bound, less than 2C as c <= 1. More classes: ‖g‖ is clipped at √2·C, and Σx²(1 − x)² <= 4/27·Σx; h >="
-        " 0, so ‖h − h'‖² <= ‖h‖² + ‖h'‖². Sums are of integers, and where records are encoded, weighted and scored "
-        "alone (the claim records-alone) scores are functions of a record and of releases: then nothing else moves.",
-        "mechanisms/test_gradients.py::test_two_classes_every_vector_within_the_bound_which_is_attained",
+        "first bound, less than 2C as c <= 1. More classes: ‖g‖ is clipped at √2·C, and Σx²(1 − x)² <= 4/27·Σx. Two "
+        "cells, or one label (g·g' >= 0), move by 4C² + 8c²/27 squared at most, which is less. In one cell, labels 1 "
+        "and 2: ‖g − g'‖² <= 8C² − ‖g + g'‖². Past 2, g + g' is −t, t_k = sp_k + s'p'_k, s, s' >= C the factors of "
+        "clipping, and its first two entries add up to Σt or more, so ‖g + g'‖² >= Σt² + (Σt)²/2 >= 1.5·Σt². The "
+        "first two entries of h − h' are within ±¼: 1/8. A further one is at most p_k or p'_k, and c²p_k² <= "
+        "1.5·t_k² if s >= c/√1.5. If not, ‖e_1 − p‖² = 2C²/s² > 1.98, so p_j > .98 for some j > 1. If j = 2, Σp_k² "
+        "past 2 is at most P², P = Σp_k < .02, less than what entry 2 lacks: h_2 >= .98P, |h_2 − h_2'| <= ¼ − h_2. "
+        "If j > 2, t_j > .98C, and 1.5·t_j² > 8c²/27. As for s', p' and entry 1. Weights: the distance is convex in "
+        "(w, w'). Attained by p = (½, ½, 0 …), label 1, and p' = (1, 0 …), label 2. Cutting to whole 2^-16 lowers ‖g "
+        "+ g'‖² by 12·2^-16, and h_2 by 2^-16. Sums are of integers, and where records are encoded, weighted and "
+        "scored alone (the claim records-alone) scores are functions of a record and of releases: then nothing else "
+        "moves.",
+        "mechanisms/test_gradients.py::test_replaced_records_of_many_classes_move_within_the_bound_which_is_attained",
     ),
     Claim(
         "clipped-link",

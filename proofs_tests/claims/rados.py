@@ -114,13 +114,18 @@ RADOS: tuple[Claim, ...] = (
     Claim(
         "000-moments",
         "ours",
-        "Σz and Σz² of d columns within [−1, 1] together move by at most 2√d in ℓ2 when one record is replaced.",
+        "Σz and Σz² of columns within [−1, 1], n of them in no group and the others in g groups that are one-hot, "
+        "one 1 and −1 elsewhere, together move by at most √(4n + 8g) in ℓ2 when one record is replaced.",
         "holds",
-        "2√d; as much as Σz alone",
+        "√(4n + 8g), attained; as much as Σz alone; of records that are not one-hot the first largest counts as 1",
         "From a to b a column moves both by (a−b)² + (a²−b²)² = (a−b)²(1 + (a+b)²), and |a−b| + |a+b| <= 2, so that "
-        "with t = |a−b| it is at most t²(1 + (2−t)²) <= 4, with equality at t = 2 only. Where labels are public, sums "
-        "of each label cost no more: a record is in one of them.",
-        "mechanisms/test_rado_release.py::test_the_sensitivity_of_moments_is_attained_and_by_opposite_ends_only",
+        "with t = |a−b| it is at most t²(1 + (2−t)²) <= 4, with equality at t = 2 only. Of a group of k >= 2 a "
+        "record adds one of k vectors, 1 in one place and −1 in the others, whatever its values are, as the query "
+        "makes it one by itself: two of these differ in two places, by 2 each, and their squares are 1. Places of "
+        "different columns are different, so squares add up; a record that differs in all columns attains it. Which "
+        "columns are groups is public, by the schema. Where labels are public, sums of each label cost no more: a "
+        "record is in one of them; and where only some columns change, only theirs count.",
+        "mechanisms/test_one_hot.py::test_over_all_pairs_of_records_the_sensitivity_is_the_largest_move",
     ),
     Claim(
         "000-decoupled",
@@ -128,11 +133,12 @@ RADOS: tuple[Claim, ...] = (
         "Whole rados can be released where sensitive columns are summed over supports of their own, at the cost of "
         "these columns; over common supports they cannot, nor can two sensitive columns alone, or a real one.",
         "holds",
-        "cost of the sensitive columns alone; common supports: δ >= 1/2 at every ε",
+        "cost of the sensitive columns alone; common supports: δ >= 1/2 at every ε, for one of several categories too",
         "Under FeatureValue the other columns are public and do not depend on the sensitive one, so given them it is "
-        "as if it was released alone. Two columns: all records (+,+) but one (+,−), and π₁ − π₂ tells in every second "
-        "rado; one real column: all others 0. Over supports of their own the expected exponential loss is a product. "
-        "Supports of public columns may be known to anybody: what they sum is public, and they say nothing else.",
+        "as if it was released alone. Two columns: all records (+,+) but one (+,−), and π₁ − π₂ tells in every "
+        "second rado; one real column: all others 0. Over supports of their own the expected exponential loss is a "
+        "product. Supports of public columns may be known to anybody: what they sum is public, and they say nothing "
+        "else.",
         "learners/test_rado_features.py::test_common_supports_tell_two_columns_apart_in_every_second_rado",
     ),
     Claim(

@@ -1,5 +1,6 @@
 """Clipped gradients on public cells: exact sums, exhaustive sensitivities, and what the clipped loss learns."""
 
+import itertools
 import math
 
 import attrs
@@ -8,8 +9,9 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.optimize import minimize, minimize_scalar
+from scipy.spatial.distance import cdist
+from scipy.special import expit, softmax
 
 from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, ReplaceOne
 from mechanisms import GaussianKernel, PlainMechanism, SeededNoise
@@ -21,6 +23,7 @@ from mechanisms.gradients import (
     MOST_SCORE,
     ONE,
     SCORE_UNIT,
+    TRUNCATED,
     WEIGHT_ONE,
     IntArray,
     binary_sums,
@@ -162,15 +165,73 @@ def test_more_classes_within_the_bound_and_most_of_it_reached(classes: int) -> N
     vectors = np.concatenate([gradient, CURVATURE_SCALE * curvature], axis=1) / ONE
     longest = float(np.max(np.linalg.norm(vectors, axis=1)))
     bound = gradient_sensitivity(AddRemoveOne(), classes).value
-    assert 0.95 * bound < longest <= bound
-    assert longest > 0.9 * bound
-    # The same cell, one gradient against its opposite.
-    first, second = np.zeros((1, classes), dtype=np.int32), np.zeros((1, classes), dtype=np.int32)
-    first[0, 0] = second[0, 1] = 32000
-    one = np.concatenate(softmax_terms(first, np.array([1], dtype=np.int8)), axis=1) / ONE
-    other = np.concatenate(softmax_terms(second, np.array([0], dtype=np.int8)), axis=1) / ONE
-    replaced = gradient_sensitivity(ReplaceOne(), classes).value
-    assert 0.9 * replaced < float(np.linalg.norm(one - other)) <= replaced
+    assert 0.9999 * bound < longest <= bound
+
+
+def vectors_of(shares: FloatArray, label: int) -> FloatArray:
+    """What records of these probabilities, shape (k, K), add to their cell; shape (k, 2K). They go through the code."""
+    with np.errstate(divide="ignore"):
+        scores = np.maximum(np.log(shares) / SCORE_UNIT, -(2.0**20))
+    labels = np.full(len(shares), label, dtype=np.int8)
+    gradient, curvature = softmax_terms(np.rint(scores).astype(np.int32), labels)
+    return np.concatenate([gradient, CURVATURE_SCALE * curvature], axis=1) / ONE
+
+
+def simplex(classes: int, parts: int) -> FloatArray:
+    """All probabilities that are multiples of 1/parts."""
+    whole = [each for each in itertools.product(range(parts + 1), repeat=classes - 1) if sum(each) <= parts]
+    return np.array([(*each, parts - sum(each)) for each in whole]) / parts
+
+
+@pytest.mark.parametrize(("classes", "parts"), [(3, 40), (4, 14), (5, 9)])
+def test_replaced_records_of_many_classes_move_within_the_bound_which_is_attained(classes: int, parts: int) -> None:
+    """[clipped-gradients] All pairs of a grid, and one that reaches it: gradients turned round, ½ and ½ against 1."""
+    shares = simplex(classes, parts)
+    bound = gradient_sensitivity(ReplaceOne(), classes).value
+    first = vectors_of(shares, 0)
+    farthest_pair = max(float(np.max(cdist(first, vectors_of(shares, label)))) for label in (0, 1))
+    one, other = np.zeros((1, classes)), np.zeros((1, classes))
+    one[0, :2], other[0, 0] = 0.5, 1.0
+    reached = float(np.linalg.norm(vectors_of(one, 0) - vectors_of(other, 1)))
+    assert farthest_pair <= bound
+    assert 0.9998 * bound < reached <= bound
+    assert reached > 0.9 * bound  # a tenth less would be exceeded
+
+
+@pytest.mark.parametrize("classes", [3, 4, 10, 127])
+def test_no_search_finds_a_replaced_record_that_moves_further(classes: int) -> None:
+    """[clipped-gradients] Ascent from random pairs and from next to the farthest one; before rounding."""
+    rng = np.random.default_rng(classes)
+    clip = math.sqrt(2.0) * CLIP / ONE
+
+    def moved(logits: FloatArray) -> float:
+        added = []
+        for label, row in enumerate(logits.reshape(2, classes)):
+            shares = softmax(row)
+            gradient = np.eye(classes)[label] - shares
+            gradient *= min(1.0, clip / max(float(np.linalg.norm(gradient)), 1e-300))
+            added.append(np.append(gradient, CURVATURE_SCALE * shares * (1.0 - shares)))
+        return -float(np.linalg.norm(added[0] - added[1]))
+
+    best = np.full(2 * classes, -12.0)
+    best[[0, 1, classes]] = 0.0
+    starts = [best + rng.normal(0.0, scale, best.size) for scale in (0.0, 0.5, 2.0)]
+    starts += [rng.normal(0.0, scale, best.size) for scale in (1.0, 4.0)]
+    found = [-minimize(moved, start, method="L-BFGS-B", options={"maxiter": 200}).fun for start in starts]
+    exact = math.sqrt(4.0 * clip**2 + CURVATURE_SCALE**2 / 8.0)
+    assert 0.9999 * exact < max(found) <= exact * (1.0 + 1e-12)
+    assert exact <= gradient_sensitivity(ReplaceOne(), classes).value <= 1.0001 * exact
+
+
+def test_what_the_multi_class_proof_says_of_its_constants() -> None:
+    """[clipped-gradients] Where a factor of clipping is below c/√1.5, some p_j is above .98, and that pays for it."""
+    clip, bend = CLIP / ONE, CURVATURE_SCALE
+    least = bend / math.sqrt(1.5)
+    assert 2.0 * clip**2 / least**2 - 1.0 > 0.98
+    assert 1.5 * (0.98 * clip) ** 2 - TRUNCATED > 8.0 * bend**2 / 27.0
+    assert (0.5 - 0.02) * 0.98 > 0.02
+    two_cells = 4.0 * clip**2 + 8.0 * bend**2 / 27.0
+    assert two_cells < 8.0 * clip**2 + bend**2 / 8.0
 
 
 @given(st.sampled_from(BOTH), st.integers(1, 12), st.integers(0, 10**6), st.booleans())

@@ -58,16 +58,24 @@ def one_pass_at(factor: float) -> Report:
     return moved(claimed, data, data.replaced(1, np.array([1.0, 0.0]), -1.0))
 
 
-def ridge_at(claimed: float | None) -> Report:
-    """Two records across the direction of all others."""
-    query = ridge_coefficients(RECORDS, 2, PENALTY, 1.0)
+def ridge_at(claimed: float | None, penalty: float = PENALTY) -> Report:
+    """Two records across the direction of all others. claimed: in units of what the query says; None is 1."""
+    query = ridge_coefficients(RECORDS, 2, penalty, 1.0)
     if claimed is not None:
-        query = attrs.evolve(query, sensitivity=L2Sensitivity(claimed))
+        query = attrs.evolve(query, sensitivity=L2Sensitivity(claimed * query.sensitivity.value))
+    pull = 0.5 * math.sqrt((RECORDS - 1) / (penalty * RECORDS))
+    sine = 2.0 * pull / (1.0 + math.sqrt(1.0 + 8.0 * pull**2))
     rows = np.zeros((RECORDS, 2))
-    rows[:-1, 0] = math.sqrt(PENALTY * RECORDS / (RECORDS - 1))
-    rows[-1] = np.array([-1.0, 1.0]) / math.sqrt(2.0)
+    rows[:-1, 0] = math.sqrt(penalty * RECORDS / (RECORDS - 1))
+    rows[-1] = -sine, math.sqrt(1.0 - sine**2)
     data = Rows(rows, np.ones(RECORDS))
-    return moved(query, data, data.replaced(RECORDS - 1, np.array([-1.0, -1.0]), 1.0))
+    return moved(query, data, data.replaced(RECORDS - 1, rows[-1] * np.array([1.0, -1.0]), 1.0))
+
+
+def printed_ridge() -> Report:
+    """2/(mλ), at a small penalty."""
+    printed = 2.0 / (RECORDS * PENALTY)
+    return ridge_at(printed / ridge_coefficients(RECORDS, 2, PENALTY, 1.0).sensitivity.value)
 
 
 MUTANTS = (
@@ -86,5 +94,7 @@ MUTANTS = (
     Mutant("one pass of SGD, a tenth less", "the last record, opposite labels", "004-one-pass",
            partial(one_pass_at, 1.0 / 0.9), partial(one_pass_at, 1.0), "sensitivity"),
     Mutant("ridge at 2/(mλ)", "squares have slopes above 1", "004, section 4.2",
-           partial(ridge_at, 2.0 / (RECORDS * PENALTY)), partial(ridge_at, None), "sensitivity"),
+           printed_ridge, partial(ridge_at, None), "sensitivity"),
+    Mutant("ridge, a tenth less", "two records across the others that pull back", "004-ridge",
+           partial(ridge_at, 0.9, 0.1), partial(ridge_at, None, 0.1), "sensitivity"),
 )  # fmt: skip

@@ -11,9 +11,9 @@ from accountant import ApproxDP, FeatureValue, FeatureValues
 from learners.coding import Coding
 from learners.rado_coding import RadoTable
 from learners.rado_features import class_moments
-from mechanisms import EdgeVectors, L2Sensitivity, Query, RandomRados, Vectors, paired_rados, rados_over
+from mechanisms import EdgeVectors, L2Sensitivity, Query, RandomRados, Vectors, column_moments, paired_rados, rados_over
 from mechanisms.core import FloatArray
-from mechanisms.rows import Rows
+from mechanisms.rows import MemoryRows, Rows
 from proofs_tests.harness import Pair, Report, check_mechanism, check_sensitivity
 from proofs_tests.mutants.mutant import Lawful, Mutant, both_ways
 
@@ -54,6 +54,16 @@ def two_features_at(factor: float) -> Report:
     return check_sensitivity(attrs.evolve(query, sensitivity=claimed), [Pair(sample(-1.0), sample(1.0))])
 
 
+def one_hot_at(squared: float, *, made: bool = True) -> Report:
+    """A group of three and a number, all changed. made: whether records are made one-hot, or summed as they come."""
+    query = column_moments(4, 2, ((0, 1, 2),))
+    if not made:
+        query = attrs.evolve(query, evaluate=column_moments(4, 2).evaluate)
+    ends = [[-1.0, 1.0, -1.0, 1.0], [1.0, -1.0, -1.0, -1.0]] if made else [[-1.0] * 4, [1.0] * 4]
+    pair: Pair[Rows[EdgeVectors]] = Pair(*(MemoryRows.of(EdgeVectors(np.array([end, [0.0] * 4])), 2) for end in ends))
+    return check_sensitivity(attrs.evolve(query, sensitivity=L2Sensitivity(math.sqrt(squared) + 1e-9)), [pair])
+
+
 Bits = tuple[tuple[float, float], ...]
 """Records: a public number and a sensitive one of −1 and 1."""
 
@@ -90,6 +100,12 @@ MUTANTS = (
            partial(unpaired, 1.0), partial(unpaired, math.sqrt(2.0)), "sensitivity"),
     Mutant("two sensitive features charged as one", "both values of a record may change", "000-moments",
            partial(two_features_at, math.sqrt(2.0)), partial(two_features_at, 1.0), "sensitivity"),
+    Mutant("a category that changes charged as one column", "two of its columns move", "000-moments",
+           partial(one_hot_at, 8.0), partial(one_hot_at, 12.0), "sensitivity"),
+    Mutant("one-hot columns, a tenth less", "two of its columns move, by 2 each", "000-moments",
+           partial(one_hot_at, 0.81 * 12.0), partial(one_hot_at, 12.0), "sensitivity"),
+    Mutant("records taken to be one-hot that are not", "all columns of a group move", "000-moments",
+           partial(one_hot_at, 12.0, made=False), partial(one_hot_at, 12.0), "sensitivity"),
     Mutant("DP-FEAT's whole vectors", "other columns show which records were summed", "claims.md §3, 000 Thm 6",
            partial(published, True), partial(published, False), "exact law"),
 )  # fmt: skip
