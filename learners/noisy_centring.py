@@ -24,7 +24,7 @@ class NoisyCentring:
 
     scale: σ > 0 per coordinate, for "gamma-norm" the scale of the noise's length, in units of the unit ball.
     rounding: r >= 0, the most that the points may have, see `unit_ball_mean`.
-    Cost of a round: GDP((2ζ + r)/σ), or PureDP((2ζ + r)/scale); half of what 003 charges, but for r.
+    Cost of a round: GDP((2ζ + r)/σ), or LaplaceDP((2ζ + r)/scale); half of what 003 charges, but for r.
     Dividing by the length is post-processing: without it h leaves [−1, 1], and the advantage is the square of what it
     could be. [003-Thm26]
     """

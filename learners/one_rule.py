@@ -102,7 +102,7 @@ class PrivateOneRule(RobustLearner[OneRule]):
 
     layout: public.  eta: inverse noise scale per unit of weighted error, positive.
     selection: see `learners.selections.choosing`.
-    Costs: one release a round, of ε = eta·(2ζ + rounding): BoundedRange, or PureDP by permute-and-flip.
+    Costs: one release a round, of ε = eta·(2ζ + rounding): BoundedRange, or LaplaceDP by permute-and-flip.
     """
 
     layout: Layout

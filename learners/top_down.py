@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 import numpy as np
 
-from accountant import BoundedRange, Cost, Description, Protected, PureDP
+from accountant import BoundedRange, Cost, Description, LaplaceDP, Protected
 from accountant._numbers import count, positive
 from boosting.measures import FloatArray
 from boosting.schema import Spender
@@ -185,7 +185,7 @@ class PrivateTopDown(RobustLearner[Tree]):
 
     Costs, for certificates up to ζ: η·8ζ(1 − ζ) per split for Gini [001-criterion-range], η·2ζ for errors
     [error-improvement], label_width times that for all labels [001-leaf-labels]; bounded range throughout, but splits
-    by permute-and-flip are PureDP.
+    by permute-and-flip are LaplaceDP.
     """
 
     layout: Layout
@@ -213,7 +213,7 @@ class PrivateTopDown(RobustLearner[Tree]):
     def costs(self, slickness: Slickness) -> Sequence[Cost]:
         """splits + 1 releases a round. Labels as wide as a split cost just as much, so that plans have few steps."""
         *splits, labels = super().costs(slickness)
-        same = BoundedRange(splits[0].epsilon) if isinstance(splits[0], BoundedRange | PureDP) else labels
+        same = BoundedRange(splits[0].epsilon) if isinstance(splits[0], BoundedRange | LaplaceDP) else labels
         return (*splits, same if self.label_width == 1.0 else labels)
 
     def releases(self, zeta: float) -> Sequence[Robust]:

@@ -210,3 +210,15 @@ def test_noise_in_the_euclidean_norm_is_no_easier_to_tell_apart(dimension: int) 
     laws_ = [(volume - np.hypot(along[:, None] - shift, across)).ravel() for shift in (0.0, 1.0)]
     both = Pair(*(law - np.log(np.sum(np.exp(law))) for law in laws_))
     assert 0.3 < laplace_shift(both) <= 1.0 + 1e-3
+
+
+@given(st.integers(2, 40), st.floats(0.05, 4.0))
+def test_randomized_response_among_enough_answers_is_no_easier_to_tell_apart(answers: int, epsilon: float) -> None:
+    """δ(x) = (e^ε − e^x)/(e^ε + k − 1), at most ½(1 − e^{x−ε}) from k = e^ε + 1 on; with two answers it is easier."""
+    logs = np.zeros((2, answers))
+    logs[0, 0] = logs[1, 1] = epsilon
+    both = Pair(*(row - np.log(np.sum(np.exp(row))) for row in logs))
+    if answers >= math.exp(epsilon) + 1.0:
+        assert laplace_shift(both) <= epsilon * (1 + 1e-9)
+    else:
+        assert laplace_shift(both) > epsilon

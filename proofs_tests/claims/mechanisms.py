@@ -114,7 +114,8 @@ MECHANISMS: tuple[Claim, ...] = (
         "sinh(c√w)/√w, c = ε/2. C is entire of order ½ in w with zeros w = −z², z·cos(cz) + sin(cz) = 0, the "
         "eigenvalues of u″ = −z²u, u(0) = 0, u(c) + u′(c) = 0, all z² > 0. By Hadamard ln C = ln C(0) + Σ ln(1 + "
         "w/z²), concave, so below its tangent at w = 1, α = 1, where D_α is the Kullback–Leibler divergence: (α − "
-        "1)D_α <= (β² − 1)/4·KL = α(α − 1)·KL.",
+        "1)D_α <= (β² − 1)/4·KL = α(α − 1)·KL. ε-randomized response among k >= e^ε + 1 answers is no easier either: "
+        "(e^ε − e^x)/(e^ε + k − 1) <= ½(1 − e^{x−ε}) <= 1 − e^{(x−ε)/2}; among two it is, and costs PureDP(ε) in full.",
         "accountant/test_laplace.py::test_rho_is_the_divergence_at_order_one_rounded_up_and_no_order_exceeds_it",
     ),
     Claim(

@@ -17,6 +17,7 @@ from accountant import (
     BasicComposition,
     BoundedRange,
     Cost,
+    GDPComposition,
     LaplaceDP,
     Plan,
     PureDP,
@@ -99,10 +100,10 @@ def test_numbers_are_the_accountants(cost: PureDP | LaplaceDP | BoundedRange, ro
 def test_filters_and_fixed_plans_are_told_apart() -> None:
     _, rules = price_json("--mechanism", "pure-dp:0.1@10")
     kinds = {name: rule["valid_for"] for name, rule in rules.items()}
-    filters = {"gdp", "basic", "advanced", "advanced-textbook", "zcdp"}
+    filters = {"basic", "advanced", "advanced-textbook", "zcdp", "gdp"}
     assert kinds == {rule.name: "filter" if rule.name in filters else "fixed plan" for rule in RULES}
     # What is called a filter is a rule that a ledger can be opened with.
-    openable = (BasicComposition, AdvancedComposition, TextbookComposition, ZCDPComposition)
+    openable = (BasicComposition, AdvancedComposition, TextbookComposition, ZCDPComposition, GDPComposition)
     assert filters == {rule.name for rule in openable}
 
 
