@@ -2,7 +2,8 @@
 
 Some rules are filters, for costs that are chosen on the way; the others are for rounds that were fixed in advance, as
 is `Plan.price`, which takes the best of them. The peer is dp-accounting's privacy-loss distribution. It has none for
-bounded range: there the reference is the exact law of the worst two-candidate exponential mechanism, repeated.
+bounded range: there the reference is the exact law of the worst two-candidate exponential mechanism, repeated. Last
+come all kinds of cost under all that takes them, and our own learners at their defaults, over what is reached.
 """
 
 import math
@@ -11,9 +12,6 @@ from functools import partial
 from typing import Final, TypeAlias
 
 import attrs
-import numpy as np
-from scipy.optimize import brentq
-from scipy.special import gammaln, log_ndtr
 
 from accountant import (
     GDP,
@@ -28,6 +26,8 @@ from accountant import (
     fixed_plans,
 )
 from accountant.rounding import float_up
+from benchmarks import tightness, tightness_learners
+from benchmarks.exact_prices import DELTA, gaussian_epsilon, two_point_epsilon, worst_range_epsilon
 from benchmarks.report import Cell, Grid, Line, Measured, Report, Table, at_least, at_most
 from benchmarks.run import Missing
 from benchmarks.suite import Part, Setting
@@ -39,7 +39,6 @@ Round: TypeAlias = PureDP | GDP | BoundedRange
 Rule: TypeAlias = Callable[[Round, int], float | None]
 """ε at DELTA of so many rounds; None where the rule has no theorem for them."""
 
-DELTA: Final = 1e-5
 COSTS: Final[tuple[Round, ...]] = (PureDP(0.1), PureDP(0.01), GDP(0.05), BoundedRange(0.05))
 
 ABOVE: Final = 1.01
@@ -56,47 +55,8 @@ THEIRS: Final = 1e-5
 CELLS: Final = 512
 """Steps of the peer's grid to a round's ε or μ: a power of two, so that an ε is a whole number of steps."""
 
-OFFSETS, SEARCHES = 40, 3
-
 
 # --- exact values and the peer ----------------------------------------------------------------------------------------
-
-
-def two_point_epsilon(rounds: int, high: float, low: float) -> float:
-    """ε at DELTA of a loss that is `high` or `low` (E e^{−loss} = 1), added up over the rounds: exact."""
-    p = (math.exp(-low) - 1.0) / (math.exp(-low) - math.exp(-high))
-    times = np.arange(rounds + 1, dtype=np.float64)
-    choose = gammaln(rounds + 1.0) - gammaln(times + 1.0) - gammaln(rounds - times + 1.0)
-    law = np.exp(choose + times * math.log(p) + (rounds - times) * math.log1p(-p))
-    losses = times * high + (rounds - times) * low
-
-    def excess(x: float) -> float:
-        over = losses > x
-        return float(np.sum(law[over] * -np.expm1(x - losses[over]))) - DELTA
-
-    return float(brentq(excess, 0.0, rounds * high, xtol=1e-12)) if excess(0.0) > 0.0 else 0.0
-
-
-def worst_range_epsilon(rounds: int, width: float) -> float:
-    """The largest over offsets t of two-point losses {t, t − width}. Any offset gives a value that no price may be
-    below, so a coarse search is safe."""
-    low, high, best = 0.0, width, 0.0
-    for _ in range(SEARCHES):
-        offsets = np.linspace(low, high, OFFSETS + 1)[1:-1]
-        found = [two_point_epsilon(rounds, t, t - width) for t in offsets.tolist()]
-        place, best = int(np.argmax(found)), max(best, *found)
-        step = (high - low) / OFFSETS
-        low, high = float(offsets[place]) - step, float(offsets[place]) + step
-    return best
-
-
-def gaussian_epsilon(mu: float) -> float:
-    """ε at DELTA of one Gaussian release, by the formula as Balle & Wang 2018 print it; not the accountant's code."""
-
-    def excess(x: float) -> float:
-        return math.exp(log_ndtr(0.5 * mu - x / mu)) - math.exp(x + log_ndtr(-0.5 * mu - x / mu)) - DELTA
-
-    return float(brentq(excess, 0.0, 0.5 * mu * mu + mu * math.sqrt(-2.0 * math.log(DELTA)), xtol=1e-13))
 
 
 def exact(cost: Round, rounds: int) -> float:
@@ -254,8 +214,13 @@ def times(rounds: Sequence[int], repeats: int, judged: bool) -> list[Table]:
 
 
 def parts(setting: Setting) -> list[Part]:
-    """One for each cost of a round, and the times."""
+    """One for each cost of a round, and the times; then all kinds of cost under all rules, and our own learners."""
     rounds = (1, 10, 100, 1_000) if setting.quick else (1, 10, 100, 1_000, 10_000)
     found = [Part(label(cost), partial(composed, cost, rounds), 0.3 if setting.quick else 4.0) for cost in COSTS]
     repeats = 3 if setting.quick else 9
-    return [*found, Part("times", partial(times, rounds, repeats, not setting.quick), 3.0 if setting.quick else 10.0)]
+    few, times_of = (1, 10) if setting.quick else tightness.ROUNDS, partial(times, rounds, repeats, not setting.quick)
+    kinds = [Part(f"tightness, {kind}", partial(tightness.table, kind, few), 3.0) for kind in tightness.KINDS]
+    names = tuple(tightness_learners.LEARNERS)[:4] if setting.quick else tuple(tightness_learners.LEARNERS)
+    own = partial(tightness_learners.learners, names, (2, 5) if setting.quick else (2, 5, 20))
+    last = [Part("tightness, our learners", own, 15.0), Part("times", times_of, 3.0 if setting.quick else 10.0)]
+    return [*found, *kinds, *last]

@@ -8,10 +8,12 @@ import pytest
 
 from accountant import GDP, BoundedRange, PureDP, curves, gaussian
 from benchmarks import composition
-from benchmarks.composition import DELTA, OURS
+from benchmarks.composition import OURS
+from benchmarks.exact_prices import DELTA
 from benchmarks.report import Grid, Measured, Report
 from benchmarks.run import Missing
 from benchmarks.suite import Setting
+from benchmarks.tightness import KINDS
 
 
 def test_one_round_is_randomized_response() -> None:
@@ -70,4 +72,5 @@ def test_every_price_has_a_time(tmp_path: Path) -> None:
     assert all(isinstance(cell, Measured) and cell.value > 0.0 for row in grid.rows for cell in row[1:])
     assert isinstance(asked, Report)
     assert [line.met for line in asked.lines] == [None] * len(composition.COSTS)
-    assert len(composition.parts(Setting(None, True, tmp_path))) == len(composition.COSTS) + 1
+    names = [part.name for part in composition.parts(Setting(None, True, tmp_path))]
+    assert len(names) == len(set(names)) == len(composition.COSTS) + len(KINDS) + 2
