@@ -37,6 +37,9 @@ A gain is at most n and off by less than 4·2^-53 of itself. Nodes that no repla
 gains; two nodes, two candidates and two samples make 8·4·2^-53 = 2^-48 per record.
 """
 
+STEPS: Final = 100
+"""Halvings of an interval of fewer than 2^33 records: the best place in it is then known to the last digit."""
+
 VALUE_ROUNDING: Final = 2.0**-50
 """The same for the norm of a change of leaf values: two leaves in two samples, each off by less than 2^-52."""
 
@@ -54,16 +57,53 @@ def _purity(cells: FloatArray, regularization: float) -> FloatArray:
     return np.asarray((cells[..., 1] * UNIT) ** 2 / (cells[..., 0] + regularization))
 
 
-def gain_range(n: int, regularization: float) -> RangeSensitivity:
-    """8(n − 1)/(n + λ) over all choices of one split per node of a level; approached. [dpboost-gain]
+def _rise(others: float, regularization: float) -> float:
+    """The most that one more record changes S²/(m + λ) of a child with m others: 1 − λ²/(w(w + 1)), w = m + λ."""
+    w = others + regularization
+    return 1.0 - (regularization / w) * (regularization / (w + 1.0))
 
-    One more record of gradient a in a child with m others of mean r·(m + λ)/m changes S²/w, w = m + λ, by
-    (w(2ar − r²) + a²)/(w + 1), r = S/w. With |a| <= 1 and |r| <= m/w that is at most 1 − λ²/(w(w + 1)) and, for m >= 1,
-    at least −3 + (4 + 4λ − λ²/w)/(w + 1); both ends move outwards with m, and lie 4m/(m + 1 + λ) apart. A record
-    touches one child of every candidate of its node, so with m <= n − 1 it widens that node's range by at most
-    4(n − 1)/(n + λ), and nothing elsewhere. Replacing is taking one away and adding another, in whatever nodes.
+
+def _fall(others: float, regularization: float) -> float:
+    """The most that it takes from it, where there are others: 3 − (4 + 4λ − λ²/w)/(w + 1)."""
+    w = others + regularization
+    return 3.0 - (4.0 + 4.0 * regularization - regularization * (regularization / w)) / (w + 1.0)
+
+
+def _best_part(others: int, regularization: float) -> float:
+    """p in [0, N − 1] where rise(p) + fall(N − p), which is concave there, is largest: by halving, on its slope.
+
+    The best whole number is the one below it or the one above.
     """
-    return RangeSensitivity(up(8.0 * max(n - 1, 0) / (n + regularization) + GAIN_ROUNDING * n))
+
+    def rising(p: float) -> bool:
+        w, v = p + regularization, others - p + regularization
+        gained, lost = ((regularization / each) * (regularization / (each + 1.0)) for each in (w, v))
+        falls = 4.0 * ((1.0 + regularization) / (v + 1.0)) / (v + 1.0) - lost * (1.0 / v + 1.0 / (v + 1.0))
+        return gained * (1.0 / w + 1.0 / (w + 1.0)) > falls
+
+    low, high = 0.0, float(others - 1)
+    for _ in range(STEPS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if rising(middle) else (low, middle)
+    return low
+
+
+def gain_range(n: int, regularization: float) -> RangeSensitivity:
+    """2·max over p of rise(p) + fall(n − 1 − p) over all choices of one split per node of a level. [dpboost-gain]
+
+    p: whole, 0 … n − 2. Attained. One more record of gradient a in a child with m others, S the sum of theirs, changes
+    S²/w, w = m + λ, by (a² + 2aS − S²/w)/(w + 1). With |a| <= 1 and |S| <= m that is at most `_rise` and, for m >= 1,
+    at least −`_fall`. To rise in a child of one candidate and to fall in one of another takes others of opposite sign,
+    and those that are in both children help neither: p for the rise and n − 1 − p for the fall is all there are. At
+    most 8; where λ is large beside n, half of 2·(rise + fall)(n − 1). A record touches one child of every candidate of
+    its node, and nothing elsewhere. Replacing is taking one away and adding another, in whatever nodes: twice as much.
+    """
+    if n <= 1:
+        return RangeSensitivity(GAIN_ROUNDING * n)
+    below = math.floor(_best_part(n - 1, regularization))
+    parts = range(max(0, below - 1), min(n - 1, below + 3))
+    widest = max(_rise(part, regularization) + _fall(n - 1 - part, regularization) for part in parts)
+    return RangeSensitivity(up(2.0 * widest + GAIN_ROUNDING * n))
 
 
 def leaf_values(cells: FloatArray, regularization: float, bound: float) -> FloatArray:

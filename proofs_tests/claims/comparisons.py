@@ -33,15 +33,27 @@ COMPARISONS: Final = (
         "dpboost-gain",
         "ours, for Li, Wu, Wen & He 2020, Lemma 1",
         "Over all choices of one split per node of a level, gains S²/(m + λ) with |g| <= 1 change by a range of at "
-        "most 8(n − 1)/(n + λ) under replace-one; 8 is approached.",
+        "most 2·max over p + q = n − 1 of A(p) + B(q), A(m) = 1 − λ²/(w(w + 1)), B(m) = 3 − (4 + 4λ − λ²/w)/(w + 1), "
+        "w = m + λ, under replace-one; that is attained, at most 8(n − 1)/(n + λ), and about half of it where λ is "
+        "far above n.",
         "tightened",
-        "gain_range",
-        "Adding gradient a to a child with w = m + λ, r = S/w changes S²/w by (w(2ar − r²) + a²)/(w + 1). It is "
-        "convex in a, and |r| <= m/w, so it is at most 1 − λ²/(w(w + 1)). For m >= 1 it is at least −3 + (4 + 4λ − "
-        "λ²/w)/(w + 1). Both ends move outwards with m; their distance is 4m/(m + 1 + λ) <= 4(n − 1)/(n + λ). For n "
-        "= 1 all candidates change alike. A record touches one child per candidate of its node only. Replacing is "
-        "one removal and one addition, in whatever nodes.",
-        "mechanisms/test_gradient_queries.py::test_eight_is_approached_so_a_tenth_less_is_caught",
+        "gain_range, the maximum over whole p",
+        "A gradient a, say a >= 0, in a child with m others changes S²/w by G = (a² + 2aS − S²/w)/(w + 1). G <= a², "
+        "at S = aw; for 0 <= S <= aw it falls in w and rises in S. So its maximum over S <= s, s <= m, is at most "
+        "Â(s), a² where s >= a(s + λ), else G at m = S = s. A record touches one child of every candidate, so the "
+        "range is that of G at two candidates: u others in both children with sum σ, p and q in one only, p + q + u "
+        "<= N = n − 1. If σ <= 0, the first S is at most p: G <= Â(p), while the other is at least B̂(q + u), G's "
+        "minimum for as many others, at S = −m. If σ >= 0, the first is at most Â(p + u), and the other's S >= −q; G "
+        "is concave in S, so its minimum is at S = −q, where G rises in w if q >= 1 (its slope has the sign of (s − "
+        "a)((2w + 1)s + a), s = S/w), hence at least B̂(q); or at S = m = q + u, s > a, where a² − G <= s²w/(w + 1) "
+        "<= N/(N + 1 + λ). If q = 0, a² − G is at most that or, at S = 0, Â(p + u) − a²/(w + 1) <= 2N/(N + 1 + λ). A "
+        "+ B at p = ⌊N/2⌋ is more: 2N/(N/2 + 1 + λ), or for odd N, dropping p²/w against (p + 1)²/w, 2N/((N + 3)/2 + "
+        "λ) at least. Â(p) − B̂(q) rises in a for q >= 1: a = 1 gives A(p) + B(q), both rising. A is concave, and B "
+        "for m >= 1, as λ²(3/w + 3/w² + 1/w³) <= 4 + 4λ for w >= 1 + λ: one maximum over p in [0, N − 1], whole ones "
+        "next to it. For n = 1 all candidates change alike. Replacing is one removal and one addition, in whatever "
+        "nodes: twice. Attained by p others of gradient 1 and q of −1 that two candidates tell apart, and a record "
+        "that agrees with one of them, then with the other.",
+        "mechanisms/test_gradient_queries.py::test_the_range_of_gains_is_attained",
     ),
     Claim(
         "dpboost-3g2",

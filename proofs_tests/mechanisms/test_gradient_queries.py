@@ -6,6 +6,8 @@ import math
 import attrs
 import numpy as np
 import pytest
+from hypothesis import given, target
+from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ReplaceOne
 from mechanisms import ExponentialKernel, L1Sensitivity, LaplaceKernel, LInfSensitivity, PlainSelection, Query
@@ -79,6 +81,60 @@ def limit(half: int) -> Pair[Records]:
     """Both features tell signs apart; a record agrees with the second, and then with the first."""
     base: Records = ((0, 1, 1, 1.0),) * half + ((0, 0, 0, -1.0),) * half
     return Pair((*base, (0, 0, 1, 1.0)), (*base, (0, 1, 0, 1.0)))
+
+
+def farthest(positive: int, negative: int) -> Pair[Records]:
+    """As `limit`, with as many others of either sign as one likes."""
+    base: Records = ((0, 1, 1, 1.0),) * positive + ((0, 0, 0, -1.0),) * negative
+    return Pair((*base, (0, 0, 1, 1.0)), (*base, (0, 1, 0, 1.0)))
+
+
+@pytest.mark.parametrize("regularization", [0.1, 1.0, 7.5, 200.0, 3000.0])
+@pytest.mark.parametrize("n", [2, 3, 5, 24, 200])
+def test_the_range_of_gains_is_attained(n: int, regularization: float) -> None:
+    """[dpboost-gain] By the best of all ways to divide the others, so 10 % less fails."""
+    query = gain_query(n, regularization)
+    ratios = [check_sensitivity(query, [farthest(p, n - 1 - p)]).ratio for p in range(n)]
+    assert 0.99999 < max(ratios) <= 1.0
+    less = attrs.evolve(query, sensitivity=RangeSensitivity(0.9 * query.sensitivity.value))
+    with pytest.raises(ClaimViolated):
+        check_sensitivity(less, [farthest(int(np.argmax(ratios)), n - 1 - int(np.argmax(ratios)))])
+
+
+Divided = tuple[int, int, int, float, float, float, float]
+
+
+@given(
+    st.tuples(
+        *[st.integers(0, 30)] * 3, st.floats(0.0, 1.0), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0), st.floats(-1.0, 1.0)
+    ),
+    st.floats(0.05, 500.0),
+)
+def test_no_others_in_both_children_widen_the_range(divided: Divided, regularization: float) -> None:
+    """[dpboost-gain] u others in both children, p and q in one only, of any gradients: real sums, any a."""
+    u, p, q, a, both, one, other = divided
+    v, w = u + p + regularization, u + q + regularization
+
+    def change(total: float, weight: float) -> float:
+        return (a * a + 2.0 * a * total - total * total / weight) / (weight + 1.0)
+
+    told = change(u * both + p * one, v) - change(u * both + q * other, w)
+    target(told / max(0.5 * gain_range(u + p + q + 1, regularization).value, 1e-9))
+    assert told <= 0.5 * gain_range(u + p + q + 1, regularization).value + 1e-12
+
+
+@pytest.mark.parametrize("regularization", [1e-3, 0.1, 1.0, 30.0, 1e3, 1e6])
+def test_the_best_division_of_others_is_found(regularization: float) -> None:
+    """[dpboost-gain] Against all of them; and it is at most the sum of both extremes."""
+    for n in (2, 3, 4, 10, 1000):
+        p = np.arange(n - 1.0)
+        w, v = p + regularization, n - 1 - p + regularization
+        rise = 1.0 - regularization**2 / (w * (w + 1.0))
+        fall = 3.0 - (4.0 + 4.0 * regularization - regularization**2 / v) / (v + 1.0)
+        found, best = gain_range(n, regularization).value, float(np.max(2.0 * (rise + fall)))
+        assert best <= found <= best * (1.0 + 1e-9) + 1e-9
+        assert found <= 8.0 * (n - 1) / (n + regularization) + 1e-9
+    assert gain_range(2**32, regularization).value <= 8.0 + 2.0**-13
 
 
 @pytest.mark.parametrize("half", [200, 5000])
