@@ -117,7 +117,7 @@ def ledger() -> None:
 @click.option(
     "--composition",
     type=click.Choice(["basic", "advanced", "zcdp", "gdp"]),
-    help="How costs add up: basic adds epsilons, advanced their squares, zcdp adds rhos, gdp squares of mus, "
+    help="How costs add up: basic adds epsilons, advanced and zcdp add rhos, gdp squares of mus, "
     "which is exact where all noise is Gaussian, and takes nothing else. Default: basic, with --rho zcdp, with --mu "
     "gdp.",
 )

@@ -34,6 +34,7 @@ from accountant import (
 )
 from accountant.calibration import largest_eta
 from accountant.gaussian_rule import LARGEST_MU, least_mu
+from mechanisms.parallel import one_cost
 
 RULE = GDPComposition()
 WIDE = ApproxDP(1e6, 1e-6)
@@ -91,6 +92,12 @@ def test_a_ledger_stops_before_its_budget_and_reads_out_the_exact_curve(budget: 
     else:
         assert isinstance(spent, GDP)
         assert spent.mu == pytest.approx(mu, rel=1e-12)
+
+
+def test_a_program_over_lanes_costs_one_gaussian() -> None:
+    assert one_cost(Plan.of(GDP(0.5), 4), RULE, 0.0) == (GDP(1.0), "gdp-filter")
+    with pytest.raises(UnsupportedCost):
+        one_cost(Plan.of(BoundedRange(0.5), 4), RULE, 0.0)
 
 
 def test_it_affords_more_than_a_ledger_that_adds_up_rho() -> None:

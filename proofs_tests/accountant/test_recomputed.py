@@ -21,6 +21,7 @@ from accountant import (
     Cost,
     Description,
     Entry,
+    LaplaceDP,
     Ledger,
     Plan,
     PureDP,
@@ -166,6 +167,20 @@ def test_a_kind_of_cost_that_the_mechanism_does_not_have_is_found_out() -> None:
         ledger = open_ledger(ROOMY)
         ledger.reserve(Plan.of(cost), adjacency=ReplaceOne(), mechanism=said)
         assert second_opinion(ledger.entries).agrees == right, cost
+
+
+@pytest.mark.parametrize("name", ["Laplace", "GammaNorm", "NoisyMax", "PermuteAndFlip"])
+def test_books_from_before_there_was_laplace_dp_go_on_agreeing(name: str) -> None:
+    """They declared the pure cost of the same ε, which is more; a tenth less is found out as before."""
+    mechanism = MECHANISMS[name]
+    assert isinstance(mechanism.cost, LaplaceDP)
+    for factor in (1.0, 0.9):
+        ledger = open_ledger(ROOMY)
+        plan = Plan.of(PureDP(factor * mechanism.cost.epsilon))
+        ledger.reserve(plan, adjacency=ReplaceOne(), mechanism=mechanism.description)
+        opinion = second_opinion(ledger.entries)
+        assert opinion.agrees == (factor == 1.0), opinion
+        assert opinion.checked == 1
 
 
 def test_mechanisms_that_nothing_is_known_about_are_named() -> None:
