@@ -46,7 +46,8 @@ def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> 
     found = gaussian.epsilon(finite_up(math.sqrt(total)), delta)
     if _nearly_all(widths, total):
         return found
-    finer = adaptive_range.epsilon(widths, delta, min(above, found))
+    # By `above` as it came: it lays the grid's window, and the last digits of prices in older books go by it.
+    finer = adaptive_range.epsilon(widths, delta, above)
     return found if finer is None else min(found, finer)
 
 
