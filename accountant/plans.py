@@ -246,7 +246,7 @@ class Plan:
         return found if math.isfinite(found) else None
 
     def _bounded_range(self, delta: float, enough: float | None) -> float | None:
-        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptive ones [L5, L6]."""
+        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptive ones [L5] [L6]."""
         widths: list[tuple[float, int]] = []
         for step in self.steps:
             if not isinstance(step.cost, BoundedRange):

@@ -32,7 +32,7 @@ NEARLY_ALL: Final = 1.006
 
 
 def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> float | None:
-    """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively. [L5, L6]
+    """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively. [L5] [L6]
 
     The smaller of this bound and that of `adaptive_range`, which is asked where it may be the smaller one.
 
