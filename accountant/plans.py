@@ -42,6 +42,9 @@ ROUTE_CLAIMS: Final = {
 }
 """Which claim a route rests on."""
 
+ORDERED: Final = ("bounded-range",)
+"""Routes whose price depends on the order of unequal rounds, so that rounds must not be sorted or grouped before."""
+
 ROUTES: Final = (*QUICK, "pld", "bounded-range")
 """All routes of `Plan.price`, by name: theorems for costs that were fixed in advance."""
 

@@ -60,7 +60,7 @@ def _nearly_all(widths: Sequence[tuple[float, int]], total: float) -> bool:
 def square(widths: Sequence[tuple[float, int]]) -> float | None:
     """μ² of the Gaussian release that stands above all of them, rounded up. [L6]
 
-    widths: (width >= 0, rounds), in the order of release, which matters a little.
+    widths: (width >= 0, rounds), in the order of release, on which the bound depends.
     Returns None where one is wider than WIDEST.
     """
     total = 0.0
