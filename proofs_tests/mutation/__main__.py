@@ -61,7 +61,7 @@ def _verdicts(module: str, subject: Subject, journal: Journal) -> Iterator[tuple
     for mutant in mutants_of(module, source, subject.skipped):
         verdict = journal.known(mutant)
         if verdict is None:
-            verdict = trial(module, mutant.source, subject.tests, 5.0 + 5.0 * seconds)
+            verdict = trial(module, mutant.source, subject.tests, 2.0 + 5.0 * seconds)
             journal.add(mutant, verdict)
         yield mutant, verdict
 

@@ -84,17 +84,18 @@ def _difference(old: str, new: str) -> tuple[str, str]:
     return " ".join(before), " ".join(after)
 
 
-def _names(source: str) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name))
+def _names(tree: ast.Module) -> frozenset[str]:
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
-def _means_something(source: str, names: frozenset[str]) -> bool:
-    """Whether it compiles, and uses no name that the module does not know."""
+def _meaning(source: str, names: frozenset[str]) -> str | None:
+    """What the source says but for its layout; None where it does not compile, or uses names that it does not know."""
     try:
         compile(source, "mutant", "exec")
+        tree = ast.parse(source)
     except (SyntaxError, ValueError):
-        return False
-    return all(hasattr(builtins, name) for name in _names(source) - names)
+        return None
+    return ast.dump(tree) if all(hasattr(builtins, name) for name in _names(tree) - names) else None
 
 
 def mutants_of(module: str, source: str, skipped: Sequence[str] = ()) -> Iterator[Mutant]:
@@ -102,12 +103,14 @@ def mutants_of(module: str, source: str, skipped: Sequence[str] = ()) -> Iterato
     tree = cst.parse_module(source)
     places = _Places(skipped)
     tree.visit(places)
-    seen, names = {source}, _names(source)
+    names = _names(ast.parse(source))
+    seen: set[str | None] = {None, _meaning(source, names)}
     for definition, node in places.found:
         for new in changed(node):
             mutated = _with(tree, node, new)
-            if mutated not in seen and _means_something(mutated, names):
-                seen.add(mutated)
+            meaning = _meaning(mutated, names)
+            if meaning not in seen:
+                seen.add(meaning)
                 yield Mutant(module, definition, *_difference(source, mutated), mutated)
 
 

@@ -73,8 +73,9 @@ def source_digest(module: str) -> str:
 
 
 def tests_digest(tests: Sequence[str]) -> str:
-    """Of the tests of a module, and of what they share."""
-    return digest([*(ROOT / test for test in tests), ROOT / "proofs_tests/support/just_above.py"])
+    """Of the tests of a module and what they share, and of what makes the mutants."""
+    shared = [ROOT / "proofs_tests/support" / name for name in ("just_above.py", "closed_forms.py")]
+    return digest([*(ROOT / test for test in tests), *shared, HERE / "operators.py", HERE / "mutants.py"])
 
 
 def _text(value: object) -> str:

@@ -4,6 +4,7 @@ The mutant is never written to disk: the fork finds it where the module is asked
 fails, and counts as killed, too, where it takes too much time or memory.
 """
 
+import gc
 import importlib
 import io
 import os
@@ -34,9 +35,12 @@ WARM: Final = (
 MEMORY: Final = 6 * 2**30
 
 PYTEST: Final = (
-    "-x", "-q", "--no-header", "--noconftest", "-o", "addopts=", "--import-mode=importlib", "-p", "no:cacheprovider",
-    "-W", "ignore::pytest.PytestAssertRewriteWarning",
-)
+    "-x", "-q", "--no-header", "--noconftest", "-o", "addopts=", "--import-mode=importlib",
+    "-W", "ignore::pytest.PytestAssertRewriteWarning", *(f"-pno:{name}" for name in (
+        "cacheprovider", "unraisableexception", "threadexception", "faulthandler", "xdist", "xdist.looponfail", "doctest",
+        "junitxml", "pastebin", "nose", "stepwise", "_hypothesis_pytestplugin", "hypothesispytest",
+    )),
+)  # fmt: skip
 
 
 class _Loader(SourceLoader):
@@ -68,6 +72,8 @@ def warm_up() -> None:
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     for name in WARM:
         importlib.import_module(name)
+    gc.disable()
+    gc.freeze()  # no fork looks for garbage in what is there already
 
 
 def trial(module: str, source: str, tests: Sequence[str], seconds: float, say: Callable[[str], None] | None = None) -> Verdict:
@@ -79,7 +85,7 @@ def trial(module: str, source: str, tests: Sequence[str], seconds: float, say: C
     child = os.fork()
     if not child:
         os.close(reading)
-        _run(module, source, tests, seconds, writing)
+        _run(module, source, tests, seconds, writing, words_wanted=say is not None)
     os.close(writing)
     with os.fdopen(reading, errors="replace") as output:
         words = output.read()
@@ -91,7 +97,7 @@ def trial(module: str, source: str, tests: Sequence[str], seconds: float, say: C
     return "killed" if os.WEXITSTATUS(status) else "survived"
 
 
-def _run(module: str, source: str, tests: Sequence[str], seconds: float, writing: int) -> None:
+def _run(module: str, source: str, tests: Sequence[str], seconds: float, writing: int, *, words_wanted: bool) -> None:
     """In the fork: never returns."""
     code, words = 1, io.StringIO()
     try:
@@ -100,10 +106,11 @@ def _run(module: str, source: str, tests: Sequence[str], seconds: float, writing
         signal.setitimer(signal.ITIMER_PROF, seconds)
         signal.setitimer(signal.ITIMER_REAL, 10.0 * seconds)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        gc.enable()
         sys.dont_write_bytecode = True
         sys.meta_path.insert(0, _Finder(module, source))
         with redirect_stdout(words), redirect_stderr(words):
-            code = int(pytest.main([*PYTEST, f"--rootdir={ROOT}", *tests]))
+            code = int(pytest.main([*PYTEST, f"--tb={'short' if words_wanted else 'no'}", f"--rootdir={ROOT}", *tests]))
     except BaseException as error:
         words.write(repr(error))
     finally:
