@@ -70,6 +70,7 @@ _TYPES = (
     m.If(test=m.Name("TYPE_CHECKING"))
     | m.AnnAssign(annotation=m.Annotation(m.Name("TypeAlias")))
     | m.Assign(value=m.BinaryOperation(operator=m.BitOr()))
+    | m.Assign(value=m.Call(func=m.Name("TypeVar")))
 )
 """What only a type checker sees, and unions of types."""
 
@@ -91,8 +92,8 @@ def _names(tree: ast.Module) -> frozenset[str]:
 def _meaning(source: str, names: frozenset[str]) -> str | None:
     """What the source says but for its layout; None where it does not compile, or uses names that it does not know."""
     try:
-        compile(source, "mutant", "exec")
         tree = ast.parse(source)
+        compile(tree, "mutant", "exec")
     except (SyntaxError, ValueError):
         return None
     return ast.dump(tree) if all(hasattr(builtins, name) for name in _names(tree) - names) else None

@@ -13,13 +13,51 @@ from mutmut.mutation import mutators
 Mutator = Callable[[cst.CSTNode], Iterator[cst.CSTNode]]
 
 THEIRS: Final = frozenset(
-    "operator_number operator_name operator_augmented_assignment operator_remove_unary_ops operator_arg_removal "
-    "operator_keywords operator_swap_op operator_match operator_if_exp".split()
+    [
+        "operator_number",
+        "operator_name",
+        "operator_augmented_assignment",
+        "operator_remove_unary_ops",
+        "operator_arg_removal",
+        "operator_keywords",
+        "operator_swap_op",
+        "operator_match",
+        "operator_if_exp",
+    ]
 )
 
 UNWRAPPED: Final = frozenset(
-    "up finite_up down float_up float_down exact abs log log1p log2 exp expm1 sqrt tanh ceil floor square erfcx ndtr "
-    "log_ndtr gammaln non_negative positive open_probability probability_below_one fraction count scale loss".split()
+    [
+        "up",
+        "finite_up",
+        "down",
+        "float_up",
+        "float_down",
+        "exact",
+        "abs",
+        "log",
+        "log1p",
+        "log2",
+        "exp",
+        "expm1",
+        "sqrt",
+        "tanh",
+        "ceil",
+        "floor",
+        "square",
+        "erfcx",
+        "ndtr",
+        "log_ndtr",
+        "gammaln",
+        "non_negative",
+        "positive",
+        "open_probability",
+        "probability_below_one",
+        "fraction",
+        "count",
+        "scale",
+        "loss",
+    ]
 )
 """Functions of one number, or of an array, that a formula could have been written without."""
 
@@ -59,7 +97,9 @@ def _function(node: cst.Call) -> tuple[cst.BaseExpression, str]:
 
 
 def _renamed(function: cst.BaseExpression, name: str) -> cst.BaseExpression:
-    return function.with_changes(**({"attr": cst.Name(name)} if isinstance(function, cst.Attribute) else {"value": name}))
+    return function.with_changes(
+        **({"attr": cst.Name(name)} if isinstance(function, cst.Attribute) else {"value": name})
+    )
 
 
 def _in_parentheses(node: cst.BaseExpression) -> cst.BaseExpression:
@@ -125,7 +165,10 @@ def force_condition(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """The condition of a branch as True and as False, of a loop as False."""
     match node:
         case cst.If() | cst.CompIf():
-            yield from (node.with_changes(test=value, whitespace_before_test=cst.SimpleWhitespace(" ")) for value in (TRUE, FALSE))
+            yield from (
+                node.with_changes(test=value, whitespace_before_test=cst.SimpleWhitespace(" "))
+                for value in (TRUE, FALSE)
+            )
         case cst.While():
             yield node.with_changes(test=FALSE, whitespace_after_while=cst.SimpleWhitespace(" "))
         case cst.MatchCase(guard=cst.BaseExpression()):

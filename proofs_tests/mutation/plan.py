@@ -31,14 +31,27 @@ PLAN: Final[Mapping[str, Subject]] = {
     "mechanisms.group_queries": Subject(_prices("group_queries")),
     "mechanisms.objective": Subject(
         _prices("objective"),
-        tuple(f"ObjectivePerturbation.{name}" for name in ("description", "_claim", "sample", "log_density", "deviation"))
-        + ("default_regularization", "default_tolerance", "deviation"),
+        (
+            *tuple(
+                f"ObjectivePerturbation.{name}"
+                for name in ("description", "_claim", "sample", "log_density", "deviation")
+            ),
+            "default_regularization",
+            "default_tolerance",
+            "deviation",
+        ),
     ),
-    "mechanisms.logistic_loss": Subject(_prices("logistic_loss"), ("noise_that_gives", "curvature", "_share", "_Dense.gram")),
+    "mechanisms.logistic_loss": Subject(
+        _prices("logistic_loss"), ("noise_that_gives", "curvature", "_share", "_Dense.gram")
+    ),
     "mechanisms.quantiles": Subject(
         _prices("quantiles"),
-        tuple(f"PrivateQuantile.{name}" for name in ("description", "sample", "log_probabilities", "rank_error"))
-        + ("PrivateQuantiles.release", "PrivateQuantiles.rank_error", "Candidates.between"),
+        (
+            *tuple(f"PrivateQuantile.{name}" for name in ("description", "sample", "log_probabilities", "rank_error")),
+            "PrivateQuantiles.release",
+            "PrivateQuantiles.rank_error",
+            "Candidates.between",
+        ),
     ),
     "mechanisms.leaf_labels": Subject(_prices("leaf_labels"), ("LeafLabelKernel.draw",)),
     "mechanisms.parallel": Subject(_prices("parallel")),

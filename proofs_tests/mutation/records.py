@@ -7,6 +7,7 @@ survivors.toml: effect is one of `EFFECTS`; the reason is written by hand, and e
 import hashlib
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -14,16 +15,17 @@ from typing import Final
 import attrs
 
 from proofs_tests.mutation.paths import HERE, ROOT, path_of
+from proofs_tests.mutation.plan import PLAN
 
 RESULTS: Final = HERE / "results.toml"
 SURVIVORS: Final = HERE / "survivors.toml"
 
 EFFECTS: Final = {
-    "equivalent": "no input makes a difference",
-    "dearer": "a price or a bound only rises, by less than a test of tightness allows",
-    "slower": "the same result, after more or fewer steps",
-    "refusal": "which error is raised, or its words; nothing is charged less",
-    "unused": "a part of the result that no price reads",
+    "none": "no input that the function is given makes a difference",
+    "margin": "head-room for rounding shrinks or grows; the price still lies above the truth, as the reason shows",
+    "dearer": "a price or a bound only rises, by less than 2 %",
+    "search": "another start or other steps of a search, which returns only what it has seen to fit",
+    "refusal": "which error is raised, or for which absurd number; nothing that is priced is priced lower",
 }
 """What a mutant that lives may do."""
 
@@ -50,6 +52,7 @@ class Survivor:
     definition: str
     before: str
     after: str
+    times: int = 1
     effect: str = ""
     reason: str = ""
 
@@ -101,9 +104,22 @@ def survivors() -> tuple[Survivor, ...]:
     return tuple(Survivor(**record) for record in found.get("survivor", []))
 
 
+def older_code() -> list[str]:
+    """Modules whose source, or whose tests, have changed since their mutants were tried, or whose never were."""
+    known = results()
+    return [
+        module
+        for module, subject in PLAN.items()
+        if module not in known
+        or (known[module].source, known[module].tests) != (source_digest(module), tests_digest(subject.tests))
+    ]
+
+
 def write_results(records: Mapping[str, Result]) -> None:
     """In the order of modules' names."""
-    RESULTS.write_text("# Written by `make mutants`.\n\n" + _tables("module", (records[name] for name in sorted(records))))
+    RESULTS.write_text(
+        "# Written by `make mutants`.\n\n" + _tables("module", (records[name] for name in sorted(records)))
+    )
 
 
 def write_survivors(records: Iterable[Survivor]) -> None:
@@ -117,5 +133,5 @@ def with_reasons(module: str, alive: Iterable[tuple[str, str, str, str]]) -> lis
     known = {each.key: each for each in survivors()}
     return [
         *(each for each in known.values() if each.module != module),
-        *(known.get(key, Survivor(*key)) for key in dict.fromkeys(alive)),
+        *(attrs.evolve(known.get(key, Survivor(*key)), times=times) for key, times in Counter(alive).items()),
     ]

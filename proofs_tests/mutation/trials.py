@@ -37,8 +37,8 @@ MEMORY: Final = 6 * 2**30
 PYTEST: Final = (
     "-x", "-q", "--no-header", "--noconftest", "-o", "addopts=", "--import-mode=importlib",
     "-W", "ignore::pytest.PytestAssertRewriteWarning", *(f"-pno:{name}" for name in (
-        "cacheprovider", "unraisableexception", "threadexception", "faulthandler", "xdist", "xdist.looponfail", "doctest",
-        "junitxml", "pastebin", "nose", "stepwise", "_hypothesis_pytestplugin", "hypothesispytest",
+        "cacheprovider", "unraisableexception", "threadexception", "faulthandler", "xdist", "xdist.looponfail",
+        "doctest", "junitxml", "pastebin", "nose", "stepwise", "_hypothesis_pytestplugin", "hypothesispytest",
     )),
 )  # fmt: skip
 
@@ -60,7 +60,9 @@ class _Finder(MetaPathFinder):
     def __init__(self, module: str, source: str) -> None:
         self._module, self._source = module, source
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         if fullname != self._module:
             return None
         file = str(path_of(fullname))
@@ -76,7 +78,9 @@ def warm_up() -> None:
     gc.freeze()  # no fork looks for garbage in what is there already
 
 
-def trial(module: str, source: str, tests: Sequence[str], seconds: float, say: Callable[[str], None] | None = None) -> Verdict:
+def trial(
+    module: str, source: str, tests: Sequence[str], seconds: float, say: Callable[[str], object] | None = None
+) -> Verdict:
     """What comes of the tests when the module's source is this one.
 
     seconds: of processor time; ten times as much may pass.  say: gets pytest's words where a test failed.

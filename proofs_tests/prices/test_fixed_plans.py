@@ -18,7 +18,7 @@ from accountant.fixed_plans import (
 )
 from accountant.rounding import BeyondFloats
 from proofs_tests.support.closed_forms import binomial_delta
-from proofs_tests.support.just_above import just_above
+from proofs_tests.support.just_above import just_above, spread
 
 Theorem = Callable[[float, float, int, float], ApproxDP]
 ROUNDS = ((1, 0.3), (2, 1.7), (7, 0.11), (30, 0.5), (400, 0.013), (3, 5.0))
@@ -78,10 +78,37 @@ def test_a_growth_beyond_floats_is_refused_and_not_computed() -> None:
 
 @pytest.mark.parametrize(("rounds", "epsilon"), [(1, 0.3), (2, 1.7), (7, 0.11), (30, 0.5), (101, 0.05), (3, 9.0)])
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.55, 0.9, 0.999])
-def test_the_delta_of_randomized_response_is_that_of_all_its_outcomes(rounds: int, epsilon: float, share: float) -> None:
+def test_the_delta_of_randomized_response_is_that_of_all_its_outcomes(
+    rounds: int, epsilon: float, share: float
+) -> None:
     target = share * rounds * epsilon
     truth = binomial_delta(epsilon, rounds, target)
     just_above(randomized_response_delta(epsilon, rounds, target), truth, within=1.1e-9)
+
+
+def _many(epsilon: float, rounds: int, target: float) -> mp.mpf:
+    """The same sum for many rounds: from the first outcome beyond the target, until nothing is added."""
+    with mp.workdps(40):
+        truth = 1 / (1 + mp.exp(-mp.mpf(epsilon)))
+        truths = math.floor((rounds + target / epsilon) / 2) + 1
+        chance = mp.exp(
+            mp.loggamma(rounds + 1) - mp.loggamma(truths + 1) - mp.loggamma(rounds - truths + 1)
+            + truths * mp.log(truth) + (rounds - truths) * mp.log(1 - truth)
+        )  # fmt: skip
+        odds, total = truth / (1 - truth), mp.mpf(0)
+        while chance > total * mp.mpf(10) ** -20:
+            total += chance * -mp.expm1(mp.mpf(target) - (2 * truths - rounds) * mp.mpf(epsilon))
+            chance *= odds * (rounds - truths) / (truths + 1)
+            truths += 1
+        return total
+
+
+@pytest.mark.parametrize(("rounds", "epsilon", "target"), [(7, 0.2, 0.5), (1000, 0.02, 1.1), (2 * 10**5, 2e-3, 2.1)])
+def test_the_head_room_on_delta_is_what_is_said(rounds: int, epsilon: float, target: float) -> None:
+    """Of double precision's errors, which grow with ln k!, a part of it: on record is the whole."""
+    room = 1e-9 + 1e-15 * rounds * math.log(rounds + 1.0)
+    truth = _many(epsilon, rounds, target)
+    assert 0.8 * room < (randomized_response_delta(epsilon, rounds, target) - truth) / truth < 1.2 * room
 
 
 def test_the_delta_of_randomized_response_at_the_ends() -> None:
@@ -123,6 +150,18 @@ def test_optimal_composition_without_slack_is_basic(rounds: int, epsilon: float)
     with mp.workdps(60):
         just_above(found.delta, 1 - (1 - mp.mpf(1e-4)) ** rounds)
     assert kov_homogeneous(epsilon, 0.0, rounds, 0.0).delta == 0.0
+
+
+def test_basic_composition_is_rounded_up() -> None:
+    for rounds in (3, 7, 11):
+        for epsilon in spread(0.1, 0.9, 7):
+            just_above(kov_homogeneous(epsilon, 0.0, rounds, 0.0).epsilon, rounds * Fraction(epsilon))
+
+
+def test_a_slack_below_all_chances_in_floats_is_none() -> None:
+    """2^-1200 is no float: the sum over outcomes would be 0 where the truth is not."""
+    for slack in (0.0, 1e-300):
+        just_above(kov_homogeneous(0.01, 0.0, 1200, slack).epsilon, 1200 * Fraction(0.01))
 
 
 def test_optimal_composition_at_the_ends() -> None:

@@ -6,6 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from accountant.curves import ABSOLUTE
 from accountant.gaussian import LARGE, SMALL, classical_sigma, delta, epsilon, mu, profile
 from proofs_tests.support.closed_forms import gaussian_delta
 from proofs_tests.support.just_above import just_above
@@ -63,6 +64,28 @@ def test_beyond_large_the_value_stays_above(found: float, share: float) -> None:
     assert value >= gaussian_delta(found, loss)
 
 
+@pytest.mark.parametrize("share", [-2.0, -0.4, 0.3, 1.0, 2.5])
+def test_the_head_room_beyond_large_is_what_is_said(share: float) -> None:
+    """2^-50 of both terms, where rounding needs 2^-53 of one of them."""
+    found = 1e11
+    loss = _loss(found, share)
+    with mp.workdps(60):
+        half, ratio = mp.mpf(found) / 2, mp.mpf(loss) / mp.mpf(found)
+        room = (half + abs(ratio)) * mp.mpf(2) ** -50
+        argument = half - ratio
+        value = mp.mpf(float(profile(found, np.array([loss]))[0]))
+        lower, upper = mp.ncdf(argument + room * mp.mpf(0.8)), mp.ncdf(argument + room * mp.mpf(1.2))
+        assert lower <= value <= upper
+
+
+def test_the_head_room_of_a_tangent_is_what_is_said() -> None:
+    """1e-10, where cancellation at eight deviations needs some 1e-14."""
+    for share in (0.0, 0.4, 2.0, 8.0):
+        loss = 1e-13 * share
+        value = float(profile(1e-13, np.array([loss]))[0])
+        just_above(value, gaussian_delta(1e-13, loss) * (1 + mp.mpf(0.9e-10)), within=0.3e-10)
+
+
 def test_infinite_ratios_are_no_warning() -> None:
     assert profile(1e-306, np.array([700.0]))[0] == 0.0
     assert profile(1e5, np.array([1e300]))[0] == 0.0
@@ -77,10 +100,19 @@ def test_delta_is_never_below_the_curve_and_hardly_above(found: float) -> None:
         just_above(delta(found, loss), gaussian_delta(found, loss), within, absolute=1e-300)
 
 
+@pytest.mark.parametrize("found", [1e-4, 1e-3, 0.31, 1.0, 11.0])
+def test_the_head_room_on_delta_is_what_is_said(found: float) -> None:
+    """4e-13·(1 + 1/μ), of which the two Mills ratios' rounding takes a hundredth."""
+    room = 4e-13 * (1.0 + 1.0 / found)
+    for share in (0.0, 1.0, 4.0):
+        loss = _loss(found, share)
+        just_above(delta(found, loss), gaussian_delta(found, loss) * (1 + mp.mpf(0.9 * room)), within=0.2 * room)
+
+
 def test_delta_at_the_ends() -> None:
     assert delta(0.0, 0.0) == delta(0.0, 3.0) == 0.0
     assert delta(100.0, 0.0) == 1.0
-    assert 0.0 < delta(0.01, 700.0) < 1e-300
+    assert delta(0.01, 700.0) == 2.0**-1000
     assert delta(1.0, 0.0) == pytest.approx(0.3829249225480261, rel=1e-11)
     for wrong in (-1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="non-negative"):
@@ -96,6 +128,27 @@ def test_epsilon_is_above_the_root_and_a_little_less_is_refuted(found: float, at
     assert gaussian_delta(found, value) <= at
     lower = value * (1.0 - 1e-9) - 1e-10
     assert lower < 0.0 or gaussian_delta(found, lower) > at
+
+
+def _root(found: float, at: float, start: float) -> mp.mpf:
+    """Where the curve comes down to δ: by halves, in fifty digits."""
+    with mp.workdps(50):
+        low, high = mp.mpf(start) * mp.mpf("0.9"), mp.mpf(start) * mp.mpf("1.1")
+        for _ in range(120):
+            middle = (low + high) / 2
+            if gaussian_delta(found, middle) > at:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+@pytest.mark.parametrize(("found", "at"), [(2e-6, 1e-280), (0.3, 1e-9), (1.0, 0.01), (20.0, 1e-5)])
+def test_epsilon_has_its_head_room_on_top_of_the_root(found: float, at: float) -> None:
+    value = epsilon(found, at)
+    root = _root(found, at, value)
+    with mp.workdps(50):
+        just_above(value, root * (1 + mp.mpf(2) ** -40) + mp.mpf(ABSOLUTE), within=3e-12, absolute=4e-14)
 
 
 def test_epsilon_at_the_ends() -> None:

@@ -18,6 +18,7 @@ from mechanisms.group_queries import (
     WEIGHT_UNIT,
     GroupedCells,
     GroupedShares,
+    IntArray,
     prefix_counts,
     prefix_decoder,
     prefix_weights,
@@ -50,7 +51,7 @@ def test_weights_are_those_of_wallis(cells: int) -> None:
 def test_cells_end_at_four_thousand() -> None:
     assert prefix_weights(4096).size == 4096
     for wrong in (4097, 0, -1, 2.0):
-        with pytest.raises(ValueError, match="cells|whole number"):
+        with pytest.raises(ValueError, match=r"cells|whole number"):
             prefix_weights(wrong)  # type: ignore[arg-type]  # the point of the test
 
 
@@ -80,9 +81,13 @@ def test_the_bound_on_prefixes_is_attained_and_not_exceeded(relation: Neighbours
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("cells", [1, 2, 3, 5, 64, 1000])
 def test_the_bound_on_prefixes_is_the_length_of_the_weights(relation: Neighbours, cells: int) -> None:
-    squares = sum((weight**2 for weight in _weights(cells)), Fraction(0)) * (2 if isinstance(relation, ReplaceOne) else 1)
+    squares = sum((weight**2 for weight in _weights(cells)), Fraction(0)) * (
+        2 if isinstance(relation, ReplaceOne) else 1
+    )
     with mp.workdps(60):
-        just_above(prefixes_l2(relation, cells).value, mp.sqrt(mp.mpf(squares.numerator) / squares.denominator), within=5e-12)
+        just_above(
+            prefixes_l2(relation, cells).value, mp.sqrt(mp.mpf(squares.numerator) / squares.denominator), within=5e-12
+        )
 
 
 def test_prefixes_are_read_back() -> None:
@@ -157,7 +162,8 @@ def test_arrays_of_other_shapes_are_refused() -> None:
     for groups in (one, np.zeros(3, np.intp)):
         with pytest.raises(ValueError, match="one group for each"):
             shares.check(GroupedShares(groups, table, 2))
-    for groups, cells in ((table, two), (two, table), (np.array(0), two), (two, np.array(0))):
+    others: tuple[tuple[IntArray, IntArray], ...] = ((table, two), (two, table), (np.array(0), two), (two, np.array(0)))
+    for groups, cells in others:
         with pytest.raises(ValueError, match="expected at most"):
             prefixes.check(GroupedCells(groups, cells, 2, 4))
     for wrong in (two, np.zeros((2, 1), np.intp), np.zeros((2, 2, 1), np.intp), np.array(0)):

@@ -31,7 +31,9 @@ class Cells:
 
 
 def _data(records: Sequence[tuple[int, ...]], partitions: int, number: int = 3) -> Cells:
-    return Cells([np.array([record[place] for record in records], dtype=np.intp) for place in range(partitions)], number)
+    return Cells(
+        [np.array([record[place] for record in records], dtype=np.intp) for place in range(partitions)], number
+    )
 
 
 def _changes(partitions: int, relation: Neighbours) -> Iterator[FloatArray]:

@@ -48,7 +48,9 @@ def _bend(losses: Losses, label: float, score: float) -> mp.mpf:
 LABELS = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
 
 
-@pytest.mark.parametrize(("losses", "labels"), [(LogisticLosses(LABELS), LABELS), (LogCoshLosses(3.0 * LABELS), 3.0 * LABELS)])
+@pytest.mark.parametrize(
+    ("losses", "labels"), [(LogisticLosses(LABELS), LABELS), (LogCoshLosses(3.0 * LABELS), 3.0 * LABELS)]
+)
 def test_slopes_and_bends_are_the_derivatives(losses: Losses, labels: FloatArray) -> None:
     pulls, bends = losses.pulls(SCORES).tolist(), losses.bends(SCORES).tolist()
     for label, score, pull, bend in zip(labels.tolist(), SCORES.tolist(), pulls, bends, strict=True):
@@ -96,7 +98,11 @@ def test_records_outside_the_reach_are_refused(kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_label_per_record(kind: Kind) -> None:
-    for rows, labels in ((np.zeros((2, 2)), np.ones(3)), (np.zeros(2), np.ones(2)), (np.zeros((2, 2)), np.ones((2, 1)))):
+    for rows, labels in (
+        (np.zeros((2, 2)), np.ones(3)),
+        (np.zeros(2), np.ones(2)),
+        (np.zeros((2, 2)), np.ones((2, 1))),
+    ):
         with pytest.raises(ValueError, match=r"expected \(n, d\) and \(n,\)"):
             kind(rows, labels, Reach(1.0, 1.0))
 
@@ -151,8 +157,12 @@ def test_bounds_on_rounding_are_those_of_sums_in_blocks(n: int, d: int) -> None:
     # Twice γ of as many operations as there are on a term's way: products, sums within a block, sums of blocks.
     assert _exact(dense.score_rounding) == pytest.approx(float(2 * (d + 2) * UNITS), rel=1e-15)
     for each in (dense, blocks):
-        assert float(each.sum_rounding) == pytest.approx(float(2 * (min(n, 1024) + mp.mpf(n) / 1024 + 4) * UNITS), rel=1e-15)
-    assert float(blocks.score_rounding) == pytest.approx(float(2 * (min(d, 32) + mp.mpf(d) / 32 + 4) * UNITS), rel=1e-15)
+        assert float(each.sum_rounding) == pytest.approx(
+            float(2 * (min(n, 1024) + mp.mpf(n) / 1024 + 4) * UNITS), rel=1e-15
+        )
+    assert float(blocks.score_rounding) == pytest.approx(
+        float(2 * (min(d, 32) + mp.mpf(d) / 32 + 4) * UNITS), rel=1e-15
+    )
 
 
 @attrs.frozen(eq=False)
@@ -169,11 +179,12 @@ def _error(sample: Rounded, strength: float, weights: FloatArray, noise: FloatAr
     """The bound from its derivation: scores move slopes, slopes are summed, sums are added to λw and b."""
     with mp.workdps(60):
         n, u = sample.n, UNITS
-        moved = mp.mpf(sample.score_rounding) * mp.mpf(sample.reach.l1) * mp.mpf(float(np.max(np.abs(weights), initial=0.0)))
-        if moved <= 1:
-            slopes = min(mp.mpf(n) / 4, mp.exp(moved) * (mp.mpf(bent) + 16 * u * n))
-        else:
-            slopes = mp.mpf(n) / 4
+        moved = (
+            mp.mpf(sample.score_rounding)
+            * mp.mpf(sample.reach.l1)
+            * mp.mpf(float(np.max(np.abs(weights), initial=0.0)))
+        )
+        slopes = min(mp.mpf(n) / 4, mp.exp(moved) * (mp.mpf(bent) + 16 * u * n)) if moved <= 1 else mp.mpf(n) / 4
         pulls = moved * slopes + 16 * u * n
         sums = mp.mpf(sample.reach.l2) * (pulls + n * mp.mpf(sample.sum_rounding))
         length = mp.sqrt(mp.fsum(mp.mpf(w) ** 2 for w in weights.tolist()))
@@ -204,10 +215,14 @@ def test_a_certified_norm_is_above_the_true_one() -> None:
             just_above(certified_norm(gradient, 0.0), length, within=1e-13)
 
 
-def _gradient_norm(sample: LinearRecords | ResidualRecords, strength: float, noise: FloatArray, weights: FloatArray) -> mp.mpf:
+def _gradient_norm(
+    sample: LinearRecords | ResidualRecords, strength: float, noise: FloatArray, weights: FloatArray
+) -> mp.mpf:
     with mp.workdps(40):
         labels = (sample.signed if isinstance(sample, LinearRecords) else sample.offsets).tolist()
-        gradient = [mp.mpf(strength) * mp.mpf(w) + mp.mpf(b) for w, b in zip(weights.tolist(), noise.tolist(), strict=True)]
+        gradient = [
+            mp.mpf(strength) * mp.mpf(w) + mp.mpf(b) for w, b in zip(weights.tolist(), noise.tolist(), strict=True)
+        ]
         for row, label in zip(sample.features.tolist(), labels, strict=True):
             score = mp.fsum(mp.mpf(x) * mp.mpf(w) for x, w in zip(row, weights.tolist(), strict=True))
             pull = _pull(sample.losses, label, score)
@@ -228,4 +243,3 @@ def test_what_rounding_does_not_allow_is_not_promised() -> None:
     for kind in KINDS:
         with pytest.raises(NotMinimised, match="no gradient below"):
             minimiser(_random(kind, 60, 3), 0.3, np.array([2.0, -7.0, 0.1]), 1e-17)
-

@@ -2,14 +2,14 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import mpmath as mp
 import numpy as np
 import pytest
 
 from accountant import loss_distribution
-from accountant.curves import ABSOLUTE
+from accountant.curves import ABSOLUTE, FloatArray
 from accountant.loss_distribution import (
     LARGEST_LOSS,
     MAX_POINTS,
@@ -48,7 +48,12 @@ def atoms(distribution: LossDistribution) -> list[tuple[mp.mpf, mp.mpf]]:
 
 RESPONSE = law({4: 1.0 / (1.0 + math.exp(-0.5)), -4: 1.0 / (1.0 + math.exp(0.5))})
 LOPSIDED = law({-3: 0.2, 0: 0.5, 1: 0.15, 9: 0.15 - 1e-4}, 1e-4)
-LAWS = {"response": RESPONSE, "lopsided": LOPSIDED, "one point": law({2: 1.0}), "surely": law({0: 0.75, 1: 0.125}, 0.125)}
+LAWS = {
+    "response": RESPONSE,
+    "lopsided": LOPSIDED,
+    "one point": law({2: 1.0}),
+    "surely": law({0: 0.75, 1: 0.125}, 0.125),
+}
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -69,7 +74,9 @@ def test_a_law_knows_its_grid_and_its_moments(name: str) -> None:
 
 @pytest.mark.parametrize("infinity", [0.0, 0.01])
 @pytest.mark.parametrize("losses", [[0.5, -0.5], [0.3], [0.0], [-0.51, 0.13, 0.13, 2.02], [0.125, 0.2, 0.25]])
-def test_atoms_keep_their_masses_under_both_laws_and_go_to_their_neighbours(losses: list[float], infinity: float) -> None:
+def test_atoms_keep_their_masses_under_both_laws_and_go_to_their_neighbours(
+    losses: list[float], infinity: float
+) -> None:
     probabilities = np.array([(place + 1.0) / 20.0 for place in range(len(losses))])
     found = from_atoms(np.array(losses), probabilities, infinity, STEP)
     assert (found.step, found.infinity) == (STEP, infinity)
@@ -110,11 +117,11 @@ def test_a_grid_has_an_end() -> None:
     assert from_atoms(np.array([-0.5, 0.5 - step]), ones, 0.0, step).masses.size == 2**21 + 1
 
 
-def _response_profile(epsilon: float) -> "np.ufunc":
-    def profile(losses: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]  # floats
+def _response_profile(epsilon: float) -> Callable[[FloatArray], FloatArray]:
+    def profile(losses: FloatArray) -> FloatArray:
         return np.array([float(binomial_delta(epsilon, 1, loss)) for loss in losses.tolist()])
 
-    return profile  # type: ignore[return-value]  # a function of arrays
+    return profile
 
 
 @pytest.mark.parametrize(("low", "high"), [(-1.0, 1.0), (-1.01, 0.99), (-0.25, 0.26), (0.0, 0.0), (-2.0, 2.0)])
@@ -185,14 +192,18 @@ def test_epsilon_holds_and_a_little_less_does_not(name: str, at: float) -> None:
     grid = math.floor((found - 2.0 * ABSOLUTE) / STEP)
     with mp.workdps(60):  # where the line between the dots comes down to δ
         upper, lower = delta_of(pair, grid * STEP), delta_of(pair, (grid + 1) * STEP)
-        crossing = grid * STEP + mp.log1p((upper - at) / (upper - lower) * mp.expm1(mp.mpf(STEP))) if grid >= 0 else mp.mpf(0)
+        crossing = (
+            grid * STEP + mp.log1p((upper - at) / (upper - lower) * mp.expm1(mp.mpf(STEP))) if grid >= 0 else mp.mpf(0)
+        )
         just_above(found, max(mp.mpf(0), crossing), within=1e-7, absolute=1e-7)
 
 
 @pytest.mark.parametrize(("rounds", "at"), [(1, 1e-9), (10, 1e-9), (10, 0.1), (300, 1e-9), (300, 1e-25), (300, 0.1)])
 def test_many_rounds_keep_their_digits(rounds: int, at: float) -> None:
     epsilon = 0.125
-    law_of_one = from_atoms(np.array([epsilon, -epsilon]), np.array([1.0, math.exp(-epsilon)]) / (1.0 + math.exp(-epsilon)), 0.0, STEP)
+    law_of_one = from_atoms(
+        np.array([epsilon, -epsilon]), np.array([1.0, math.exp(-epsilon)]) / (1.0 + math.exp(-epsilon)), 0.0, STEP
+    )
     whole = Composition([(law_of_one, rounds)])
     found = whole.epsilon(at)
     # δ is exact on the grid; between its points the line is above it.
@@ -214,7 +225,7 @@ def test_gaussian_rounds_add_up_on_a_fine_grid() -> None:
     assert gaussian_delta(mu, found - 4e-3) > 1e-6
 
 
-def loss_profile(mu: float, losses: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]  # floats
+def loss_profile(mu: float, losses: FloatArray) -> FloatArray:
     """The curve of Gaussian noise at every loss."""
     return np.array([float(gaussian_delta(mu, loss)) for loss in losses.tolist()])
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,8 +62,9 @@ def test_there_is_one_zero() -> None:
 
 
 def test_a_count_is_whole_and_at_least_one() -> None:
-    assert [count(1), count(np.int64(7)), count(2**70)] == [1, 7, 2**70]
-    assert type(count(np.int64(7))) is int
+    seven: Any = np.int64(7)
+    assert [count(1), count(seven), count(2**70)] == [1, 7, 2**70]
+    assert type(count(seven)) is int
     others: tuple[object, ...] = (0, -1, True, False, 1.0, 2.5, "1", None, math.nan)
     for value in others:
         with pytest.raises(ValueError, match="whole number of at least 1"):

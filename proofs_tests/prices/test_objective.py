@@ -135,20 +135,26 @@ REACH = Reach(1.5, 0.8)
 KERNELS: tuple[Callable[[float], ObjectiveNoise], ...] = (LaplaceKernel, GammaNormKernel, GaussianKernel)
 
 
-def mechanism(kernel: ObjectiveNoise, strength: float = 3.0, delta: float = 0.0, **others: object) -> ObjectivePerturbation:
+def mechanism(
+    kernel: ObjectiveNoise, strength: float = 3.0, delta: float = 0.0, **others: object
+) -> ObjectivePerturbation:
     return ObjectivePerturbation(kernel, strength, REACH, 3, 1e-6, delta, **others)  # type: ignore[arg-type]  # by name
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("loss", ["logistic", "log-cosh"])
 @pytest.mark.parametrize("strength", [0.07, 3.0])
-def test_pure_noise_pays_for_its_own_norm_and_the_determinant(relation: Relation, loss: LossName, strength: float) -> None:
+def test_pure_noise_pays_for_its_own_norm_and_the_determinant(
+    relation: Relation, loss: LossName, strength: float
+) -> None:
     bend = mp.mpf(0.8) ** 2 / mp.mpf(strength)
     for kernel, norm in ((LaplaceKernel(0.7), 1.5), (GammaNormKernel(0.7), 0.8)):
         each = mp.mpf(norm) / mp.mpf(0.7) + GRID
         cost = mechanism(kernel, strength, relation=relation, loss=loss).exact_cost
         assert isinstance(cost, PureDP)
-        just_above(cost.epsilon, pure_epsilon(float(each), float(bend), relation, loss) * (1 - mp.mpf(1e-11)), within=3e-11)
+        just_above(
+            cost.epsilon, pure_epsilon(float(each), float(bend), relation, loss) * (1 - mp.mpf(1e-11)), within=3e-11
+        )
         if each > bend:
             slopes = (1 if loss == "logistic" else mp.mpf(1) / 2) * (2 if isinstance(relation, ReplaceOne) else 1)
             just_above(cost.epsilon, each * slopes + (1 - slopes) * GRID if slopes < 1 else each * slopes, within=1e-11)

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from accountant import (
@@ -116,11 +117,13 @@ def test_a_partition_has_only_lanes_that_exist() -> None:
             Partition(number, lanes)
 
 
-def parallel(partitions: int, plan: Plan, rule: object = None, delta: float = 0.0) -> Parallel[Records, list[list[Records]]]:
+def parallel(
+    partitions: int, plan: Plan, rule: object = None, delta: float = 0.0
+) -> Parallel[Records, list[list[Records]]]:
     def program(lanes: Sequence[Sequence[Lane[Records]]]) -> list[list[Records]]:
         return [[each.release(Asked(next(iter(plan)))) for each in members] for members in lanes]
 
-    def select(records: Records, places: np.ndarray) -> Records:  # type: ignore[type-arg]  # integers
+    def select(records: Records, places: npt.NDArray[np.intp]) -> Records:
         return tuple(records[place] for place in places.tolist())
 
     both = [Partition(3, LANES), Partition(2, np.array([1, 1, 0, 0, 0])), Partition(3, LANES)][:partitions]
@@ -172,9 +175,10 @@ def test_other_ledgers_are_charged_in_their_kind() -> None:
     for rule in (ZCDPComposition(), AdvancedComposition(1e-6)):
         cost, claim = one_cost(gaussian, rule, 0.0)
         assert isinstance(cost, ZCDP)
+        twice = ZCDP(2.0 * cost.rho)
         just_above(cost.rho, 2 * Fraction(0.3) ** 2 / 2 + Fraction(0.01), within=3e-12)
         assert claim == "zcdp-tight"
-    assert parallel(2, gaussian, ZCDPComposition()).cost == ZCDP(2.0 * cost.rho)
+    assert parallel(2, gaussian, ZCDPComposition()).cost == twice
 
 
 def test_at_a_delta_the_best_price_is_charged() -> None:

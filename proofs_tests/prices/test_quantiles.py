@@ -69,7 +69,12 @@ def test_ranks_are_whole_multiples_of_a_thousandth() -> None:
 
 @pytest.mark.parametrize("eta", [0.03, 1.7])
 def test_the_cost_is_eta_times_the_range(eta: float) -> None:
-    for points, level, wanted in (((1.0,), 0.5, 0), ((1.0, 2.0), 0.5, 1), ((1.0, 2.0, 5.0), 0.5, 2), ((1.0, 2.0, 5.0), 0.0, 1)):
+    for points, level, wanted in (
+        ((1.0,), 0.5, 0),
+        ((1.0, 2.0), 0.5, 1),
+        ((1.0, 2.0, 5.0), 0.5, 2),
+        ((1.0, 2.0, 5.0), 0.0, 1),
+    ):
         mechanism = PrivateQuantile(level, Candidates(points), 100, eta)
         assert mechanism.sensitivity.value == wanted
         assert isinstance(mechanism.cost, BoundedRange)

@@ -100,7 +100,6 @@ def test_a_search_starts_at_a_positive_number(start: float) -> None:
         largest(lambda x: x <= 1.0, start)
 
 
-
 def test_a_search_gives_up_where_nothing_or_everything_fits() -> None:
     with pytest.raises(ArithmeticError, match="no number above 1e-300"):
         largest(lambda x: False)
@@ -159,6 +158,18 @@ def test_largest_below_starts_where_it_is_told_and_guesses_by_proportion() -> No
     assert asked.at[0] == 10.0
     assert asked.at[1] == pytest.approx(3.0, rel=1e-6)
     assert len(asked.at) == 2
+
+
+def test_largest_below_is_content_with_the_target_itself() -> None:
+    assert largest_below(lambda x: x, 1.0) == 1.0
+    asked = Asked(lambda x: 3.0 * x)
+    largest_below(asked, 9.0)
+    assert len(asked.at) == 2
+
+
+def test_largest_below_takes_a_small_jump() -> None:
+    found = largest_below(lambda x: 1.0 if x <= math.pi * 1e-14 else math.inf, 2.0, 1e-14)
+    assert math.pi * 1e-14 * (1.0 - 1.1e-12) <= found <= math.pi * 1e-14
 
 
 def test_largest_below_takes_a_jump() -> None:

@@ -2,21 +2,18 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 
 import mpmath as mp
 
-Number = mp.mpf
 
-
-def gaussian_delta(mu: float, epsilon: float) -> Number:
+def gaussian_delta(mu: float, epsilon: float) -> mp.mpf:
     """Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), of N(μ, 1) against N(0, 1)."""
     with mp.workdps(80):
         mu_, epsilon_ = mp.mpf(mu), mp.mpf(epsilon)
         return mp.ncdf(mu_ / 2 - epsilon_ / mu_) - mp.exp(epsilon_) * mp.ncdf(-mu_ / 2 - epsilon_ / mu_)
 
 
-def binomial_delta(epsilon: float, rounds: int, target: float) -> Number:
+def binomial_delta(epsilon: float, rounds: int, target: float) -> mp.mpf:
     """δ(target) of k-fold randomized response, outcome by outcome: the sum of max(0, P − e^target·Q)."""
     with mp.workdps(60):
         truth = 1 / (1 + mp.exp(-mp.mpf(epsilon)))
@@ -30,22 +27,17 @@ def binomial_delta(epsilon: float, rounds: int, target: float) -> Number:
         return total
 
 
-def delta_of(atoms: Iterable[tuple[Number, Number]], epsilon: float) -> Number:
+def delta_of(atoms: Iterable[tuple[mp.mpf, mp.mpf]], epsilon: float) -> mp.mpf:
     """δ(ε) of a pair, from the masses of each outcome under the one and the other."""
     with mp.workdps(60):
         factor = mp.exp(mp.mpf(epsilon))
         return mp.fsum(max(mp.mpf(0), p - factor * q) for p, q in atoms)
 
 
-def product(*pairs: Sequence[tuple[Number, Number]]) -> list[tuple[Number, Number]]:
+def product(*pairs: Sequence[tuple[mp.mpf, mp.mpf]]) -> list[tuple[mp.mpf, mp.mpf]]:
     """The pair of all outcomes together, for independent rounds."""
     with mp.workdps(60):
-        whole: list[tuple[Number, Number]] = [(mp.mpf(1), mp.mpf(1))]
+        whole: list[tuple[mp.mpf, mp.mpf]] = [(mp.mpf(1), mp.mpf(1))]
         for pair in pairs:
             whole = [(p * first, q * second) for p, q in whole for first, second in pair]
         return whole
-
-
-def rational(value: float) -> Fraction:
-    """The number that a float is."""
-    return Fraction(value)
