@@ -77,7 +77,10 @@ def source_digest(module: str) -> str:
 
 def tests_digest(tests: Sequence[str]) -> str:
     """Of the tests of a module and what they share, and of what makes the mutants."""
-    shared = [ROOT / "proofs_tests/support" / name for name in ("just_above.py", "closed_forms.py")]
+    shared = [
+        ROOT / "proofs_tests" / name
+        for name in ("support/just_above.py", "support/closed_forms.py", "prices/conftest.py")
+    ]
     return digest([*(ROOT / test for test in tests), *shared, HERE / "operators.py", HERE / "mutants.py"])
 
 

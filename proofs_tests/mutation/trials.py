@@ -35,7 +35,7 @@ WARM: Final = (
 MEMORY: Final = 6 * 2**30
 
 PYTEST: Final = (
-    "-x", "-q", "--no-header", "--noconftest", "-o", "addopts=", "--import-mode=importlib",
+    "-x", "-q", "--no-header", f"--confcutdir={ROOT}/proofs_tests/prices", "-o", "addopts=", "--import-mode=importlib",
     "-W", "ignore::pytest.PytestAssertRewriteWarning", *(f"-pno:{name}" for name in (
         "cacheprovider", "unraisableexception", "threadexception", "faulthandler", "xdist", "xdist.looponfail",
         "doctest", "junitxml", "pastebin", "nose", "stepwise", "_hypothesis_pytestplugin", "hypothesispytest",

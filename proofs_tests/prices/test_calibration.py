@@ -52,11 +52,12 @@ def test_gaussian_rounds_at_a_delta_are_one_on_the_exact_curve(rounds: int, epsi
 def _zcdp_epsilon(rho: mp.mpf, delta: float) -> mp.mpf:
     """The tight conversion, over a grid of orders."""
     with mp.workdps(40):
-        orders = [1 + mp.mpf(10) ** (mp.mpf(place) / 200) for place in range(-200, 800)]
-        return min(
-            rho * order + mp.log1p(-1 / order) - (mp.log(mp.mpf(delta)) + mp.log(order)) / (order - 1)
-            for order in orders
-        )
+        best = mp.inf
+        for place in range(-200, 800):
+            order = 1 + mp.mpf(10) ** (mp.mpf(place) / 200)
+            value = rho * order + mp.log1p(-1 / order) - (mp.log(mp.mpf(delta)) + mp.log(order)) / (order - 1)
+            best = min(best, value)
+        return best
 
 
 def test_a_zcdp_ledger_is_calibrated_to_the_rho_that_its_target_affords() -> None:
@@ -79,7 +80,9 @@ def test_randomized_responses_at_a_delta_are_priced_optimally() -> None:
 
 
 def test_what_only_the_convolution_can_price_is_found_by_it() -> None:
-    mixed = lambda eta: Plan((Step(GDP(eta), 2), Step(ApproxDP(0.3 * eta, 1e-9), 2)))  # noqa: E731  # a law
+    def mixed(eta: float) -> Plan:
+        return Plan((Step(GDP(eta), 2), Step(ApproxDP(0.3 * eta, 1e-9), 2)))
+
     found = largest_eta(mixed, ApproxDP(1.0, 1e-5), BasicComposition())
     price = mixed(found).price(1e-5).best.epsilon
     assert 1.0 - 2.0 * FINE <= price <= 1.0

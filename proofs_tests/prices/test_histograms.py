@@ -74,6 +74,7 @@ def test_counts_are_counts() -> None:
 def test_a_cell_that_does_not_exist_is_refused() -> None:
     check_histograms(_data([(0, 2), (2, 0)], 2))
     check_histograms(_data([], 2))
+    check_histograms(_data([(1, 2), (1, 2)], 2))
     for record in ((0, 3), (3, 0), (-1, 0), (0, -1)):
         with pytest.raises(ValueError, match="outside the cells"):
             check_histograms(_data([(1, 1), record], 2))

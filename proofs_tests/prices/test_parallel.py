@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from fractions import Fraction
 
-import mpmath as mp
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -30,7 +29,7 @@ from accountant.adjacency import Adjacency
 from mechanisms.core import Mechanism
 from mechanisms.parallel import Lane, Parallel, Partition, one_cost, whole_plan
 from proofs_tests.support.closed_forms import gaussian_delta
-from proofs_tests.support.just_above import just_above
+from proofs_tests.support.just_above import just_above, spread
 
 Records = tuple[int, ...]
 ABOUT = Description("Lanes", "bits", (), "range", 2.0, None, "scripted", True, ("own",))
@@ -160,12 +159,28 @@ def test_a_program_runs_its_partitions_in_order() -> None:
 STEPS = Plan((Step(PureDP(0.1), 3), Step(BoundedRange(0.7), 2)))
 
 
+def test_sums_are_exact_and_rounded_up() -> None:
+    for epsilon in spread(0.11, 0.93, 9):
+        cost, _ = one_cost(Plan.of(PureDP(epsilon), 3), BasicComposition(), 0.0)
+        assert isinstance(cost, PureDP)
+        just_above(cost.epsilon, 3 * Fraction(epsilon), within=3e-16)
+        cost, _ = one_cost(Plan.of(ZCDP(epsilon), 3), ZCDPComposition(), 0.0)
+        assert isinstance(cost, ZCDP)
+        just_above(cost.rho, 3 * Fraction(epsilon), within=3e-16)
+
+
+def test_without_a_delta_a_plan_is_pure() -> None:
+    lanes = (Partition(3, LANES),)
+    mechanism = Parallel(lanes, Plan.of(PureDP(0.5)), lambda data, places: data, len, lambda lanes: None, ABOUT)
+    assert mechanism.cost == PureDP(0.5)
+
+
 @pytest.mark.parametrize("partitions", [1, 2, 3])
 def test_pure_costs_are_the_sum_of_one_lane_for_each_partition(partitions: int) -> None:
     exact = partitions * (3 * Fraction(0.1) + 2 * Fraction(0.7))
     cost = parallel(partitions, STEPS).cost
     assert isinstance(cost, PureDP)
-    just_above(cost.epsilon, mp.mpf(exact.numerator) / exact.denominator, within=1e-15)
+    just_above(cost.epsilon, exact, within=3e-16)
     assert whole_plan(STEPS, partitions).rounds == 5 * partitions
     assert one_cost(whole_plan(STEPS, partitions), BasicComposition(), 0.0) == (cost, "basic")
 
