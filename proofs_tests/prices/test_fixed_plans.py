@@ -123,7 +123,7 @@ def test_the_delta_of_randomized_response_at_the_ends() -> None:
         assert found == pytest.approx(float(normal), rel=2e-3)
 
 
-KOV = [(1, 0.3), (2, 1.7), (7, 0.11), (30, 0.5), (101, 0.05)]
+KOV = [(1, 0.3), (2, 1.7), (7, 0.11), (30, 0.5), (101, 0.05), (9, 1.0)]
 
 
 @pytest.mark.parametrize(("rounds", "epsilon"), KOV)
