@@ -55,4 +55,9 @@ PLAN: Final[Mapping[str, Subject]] = {
     ),
     "mechanisms.leaf_labels": Subject(_prices("leaf_labels"), ("LeafLabelKernel.draw",)),
     "mechanisms.parallel": Subject(_prices("parallel")),
+    "accountant.adjacency": Subject(_prices("adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
+    "accountant.charges": Subject(_prices("charges")),
+    "mechanisms.plain": Subject(_prices("mechanism_types")),
+    "mechanisms.robust": Subject(_prices("mechanism_types"), ("CertifiedMechanism.description",)),
+    "mechanisms.queries": Subject(_prices("queries")),
 }

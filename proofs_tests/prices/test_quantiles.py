@@ -9,6 +9,7 @@ import pytest
 
 from accountant import BoundedRange, ReplaceOne
 from mechanisms.core import FloatArray
+from mechanisms.noise import SeededNoise
 from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles, Tally, target_rank, utility_range
 from proofs_tests.support.just_above import just_above
 
@@ -83,13 +84,15 @@ def test_the_cost_is_eta_times_the_range(eta: float) -> None:
 
 
 def test_several_levels_are_one_plan_of_all_of_them() -> None:
-    several = PrivateQuantiles((0.0, 0.25, 0.5), Candidates((1.0, 2.0, 5.0)), 100, 0.2)
+    noise = SeededNoise(1)
+    several = PrivateQuantiles((0.0, 0.25, 0.5), Candidates((1.0, 2.0, 5.0)), 100, 0.2, noise)
+    assert all(mechanism.noise is noise for mechanism in several.mechanisms)
     costs = [mechanism.cost for mechanism in several.mechanisms]
     assert [cost.epsilon for cost in costs] == pytest.approx([0.2, 0.4, 0.4], rel=1e-11)
     assert [mechanism.level for mechanism in several.mechanisms] == [0.0, 0.25, 0.5]
     assert [each.n for each in several.mechanisms] == [100] * 3
     assert list(several.plan()) == costs
-    for wrong in ((), (0.5, 0.5), (0.5, 0.2), (0.5, 1.1)):
+    for wrong in ((), (0.5, 0.5), (0.5, 0.2), (0.2, 0.5, 0.3), (0.5, 1.1)):
         with pytest.raises(ValueError, match="level"):
             PrivateQuantiles(wrong, Candidates((1.0, 2.0)), 100, 0.2)
 
