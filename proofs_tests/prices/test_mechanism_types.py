@@ -33,8 +33,16 @@ def _refusing(data: FloatArray) -> None:
         raise ValueError("expected two")
 
 
+def _doubled(data: FloatArray) -> FloatArray:
+    return 2.0 * data
+
+
+def _same(data: FloatArray) -> FloatArray:
+    return data
+
+
 def gaussian(sigma: float = 2.0) -> PlainMechanism[FloatArray, FloatArray, L2Sensitivity, FloatArray]:
-    query = Query("x", lambda data: 2.0 * data, L2Sensitivity(0.6), AddRemoveOne(), ("own",), _refusing)
+    query = Query("x", _doubled, L2Sensitivity(0.6), AddRemoveOne(), ("own",), _refusing)
     return PlainMechanism(query, GaussianKernel(sigma), SeededNoise(3))
 
 
@@ -69,7 +77,7 @@ def test_a_mechanism_at_a_delta_is_the_same_one_at_its_best_price() -> None:
 
 
 def test_a_selection_at_a_delta_keeps_its_law() -> None:
-    query = Query("scores", lambda data: data, RangeSensitivity(2.0), ReplaceOne())
+    query = Query("scores", _same, RangeSensitivity(2.0), ReplaceOne())
     selection: PlainSelection[FloatArray] = PlainSelection(query, ExponentialKernel(0.5), SeededNoise(1))
     scores = np.array([0.0, 1.0, 3.0])
     law = np.exp(0.5 * scores) / np.exp(0.5 * scores).sum()

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import attrs
@@ -27,6 +27,7 @@ from mechanisms.queries import (
     LEAF_ROUNDING,
     MEAN_ROUNDING,
     WEIGHT_ROUNDING,
+    WeightedCells,
     centred_mean,
     clipped_mean,
     entropy,
@@ -38,7 +39,7 @@ from mechanisms.queries import (
     row_lengths,
     unit_ball_mean,
 )
-from mechanisms.robust import RobustQuery
+from mechanisms.robust import RobustQuery, Slickness
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, RangeSensitivity
 from proofs_tests.support.just_above import just_above
 
@@ -49,10 +50,12 @@ def _bits(share: mp.mpf) -> mp.mpf:
     return -(share * mp.log(share, 2) + (1 - share) * mp.log(1 - share, 2))
 
 
-BOUNDS: dict[str, tuple[RobustQuery[object, FloatArray, RangeSensitivity], Callable[[mp.mpf], mp.mpf], float]] = {
-    "gini": (GINI_IMPROVEMENT, lambda share: 8 * share * (1 - share), 2.0**-29),  # type: ignore[dict-item]  # of cells
-    "entropy": (ENTROPY_IMPROVEMENT, lambda share: 2 * _bits(share), 2.0**-26),  # type: ignore[dict-item]  # of cells
-    "error": (ERROR_IMPROVEMENT, lambda share: 2 * share, 2.0**-31),  # type: ignore[dict-item]  # of cells
+BOUNDS: dict[
+    str, tuple[RobustQuery[WeightedCells, FloatArray, RangeSensitivity], Callable[[mp.mpf], mp.mpf], float]
+] = {
+    "gini": (GINI_IMPROVEMENT, lambda share: 8 * share * (1 - share), 2.0**-29),
+    "entropy": (ENTROPY_IMPROVEMENT, lambda share: 2 * _bits(share), 2.0**-26),
+    "error": (ERROR_IMPROVEMENT, lambda share: 2 * share, 2.0**-31),
 }
 
 
@@ -63,12 +66,16 @@ def test_ranges_are_twice_the_criterion_of_the_distance(name: str, zeta: float) 
     just_above(query.sensitivity(zeta).value, bound(min(mp.mpf(zeta), mp.mpf(1) / 2)) + mp.mpf(rounding), within=5e-12)
 
 
+SLICK = Slickness(0.1, 4, ReplaceOne(), "Measure()", ())
+
+
 @attrs.frozen(eq=False)
 class Leaves:
     """Weights of labels in leaves, and inside of splits."""
 
     leaf: FloatArray
     inside: FloatArray
+    slickness: Slickness = SLICK
 
 
 UNITS = 4
@@ -110,27 +117,25 @@ def test_bounds_hold_for_all_weightings_and_are_attained(two_leaves: bool, moved
         assert most <= charged
         if not two_leaves:
             assert most >= charged - 1.1 * rounding - 1e-11
-    _check_leaves(all_leaves, close, zeta, attained=two_leaves)
+    for bound, values in _leaf_values(all_leaves, zeta):
+        changes = (values[:, None, :] - values[None, :, :])[close]
+        lengths = np.abs(changes).sum(axis=1) if isinstance(bound, L1Sensitivity) else np.sqrt((changes**2).sum(axis=1))
+        assert bound.value - 1.1 * LEAF_ROUNDING - 1e-11 <= float(np.max(lengths)) <= bound.value
 
 
-def _check_leaves(all_leaves: list[Leaves], close: "np.ndarray", zeta: float, *, attained: bool) -> None:  # type: ignore[type-arg]  # booleans
-    norms = {
-        L1Sensitivity: lambda change: np.abs(change).sum(axis=1),
-        L2Sensitivity: lambda change: np.sqrt((change**2).sum(axis=1)),
-    }
-    for query in (LEAF_GAPS, LEAF_GAPS_L2, LEAF_LABEL_WEIGHTS, LEAF_LABEL_WEIGHTS_L2):
-        values = np.array([query.evaluate(each).ravel() for each in all_leaves])  # type: ignore[arg-type]  # all that is asked
-        bound = query.sensitivity(zeta)
-        most = float(np.max(norms[type(bound)]((values[:, None, :] - values[None, :, :])[close])))
-        assert most <= bound.value
-        assert most >= bound.value - 1.1 * LEAF_ROUNDING - 1e-11
+def _leaf_values(all_leaves: list[Leaves], zeta: float) -> Iterator[tuple[L1Sensitivity | L2Sensitivity, FloatArray]]:
+    """The bound of each query, and its values."""
+    for query in (LEAF_GAPS, LEAF_LABEL_WEIGHTS):
+        yield query.sensitivity(zeta), np.array([query.evaluate(each).ravel() for each in all_leaves])
+    for other in (LEAF_GAPS_L2, LEAF_LABEL_WEIGHTS_L2):
+        yield other.sensitivity(zeta), np.array([other.evaluate(each).ravel() for each in all_leaves])
 
 
 @pytest.mark.parametrize("zeta", ZETAS)
 def test_bounds_on_leaves_and_means(zeta: float) -> None:
     z = mp.mpf(zeta)
-    for query in (LEAF_GAPS, LEAF_GAPS_L2, LEAF_LABEL_WEIGHTS):
-        just_above(query.sensitivity(zeta).value, 2 * z + mp.mpf(2) ** -34)
+    for bound in (LEAF_GAPS.sensitivity, LEAF_GAPS_L2.sensitivity, LEAF_LABEL_WEIGHTS.sensitivity):
+        just_above(bound(zeta).value, 2 * z + mp.mpf(2) ** -34)
     just_above(LEAF_LABEL_WEIGHTS_L2.sensitivity(zeta).value, mp.sqrt(2) * z + mp.mpf(2) ** -34)
     for radius in (0.3, 1.0, 1e9):
         just_above(centred_mean(radius).sensitivity(zeta).value, mp.mpf(radius) * (2 * z + mp.mpf(2) ** -33))
