@@ -112,6 +112,7 @@ def test_runs_of_gaussians_alone_are_paid_as_such_and_others_by_rho() -> None:
         assert abs(count - right) < 6 / (0.4 * np.sqrt(JUDGING_SHARE))
     other = candidate(DPLogisticRegression(schema=SCHEMA), {})
     assert not other._gaussian_alone()
+    assert not Greedy(schema=SCHEMA)._gaussian_alone()  # learns its own way
     with pytest.raises((UnsupportedCost, ValueError)):
         Run(other, GDP(0.4), (0, 1), SeededNoise(0)).sample(sample)
 
