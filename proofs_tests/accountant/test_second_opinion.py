@@ -33,9 +33,7 @@ from accountant import (
 )
 from accountant.composition import amount_from_record, amount_record
 from accountant.fixed_plans import kov_homogeneous
-from accountant.odometer import epsilon_at
 from accountant.second_opinion import READ_OUT, TOLERANCE, extreme_pairs, peer_totals, second_opinion
-from accountant.second_opinion import opinion as opinion_module
 from accountant.second_opinion.peer_totals import Parts
 from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, Query, SeededNoise
 from mechanisms.core import FloatArray
@@ -226,35 +224,6 @@ def test_a_curve_ten_per_cent_too_small_is_below_their_totals(monkeypatch: pytes
     monkeypatch.setattr(curves, "zcdp_epsilon", lambda rho, delta: 0.9 * right(rho, delta))
     opinion = second_opinion(books(ZCDP_RULE, [(BoundedRange(0.1), 300), (GDP(0.1), 9)]).entries)
     assert "RDP" in opinion.disagreements[0]
-
-
-@pytest.mark.parametrize("rule", [GDP_RULE, ZCDP_RULE], ids=str)
-@pytest.mark.parametrize(
-    ("mu", "delta"), [(0.05, 1e-12), (0.05, 1e-6), (35.0, 1e-6), (1e-4, 1e-30), (300.0, 1e-200)], ids=str
-)
-def test_a_read_out_of_half_what_gaussians_lose_is_found_out(
-    rule: Composition, mu: float, delta: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where convolutions give up too: below their smallest δ, and beyond their widest grid."""
-    budget = ApproxDP(1e9, delta)
-    entries = books(rule, [(GDP(mu), 10)], budget).entries
-    opinion = second_opinion(entries)
-    assert opinion.agrees, opinion
-    assert of(opinion, "can lose") == pytest.approx(gaussian.epsilon(mu * math.sqrt(10), delta), rel=1e-6)
-    right, share = epsilon_at, 0.5 if rule == GDP_RULE else 0.45
-    monkeypatch.setattr(opinion_module, "epsilon_at", lambda *of: share * right(*of))
-    assert any("what they can lose comes to" in text for text in second_opinion(entries).disagreements)
-
-
-@pytest.mark.parametrize(
-    "cost", [LaplaceDP(0.5), LaplaceDP(900.0), PureDP(0.5), BoundedRange(0.5), BoundedRange(700.0)], ids=repr
-)
-def test_one_round_of_anything_is_looked_at_on_its_own_curve(cost: Cost, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = books(BASIC, [(cost, 1)], ApproxDP(1e4, 1e-12)).entries
-    assert second_opinion(entries).agrees
-    right = epsilon_at
-    monkeypatch.setattr(opinion_module, "epsilon_at", lambda *of: 0.9 * right(*of))
-    assert any("what they can lose comes to" in text for text in second_opinion(entries).disagreements)
 
 
 PLANS: dict[str, Plan] = {

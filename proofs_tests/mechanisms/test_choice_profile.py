@@ -178,7 +178,8 @@ def test_fall_is_the_logarithm_of_the_generating_functions_slope(stopping: Stopp
     def f(x: mpmath.mpf) -> mpmath.mpf:
         if isinstance(stopping, PoissonStopping):
             return mpmath.exp(stopping.mean * (x - 1))
-        gamma, eta = mpmath.mpf(stopping.gamma), mpmath.mpf(stopping.eta)  # type: ignore[attr-defined]
+        assert isinstance(stopping, NegativeBinomialStopping)
+        gamma, eta = mpmath.mpf(stopping.gamma), mpmath.mpf(stopping.eta)
         if not eta:
             return mpmath.log(1 - (1 - gamma) * x) / mpmath.log(gamma)
         return ((1 - (1 - gamma) * x) ** -eta - 1) / (gamma**-eta - 1)
