@@ -6,12 +6,13 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 EXTRAS := test
 
-.PHONY: demo test lint types tests proofs bench bench-full clean help
+.PHONY: demo test lint types tests proofs mutants bench bench-full clean help
 
 help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
 	@echo "make proofs the long searches of the verification kit, with their times"
+	@echo "make mutants  mutation testing of all prices and bounds; what has not changed is skipped, unless FORCE=1"
 	@echo "make bench  every benchmark, small: the papers' tables, peers, speed, prices (real data: EXCHEQUER_DATA)"
 	@echo "make bench-full  the same at full size, more than an hour; goes on where it was interrupted"
 	@echo "make clean  remove the environment and all caches"
@@ -42,6 +43,10 @@ tests: $(STAMP)
 # Searches that are too long for every commit: whole learners, worst pairs, false alarms, power, mutants.
 proofs: $(STAMP)
 	$(BIN)/python -m proofs_tests.support.proofs
+
+# Hours, where much has changed; interrupted, it goes on. What lives, and why: proofs_tests/mutation/survivors.toml.
+mutants: $(STAMP)
+	nice $(BIN)/python -m proofs_tests.mutation $(if $(FORCE),--force)
 
 # The peers bring packages of their own; `benchmarks.peer_environments` makes environments for them.
 bench: $(STAMP)

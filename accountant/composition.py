@@ -215,7 +215,7 @@ class AdvancedComposition(Composition):
         return curves.zcdp_epsilon(float_up(amount.loss), self.delta_prime)
 
     def textbook(self, amount: Amount) -> float:
-        """√(2 ln(1/δ′) v) + v/2 with v = 2Σρ: what auditors know, never below `epsilon`. [advanced-filter]"""
+        """√(2 ln(1/δ′) v) + v/2 with v = 2Σρ: what auditors know. [advanced-filter]"""
         return curves.advanced_epsilon(float_up(2 * amount.loss), self.delta_prime) if amount.loss_units else 0.0
 
     def _largest(self, epsilon: float) -> float:
@@ -223,7 +223,8 @@ class AdvancedComposition(Composition):
         return curves.zcdp_rho(epsilon, self.delta_prime)
 
     def describe(self) -> dict[str, str | float]:
-        return {"name": self.name, "conversion": "tight", "delta_prime": self.delta_prime}
+        # A name that older versions do not know, so that they refuse these books instead of adding up squares of ε.
+        return {"name": "advanced-tight", "delta_prime": self.delta_prime}
 
 
 @attrs.frozen

@@ -140,7 +140,8 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     if rho > 1e100:  # no order near the best one is representable
         return bun_steinke_epsilon(rho, delta)
     best = _best_order(lambda order: _order_epsilon(rho * order, order, delta))
-    return max(0.0, finite_up(best + 1e-12 * rho)) + ABSOLUTE
+    tight = max(0.0, finite_up(best + 1e-12 * rho)) + ABSOLUTE
+    return min(tight, bun_steinke_epsilon(rho, delta))  # which is smaller where the best order is too close to 1
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:

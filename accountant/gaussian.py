@@ -71,7 +71,8 @@ def _tangent(mu: float, losses: FloatArray) -> FloatArray:
         a = np.minimum(np.maximum(np.abs(losses) / mu - 0.5 * mu, 0.0), 40.0)
         density = np.exp(-0.5 * a * a) / math.sqrt(2.0 * math.pi)
     right = mu * np.maximum(density - a * ndtr(-a), 0.0) * (1.0 + 1e-10)
-    left = -np.expm1(losses) + np.exp(np.minimum(losses, 0.0)) * right
+    below = np.minimum(losses, 0.0)
+    left = -np.expm1(below) + np.exp(below) * right
     return np.asarray(np.where(losses < 0.0, left, right), dtype=np.float64)
 
 

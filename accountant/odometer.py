@@ -25,7 +25,7 @@ from accountant.composition import (
 )
 from accountant.costs import ApproxDP, Budget, Cost
 from accountant.gaussian_rule import GDPComposition, least_mu
-from accountant.plans import ROUTE_CLAIMS, ROUTES, Plan, Step
+from accountant.plans import ORDERED, ROUTE_CLAIMS, ROUTES, Plan, Step
 from accountant.rounding import exact, float_up
 from accountant.spending import Point, Spending, gather, share
 from accountant.trail import Entry
@@ -105,7 +105,7 @@ class Odometer:
 
     @property
     def plan(self) -> Plan | None:
-        """Everything that was charged, as if it had been one plan; None if nothing was."""
+        """Everything that was charged, as if it had been one plan, equal costs together; None if nothing was."""
         steps = tuple(Step(cost, rounds) for cost, rounds in self.rounds.items())
         return Plan(steps) if steps else None
 
@@ -224,6 +224,9 @@ def epsilon_at(rule: Composition, total: Amount, delta: float) -> float:
 
 
 def _by_theorem(plan: Plan, name: str, delta: float) -> ReadOut:
+    if name in ORDERED and len(plan.steps) > 1:
+        note = "it depends on the order of unequal releases, which is not kept here; `Plan.sequence` prices a list"
+        return ReadOut(name, None, delta, note, (ROUTE_CLAIMS[name],))
     epsilon = plan.route(name, delta)
     note = FIXED if epsilon is not None else "it does not apply to these costs, or not at this δ"
     return ReadOut(name, epsilon, delta, note, (ROUTE_CLAIMS[name],))

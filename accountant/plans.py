@@ -42,6 +42,9 @@ ROUTE_CLAIMS: Final = {
 }
 """Which claim a route rests on."""
 
+ORDERED: Final = ("bounded-range",)
+"""Routes whose price depends on the order of unequal rounds, so that rounds must not be sorted or grouped before."""
+
 ROUTES: Final = (*QUICK, "pld", "bounded-range")
 """All routes of `Plan.price`, by name: theorems for costs that were fixed in advance."""
 
@@ -246,7 +249,7 @@ class Plan:
         return found if math.isfinite(found) else None
 
     def _bounded_range(self, delta: float, enough: float | None) -> float | None:
-        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptive ones [L5, L6]."""
+        """The exact price of one bounded-range release [L4]; an upper bound on that of adaptive ones [L5] [L6]."""
         widths: list[tuple[float, int]] = []
         for step in self.steps:
             if not isinstance(step.cost, BoundedRange):

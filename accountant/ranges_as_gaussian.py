@@ -32,7 +32,7 @@ NEARLY_ALL: Final = 1.006
 
 
 def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> float | None:
-    """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively. [L5, L6]
+    """An upper bound on the optimal ε at δ of bounded-range releases in this order, chosen adaptively. [L5] [L6]
 
     The smaller of this bound and that of `adaptive_range`, which is asked where it may be the smaller one.
 
@@ -60,7 +60,7 @@ def _nearly_all(widths: Sequence[tuple[float, int]], total: float) -> bool:
 def square(widths: Sequence[tuple[float, int]]) -> float | None:
     """μ² of the Gaussian release that stands above all of them, rounded up. [L6]
 
-    widths: (width >= 0, rounds), in the order of release, which matters a little.
+    widths: (width >= 0, rounds), in the order of release, on which the bound depends.
     Returns None where one is wider than WIDEST.
     """
     total = 0.0

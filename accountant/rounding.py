@@ -68,15 +68,17 @@ def largest(fits: Callable[[float], bool], start: float = 1.0) -> float:
     """
     if not 0.0 < start < math.inf:
         raise ValueError(f"the search must start at a positive number, got {start!r}")
-    low, high = start, start
+    low, high = start, 2.0 * start
     while not fits(low):
-        low /= 2.0
+        low, high = 0.5 * low, low
         if low < 1e-300:
             raise ArithmeticError("no number above 1e-300 fits this budget: it is too small for this plan")
-    while fits(high):
-        high *= 2.0
+    while high > start:
         if high > 1e300:
             raise ArithmeticError("every number up to 1e300 fits this budget: it is too large to calibrate noise to")
+        if not fits(high):
+            break
+        low, high = high, 2.0 * high
     return _bisect(fits, low, high)
 
 

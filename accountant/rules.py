@@ -24,9 +24,9 @@ def composition_from_record(record: Mapping[str, str | float]) -> Composition:
             return ZCDPComposition()
         case {"name": "gdp"}:
             return GDPComposition()
-        case {"name": "advanced", "conversion": "tight", "delta_prime": delta_prime}:
+        case {"name": "advanced-tight", "delta_prime": delta_prime}:
             return AdvancedComposition(float(delta_prime))
-        case {"name": "advanced", "delta_prime": delta_prime, **rest} if not rest:
+        case {"name": "advanced", "delta_prime": delta_prime}:
             return TextbookComposition(float(delta_prime))
         case _:
             raise ValueError(f"unknown rule of composition {record!r}")

@@ -93,7 +93,7 @@ class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
         sigma = self.scale * math.sqrt(float(np.sum(normals**2)))
         # The grid is chosen from the scale, not from sigma: it would tell something about V otherwise.
         # Twice as fine as the sum needs: on a grid, the points on the way from one value to another are off the line.
-        return noise.gaussian(value, sigma, grid_exponent(self.scale, 2 * value.size))
+        return noise.gaussian(value, sigma, grid_exponent(self.scale, 2 * value.size + 1))
 
 
 @attrs.frozen(slots=False)

@@ -348,3 +348,18 @@ def added(amounts: Iterable[Amount]) -> Amount:
     for amount in amounts:
         total = total.plus(amount)
     return total
+
+
+def test_a_price_that_depends_on_the_order_is_not_read_out_of_books_that_group_rounds() -> None:
+    """Two narrow releases among wide ones: grouped they would be priced 5.6 % below what an adversary reaches."""
+    ledger = open_ledger(BasicComposition())
+    for cost, rounds in ((BoundedRange(1.0), 1), (BoundedRange(0.1), 10), (BoundedRange(1.0), 2)):
+        charge(ledger, cost, rounds)
+    found = {each.name: each for each in ledger.odometer().other_rules(0.2994049941805144)}
+    assert found["bounded-range"].epsilon is None
+    assert "order" in found["bounded-range"].note
+    in_order = Plan.sequence([BoundedRange(1.0), *[BoundedRange(0.1)] * 10, *[BoundedRange(1.0)] * 2])
+    assert in_order.price(0.2994049941805144).best.epsilon > 0.21
+    equal = open_ledger(BasicComposition())
+    charge(equal, BoundedRange(0.1), 10)
+    assert {each.name: each for each in equal.odometer().other_rules(DELTA)}["bounded-range"].epsilon is not None

@@ -40,9 +40,9 @@ COMPOSITION: tuple[Claim, ...] = (
     Claim(
         "L6",
         "ours",
-        "Adaptively chosen releases of ε_i-bounded range, all ε_i <= 4.8, fixed in advance, are √s-GDP together: from "
-        "the last back to the first, s ← max(s, 2a²) and s ← s²/(s − a²), a = ε_i/2, from s = 0. For N equal ones s <= "
-        "a²(N + ln N + 3).",
+        "Adaptively chosen releases of ε_i-bounded range, all ε_i <= 4.8, fixed in advance, are √s-GDP together: "
+        "from the last back to the first, s ← max(s, 2a²) and s ← s²/(s − a²), a = ε_i/2, from s = 0. For N equal "
+        "ones s <= a²(N + ln N + 3).",
         "holds",
         "accountant.ranges_as_gaussian, for any number of rounds; within 0.5 % of randomized response from 2,000 on",
         "G(x; s) = Φ(√s/2 − x/√s) − e^x Φ(−√s/2 − x/√s) rises with s, G(·; 0) is δ_0 of L5, and ∂G/∂s = ½G″ − ½G′ = "
@@ -53,12 +53,12 @@ COMPOSITION: tuple[Claim, ...] = (
         "s), and e^{κX} grows at the rate q e^{κX}, this is at most G_s(x; s)·(E e^{κΔ} − 1)/q. The function f(κ) = "
         "ln E e^{κΔ} has f(0) = f(−1) = 0 and f″ <= a², the variance of a law on an interval of length 2a; so f(κ) − "
         "a²q is concave with the same zeros, f <= a²q where q >= 0 and f >= a²q where q < 0, and (E e^{κΔ} − 1)/q <= "
-        "(e^{a²q} − 1)/q = ∫_0^{a²} e^{qζ} dζ. On the other side, with 1/u = 1/s − ζ/s², G(x; s²/(s − a²)) − G(x; s) "
-        "= ∫ G_s(x; u) du = G_s(x; s)·∫_0^{a²} (1 − ζ/s)^{−3/2} e^{(ζ − (u − s))/8} e^{qζ} dζ, where u − s = ζ/(1 − "
-        "ζ/s). With r = ζ/s, 3/2·ln(1/(1 − r)) >= 3r/2 >= (ζ/8)·r/(1 − r) as long as ζ <= 12(1 − r), which s >= 2a² "
-        "and a² <= 6 imply; so the weight is at least 1, and the first is at most the second. Equal widths: s/a² "
-        "rises by 1 + 1/(s/a² − 1), from 4 after the first, so by at least 1 a round, and the reciprocals are at "
-        "most a harmonic sum.",
+        "(e^{a²q} − 1)/q = ∫_0^{a²} e^{qζ} dζ, where q = 0 is the limit. On the other side, with 1/u = 1/s − ζ/s², "
+        "G(x; s²/(s − a²)) − G(x; s) = ∫ G_s(x; u) du = G_s(x; s)·∫_0^{a²} (1 − ζ/s)^{−3/2} e^{(ζ − (u − s))/8} "
+        "e^{qζ} dζ, where u − s = ζ/(1 − ζ/s). With r = ζ/s, 3/2·ln(1/(1 − r)) >= 3r/2 >= (ζ/8)·r/(1 − r) as long as "
+        "ζ <= 12(1 − r), which s >= 2a² and a² <= 6 imply; so the weight is at least 1, and the first is at most the "
+        "second. Equal widths: s/a² rises by 1 + 1/(s/a² − 1), from 4 after the first, so by at least 1 a round, and "
+        "the reciprocals are at most a harmonic sum.",
         "accountant/test_ranges_as_gaussian.py::test_one_release_before_the_others_needs_no_more_than_is_added",
     ),
     Claim(

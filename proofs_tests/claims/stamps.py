@@ -1,6 +1,6 @@
 """Which code a claim is behind, and whether it changed without its entry.
 
-Every function or class whose docstring cites a claim's id is stamped with the syntax tree of its body, so that
+Every function, class or module whose docstring cites a claim's id is stamped with the syntax tree of its body, so that
 comments, layout and prose do not matter. A test fails when that code changes and the entry does not: read the entry
 again, then run `python -m proofs_tests.claims`, which refuses to go on until the entry has changed too, or is named as
 still true. Syntax trees differ between versions of Python; the stamps say of which one they are.
@@ -23,7 +23,7 @@ STAMPS: Final = Path(__file__).with_name("stamps.txt")
 FOLDERS: Final = ("accountant", "mechanisms", "boosting", "learners")
 CITED: Final = re.compile(r"\[([A-Za-z0-9][\w-]*)\]")
 
-Node = ast.FunctionDef | ast.ClassDef
+Node = ast.FunctionDef | ast.ClassDef | ast.Module
 
 
 @attrs.frozen
@@ -39,7 +39,7 @@ def _digest(text: str) -> str:
 
 
 def _without_docstrings(node: Node) -> str:
-    """The syntax tree of a function or class, without any docstring in it."""
+    """The syntax tree of a function, class or module, without any docstring in it."""
     tree = ast.parse(ast.unparse(node))
     for inner in ast.walk(tree):
         if isinstance(inner, Node) and ast.get_docstring(inner) is not None:
@@ -52,7 +52,8 @@ def _citing(path: Path) -> Iterator[tuple[str, str]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, Node):
             for name in set(CITED.findall(ast.get_docstring(node) or "")):
-                yield name, f"{path.relative_to(ROOT)}:{node.name}:{_without_docstrings(node)}"
+                called = "" if isinstance(node, ast.Module) else node.name
+                yield name, f"{path.relative_to(ROOT)}:{called}:{_without_docstrings(node)}"
 
 
 def current(claims: tuple[Claim, ...]) -> dict[str, Stamp]:

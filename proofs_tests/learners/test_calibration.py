@@ -18,6 +18,7 @@ from accountant import (
     ApproxDP,
     BasicComposition,
     BoundedRange,
+    LaplaceDP,
     Ledger,
     Plan,
     PureDP,
@@ -97,7 +98,7 @@ def test_it_takes_its_share_of_the_budget(adjacency: Neighbours, share: float, w
         assert whole.rounds == rounds + 1
         kept = float(plan.amount(rule).loss) / float(whole.amount(rule).loss)
         assert kept == pytest.approx(1.0 - share, rel=1e-6)
-        assert isinstance(whole.steps[-1].cost, GDP if gaussian else PureDP)
+        assert isinstance(whole.steps[-1].cost, GDP if gaussian else LaplaceDP)
 
 
 X = np.random.default_rng(0).integers(0, 2, size=(600, 4))
@@ -114,7 +115,7 @@ def test_a_fit_is_charged_for_its_rounds_and_the_histogram(delta: float, composi
     assert 0.8 * (1 - 1e-6) <= float(spent["epsilon"]) <= 0.8
     charged = next(json.loads(entry.line) for entry in model.ledger_.entries if entry.kind == "charged")
     assert sum(step["rounds"] for step in charged["steps"]) == 7 + 1
-    assert charged["steps"][-1]["cost"]["kind"] == ("gdp" if delta else "pure-dp")
+    assert charged["steps"][-1]["cost"]["kind"] == ("gdp" if delta else "laplace-dp")
     assert "score-histogram" in charged["mechanism"]["claims"]
     used = next(json.loads(entry.line) for entry in model.ledger_.entries if entry.kind == "released")["used"]
     assert max(each["rounds"] for each in used) <= 7

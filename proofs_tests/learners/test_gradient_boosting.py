@@ -19,6 +19,7 @@ from accountant import (
     BudgetExceeded,
     Composition,
     Cost,
+    LaplaceDP,
     Ledger,
     PureDP,
     ReplaceOne,
@@ -174,7 +175,7 @@ def test_every_step_of_a_tree_stays_within_its_plan(gaussian: bool) -> None:
         assert isinstance(plan[0], BoundedRange)
         assert level <= plan[0]
         levels = 3 * plan[0].epsilon if not gaussian else math.sqrt(3.0 / 8.0) * plan[0].epsilon
-        if isinstance(leaf, PureDP) and isinstance(plan[3], PureDP):
+        if isinstance(leaf, LaplaceDP) and isinstance(plan[3], LaplaceDP):
             assert leaf <= plan[3]
             assert plan[3].epsilon == pytest.approx(levels, rel=1e-9, abs=1e-9)
         else:

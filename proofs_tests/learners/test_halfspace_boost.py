@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import estimator_checks
 
-from accountant import GDP, ApproxDP, BudgetExceeded, Ledger, PureDP, ReplaceOne, ZCDPComposition, gaussian
+from accountant import GDP, ApproxDP, BudgetExceeded, LaplaceDP, Ledger, PureDP, ReplaceOne, ZCDPComposition, gaussian
 from boosting import LazyBregman, replay
 from boosting.margin_data import margin_data
 from learners import HalfspaceBoostClassifier
@@ -382,7 +382,7 @@ def test_points_outside_are_counted_only_if_asked_and_paid_for() -> None:
         assert mechanism is not None
         costs.append(mechanism.cost)
     pure_cost, gaussian_cost = costs
-    assert isinstance(pure_cost, PureDP)
+    assert isinstance(pure_cost, LaplaceDP)
     assert isinstance(gaussian_cost, GDP)
     assert (pure_cost.epsilon, gaussian_cost.mu) == pytest.approx((0.1, 0.1), rel=1e-9)
 

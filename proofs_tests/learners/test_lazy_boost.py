@@ -99,7 +99,7 @@ def test_more_privacy_theory_buys_less_noise() -> None:
         name: LazyBoostClassifier(1.0, delta, rounds=60, composition=name, random_state=0).fit(X, y).eta_
         for name, delta in cases
     }
-    assert eta["basic"] < eta["advanced"] < eta["zcdp"] < eta["auto"]
+    assert eta["basic"] < eta["advanced"] == eta["zcdp"] < eta["auto"]  # both read Σρ alike
 
 
 def test_the_papers_noise_is_half_of_ours_at_the_same_epsilon() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import BasicComposition, BoundedRange, Ledger, PureDP, ReplaceOne
+from accountant import BasicComposition, BoundedRange, LaplaceDP, Ledger, PureDP, ReplaceOne
 from accountant.rounding import up
 from boosting import LazyBregman, Reweighted
 from boosting.measures import FloatArray
@@ -120,7 +120,7 @@ def test_each_selection_is_charged_its_own_kind_of_cost() -> None:
     layout = encoded([(0, 0)]).layout
     sharp, flat = (PrivateOneRule(layout, 3.0, selection=rule).costs(certificate)[0] for rule in RULES)
     assert isinstance(sharp, BoundedRange)
-    assert isinstance(flat, PureDP)
+    assert isinstance(flat, LaplaceDP)
     assert sharp.epsilon == flat.epsilon == up(3.0 * one_rule_sensitivity(certificate.zeta).value)
 
     def run(records: tuple[Record, ...], noise: ScriptedNoise) -> OneRule:
