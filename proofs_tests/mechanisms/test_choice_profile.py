@@ -123,6 +123,20 @@ def test_it_is_what_the_claim_says(mu: float, stopping: Stopping) -> None:
 
 
 @pytest.mark.parametrize("stopping", LAWS, ids=str)
+@pytest.mark.parametrize("mu", [0.05, 0.3, 2.0])
+def test_no_chance_of_ranking_higher_is_left_out(mu: float, stopping: Stopping) -> None:
+    """[random-stopping-profile] w(G)·(L − e^{−r(G)}) at every L and at 40,001 G, between the ends of cells too."""
+    profile = ChoiceProfile.of(run_privacy(GDP(mu)), stopping)
+    chances = np.concatenate([[0.0], np.geomspace(1e-9, 1.0 - 1e-12, 40_000)])
+    weight, there = factor(stopping, 1.0 - chances), factor(stopping, 1.0 - ndtr(ndtri(chances) + mu))
+    for ratio in np.exp(np.linspace(-1.5 * mu, 8.0 * mu, 60)):
+        most = float(np.max(weight * ratio - there))
+        covered = float(profile.weights @ np.maximum(ratio - np.exp(profile.shifts), 0.0))
+        assert max(most, 0.0) <= covered * (1.0 + 1e-11) + 1e-12
+        assert covered <= max(most, 0.0) + 0.01 * stopping.mean * ratio
+
+
+@pytest.mark.parametrize("stopping", LAWS, ids=str)
 @pytest.mark.parametrize("cost", [PureDP(0.7), LaplaceDP(0.7), BoundedRange(0.7), ZCDP(0.1)], ids=repr)
 def test_other_candidates_stay_below_their_own_bound_too(cost: Cost, stopping: Stopping) -> None:
     """[random-stopping-profile] Exact laws of outputs with two, three, and many losses, ranked badly, with ties."""
