@@ -244,8 +244,8 @@ def best_setting(
         allowance.ledger.composition.amount(choice.cost)
     except UnsupportedCost as error:
         raise ValueError(
-            "tune: a private choice costs an (ε, δ), which only BasicComposition and AdvancedComposition add up; nothing "
-            f"was charged: {error}"
+            "tune: a private choice costs an (ε, δ), which only BasicComposition and AdvancedComposition add up; "
+            f"nothing was charged: {error}"
         ) from None
     found = allowance.ledger.release(choice, allowance.ledger.protect(sample), account=allowance.account)
     assert found is not None  # this law of stopping always runs once
