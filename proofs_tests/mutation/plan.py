@@ -25,6 +25,8 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.fixed_plans": Subject(_prices("fixed_plans")),
     "accountant.curves": Subject(_prices("curves")),
     "accountant.costs": Subject(_prices("costs")),
+    "accountant.composition": Subject(_prices("composition")),
+    "accountant.rules": Subject(_prices("composition")),
     "accountant.gaussian_rule": Subject(_prices("gaussian_rule")),
     "accountant.loss_distribution": Subject(_prices("loss_distribution")),
     "accountant.calibration": Subject(_prices("calibration")),
