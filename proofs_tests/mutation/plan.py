@@ -25,8 +25,13 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.fixed_plans": Subject(_prices("fixed_plans")),
     "accountant.curves": Subject(_prices("curves")),
     "accountant.costs": Subject(_prices("costs")),
-    "accountant.composition": Subject(_prices("composition")),
+    "accountant.composition": Subject(
+        _prices("composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
+    ),
     "accountant.rules": Subject(_prices("composition")),
+    "accountant.dominating": Subject(_prices("dominating")),
+    "accountant.ranges_as_gaussian": Subject(_prices("ranges_as_gaussian")),
+    "accountant.plans": Subject(_prices("plans")),
     "accountant.gaussian_rule": Subject(_prices("gaussian_rule")),
     "accountant.loss_distribution": Subject(_prices("loss_distribution")),
     "accountant.calibration": Subject(_prices("calibration")),

@@ -238,6 +238,31 @@ def test_the_deltas_of_a_sum_are_told_rounded_up() -> None:
             assert Fraction(math.nextafter(told.delta, 0.0)) < real <= Fraction(told.delta)
 
 
+def test_what_is_told_of_sums_is_the_next_float_above() -> None:
+    """Where the nearest float is below, too."""
+    for times in range(2, 60):
+        loss, delta = times * Fraction(0.1), times * Fraction(1e-3)
+        total = Amount.of(0.1, 1e-3).times(times)
+        pure, both = BASIC.guarantee(total, PureDP(1.0)), BASIC.guarantee(total, ApproxDP(1.0, 0.1))
+        told = ZEROS.guarantee(total, ZCDP(1.0))
+        assert isinstance(pure, PureDP)
+        assert isinstance(both, ApproxDP)
+        assert isinstance(told, ZCDP)
+        for found, real in ((pure.epsilon, loss), (both.epsilon, loss), (both.delta, delta), (told.rho, loss)):
+            assert Fraction(math.nextafter(found, 0.0)) < real <= Fraction(found)
+
+
+@pytest.mark.parametrize("rule", [ZEROS, ADVANCED, TEXTBOOK])
+def test_a_part_of_a_ceiling_is_told_as_what_it_is(rule: Composition) -> None:
+    """And not as the whole budget, nor as more."""
+    budget = ApproxDP(1.0, 1e-3)
+    part = rule.ceiling(budget).scaled(Fraction(1, 3))
+    told = rule.guarantee(part, budget)
+    assert isinstance(told, ApproxDP)
+    rho = mp.mpf(part.loss_units) / mp.mpf(2) ** 1074
+    just_above(told.epsilon, READ[rule.name](rho, mp.mpf(1e-3 if rule is ZEROS else 1e-7)), 1e-10, 5e-14)
+
+
 def test_delta_prime_is_part_of_delta() -> None:
     for rule in (ADVANCED, TEXTBOOK):
         with pytest.raises(UnsupportedBudget, match="alone exceeds"):

@@ -29,7 +29,7 @@ from accountant.curves import (
 from accountant.rounding import BeyondFloats
 from proofs_tests.support.just_above import just_above, just_below
 
-WIDTHS = (1e-150, 1e-9, 3.3e-4, 0.0078, 0.0079, 0.05, 0.31, 0.97, 1.0, 1.03, 2.7, 11.0, 90.0, 650.0, 1e5, 1e150)
+WIDTHS = (1e-150, 1e-9, 3.3e-4, 0.0078, 0.0079, 0.05, 0.31, 0.97, 1.0, 1.03, 1.9, 2.7, 11.0, 90.0, 650.0, 1e5, 1e150)
 DELTAS = (1e-300, 1e-15, 3.3e-7, 1e-3, 0.2, 0.7, 1.0 - 1e-9)
 ORDERS_SEEN = (1.001, 1.03, 1.5, 2.0, 7.0, 40.0, 1e3, 1e6)
 
@@ -119,6 +119,33 @@ def test_the_head_room_of_one_release_is_what_is_said() -> None:
         truth = w + 2 * mp.log(1 - mp.sqrt(d * -mp.expm1(-w)))
         room = truth * mp.mpf(2) ** -39 + mp.mpf(ABSOLUTE) + w * mp.mpf(2) ** -50
         assert room * mp.mpf("0.95") <= bounded_range_epsilon(width, delta) - truth <= room * mp.mpf("1.05")
+
+
+def _delta_at(width: float, epsilon: float) -> float:
+    """(e^{w/2} − e^{x/2})²/(e^w − 1), the profile of the class."""
+    with mp.workdps(120):
+        w, x = mp.mpf(width), mp.mpf(epsilon)
+        return float((mp.exp(w / 2) - mp.exp(x / 2)) ** 2 / mp.expm1(w))
+
+
+@pytest.mark.parametrize("width", [17.0, 25.0, 33.3, 41.7, 50.0, 58.1, 66.6, 70.0])
+def test_an_epsilon_near_nothing_of_a_wide_release_stays_above_by_what_is_said(width: float) -> None:
+    """There width + 2 ln … cancels, and what covers it is 2^-50 of the width beside ABSOLUTE."""
+    for target in (1e-3, 1e-2, 3e-2, 1e-1, 0.3):
+        delta = _delta_at(width, target)
+        with mp.workdps(120):
+            w, d = mp.mpf(width), mp.mpf(delta)
+            truth = w + 2 * mp.log(1 - mp.sqrt(d * -mp.expm1(-w)))
+        room = ABSOLUTE + width * 2.0**-50
+        if 0.0 < truth < 0.5:
+            extra = bounded_range_epsilon(width, delta) - truth - truth * mp.mpf(2) ** -39
+            assert 0.7 * room <= extra <= 1.3 * room
+
+
+def test_the_absolute_head_room_of_one_release_is_what_is_said() -> None:
+    delta = _delta_at(0.2, 1e-4)
+    truth = mp.mpf(0.2) + 2 * mp.log(1 - mp.sqrt(mp.mpf(delta) * -mp.expm1(-mp.mpf(0.2))))
+    assert 0.9 * ABSOLUTE <= bounded_range_epsilon(0.2, delta) - truth <= 1.2 * ABSOLUTE
 
 
 def test_where_an_epsilon_is_the_small_difference_of_large_numbers_it_stays_above() -> None:

@@ -152,6 +152,7 @@ def test_the_grid_is_a_share_of_the_typical_spread() -> None:
     assert grid_step([(0.5, 25)]) == pytest.approx(0.5 * 0.004, rel=1e-12)
     assert grid_step([(0.5, 10**6)]) == pytest.approx(0.5 * 0.05, rel=1e-12)
     assert grid_step([(0.5, 10), (1.0, 15)]) == pytest.approx(0.004 * math.sqrt((2.5 + 15.0) / 25.0), rel=1e-12)
+    assert grid_step([(0.5, 4), (1.0, 4)]) == pytest.approx(0.002 * math.sqrt((1.0 + 4.0) / 8.0), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", [PureDP, LaplaceDP, BoundedRange, GDP])
@@ -160,6 +161,7 @@ def test_many_distinct_costs_rise_to_the_next_power_of_two_to_the_sixty_fourth(k
     few: list[tuple[Cost, int]] = [(kind(0.1 * 1.01**place), 2) for place in range(32)]
     assert dominating._bucketed(few) == few
     assert dominating._bucketed([*few, few[0]]) == [(few[0][0], 4), *few[1:]]
+    assert (kind(0.2), 1) not in dominating._bucketed([*few, (kind(0.2), 1)])
     many = [*few, (kind(0.1 * 1.01**32), 3), (ApproxDP(0.1, 1e-3), 5), (kind(0.0), 1)]
     found = dominating._bucketed(many)
     assert sum(times for _, times in found) == sum(times for _, times in many)
