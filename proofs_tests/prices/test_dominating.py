@@ -152,7 +152,7 @@ def test_the_grid_is_a_share_of_the_typical_spread() -> None:
     assert grid_step([(0.5, 25)]) == pytest.approx(0.5 * 0.004, rel=1e-12)
     assert grid_step([(0.5, 10**6)]) == pytest.approx(0.5 * 0.05, rel=1e-12)
     assert grid_step([(0.5, 10), (1.0, 15)]) == pytest.approx(0.004 * math.sqrt((2.5 + 15.0) / 25.0), rel=1e-12)
-    assert grid_step([(0.5, 4), (1.0, 4)]) == pytest.approx(0.002 * math.sqrt((1.0 + 4.0) / 8.0), rel=1e-12)
+    assert grid_step([(0.5, 1), (1.0, 1)]) == pytest.approx(0.002 * math.sqrt(1.25 / 2.0), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", [PureDP, LaplaceDP, BoundedRange, GDP])
@@ -241,6 +241,13 @@ def test_what_is_cut_off_a_gaussian_release_is_a_millionth_of_delta_shared_by_th
     assert part.infinity >= gaussian_delta(0.5, _last(part)) * (1 - mp.mpf(10) ** -9)
     assert _last(part) == pytest.approx(0.125 + 0.5 * math.sqrt(-2.0 * math.log(cut)), abs=part.step)
     assert float(part.losses[0]) == pytest.approx(-_last(part), abs=2 * part.step)
+
+
+def test_all_rounds_share_what_is_cut_off() -> None:
+    whole = composition([(GDP(0.5), 10), (GDP(0.25), 10)], 1e-3)
+    assert whole is not None
+    part, _ = whole.parts[0]
+    assert _last(part) == pytest.approx(0.125 + 0.5 * math.sqrt(-2.0 * math.log(1e-9 / 20)), abs=part.step)
 
 
 def test_costs_beyond_one_nat_have_a_grid_for_one() -> None:
