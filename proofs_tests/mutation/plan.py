@@ -29,6 +29,7 @@ PLAN: Final[Mapping[str, Subject]] = {
         _prices("composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
     ),
     "accountant.rules": Subject(_prices("composition")),
+    "accountant.adaptive_range": Subject(_prices("adaptive_range"), ("forget",)),
     "accountant.dominating": Subject(_prices("dominating")),
     "accountant.ranges_as_gaussian": Subject(_prices("ranges_as_gaussian")),
     "accountant.plans": Subject(_prices("plans")),
