@@ -1,4 +1,4 @@
-"""The recursion for adaptive bounded-range releases: its pieces by brute force, its prices by adversaries on lattices."""
+"""Adaptive bounded-range releases: the recursion's pieces by brute force, prices by adversaries on lattices."""
 
 import math
 
@@ -60,7 +60,10 @@ def test_plans_that_are_left_to_others() -> None:
 def _brute(width: float, x: float, before_width: float) -> float:
     t = np.linspace(0.0, width, 4001)
     p = high_probability(width, t[:-1])
-    ahead, behind = bounded_range_profile(before_width, x - t[:-1]), bounded_range_profile(before_width, x - t[:-1] + width)
+    ahead, behind = (
+        bounded_range_profile(before_width, x - t[:-1]),
+        bounded_range_profile(before_width, x - t[:-1] + width),
+    )
     return float(np.max(p * ahead + (1.0 - p) * behind))
 
 
@@ -111,7 +114,9 @@ def test_the_tail_is_the_conversion_at_one_order(order: float) -> None:
     tail = _Tail.of(order)
     start = (1.0 / order) * (1.0 - 1.0 / order) ** (order - 1.0)
     assert tail.excess == order - 1.0
-    assert tail.at(0, 3, 0.5).tolist() == pytest.approx([start * math.exp(-(order - 1.0) * x) for x in (0.0, 0.5, 1.0)], rel=2e-9)  # fmt: skip
+    assert tail.at(0, 3, 0.5).tolist() == pytest.approx(
+        [start * math.exp(-(order - 1.0) * x) for x in (0.0, 0.5, 1.0)], rel=2e-9
+    )
     assert tail.at(0, 1, 0.5)[0] >= start
     assert tail.at(-40, 1, 0.5)[0] == 1.0
     width = 0.4
@@ -126,7 +131,7 @@ def test_outside_the_grid_stands_what_is_above() -> None:
     grid, tail, step = _Grid(-30, 61, 0.01), _Tail.of(20.0).plus(0.3), 0.01
     inside = bounded_range_profile(0.3, grid.points())
     found = _extended(inside, grid, -60, 60, tail)
-    points = np.arange(-60, 61) * step
+    points = np.arange(-60, 61, dtype=np.float64) * step
     assert found.shape == points.shape
     assert np.all(found >= bounded_range_profile(0.3, points) - 1e-15)
     assert found[30:91].tolist() == inside.tolist()
@@ -148,7 +153,7 @@ def test_on_another_step_stand_the_same_values_or_chords(times: int) -> None:
     assert coarse.tolist() == profile[(-37 // times + 1) * times + 37 : (50 // times) * times + 38 : times].tolist()
     low, high = -36 * times, 51 * times
     fine = _on_step(profile, grid, low, high, step / times, tail)
-    points = np.arange(low, high + 1) * step / times
+    points = np.arange(low, high + 1, dtype=np.float64) * step / times
     assert fine == pytest.approx(np.interp(np.exp(points), np.exp(grid.points()), profile), rel=1e-11, abs=1e-14)
     assert _on_step(profile, grid, -37, 52, step, tail).tolist() == profile.tolist()
 
@@ -193,6 +198,6 @@ def test_the_order_of_widths_is_that_of_the_releases() -> None:
 
     first, second = price([(1.0, 2), (0.25, 8)]), price([(0.25, 8), (1.0, 2)])
     dear = [(1.0, 2), (0.25, 8)] if first > second else [(0.25, 8), (1.0, 2)]
-    assert restricted_adversary(dear, min(first, second), 24) > 1e-2 > restricted_adversary(dear, max(first, second), 24)
-
-
+    assert (
+        restricted_adversary(dear, min(first, second), 24) > 1e-2 > restricted_adversary(dear, max(first, second), 24)
+    )

@@ -26,7 +26,7 @@ from accountant.composition import (
     readable,
     told_apart,
 )
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, PureDP, Unbounded
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.gaussian_rule import GDPComposition
 from accountant.rounding import BeyondFloats
 from accountant.rules import composition_from_record
@@ -46,7 +46,7 @@ RULES: tuple[Composition, ...] = (BASIC, ZEROS, ADVANCED, TEXTBOOK, GDPCompositi
 @pytest.mark.parametrize("second", FLOATS)
 def test_sums_are_exact(first: float, second: float) -> None:
     one, two = Amount.of(first, 0.25), Amount.of(second)
-    assert (one.loss, one.delta, two.delta) == (Fraction(first), Fraction(1, 4), 0)
+    assert (one.loss, one.delta, two.delta) == (Fraction(first), Fraction(1, 4), Fraction(0))
     assert one.plus(two).loss == Fraction(first) + Fraction(second)
     assert one.plus(two.plus(one)).delta == Fraction(1, 2)
     assert one.minus(two).loss == max(0, Fraction(first) - Fraction(second))
@@ -68,8 +68,14 @@ def test_a_part_is_rounded_down_to_a_unit() -> None:
 def test_both_parts_are_compared() -> None:
     whole = Amount(5, 5)
     assert [Amount(*parts).within(whole) for parts in ((5, 5), (4, 5), (5, 4), (6, 5), (5, 6), (6, 4), (4, 6))] == [
-        True, True, True, False, False, False, False,
-    ]  # fmt: skip
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
     assert type(Amount(1, 2).plus(Amount(3, 4))) is Amount
 
 
@@ -94,10 +100,12 @@ NUMBER = 0.7
 RHOS: dict[Cost, mp.mpf] = {
     PureDP(NUMBER): mp.mpf(NUMBER) * mp.tanh(mp.mpf(NUMBER) / 2),
     LaplaceDP(NUMBER): mp.mpf(NUMBER) + mp.expm1(-mp.mpf(NUMBER)),
-    BoundedRange(NUMBER): mp.mpf(NUMBER) / -mp.expm1(-mp.mpf(NUMBER)) - 1 - mp.log(mp.mpf(NUMBER) / -mp.expm1(-mp.mpf(NUMBER))),
+    BoundedRange(NUMBER): mp.mpf(NUMBER) / -mp.expm1(-mp.mpf(NUMBER))
+    - 1
+    - mp.log(mp.mpf(NUMBER) / -mp.expm1(-mp.mpf(NUMBER))),
     GDP(NUMBER): mp.mpf(NUMBER) ** 2 / 2,
     ZCDP(NUMBER): mp.mpf(NUMBER),
-}  # fmt: skip
+}
 
 
 def _loss(rule: Composition, cost: Cost) -> mp.mpf:
@@ -346,8 +354,13 @@ def test_books_keep_a_rule(rule: Composition) -> None:
 
 def test_rules_are_named_in_the_books() -> None:
     assert [rule.describe()["name"] for rule in RULES] == [
-        "basic", "zcdp", "advanced-tight", "advanced", "gdp", "no-bound",
-    ]  # fmt: skip
+        "basic",
+        "zcdp",
+        "advanced-tight",
+        "advanced",
+        "gdp",
+        "no-bound",
+    ]
     for name in ("advanced-tight", "advanced"):
         with pytest.raises(ValueError, match="unknown rule"):
             composition_from_record({"name": name})
@@ -369,9 +382,22 @@ def test_amounts_are_written_in_one_way() -> None:
     assert amount_text(Amount.of(48.0).loss_units, -4) == "3p0"
     assert amount_from_record(amount_record(ENDLESS)) == ENDLESS
     for wrong in (
-        "6p-5", "3p-5 ", "03p-5", "-3p-5", "3p-1075", "0p1", "3P-5", "3p+5", "1p1075", "1p1074", "3", "p3", "",
-        "1p99999999999999999999", "f" * 600 + "p0",
-    ):  # fmt: skip
+        "6p-5",
+        "3p-5 ",
+        "03p-5",
+        "-3p-5",
+        "3p-1075",
+        "0p1",
+        "3P-5",
+        "3p+5",
+        "1p1075",
+        "1p1074",
+        "3",
+        "p3",
+        "",
+        "1p99999999999999999999",
+        "f" * 600 + "p0",
+    ):
         with pytest.raises(ValueError):  # noqa: PT011  # some are not numbers at all
             amount_from_record({"delta": "0p0", "loss": wrong})
         with pytest.raises(ValueError):  # noqa: PT011

@@ -50,7 +50,6 @@ def test_each_kind_converts_by_its_own_curve(number: float, delta: float) -> Non
     assert PureDP(number).to_approx(delta=delta).epsilon == number
 
 
-
 def _orders(rho: mp.mpf, delta: mp.mpf) -> list[mp.mpf]:
     middle = mp.sqrt(-mp.log(delta) / rho)
     return [1 + middle * mp.mpf(10) ** (mp.mpf(place) / 200) for place in range(-300, 301)]
@@ -146,9 +145,14 @@ def test_both_numbers_are_compared() -> None:
 
 def test_conversions_that_no_theorem_gives_are_refused() -> None:
     for cost, name in (
-        (ZCDP(1.0), "to_pure"), (ApproxDP(1.0, 0.1), "to_zcdp"), (GDP(1.0), "to_pure"), (Unbounded(), "to_approx"),
-        (BoundedRange(1.0), "split"), (Unbounded(), "split"), (PureDP(1.0), "to_gdp"),
-    ):  # fmt: skip
+        (ZCDP(1.0), "to_pure"),
+        (ApproxDP(1.0, 0.1), "to_zcdp"),
+        (GDP(1.0), "to_pure"),
+        (Unbounded(), "to_approx"),
+        (BoundedRange(1.0), "split"),
+        (Unbounded(), "split"),
+        (PureDP(1.0), "to_gdp"),
+    ):
         with pytest.raises(NoConversion):
             getattr(cost, name)
         with pytest.raises(AttributeError) as caught:
@@ -157,8 +161,14 @@ def test_conversions_that_no_theorem_gives_are_refused() -> None:
 
 
 ALL: tuple[Cost, ...] = (
-    PureDP(0.3), ApproxDP(0.3, 0.1), ZCDP(0.3), LaplaceDP(0.3), BoundedRange(0.3), GDP(0.3), Unbounded(),
-)  # fmt: skip
+    PureDP(0.3),
+    ApproxDP(0.3, 0.1),
+    ZCDP(0.3),
+    LaplaceDP(0.3),
+    BoundedRange(0.3),
+    GDP(0.3),
+    Unbounded(),
+)
 
 
 @pytest.mark.parametrize("cost", ALL)

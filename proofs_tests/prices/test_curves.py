@@ -344,10 +344,11 @@ def test_curves_are_read_at_the_best_of_their_orders() -> None:
         divergences = rho * orders
         with mp.workdps(60):
             truth = min(
-                mp.mpf(float(each)) + mp.log((mp.mpf(order) - 1) / order)
+                mp.mpf(float(each))
+                + mp.log((mp.mpf(order) - 1) / order)
                 - (mp.log(mp.mpf(delta)) + mp.log(mp.mpf(order))) / (mp.mpf(order) - 1)
                 for order, each in zip(orders.tolist(), divergences, strict=True)
-            )  # fmt: skip
+            )
             just_above(renyi_epsilon(divergences, orders, delta), max(truth, mp.mpf(0)), absolute=1.5 * ABSOLUTE)
     assert renyi_epsilon(np.zeros(4), orders, 0.9) == ABSOLUTE
     just_above(renyi_epsilon(0.3 * orders, orders, 0.1) - ABSOLUTE * 0.9, 0.0, absolute=3.0)

@@ -175,11 +175,16 @@ def test_many_distinct_costs_rise_to_the_next_power_of_two_to_the_sixty_fourth(k
         raised = {type(each): each for each, _ in found if isinstance(each, type(cost))}
         assert raised
         values = [
-            value for each, _ in found if type(each) is type(cost) for value in each.as_dict().values()
+            value
+            for each, _ in found
+            if type(each) is type(cost)
+            for value in each.as_dict().values()
             if isinstance(value, float) and number <= value <= number * 2.0 ** (1.0 / 64.0) * (1.0 + 1e-12)
-        ]  # fmt: skip
+        ]
         assert values
-        assert all(value == 0.0 or abs(64.0 * math.log2(value) - round(64.0 * math.log2(value))) < 1e-9 for value in values)
+        assert all(
+            value == 0.0 or abs(64.0 * math.log2(value) - round(64.0 * math.log2(value))) < 1e-9 for value in values
+        )
 
 
 def test_a_cost_on_the_grid_of_powers_does_not_fall() -> None:
@@ -235,7 +240,7 @@ def _last(part: LossDistribution) -> float:
 def test_what_is_cut_off_a_gaussian_release_is_a_millionth_of_delta_shared_by_the_rounds() -> None:
     whole = composition([(GDP(0.5), 10)], 1e-3)
     assert whole is not None
-    (part, _), = whole.parts  # fmt: skip
+    ((part, _),) = whole.parts
     cut = 1e-3 * 1e-6 / 10
     assert 0.0 < part.infinity <= cut
     assert part.infinity >= gaussian_delta(0.5, _last(part)) * (1 - mp.mpf(10) ** -9)

@@ -37,14 +37,17 @@ def test_the_sum_is_that_of_its_definition(widths: list[tuple[float, int]]) -> N
 
 
 def test_each_step_is_moved_up_by_what_is_said() -> None:
+    """2^-47 a step, which over thousands of them is more than the slack of a²; rounding takes a part of it."""
     assert STEP_UP == 1.0 + 2.0**-47
-    one = square([(0.3, 1)])
-    many = square([(0.3, 32)])
-    assert one is not None
-    assert many is not None
-    start = mp.mpf("0.3") ** 2 / 4 * 4
-    assert one >= float(start) * (1 + 2.0**-48 + 2.0**-41)
-    assert many >= _exactly([(0.3, 32)]) * (1 + 32 * mp.mpf(2) ** -49)
+    widths = [(0.3, 1), (0.2, 1)] * 2000
+    moved = mp.mpf(0)
+    for width, _ in reversed(widths):
+        part = mp.mpf(width) ** 2 / 4 * (1 + mp.mpf(2) ** -40)
+        moved = max(moved, 2 * part)
+        moved = moved * moved / (moved - part) * (1 + mp.mpf(2) ** -47)
+    found, real = square(widths), _exactly(widths)
+    assert found is not None
+    assert 0.9 * (moved - real) <= found - real <= 1.1 * (moved - real)
 
 
 @pytest.mark.parametrize("rounds", [33, 34, 40, 100, 2000])
@@ -105,9 +108,7 @@ def _lost(width: float, rounds: int, share: float, target: float) -> mp.mpf:
     return total
 
 
-@pytest.mark.parametrize(
-    ("width", "rounds"), [(0.05, 2), (0.3, 10), (1.5, 4), (0.1, 120), (4.7, 2), (6.0, 5)]
-)
+@pytest.mark.parametrize(("width", "rounds"), [(0.05, 2), (0.3, 10), (1.5, 4), (0.1, 120), (4.7, 2), (6.0, 5)])
 @pytest.mark.parametrize("delta", [1e-2, 1e-6])
 def test_no_repeated_mechanism_loses_more_and_a_tenth_less_would_be_lost(
     width: float, rounds: int, delta: float
@@ -133,7 +134,7 @@ def test_the_gaussian_release_is_priced_on_its_exact_curve() -> None:
         assert gaussian_delta(mu * (1 - 1e-11), found * (1 - 1e-9)) > delta * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("widths", [[(0.2, 10)], [(0.3, 3), (0.1, 20)], [(4.0, 2)], [(0.05, 400)]])
+@pytest.mark.parametrize("widths", [[(0.2, 10)], [(0.3, 3), (0.1, 20)], [(4.0, 2)], [(0.05, 100)]])
 @pytest.mark.parametrize("delta", [1e-3, 1e-8])
 def test_the_smaller_of_two_bounds_is_taken(widths: list[tuple[float, int]], delta: float) -> None:
     above = sum(width * rounds for width, rounds in widths)
@@ -156,7 +157,7 @@ def test_either_bound_may_be_missing() -> None:
 
 def test_a_wide_release_is_priced_on_the_grid_however_many_rounds_there_are() -> None:
     """Beyond MODERATE a range costs less than Gaussian noise of its variance."""
-    for widths in ([(0.7, 2000)], [(2.0, 1), (0.1, 4000)], [(0.1, 4000), (2.0, 1)]):
+    for widths in ([(0.7, 600)], [(2.0, 1), (0.1, 500)]):
         found, finer, total = epsilon(widths, 1e-6, 1e3), adaptive_range.epsilon(widths, 1e-6, 1e3), square(widths)
         assert finer is not None
         assert total is not None
