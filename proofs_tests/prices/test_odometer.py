@@ -32,6 +32,7 @@ def test_basic_is_its_sum_at_the_delta_that_is_spent_and_beyond() -> None:
         assert Fraction(math.nextafter(least, 0.0)) < times * Fraction(1e-8) <= Fraction(least)
         for delta in (least, 0.5):
             found = epsilon_at(BasicComposition(), total, delta)
+            assert type(found) is float
             assert Fraction(math.nextafter(found, 0.0)) < times * Fraction(0.1) <= Fraction(found)
         assert epsilon_at(BasicComposition(), total, math.nextafter(least, 0.0)) == math.inf
         assert epsilon_at(BasicComposition(), total, 0.0) == math.inf
@@ -40,6 +41,10 @@ def test_basic_is_its_sum_at_the_delta_that_is_spent_and_beyond() -> None:
 
 def test_advanced_has_spent_delta_prime_too() -> None:
     for rule in ADVANCED:
+        for times in range(1, 40):
+            spent = least_delta(rule, Amount.of(0.02, 1e-8).times(times))
+            assert type(spent) is float
+            assert Fraction(math.nextafter(spent, 0.0)) < times * Fraction(1e-8) + Fraction(1e-7) <= Fraction(spent)
         total = Amount.of(0.02, 1e-8).times(3)
         least = least_delta(rule, total)
         real = 3 * Fraction(1e-8) + Fraction(1e-7)
