@@ -23,6 +23,26 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant._numbers": Subject(_prices("numbers")),
     "accountant.gaussian": Subject(_prices("gaussian")),
     "accountant.fixed_plans": Subject(_prices("fixed_plans")),
+    "accountant.curves": Subject(_prices("curves")),
+    "accountant.costs": Subject(_prices("costs")),
+    "accountant.composition": Subject(
+        _prices("composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
+    ),
+    "accountant.rules": Subject(_prices("composition")),
+    "accountant.adaptive_range": Subject(_prices("adaptive_range"), ("forget",)),
+    "accountant.dominating": Subject(_prices("dominating")),
+    "accountant.ranges_as_gaussian": Subject(_prices("ranges_as_gaussian")),
+    "accountant.plans": Subject(_prices("plans")),
+    "accountant.odometer": Subject(
+        _prices("odometer"),
+        (
+            *("from_spending", "odometer", "_by_theorem", "_shares", "top"),
+            *("Odometer.epsilon", "Odometer.at", "Odometer.curve", "Odometer.least_delta", "Odometer.over_time"),
+            *("Odometer.plan", "Odometer.pld_curve", "Odometer.other_rules", "Odometer._delta_prime"),
+            *("Odometer._advanced", "Odometer._under"),
+        ),
+    ),
+    "accountant.gaussian_rule": Subject(_prices("gaussian_rule")),
     "accountant.loss_distribution": Subject(_prices("loss_distribution")),
     "accountant.calibration": Subject(_prices("calibration")),
     "mechanisms.kernels": Subject(_prices("kernels")),
