@@ -60,4 +60,13 @@ PLAN: Final[Mapping[str, Subject]] = {
     "mechanisms.plain": Subject(_prices("mechanism_types")),
     "mechanisms.robust": Subject(_prices("mechanism_types"), ("CertifiedMechanism.description",)),
     "mechanisms.queries": Subject(_prices("queries")),
+    "mechanisms.additive": Subject(_prices("additive")),
+    "mechanisms.selection": Subject(_prices("selection")),
+    "mechanisms.gradients": Subject(_prices("gradients")),
+    "mechanisms.one_hot": Subject(_prices("one_hot")),
+    "mechanisms.rado_release": Subject(_prices("rado_release")),
+    "mechanisms.feature_fits": Subject(_prices("feature_fits")),
+    "mechanisms.feature_queries": Subject(_prices("feature_queries")),
+    "mechanisms.gradient_queries": Subject(_prices("gradient_queries")),
+    "mechanisms.rado_law": Subject(_prices("rado_law")),
 }
