@@ -200,7 +200,9 @@ class AdvancedComposition(Composition):
         if not isinstance(budget, ApproxDP):
             raise self._cannot_keep(budget, "it needs ApproxDP(epsilon, delta)")
         if self.delta_prime > budget.delta:
-            raise self._cannot_keep(budget, f"delta_prime={self.delta_prime!r} alone exceeds its delta")
+            raise self._cannot_keep(
+                budget, f"delta_prime={self.delta_prime!r} alone exceeds its delta; ask for at least as much"
+            )
         return Amount.of(self._largest(budget.epsilon), budget.delta).minus(Amount.of(0.0, self.delta_prime))
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
@@ -234,7 +236,7 @@ class TextbookComposition(AdvancedComposition):
     Looser, and kept for ledgers that were opened with it before there was the tight one. [advanced-filter]
     """
 
-    name, unit = "advanced-textbook", "Σε²"
+    name, unit, claims = "advanced-textbook", "Σε²", ("advanced-filter",)
 
     def amount(self, cost: Cost) -> Amount:
         match cost:

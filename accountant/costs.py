@@ -243,5 +243,7 @@ def cost_from_dict(record: Mapping[str, float | str]) -> Cost:
     """The inverse of `as_dict`. Raises ValueError for an unknown kind."""
     numbers = {name: float(value) for name, value in record.items() if name != "kind"}
     if record.get("kind") not in KINDS:
-        raise ValueError(f"unknown kind of cost {record.get('kind')!r}; known: {sorted(KINDS)}")
+        raise ValueError(
+            f"unknown kind of cost {record.get('kind')!r}; known: {sorted(KINDS)}; a newer version may know more"
+        )
     return KINDS[str(record["kind"])](**numbers)

@@ -8,8 +8,8 @@ import attrs
 
 from accountant import gaussian
 from accountant._numbers import non_negative
-from accountant.composition import Amount, Composition
-from accountant.costs import GDP, ApproxDP, Budget, Cost
+from accountant.composition import NOTHING, Amount, Composition
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, PureDP
 from accountant.curves import LARGEST_BUDGET
 from accountant.rounding import BeyondFloats, exact, float_up
 
@@ -23,7 +23,7 @@ _ONE: Final = Amount.of(1.0).loss_units
 class GDPComposition(Composition):
     """Σμ²: Gaussian releases, each μ chosen after everything released before, are together √Σμ²-GDP. [gdp-filter]
 
-    Takes GDP costs only, and a GDP cost of 0. Keeps GDP(mu), and ApproxDP with delta > 0, which is turned into its
+    Takes GDP costs only, and other kinds of 0. Keeps GDP(mu), and ApproxDP with delta > 0, which is turned into its
     largest μ when the ledger is opened. Sums are read out on the exact Gaussian curve [gdp]: nothing is lost.
     """
 
@@ -31,8 +31,10 @@ class GDPComposition(Composition):
 
     def amount(self, cost: Cost) -> Amount:
         """μ², exact where μ is at least 2^-484, else rounded up to a unit. Raises BeyondFloats above LARGEST_MU."""
+        if isinstance(cost, PureDP | LaplaceDP | BoundedRange | ZCDP) and not any(attrs.astuple(cost)):
+            return NOTHING  # of a release that looks at nothing protected
         if not isinstance(cost, GDP):
-            raise self._cannot_take(cost, "it adds up GDP costs only; ZCDPComposition takes others beside them")
+            raise self._cannot_take(cost, "it adds up GDP costs only; other rules take other kinds beside them")
         if cost.mu > LARGEST_MU:
             raise BeyondFloats(f"the square of {cost!r} is beyond any float; use less")
         return Amount(-(-_square(cost.mu) // _ONE))

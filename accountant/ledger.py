@@ -12,7 +12,7 @@ from accountant.adjacency import Adjacency
 from accountant.audit import Verification, verify
 from accountant.bookkeeper import Bookkeeper
 from accountant.books import MAIN, ROOT, Account
-from accountant.composition import Amount, Composition
+from accountant.composition import Amount, Composition, TextbookComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, Budget, Cost, PureDP, Unbounded
 from accountant.labels import unknown_label
 from accountant.plans import Plan, Price
@@ -426,6 +426,9 @@ def labelled(label: str, account: str) -> str:
     return label if account == MAIN else f"{label}/{account}"
 
 
+EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
+
+
 def _refuse_other(
     books: Bookkeeper, budget: Budget | None, composition: Composition | None, adjacency: Adjacency | None
 ) -> None:
@@ -436,7 +439,7 @@ def _refuse_other(
         if wanted is not None and wanted != found:
             raise LedgerMismatch(
                 f"{what}: these books were opened with {found!r}, not with {wanted!r}; it never changes. Leave it out, "
-                "or open another ledger"
+                f"or open another ledger{EARLIER if isinstance(found, TextbookComposition) else ''}"
             )
 
 

@@ -29,4 +29,4 @@ def composition_from_record(record: Mapping[str, str | float]) -> Composition:
         case {"name": "advanced", "delta_prime": delta_prime}:
             return TextbookComposition(float(delta_prime))
         case _:
-            raise ValueError(f"unknown rule of composition {record!r}")
+            raise ValueError(f"unknown rule of composition {record!r}; a newer version of this library may know it")

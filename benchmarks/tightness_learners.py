@@ -124,10 +124,9 @@ def tuned_line(settings: int) -> tuple[tuple[Cell, ...], Line]:
     stopping = NegativeBinomialStopping.with_mean(0.0, RUNS_PER_SETTING * settings)
     each = affordable(ApproxDP(EPSILON, DELTA), settings, stopping, gaussian=True)
     assert isinstance(each, GDP)
-    why = "an upper bound for any ranking: tilt and tail are each at their worst, which no ranking seems to have"
     name = f"PrivateBoost, tuned over {settings} settings"
     what = f"the best of {stopping.mean:g} runs of GDP({each.mu:.4g}), expected"
-    return _shown(name, DELTA, what, EPSILON, best_of_gaussians(each.mu, stopping.gamma), why)
+    return _shown(name, DELTA, what, EPSILON, best_of_gaussians(each.mu, stopping.gamma))
 
 
 def learners(names: Sequence[str] = tuple(LEARNERS), settings: Sequence[int] = (2, 5, 20)) -> list[Table]:

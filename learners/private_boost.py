@@ -187,7 +187,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         self._design(sample, classes, SeededNoise(0))
 
     def _gaussian_alone(self) -> bool:
-        return True
+        # A subclass that learns otherwise may draw other noise.
+        return type(self)._learn is PrivateBoostClassifier._learn
 
     def _rests_on(self) -> tuple[str, ...]:
         return ("clipped-gradients", "histograms", "gdp", *(("score-histogram",) if self.calibration else ()))

@@ -30,7 +30,7 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant.calibration import Target
-from accountant.rounding import largest
+from accountant.rounding import largest_below
 from boosting.measures import FloatArray, IntArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample
@@ -263,10 +263,16 @@ def affordable(target: Target, candidates: int, stopping: NegativeBinomialStoppi
         case ApproxDP(epsilon=epsilon, delta=delta) if gaussian:
             return GDP(_most(lambda mu: selection_cost([GDP(mu)] * candidates, stopping, delta).epsilon, epsilon))
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return ZCDP(_most(lambda rho: selection_cost([ZCDP(rho)] * candidates, stopping, delta).epsilon, epsilon))
+
+            def price(rho: float) -> float:
+                return selection_cost([ZCDP(rho)] * candidates, stopping, delta).epsilon
+
+            return ZCDP(_most(price, epsilon, slope=0.5))
         case ZCDP() | GDP():
             raise ValueError("tune: a private choice inside a private choice is not supported")
 
 
-def _most(price: Callable[[float], float], epsilon: float) -> float:
-    return largest(lambda each: each < 400.0 and price(each) <= epsilon, start=min(0.1 * epsilon, 100.0))
+def _most(price: Callable[[float], float], epsilon: float, slope: float = 1.0) -> float:
+    """To a millionth of ε. slope: how the logarithm of the price rises with that of the cost."""
+    start = min(0.1 * epsilon, 100.0)
+    return largest_below(lambda each: price(each) if each < 400.0 else math.inf, epsilon, start, slope=slope)

@@ -77,7 +77,8 @@ def _batches(data: UnitRows, size: int) -> Iterator[tuple[FloatArray, FloatArray
 def ridge_l2(records: int, penalty: float, bound: float) -> float:
     """ℓ2 of how far argmin Σ(c·φ − y)² + Λ|c|² moves when a record is replaced, |φ| <= 1, |y| <= bound. [004-ridge]
 
-    penalty: Λ/m.  (2·bound/Λ)·max over θ of cos θ·(1 + (K/2)·sin θ), K = √((m − 1)/Λ); reached but for 1 + 1/Λ at most.
+    penalty: Λ/m.  (2·bound/Λ)·max over θ of cos θ·(1 + (K/2)·sin θ), K = √((m − 1)/Λ); reached but for a factor
+    of 1 + 1/Λ where Λ <= m − 1.
     By Sherman and Morrison a record beside m − 1 others, H = Σφφᵀ of those, moves their c by Gφ·(y − c·φ)/(1 + φᵀGφ),
     G = (H + Λ)⁻¹. Let S = ΛG. As (Σyφ·g)² <= (m − 1)·bound²·gᵀHg, there is a p with ppᵀ <= H/Λ, hence |Sp| <=
     max √h/(1 + h) = ½, and c·φ = bound·K·Sp·φ. Along a unit vector n two records' moves differ, in units of bound/Λ,

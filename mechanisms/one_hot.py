@@ -60,4 +60,5 @@ def moments_l2(features: int, groups: Groups) -> float:
 
 def told(groups: Groups) -> str:
     """For the name of a query, which goes into the books."""
-    return f", {sum(map(len, groups))} of them one-hot in {len(groups)} groups" if groups else ""
+    number = "1 group" if len(groups) == 1 else f"{len(groups)} groups"
+    return f", {sum(map(len, groups))} of them one-hot in {number}" if groups else ""

@@ -141,6 +141,17 @@ class Stopping(abc.ABC):
         """A bound on ln f′(x)/f′(x′) over neighbours."""
 
     @abc.abstractmethod
+    def fall(self, higher: FloatArray) -> FloatArray:
+        """ln f′(1)/f′(1 − G) at chances G >= 0 that a run ranks higher, any shape; 0 at 0, and rising.
+
+        Along a line G′ = s·G + d, d >= 0, its difference at G′ and at G rises or falls all the way.
+        """
+
+    def levels(self, number: int) -> FloatArray:
+        """Chances from 0 to 1 between which `fall` rises in about even steps, shape (number + 1,)."""
+        return np.linspace(0.0, 1.0, number + 1)
+
+    @abc.abstractmethod
     def divergences(self, run: RunPrivacy) -> FloatArray:
         """Rényi divergences of the best of K runs at ORDERS. [random-stopping-renyi]"""
 
@@ -224,6 +235,14 @@ class NegativeBinomialStopping(Stopping):
             yield k, probability
             probability *= (1.0 - self.gamma) * (k + self.eta) / (k + 1.0)
 
+    def fall(self, higher: FloatArray) -> FloatArray:
+        """(1 + eta)·ln(1 + r·G), r = 1/gamma − 1."""
+        return np.asarray((1.0 + self.eta) * np.log1p((1.0 - self.gamma) / self.gamma * higher))
+
+    def levels(self, number: int) -> FloatArray:
+        levels = np.expm1(np.linspace(0.0, 1.0, number + 1) * self._log) * self.gamma / (1.0 - self.gamma)
+        return np.append(levels[:-1], 1.0)
+
     def tilt(self, run: RunPrivacy) -> float:
         """(1 + eta)·x for any x >= ln(1 + r·δ(x)), r = 1/gamma − 1. [random-stopping]
 
@@ -297,6 +316,10 @@ class PoissonStopping(Stopping):
         for k in itertools.count():
             yield k, probability
             probability *= self.mean / (k + 1.0)
+
+    def fall(self, higher: FloatArray) -> FloatArray:
+        """mean·G."""
+        return np.asarray(self.mean * higher)
 
     def tilt(self, run: RunPrivacy) -> float:
         """mean·(x − x′), and no event's chance changes by more than δ(0). [random-stopping]"""

@@ -30,6 +30,7 @@ from accountant import (
 from accountant._numbers import open_probability
 from accountant.curves import ORDERS
 from accountant.rounding import down, up
+from mechanisms.choice_profile import ChoiceProfile
 from mechanisms.core import FloatArray, Mechanism
 from mechanisms.kernels import R
 from mechanisms.noise import NoiseSource, SecureNoise
@@ -99,7 +100,8 @@ def selection_cost(costs: Sequence[Cost], stopping: Stopping, delta: float | Non
 
     costs: one per candidate, at least one; what counts is the worst, in the strongest kind they share.
     delta: in (0, 1), or None for a pure cost. With it, the smallest ε of the pure bound [random-stopping], of
-      ε_run(δ/E[K]) + tilt (Koskela, Redberg & Wang 2024) and of the Rényi curve, read at δ [random-stopping-renyi].
+      ε_run(δ/E[K]) + tilt (Koskela, Redberg & Wang 2024) and of the Rényi curve, read at δ [random-stopping-renyi],
+      and of the choice's own privacy profile [random-stopping-profile].
     Raises UnsupportedCost for a candidate with δ > 0 or a cost above 500, and for zCDP or Gaussian candidates
     without `delta`.
     """
@@ -112,7 +114,8 @@ def selection_cost(costs: Sequence[Cost], stopping: Stopping, delta: float | Non
         if math.isinf(pure):
             raise UnsupportedCost(f"{common!r} bounds no single loss: give delta=... to declare the choice at (ε, δ)")
         return PureDP(pure)
-    found = min(_profile_epsilon(run, stopping, delta), _renyi_epsilon(run, stopping, delta))
+    simple = min(_profile_epsilon(run, stopping, delta), _renyi_epsilon(run, stopping, delta))
+    found = ChoiceProfile.of(run, stopping).epsilon(delta, simple)
     return PureDP(pure) if pure <= found else ApproxDP(found, delta)
 
 
@@ -160,9 +163,9 @@ class PrivateSelection(Mechanism[D, tuple[int, R] | None], Generic[D, R]):
     Cost: `selection_cost` of the candidates' costs: PureDP(ε + (1 + eta)·ln((e^ε + gamma)/(1 + gamma·e^ε))), at
     most (2 + eta)·ε, for ε-DP candidates under `NegativeBinomialStopping`; for zCDP and Gaussian ones
     ApproxDP(ε, delta). Proofs: [random-stopping], after Liu & Talwar 2019 and Papernot & Steinke 2022, Cor. 3;
-    [random-stopping-renyi], after the latter's Thms 2 and 6. The number of runs K must stay hidden: given K, the best
-    output costs up to K runs. Running time shows it, also between the two time stamps of a ledger's entries, and
-    timing is not protected.
+    [random-stopping-renyi], after the latter's Thms 2 and 6; [random-stopping-profile]. The number of runs K must
+    stay hidden: given K, the best output costs up to K runs. Running time shows it, also between the two time stamps
+    of a ledger's entries, and timing is not protected.
 
     | edge | what happens |
     | --- | --- |
@@ -202,7 +205,8 @@ class PrivateSelection(Mechanism[D, tuple[int, R] | None], Generic[D, R]):
     def description(self) -> Description:
         described = [candidate.description for candidate in self.candidates]
         zetas = [each.zeta for each in described if each.zeta is not None]
-        claims = ("random-stopping", *(() if self.delta is None else ("random-stopping-renyi",)))
+        at_delta = () if self.delta is None else ("random-stopping-renyi", "random-stopping-profile")
+        claims = ("random-stopping", *at_delta)
         return Description(
             mechanism="PrivateSelection",
             query="best of " + _listed(f"{each.mechanism}({each.query})" for each in described),

@@ -19,7 +19,7 @@ from accountant.gaussian_rule import GDPComposition
 from accountant.odometer import epsilon_at, least_delta
 from accountant.second_opinion import peer_totals
 from accountant.second_opinion.peer_totals import Parts
-from accountant.second_opinion.recomputed import ROUNDING, Mismatch, Recomputation, least_sum
+from accountant.second_opinion.recomputed import ROUNDING, Mismatch, Recomputation, exactly_lost, least_sum
 from accountant.spending import Spending, gather
 from accountant.trail import Entry
 from accountant.visible import visible
@@ -234,9 +234,12 @@ _NO_PAIR: Final = "a bound on Rényi curves has no dominating pair of its own"
 
 def _reached(name: str, parts: Parts, delta: float, order: float) -> Total:
     try:
-        epsilon = peer_totals.reached(parts, delta, order)
+        exact = exactly_lost(parts, delta)
+        epsilon = peer_totals.reached(parts, delta, order) if exact is None else exact
     except ArithmeticError as error:
         return Total(name, None, delta, f"not computed: {error}")
+    if exact is not None:
+        return Total(name, epsilon, delta, "the exact curve of these costs, searched: no sound total is smaller")
     note = "dp-accounting's PLD of mechanisms that have these costs, rounded down: no sound total is smaller"
     return Total(name, epsilon, delta, note)
 

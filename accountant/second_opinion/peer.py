@@ -112,12 +112,30 @@ def _known_answers(peer: SimpleNamespace) -> Iterator[tuple[str, float, float, f
     law = losses_on_grid(peer, {1: 0.75, -1: 0.25}, step)
     yield "δ at ε = 0 of losses ±ln 3", _delta(law, 0.0), 0.75 * 2.0 / 3.0, AGREEMENT
     yield "δ at ε = ln 3 of two of them", _delta(law.self_compose(2, 0.0), step), 0.75**2 * 2.0 / 3.0, AGREEMENT
+    # Losses ±ln 3 beside 2·ln 3 with chance 9/13, −ln 3 with 4/13: all above ln 3 is 3·ln 3, with 27/52.
+    both = law.compose(losses_on_grid(peer, {2: 9.0 / 13.0, -1: 4.0 / 13.0}, step), 0.0)
+    yield "δ at ε = ln 3 of two unlike laws", _delta(both, step), 6.0 / 13.0, AGREEMENT
+    # .75·(1 − e^ε/3) = 1/4.
+    yield "ε at δ = 1/4 of losses ±ln 3", _epsilon(law, 0.25), math.log(2.0), AGREEMENT
+    yield "ε at δ = 6/13 of two unlike laws", _epsilon(both, 6.0 / 13.0), step, AGREEMENT
+    # At ε = μ²/2 a Gaussian has δ = 1/2 − e^ε·Φ(−μ); one of .3 and one of .4 make one of .5.
+    delta = 0.5 - math.exp(0.125) * 0.5 * math.erfc(0.5 / math.sqrt(2.0))
+    law = gaussian_losses(peer, 0.3, 1e-3).compose(gaussian_losses(peer, 0.4, 1e-3), 0.0)
+    for what, each in (("a Gaussian of μ = 1/2", gaussian_losses(peer, 0.5, 1e-3)), ("those of .3 and .4", law)):
+        yield f"ε at δ = {delta:.6g} of {what}", _epsilon(each, delta), 0.125, GRIDDED
+    # Laplace noise of ε = 1 has δ(ε) = 1 − e^{(ε − 1)/2}.
+    epsilon = _epsilon(laplace_losses(peer, 1.0, 1e-3), -math.expm1(-0.25))
+    yield "ε at δ = 0.221199 of Laplace noise of ε = 1", epsilon, 0.5, GRIDDED
     joined = peer.PrivacyLossDistribution(peer.connect_dots(step, np.array([-1, 1]), np.array([2.0 / 3.0, 0.0])))
     yield "δ at ε = 0 of joined dots", _delta(joined, 0.0), 0.5, AGREEMENT
 
 
 def _delta(law: "PrivacyLossDistribution", epsilon: float) -> float:
     return float(law.get_delta_for_epsilon(epsilon))
+
+
+def _epsilon(law: "PrivacyLossDistribution", delta: float) -> float:
+    return float(law.get_epsilon_for_delta(delta))
 
 
 def _checked(peer: SimpleNamespace) -> None:

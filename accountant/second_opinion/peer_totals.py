@@ -110,6 +110,21 @@ class Parts:
         """Whether there are any costs that have a dominating pair: all but ρ-zCDP."""
         return bool(self.pure or self.laplace or self.widths or self.mus)
 
+    @property
+    def alone(self) -> Cost | None:
+        """The one cost, of one round, that all of them lose as much as, if any: Gaussians (of ρ too) add up to one."""
+        bounded: list[tuple[Cost, int]] = [(PureDP(epsilon), times) for epsilon, times in self.pure]
+        bounded += [(LaplaceDP(epsilon), times) for epsilon, times in self.laplace]
+        bounded += [(BoundedRange(width), times) for width, times in self.widths]
+        if self.mus or self.rhos:
+            return None if bounded else GDP(self.widest_mu)
+        return bounded[0][0] if len(bounded) == 1 == bounded[0][1] else None
+
+    @property
+    def widest_mu(self) -> float:
+        """All Gaussians together, ρ-zCDP as the one of that ρ."""
+        return math.sqrt(self.mu**2 + 2.0 * math.fsum(times * rho for rho, times in self.rhos))
+
     def room(self, delta: float) -> float:
         """What the (ε, δ) costs leave of δ for the others; 0 where it is all used up, to a millionth of a millionth."""
         used = -math.expm1(self.kept)
@@ -210,7 +225,7 @@ def reached(parts: Parts, delta: float, order: float) -> float:
     room = _readable_room(parts, delta)
     if not room or not (parts.paired or parts.rhos):
         return parts.largest_loss if parts.paired or parts.rhos else 0.0
-    mu = math.sqrt(parts.mu**2 + 2.0 * math.fsum(times * rho for rho, times in parts.rhos))
+    mu = parts.widest_mu
     step = _step(parts)
     main = max((*parts.pure, *parts.laplace, *parts.widths), key=lambda part: part[1] * part[0] ** 2, default=None)
     if main is not None and main[0] > step:  # whole steps, an even number of them, in the cost that counts most
@@ -253,7 +268,7 @@ def _step(parts: Parts) -> float:
     """A step so fine that joining the dots adds little to the spread of the total. Raises ArithmeticError."""
     spreads = [*parts.pure, *parts.laplace, *((0.5 * width, times) for width, times in parts.widths)]
     if parts.mus or parts.rhos:
-        spreads.append((math.sqrt(parts.mu**2 + 2.0 * sum(times * rho for rho, times in parts.rhos)), 1))
+        spreads.append((parts.widest_mu, 1))
     rounds = sum(times for _, times in spreads)
     variance = math.fsum(times * spread * spread for spread, times in spreads)
     step = min(0.01, math.sqrt(variance / rounds) * min(0.03, max(0.002, 0.0005 * math.sqrt(rounds))))

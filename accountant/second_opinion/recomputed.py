@@ -157,9 +157,19 @@ def least_sum(rule: Composition, summed: Mapping[Cost, int], prices: Mapping[App
     return (2.0 * rho if isinstance(rule, TextbookComposition) else rho), delta
 
 
+def exactly_lost(parts: peer_totals.Parts, delta: float) -> float | None:
+    """The ε at δ of mechanisms of these costs, where they come to a single one; None where they must be convolved.
+
+    No grid, and so neither a smallest δ nor a largest spread.
+    """
+    alone = parts.alone
+    return None if alone is None else _epsilon(alone, parts.room(delta))
+
+
 def _composed(rounds: Sequence[tuple[Cost, int]], delta: float) -> float:
     parts = peer_totals.Parts.of(dict(rounds))
-    return peer_totals.reached(parts, delta, peer_totals.renyi(parts, delta)[1])
+    exact = exactly_lost(parts, delta)
+    return peer_totals.reached(parts, delta, peer_totals.renyi(parts, delta)[1]) if exact is None else exact
 
 
 def _rho(cost: Cost) -> float:

@@ -74,6 +74,26 @@ def test_a_peer_whose_distributions_mean_something_else_is_told_so(name: str, mo
         second_opinion(books(ZCDP_RULE, [(GDP(0.1), 1)]).entries)
 
 
+@pytest.mark.parametrize("factor", [0.5, 0.99, 1.01])
+@pytest.mark.parametrize("name", ["get_epsilon_for_delta", "get_delta_for_epsilon", "compose", "self_compose"])
+def test_a_peer_that_composes_or_reads_out_otherwise_is_told_so(
+    name: str, factor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever turns laws into a total; a composition that leaves one law out stands for one that goes wrong."""
+    law = privacy_loss_distribution.PrivacyLossDistribution
+    theirs = getattr(law, name)
+
+    def other(self: object, number: object, *more: float) -> object:
+        return self if name.endswith("compose") else factor * theirs(self, number, *more)
+
+    entries = books(ZCDP_RULE, [(GDP(0.1), 1)]).entries
+    assert second_opinion(entries).agrees
+    monkeypatch.setattr(law, name, other)
+    peer.forget()
+    with pytest.raises(PeerReadsDifferently, match="reads this differently"):
+        second_opinion(entries)
+
+
 def test_another_meaning_of_replace_one_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """google/differential-privacy#464 would double a Gaussian under replace-one, where no Gaussian is asked for."""
     entries = books(ZCDP_RULE, [(GDP(0.1), 10), (PureDP(0.1), 3)]).entries

@@ -79,7 +79,7 @@ def test_blocks_do_not_show() -> None:
     whole = query.evaluate(MemoryRows.of(EdgeVectors(values), 9000))
     parts = [EdgeVectors(values[:5]), EdgeVectors(values[5:7000]), EdgeVectors(values[7000:])]
     assert np.array_equal(query.evaluate(MemoryRows.parts(parts, (5, 6995, 2000))), whole)
-    assert query.name.endswith("3 of them one-hot in 1 groups")
+    assert query.name.endswith("3 of them one-hot in 1 group")
 
 
 @pytest.mark.parametrize("groups", [((0,),), ((0, 1), (1, 2)), ((0, 3),), ((-1, 0),), ((),), ((1, 1),)])

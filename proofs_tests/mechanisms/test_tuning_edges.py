@@ -158,7 +158,7 @@ def test_every_candidates_check_runs_before_the_charge() -> None:
 
 def test_the_entry_says_what_the_cost_rests_on() -> None:
     described = choice(GDP(0.1), GDP(0.2), delta=1e-6).description
-    assert described.claims == ("random-stopping", "random-stopping-renyi", "L2")
+    assert described.claims == ("random-stopping", "random-stopping-renyi", "random-stopping-profile", "L2")
     assert dict(described.parameters)["candidates"] == 2
     assert dict(described.parameters)["eta"] == 0.0
     assert described.query == "best of Table(row)"
