@@ -61,3 +61,4 @@ def test_groups_are_of_different_columns_that_exist() -> None:
 def test_books_tell_the_groups() -> None:
     assert told(()) == ""
     assert told(((0, 1), (2, 3, 4))) == ", 5 of them one-hot in 2 groups"
+    assert told(((1, 0),)) == ", 2 of them one-hot in 1 group"

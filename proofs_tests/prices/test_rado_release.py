@@ -195,7 +195,7 @@ def test_squares_are_cut_so_that_their_sum_is_exact() -> None:
 
 
 def test_groups_are_checked_and_told() -> None:
-    assert "3 of them one-hot in 1 groups" in column_moments(4, 2, [[0, 1, 3]]).name
+    assert "3 of them one-hot in 1 group" in column_moments(4, 2, [[0, 1, 3]]).name
     for wrong in ([[0]], [[0, 1], [1, 2]], [[0, 4]]):
         with pytest.raises(ValueError, match="one_hot"):
             column_moments(4, 2, wrong)
