@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Never, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Never, Self, TypeVar
 
 from accountant.adjacency import Adjacency
 from accountant.audit import Verification, verify
