@@ -85,9 +85,9 @@ def test_a_pass_is_moved_by_no_more_and_by_as_much(batch: int, rate: float) -> N
     assert most <= query.sensitivity.value
     first = Rows(np.eye(2)[::-1].copy(), np.array([0.0, 1.0]))
     one = one_pass_sgd(2, 2, rate, 1, 0.5)
-    moved = np.linalg.norm(one.evaluate(first.replaced(1, np.eye(2)[0], 1.0)) - one.evaluate(
-        first.replaced(1, np.eye(2)[0], -1.0)
-    ))
+    moved = np.linalg.norm(
+        one.evaluate(first.replaced(1, np.eye(2)[0], 1.0)) - one.evaluate(first.replaced(1, np.eye(2)[0], -1.0))
+    )
     assert float(moved) > 0.999 * one.sensitivity.value
 
 
@@ -106,7 +106,16 @@ def test_passes_outside_what_is_proved_are_refused() -> None:
             query.check(Rows(np.zeros((records, width)), np.zeros(records)))
 
 
-SETTINGS = [(2, 1.0), (2, 1e-6), (10, 0.3), (400, 400 ** (-1 / 3)), (10_000, 0.01), (10**8, 1e-6), (1, 0.5), (10**8, 1.0)]
+SETTINGS = [
+    (2, 1.0),
+    (2, 1e-6),
+    (10, 0.3),
+    (400, 400 ** (-1 / 3)),
+    (10_000, 0.01),
+    (10**8, 1e-6),
+    (1, 0.5),
+    (10**8, 1.0),
+]
 
 
 def _widest(records: int, penalty: float, bound: float) -> mp.mpf:

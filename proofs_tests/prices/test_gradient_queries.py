@@ -1,4 +1,4 @@
-"""Gains and leaves of boosting: their largest moves, from what one record more does, over all places where it may be."""
+"""Gains and leaves of boosting: their largest moves, from what one record more does, over all places where it is."""
 
 import itertools
 from fractions import Fraction
@@ -9,6 +9,7 @@ import pytest
 
 from accountant import BoundedRange
 from mechanisms import gradient_queries
+from mechanisms.core import FloatArray
 from mechanisms.gradient_queries import LevelKernel, gain_range, gains, leaf_values, leaf_values_l1, leaf_values_l2
 from mechanisms.noise import SeededNoise
 from mechanisms.sensitivity import RangeSensitivity
@@ -89,11 +90,11 @@ def test_no_neighbours_move_gains_further(penalty: float) -> None:
     assert 0.95 * charged < most <= charged
 
 
-def _scores(records: list[tuple[int, int, int]], penalty: float) -> "np.ndarray[tuple[int, ...], np.dtype[np.float64]]":
+def _scores(records: list[tuple[int, int, int]], penalty: float) -> FloatArray:
     table = np.array(records, dtype=np.float64)
     inside = [[float(side.sum()), float(side @ table[:, 2]) * 2**20] for side in (table[:, 0], table[:, 1])]
     totals = np.array([[float(len(records)), float(table[:, 2].sum()) * 2**20]])
-    return gains(totals, np.array([inside]), penalty)[0]
+    return np.asarray(gains(totals, np.array([inside]), penalty)[0])
 
 
 LEAVES = [(0.1, 1.0), (0.1, 0.3), (5.0, 0.2), (5.0, 0.05), (1.0, 0.5), (1.0, 2.0), (0.3, 0.01), (20.0, 1.0)]

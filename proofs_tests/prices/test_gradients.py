@@ -22,6 +22,7 @@ from mechanisms.gradients import (
     softmax_sums,
     softmax_terms,
 )
+from mechanisms.histograms import Neighbours
 from proofs_tests.support.just_above import just_above
 
 ONE, CLIP, MOST = 65536, 26624, 16384
@@ -88,9 +89,7 @@ def test_the_bound_for_two_classes_is_attained_and_not_exceeded() -> None:
     # Between two records: a record only matters as a point, and there are few of largest and least gradient.
     hull = [points[:, points[0] == end] for end in (points[0].max(), points[0].min())]
     extremes = np.concatenate([part[:, [np.argmax(part[1]), np.argmin(part[1])]] for part in hull], axis=1)
-    replaced = max(
-        float(np.sum((extremes[:, [a]] - points) ** 2, axis=0).max()) for a in range(extremes.shape[1])
-    )
+    replaced = max(float(np.sum((extremes[:, [a]] - points) ** 2, axis=0).max()) for a in range(extremes.shape[1]))
     one, two = gradient_sensitivity(AddRemoveOne(), 2).value, gradient_sensitivity(ReplaceOne(), 2).value
     just_above(one, mp.sqrt(C**2 + BEND**2 / 16))
     just_above(two, mp.sqrt(4 * C**2 + BEND**2 / 16))
@@ -109,12 +108,12 @@ def _softmax(scores: list[int], label: int) -> tuple[list[float], list[int]]:
     g = [(ONE if k == label else 0) - each for k, each in enumerate(p)]
     length = mp.sqrt(sum(each**2 for each in g))
     factor = min(mp.mpf(1), mp.sqrt(2) * CLIP / length) if length else mp.mpf(1)
-    return [float(mp.sign(each) * mp.floor(abs(each) * factor)) for each in g], [each * (ONE - each) // ONE for each in p]
+    return [float(mp.sign(each) * mp.floor(abs(each) * factor)) for each in g], [
+        each * (ONE - each) // ONE for each in p
+    ]
 
 
-TRIPLES = [
-    list(each) for each in itertools.product((-40000, -17000, -2500, -700, 0, 333, 1100, 30000), repeat=3)
-]
+TRIPLES = [list(each) for each in itertools.product((-40000, -17000, -2500, -700, 0, 333, 1100, 30000), repeat=3)]
 
 
 def _terms(classes: int, label: int, table: list[list[int]]) -> tuple[FloatArray, FloatArray]:
@@ -144,9 +143,16 @@ def test_the_bound_for_many_classes_is_attained_and_not_exceeded(classes: int) -
         [np.concatenate([g, 0.5 * h], axis=1) / ONE for g, h in (_terms(classes, y, table) for y in (0, 1))]
     )
     # The largest Σh² and the longest gradient at once: three classes alike, the others impossible.
-    alike = np.concatenate([np.concatenate([g, 0.5 * h], axis=1) / ONE for g, h in (
-        softmax_terms(np.array([[0, 0, 0, *[-4 * MOST] * (classes - 3)]], dtype=np.int32), np.zeros(1, dtype=np.int8)),
-    )])
+    alike = np.concatenate(
+        [
+            np.concatenate([g, 0.5 * h], axis=1) / ONE
+            for g, h in (
+                softmax_terms(
+                    np.array([[0, 0, 0, *[-4 * MOST] * (classes - 3)]], dtype=np.int32), np.zeros(1, dtype=np.int8)
+                ),
+            )
+        ]
+    )
     lengths = np.sum(points**2, axis=1)
     distances = lengths[:, None] + lengths[None, :] - 2.0 * points @ points.T
     one, more = (gradient_sensitivity(relation, classes).value for relation in (AddRemoveOne(), ReplaceOne()))
@@ -161,7 +167,10 @@ def test_the_bound_for_many_classes_is_attained_and_not_exceeded(classes: int) -
 
 def test_relations_are_told_apart() -> None:
     for classes in (2, 3):
-        assert gradient_sensitivity(ReplaceOne(), classes).value > 1.5 * gradient_sensitivity(AddRemoveOne(), classes).value
+        assert (
+            gradient_sensitivity(ReplaceOne(), classes).value
+            > 1.5 * gradient_sensitivity(AddRemoveOne(), classes).value
+        )
 
 
 @pytest.mark.parametrize("weights", [None, [1024, 512, 0, 1024]])
@@ -182,8 +191,11 @@ def test_sums_are_of_weighted_terms(weights: list[int] | None) -> None:
     assert many.tolist() == expected.tolist()
 
 
+RELATIONS: tuple[Neighbours, ...] = (AddRemoveOne(), ReplaceOne())
+
+
 def test_queries_carry_the_bound() -> None:
-    for relation, classes in itertools.product((AddRemoveOne(), ReplaceOne()), (2, 3, 7)):
+    for relation, classes in itertools.product(RELATIONS, (2, 3, 7)):
         query = gradient_query(relation, classes)
         assert query.sensitivity == gradient_sensitivity(relation, classes)
         assert query.adjacency == relation

@@ -48,7 +48,8 @@ def test_each_record_becomes_one_hot_where_it_is_largest() -> None:
 def test_groups_are_of_different_columns_that_exist() -> None:
     assert one_hot_groups([[0, 1], [4, 3, 2]], 5) == ((0, 1), (4, 3, 2))
     assert one_hot_groups([], 5) == ()
-    for wrong in ([[0]], [[0, 1], [2]], [[]]):
+    small: tuple[list[list[int]], ...] = ([[0]], [[0, 1], [2]], [[]])
+    for wrong in small:
         with pytest.raises(ValueError, match="at least two columns"):
             one_hot_groups(wrong, 5)
     for overlapping in ([[0, 1], [1, 2]], [[0, 0]], [[0, 5]], [[-1, 0]]):
