@@ -69,4 +69,6 @@ PLAN: Final[Mapping[str, Subject]] = {
     "mechanisms.feature_queries": Subject(_prices("feature_queries")),
     "mechanisms.gradient_queries": Subject(_prices("gradient_queries")),
     "mechanisms.rado_law": Subject(_prices("rado_law")),
+    "mechanisms.stopping": Subject(_prices("stopping")),
+    "mechanisms.tuning": Subject(_prices("tuning"), ("PrivateSelection.description", "_listed")),
 }

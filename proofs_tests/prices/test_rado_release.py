@@ -24,7 +24,7 @@ from mechanisms.rado_release import (
 )
 from mechanisms.rado_sampling import STEP, EdgeVectors
 from mechanisms.rows import MemoryRows, Rows
-from proofs_tests.support.just_above import just_above
+from proofs_tests.support.just_above import just_above, spread
 
 BOUNDS = [1.0, 0.75, 3.0, 4.0, 1e-3, 1e100]
 
@@ -115,6 +115,12 @@ def test_the_bound_on_rados_is_attained_and_not_exceeded(number: int, radius: fl
     assert (1.0 - 1e-9) * query.sensitivity.value < most <= query.sensitivity.value
 
 
+def test_bounds_on_rados_are_rounded_up() -> None:
+    for number, radius in itertools.product((2, 6, 10, 22, 26), spread(0.1, 9.0, 40)):
+        truth = 2 * mp.mpf(radius) * mp.sqrt(mp.mpf(number) / 2)
+        just_above(paired_rados(number, radius, 3, 2, 7).sensitivity.value, truth)
+
+
 def test_rados_are_sums_over_supports_and_what_is_left() -> None:
     rng = np.random.default_rng(3)
     edges = EdgeVectors(rng.uniform(-0.5, 0.5, (9, 3)))
@@ -188,6 +194,10 @@ def test_squares_are_cut_so_that_their_sum_is_exact() -> None:
     squares = [exact_moments(value[None], records)[1, 0] for value in values]
     step = Fraction(2) ** (20 - 53)
     assert all((Fraction(float(square)) / step).denominator == 1 for square in squares)
+    assert any((Fraction(float(square)) / step).numerator % 2 for square in squares)
+    sums = [exact_moments(value[None], records)[0, 0] for value in values]
+    assert all((Fraction(float(each)) / step).denominator == 1 for each in sums)
+    assert any((Fraction(float(each)) / step).numerator % 2 for each in sums)
 
 
 def test_groups_are_checked_and_told() -> None:
