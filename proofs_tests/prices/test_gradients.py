@@ -59,6 +59,10 @@ def _records(
 
 def test_units_are_what_the_claim_says() -> None:
     assert (gradients.ONE, gradients.CLIP, gradients.MOST_SCORE, gradients.SCORE_UNIT) == (ONE, CLIP, MOST, 2.0**-10)
+    assert (gradients.ROUNDED, gradients.TRUNCATED) == (2.0**-40, 2.0**-12)
+    levels, table = gradients._LEVELS, gradients._EXPONENTIAL
+    assert (levels.size, levels[0], levels[-1]) == (2 * MOST + 1, -MOST, MOST)
+    assert (table.size, table[0], table[-1]) == (2 * MOST + 1, 2**24, 0)
     assert (gradients.CURVATURE_SCALE, gradients.WEIGHT_ONE) == (0.5, 1024)
     assert (gradients.MOST_RECORDS, gradients.MOST_CELLS) == (2**26, 2**20)
 

@@ -70,6 +70,7 @@ def test_a_mechanism_at_a_delta_is_the_same_one_at_its_best_price() -> None:
         assert mechanism.adjacency == AddRemoveOne()
         assert not isinstance(mechanism, FiniteMechanism)
         assert mechanism.description.claims[-1] == "gdp"
+        assert mechanism.description.parameters[:-1] == (("sigma", 2.0), ("priced from", repr(gaussian().cost)))
         mechanism.check(np.zeros(2))
         with pytest.raises(ValueError, match="expected two"):
             mechanism.check(np.zeros(3))
