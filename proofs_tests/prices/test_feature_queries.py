@@ -92,6 +92,12 @@ def test_rows_come_into_the_unit_ball_alone(records: int) -> None:
         assert unit_rows(np.array([given]), records)[0].tolist() == row.tolist()
 
 
+def test_a_row_whose_length_is_rounded_down_comes_into_the_ball_as_well() -> None:
+    """1 + 2^-52 is its square, and 1 the nearest float to its length."""
+    row = unit_rows(np.array([[1.0, 2.0**-26]]), 1)
+    assert sum(value**2 for value in _exact(row)) <= 1
+
+
 def test_rows_are_divided_by_the_least_length_where_it_is_more() -> None:
     raw = np.array([[3.0, 4.0], [0.0, 1.0], [30.0, 40.0]])
     assert unit_rows(raw.copy(), 1, 10.0) == pytest.approx(np.array([[0.3, 0.4], [0.0, 0.1], [0.6, 0.8]]), abs=1e-7)
@@ -121,6 +127,14 @@ def test_products_with_coefficients_on_the_grid_are_exact(records: int, size: fl
         dot = sum(a * b for a, b in zip(_exact(row), exact, strict=True))
         partial = list(itertools.accumulate(a * b for a, b in zip(row.tolist(), found.tolist(), strict=True)))
         assert Fraction(partial[-1]) == dot == Fraction(float(row[::-1] @ found[::-1]))
+
+
+def test_steps_of_coefficients_are_chosen_with_room_for_rounding() -> None:
+    """With ten places a length near 1, on either side, takes the steps of what lies above 1, 2^-42."""
+    for near in (1.0 + 2.0**-31, 1.0 - 2.0**-31):
+        assert on_grid(np.array([near + 2.0**-43]), 2**32).tolist() == [near]
+    assert on_grid(np.array([-0.75, -0.5]), 2**32).tolist() == [-0.75, -0.5]
+    assert on_grid(np.array([2.0**-900 * 0.75]), 10).tolist() == [0.0]
 
 
 def test_coefficients_too_small_for_a_grid_are_nothing() -> None:
