@@ -173,6 +173,9 @@ class BasicComposition(Composition):
         return {"name": self.name}
 
 
+_TIGHT: Final[tuple[str, ...]] = ("advanced-filter", "zcdp-tight")
+
+
 @attrs.frozen
 class AdvancedComposition(Composition):
     """ε of (Σρ)-zCDP at δ′, and δ = δ′ + Σδᵢ: where some costs have a δ of their own. [advanced-filter]
@@ -182,7 +185,7 @@ class AdvancedComposition(Composition):
     delta_prime: in (0, 1), spent once, when the ledger is opened.
     """
 
-    name, unit, claims = "advanced", "Σρ", ("advanced-filter", "zcdp-tight")
+    name, unit, claims = "advanced", "Σρ", _TIGHT
     delta_prime: float = attrs.field(converter=open_probability)
 
     def amount(self, cost: Cost) -> Amount:

@@ -244,7 +244,8 @@ def best_setting(
         allowance.ledger.composition.amount(choice.cost)
     except UnsupportedCost as error:
         raise ValueError(
-            f"tune: a private choice costs an (ε, δ), which this ledger does not add up: {error}"
+            "tune: a private choice costs an (ε, δ), which only BasicComposition and AdvancedComposition add up; "
+            f"nothing was charged: {error}"
         ) from None
     found = allowance.ledger.release(choice, allowance.ledger.protect(sample), account=allowance.account)
     assert found is not None  # this law of stopping always runs once

@@ -21,6 +21,7 @@ from accountant import (
     Plan,
     PureDP,
     ReplaceOne,
+    TextbookComposition,
     UnsupportedBudget,
     ZCDPComposition,
     sql_store,
@@ -61,6 +62,17 @@ def test_another_promise_is_refused(spent: str, other: dict[str, Any]) -> None:
     with pytest.raises((LedgerMismatch, UnsupportedBudget)):
         Ledger.open(spent, **promise)
     assert written(spent) == before
+
+
+def test_a_ledger_of_the_textbooks_formula_says_what_it_was_called(url: str) -> None:
+    """As earlier versions wrote it; its own claims, and the way on, are told."""
+    budget, rule = ApproxDP(1.0, 1e-5), TextbookComposition(1e-6)
+    with Ledger.open(url, budget, composition=rule, adjacency=ReplaceOne()) as ledger:
+        assert ledger.statement().claims == ("advanced-filter",)
+    with pytest.raises(LedgerMismatch, match=r"Leave it out.*was AdvancedComposition in earlier versions"):
+        Ledger.open(url, composition=AdvancedComposition(1e-6))
+    with Ledger.open(url) as again:
+        assert again.composition == rule
 
 
 def test_nothing_is_opened_without_a_promise(url: str) -> None:

@@ -14,6 +14,7 @@ from scipy.special import log_ndtr, ndtr, ndtri
 from accountant import (
     GDP,
     ZCDP,
+    Amount,
     ApproxDP,
     BeyondFloats,
     BoundedRange,
@@ -115,6 +116,12 @@ def test_it_affords_more_than_a_ledger_that_adds_up_rho() -> None:
 def test_other_costs_are_refused_by_name(cost: Cost) -> None:
     with pytest.raises(UnsupportedCost, match="gdp composition cannot take"):
         RULE.amount(cost)
+
+
+@pytest.mark.parametrize("cost", [PureDP(0.0), ZCDP(0.0), LaplaceDP(0.0), BoundedRange(0.0), GDP(0.0)], ids=str)
+def test_what_costs_nothing_is_taken_whatever_its_kind(cost: Cost) -> None:
+    """A release of rados charges its public columns, at 0, after its Gaussian sums; nothing may be refused then."""
+    assert RULE.amount(cost) == Amount.of(0.0)
 
 
 @pytest.mark.parametrize("budget", [PureDP(1.0), ApproxDP(1.0, 0.0), ZCDP(1.0), Unbounded()], ids=str)
