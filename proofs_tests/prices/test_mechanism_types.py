@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import pytest
 
-from accountant import GDP, AddRemoveOne, ApproxDP, BoundedRange, PureDP, ReplaceOne
+from accountant import GDP, AddRemoveOne, ApproxDP, BoundedRange, LaplaceDP, PureDP, ReplaceOne
 from mechanisms.additive import GaussianKernel, LaplaceKernel, RobustLaplace
 from mechanisms.core import FiniteMechanism, FloatArray, Mechanism
 from mechanisms.noise import SeededNoise
@@ -70,6 +70,7 @@ def test_a_mechanism_at_a_delta_is_the_same_one_at_its_best_price() -> None:
         assert mechanism.adjacency == AddRemoveOne()
         assert not isinstance(mechanism, FiniteMechanism)
         assert mechanism.description.claims[-1] == "gdp"
+        assert mechanism.description.parameters[:-1] == (("sigma", 2.0), ("priced from", repr(gaussian().cost)))
         mechanism.check(np.zeros(2))
         with pytest.raises(ValueError, match="expected two"):
             mechanism.check(np.zeros(3))
@@ -114,12 +115,12 @@ def test_a_robust_cost_is_that_of_the_bound_at_the_promised_distance() -> None:
     assert mechanism.robust_cost == RobustCost(LaplaceKernel(0.5).cost(L1Sensitivity(0.4)), 0.2)
     assert mechanism.adjacency == ReplaceOne()
     certified = mechanism.under(SLICK)
-    assert isinstance(certified.cost, PureDP)
+    assert isinstance(certified.cost, LaplaceDP)
     just_above(certified.cost.epsilon, 0.8, within=5e-12)
     assert certified.adjacency == ReplaceOne()
     assert certified.sample(DATA)[0] == pytest.approx(3e9)
     assert certified.description.zeta == 0.2
-    assert certified.description.claims == ("laplace", "query", "slick")
+    assert certified.description.claims == ("laplace-dp", "query", "slick")
     assert not isinstance(mechanism, Mechanism)
 
 

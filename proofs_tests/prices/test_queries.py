@@ -32,6 +32,7 @@ from mechanisms.queries import (
     clipped_mean,
     entropy,
     error,
+    error_sensitivity,
     gini,
     improvements,
     public_radius,
@@ -41,7 +42,7 @@ from mechanisms.queries import (
 )
 from mechanisms.robust import RobustQuery, Slickness
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, RangeSensitivity
-from proofs_tests.support.just_above import just_above
+from proofs_tests.support.just_above import just_above, spread
 
 ZETAS = (1e-6, 0.013, 0.25, 0.4999, 0.5, 0.6, 1.0)
 
@@ -143,6 +144,22 @@ def test_bounds_on_leaves_and_means(zeta: float) -> None:
         just_above(unit_ball_mean(rounding).sensitivity(zeta).value, 2 * z + mp.mpf(rounding))
 
 
+def test_bounds_on_leaves_are_rounded_up() -> None:
+    for zeta in spread(0.001, 0.9, 100):
+        z, share = mp.mpf(zeta), mp.mpf(2) ** -34
+        for bound in (LEAF_GAPS.sensitivity, LEAF_GAPS_L2.sensitivity, LEAF_LABEL_WEIGHTS.sensitivity):
+            just_above(bound(zeta).value, 2 * z + share)
+        just_above(LEAF_LABEL_WEIGHTS_L2.sensitivity(zeta).value, mp.sqrt(2) * z + share)
+        just_above(error_sensitivity(zeta).value, 2 * min(z, mp.mpf(1) / 2) + mp.mpf(2) ** -31)
+
+
+def test_means_of_single_precision_are_taken_in_double() -> None:
+    rows = np.random.default_rng(0).standard_normal((500, 3)).astype(np.float32)
+    weights = np.full(500, 1.0 / 500.0)
+    found = clipped_mean(rows, weights, 1.5)  # type: ignore[arg-type]  # as it comes
+    assert found == pytest.approx(clipped_mean(rows.astype(np.float64), weights, 1.5), abs=1e-13)
+
+
 def test_norms_are_those_of_their_noise() -> None:
     assert type(LEAF_LABEL_WEIGHTS.sensitivity(0.1)) is type(LEAF_GAPS.sensitivity(0.1)) is L1Sensitivity
     assert type(LEAF_LABEL_WEIGHTS_L2.sensitivity(0.1)) is type(LEAF_GAPS_L2.sensitivity(0.1)) is L2Sensitivity
@@ -201,9 +218,12 @@ def test_improvements_are_parents_less_children() -> None:
     assert improvements(error, leaf, inside + 1e-9)[1] == pytest.approx(0.3, abs=1e-8)
     over = np.array([[[0.31, 0.4]]])
     assert improvements(gini, leaf[:1], over)[0] == pytest.approx(float(gini(leaf[0]) - gini(over[0, 0])), abs=1e-15)
+    # A child that rounding makes heavier than its parent leaves nothing to the other.
+    less = np.array([[[0.31, 0.35]]])
+    assert improvements(gini, leaf[:1], less)[0] == pytest.approx(float(gini(leaf[0]) - gini(less[0, 0])), abs=1e-15)
     for parents, children in (
         (leaf, inside[:1]), (leaf, inside[..., :1]), (leaf[:, :1], inside), (leaf[0], inside), (leaf, inside[0]),
-        (np.zeros((2, 3)), inside),
+        (np.zeros((2, 3)), inside), (leaf, inside[..., None]),
     ):  # fmt: skip
         with pytest.raises(ValueError, match="expected shapes"):
             improvements(gini, parents, children)
