@@ -364,7 +364,7 @@ def _iterate(legs: Sequence[_Leg], way: _Way, order: float) -> tuple[_Grid, Floa
     tail, done = _Tail.of(order), 0.0
     factor = 2 if sum(leg.rounds for leg in legs) <= MANY else 3
     grid = way.window(0.0, legs[0].margin, legs[0].step)
-    deltas = np.maximum(0.0, -np.expm1(grid.points()))
+    deltas = -np.expm1(np.minimum(grid.points(), 0.0))
     for leg in legs:
         steps, step, short = leg.steps, leg.step, leg.short
         gain = tail.plus(leg.width).level - tail.level

@@ -64,7 +64,7 @@ def bounded_range_epsilon(width: float, delta: float) -> float:
 
 
 _SERIES: Final = 16
-"""Terms of the exponential series that `laplace_rho` takes below 1: the next one is below 2^-49 of the sum."""
+"""Terms of the exponential series that `laplace_rho` takes below 1: the next one is below 2^-46 of the sum."""
 
 
 def laplace_rho(epsilon: float) -> float:
