@@ -146,7 +146,7 @@ def test_findings_are_fit_for_a_terminal() -> None:
 
 @pytest.mark.parametrize(
     "text", ["1p-1075", "1p1075", "2p-5", "01p-5", "0x1p-5", "1_1p-5", "1P-5", "Fp-5", " 1p-5", "1p-05", "1p+5", "0p1",
-             "-1p-5", "1p-5p", "1", "", "p", "1p", "p1", "1p1.0", "ｆp-5", "1p-5 "],
+             "-1p-5", "-1p-1074", "1p-5p", "1", "", "p", "1p", "p1", "1p1.0", "ｆp-5", "1p-5 "],
 )  # fmt: skip
 def test_an_amount_is_written_in_one_way_only(text: str) -> None:
     with pytest.raises(ValueError, match=r"amount|invalid literal"):

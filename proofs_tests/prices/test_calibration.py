@@ -67,9 +67,9 @@ def test_a_zcdp_ledger_is_calibrated_to_the_rho_that_its_target_affords() -> Non
     assert 1.0 - 1e-9 <= _zcdp_epsilon(rho, 1e-6) <= 1.0 + 1e-3
     assert _zcdp_epsilon(rho * mp.mpf(1.002), 1e-6) > 1.0
     advanced = largest_eta(pure(100), target, AdvancedComposition(1e-6))
-    square = 100.0 * advanced**2
-    assert math.sqrt(-2.0 * math.log(1e-6) * square) + 0.5 * square <= 1.0 * (1.0 + 1e-11)
-    # The rule may come to read its sums more cheaply; at this many rounds no composition affords 1.6 times as much.
+    rho = 100 * mp.mpf(advanced) * mp.tanh(mp.mpf(advanced) / 2)
+    assert 1.0 - 1e-9 <= _zcdp_epsilon(rho, 1e-6) <= 1.0 + 1e-3
+    # At this many rounds no composition affords 1.6 times as much.
     assert binomial_delta(1.6 * advanced, 100, 1.0) > 1e-6
 
 

@@ -110,9 +110,9 @@ def test_shares_are_counted_in_whole_numbers(kind: type[PureDP | ZCDP | LaplaceD
 
 @pytest.mark.parametrize("kind", ONE_NUMBER)
 def test_costs_of_a_kind_are_ordered_and_those_of_two_are_not(kind: type[Cost]) -> None:
-    assert kind(1.0) <= kind(1.0)  # type: ignore[call-arg,operator]  # one number each
-    assert kind(1.0) <= kind(2.0)  # type: ignore[call-arg,operator]
-    assert not kind(2.0) <= kind(1.0)  # type: ignore[call-arg,operator]
+    assert kind(1.0) <= kind(1.0)  # type: ignore[call-arg, operator]  # one number each
+    assert kind(1.0) <= kind(2.0)  # type: ignore[call-arg, operator]  # one number each
+    assert not kind(2.0) <= kind(1.0)  # type: ignore[call-arg, operator]  # one number each
     for other in ONE_NUMBER:
         if other is not kind:
             with pytest.raises(TypeError):
