@@ -116,10 +116,10 @@ def test_costs_of_a_kind_are_ordered_and_those_of_two_are_not(kind: type[Cost]) 
     for other in ONE_NUMBER:
         if other is not kind:
             with pytest.raises(TypeError):
-                operator.le(kind(1.0), other(1.0))  # type: ignore[call-arg]
+                operator.le(kind(1.0), other(1.0))  # type: ignore[call-arg]  # all take one number first
     for wrong in (-1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="non-negative"):
-            kind(wrong)  # type: ignore[call-arg]
+            kind(wrong)  # type: ignore[call-arg]  # all take one number first
 
 
 def test_both_numbers_are_compared() -> None:
