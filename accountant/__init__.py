@@ -5,14 +5,13 @@ what something costs, to add it up exactly, and to refuse.
 """
 
 from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
+from accountant.advanced_rule import AdvancedComposition, TextbookComposition
 from accountant.audit import Verification, verify
 from accountant.composition import (
-    AdvancedComposition,
     Amount,
     BasicComposition,
     Composition,
     NoBound,
-    TextbookComposition,
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,

@@ -15,9 +15,8 @@ from typing import Final, NamedTuple
 import attrs
 
 from accountant import curves
-from accountant._numbers import open_probability
 from accountant.costs import GDP, KINDS, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, PureDP, Unbounded
-from accountant.rounding import finite_up, float_down, float_up
+from accountant.rounding import float_down, float_up
 
 
 class UnsupportedCost(TypeError):
@@ -130,6 +129,12 @@ class Composition(abc.ABC):
     def describe(self) -> dict[str, str | float]:
         """The rule as it stands in the books."""
 
+    def _kept(self, epsilon: float, amount: Amount, budget: Budget) -> float:
+        """A ceiling was rounded down, so a sum below it keeps the budget even where its `epsilon` was rounded above."""
+        if isinstance(budget, ApproxDP) and amount.within(self.ceiling(budget)):
+            return min(epsilon, budget.epsilon)
+        return epsilon
+
     def _cannot_take(self, cost: object, advice: str) -> UnsupportedCost:
         if isinstance(cost, Unbounded):
             advice = "no finite budget pays for it; Ledger(Unbounded(), composition=NoBound()) books it"
@@ -173,97 +178,6 @@ class BasicComposition(Composition):
         return {"name": self.name}
 
 
-_TIGHT: Final[tuple[str, ...]] = ("advanced-filter", "zcdp-tight")
-
-
-@attrs.frozen
-class AdvancedComposition(Composition):
-    """ε of (Σρ)-zCDP at δ′, and δ = δ′ + Σδᵢ: where some costs have a δ of their own. [advanced-filter]
-
-    (ε, δ)-DP is ρ-zCDP but for δ, with ρ = ε·tanh(ε/2) [L3]; what has no δ adds the ρ that is proved of it. Sums are
-    read by the tight conversion [zcdp-tight]; `textbook` is what the formula of the textbooks makes of them.
-    delta_prime: in (0, 1), spent once, when the ledger is opened.
-    """
-
-    name, unit, claims = "advanced", "Σρ", _TIGHT
-    delta_prime: float = attrs.field(converter=open_probability)
-
-    def amount(self, cost: Cost) -> Amount:
-        match cost:
-            case PureDP() | LaplaceDP() | BoundedRange() | GDP():
-                return Amount.of(cost.to_zcdp().rho)
-            case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount.of(PureDP(epsilon).to_zcdp().rho, delta)
-            case ZCDP(rho=rho):
-                return Amount.of(rho)
-            case _:
-                raise self._cannot_take(cost, "it has no proven ρ")
-
-    def ceiling(self, budget: Budget) -> Amount:
-        if not isinstance(budget, ApproxDP):
-            raise self._cannot_keep(budget, "it needs ApproxDP(epsilon, delta)")
-        if self.delta_prime > budget.delta:
-            raise self._cannot_keep(
-                budget, f"delta_prime={self.delta_prime!r} alone exceeds its delta; ask for at least as much"
-            )
-        return Amount.of(self._largest(budget.epsilon), budget.delta).minus(Amount.of(0.0, self.delta_prime))
-
-    def guarantee(self, amount: Amount, budget: Budget) -> Budget:
-        epsilon = self.epsilon(amount)
-        # The ceiling was rounded down, so a sum below it keeps the budget even where this rounds above.
-        if isinstance(budget, ApproxDP) and amount.within(self.ceiling(budget)):
-            epsilon = min(epsilon, budget.epsilon)
-        return ApproxDP(epsilon, float_up(amount.delta + Fraction(self.delta_prime)))
-
-    def epsilon(self, amount: Amount) -> float:
-        """The ε that a sum stands for at δ′, rounded up."""
-        return curves.zcdp_epsilon(float_up(amount.loss), self.delta_prime)
-
-    def textbook(self, amount: Amount) -> float:
-        """√(2 ln(1/δ′) v) + v/2 with v = 2Σρ: what auditors know. [advanced-filter]"""
-        return curves.advanced_epsilon(float_up(2 * amount.loss), self.delta_prime) if amount.loss_units else 0.0
-
-    def _largest(self, epsilon: float) -> float:
-        """The largest sum that keeps ε at δ′, rounded down."""
-        return curves.zcdp_rho(epsilon, self.delta_prime)
-
-    def describe(self) -> dict[str, str | float]:
-        # A name that older versions do not know, so that they refuse these books instead of adding up squares of ε.
-        return {"name": "advanced-tight", "delta_prime": self.delta_prime}
-
-
-@attrs.frozen
-class TextbookComposition(AdvancedComposition):
-    """The same by the formula ε = √(2 ln(1/δ′) v) + v/2, with v = Σεᵢ²; any other kind with a proven ρ adds 2ρ to v.
-
-    Looser, and kept for ledgers that were opened with it before there was the tight one. [advanced-filter]
-    """
-
-    name, unit, claims = "advanced-textbook", "Σε²", ("advanced-filter",)
-
-    def amount(self, cost: Cost) -> Amount:
-        match cost:
-            case PureDP(epsilon=epsilon):
-                return Amount.of(finite_up(epsilon * epsilon))
-            case ApproxDP(epsilon=epsilon, delta=delta):
-                return Amount.of(finite_up(epsilon * epsilon), delta)
-            case _:
-                return AdvancedComposition.amount(self, cost).times(2)
-
-    def epsilon(self, amount: Amount) -> float:
-        return curves.advanced_epsilon(float_up(amount.loss), self.delta_prime) if amount.loss_units else 0.0
-
-    def textbook(self, amount: Amount) -> float:
-        return self.epsilon(amount)
-
-    def _largest(self, epsilon: float) -> float:
-        return curves.advanced_square_sum(epsilon, self.delta_prime)
-
-    def describe(self) -> dict[str, str | float]:
-        # As older versions wrote it: they knew one formula.
-        return {"name": "advanced", "delta_prime": self.delta_prime}
-
-
 @attrs.frozen
 class ZCDPComposition(Composition):
     """Σρ; an (ε, δ) budget is turned into its largest ρ when the ledger is opened.
@@ -297,10 +211,7 @@ class ZCDPComposition(Composition):
         rho = float_up(amount.loss)
         if not isinstance(budget, ApproxDP):
             return ZCDP(rho)
-        epsilon = curves.zcdp_epsilon(rho, budget.delta)
-        if amount.within(self.ceiling(budget)):
-            epsilon = min(epsilon, budget.epsilon)
-        return ApproxDP(epsilon, budget.delta)
+        return ApproxDP(self._kept(curves.zcdp_epsilon(rho, budget.delta), amount, budget), budget.delta)
 
     def describe(self) -> dict[str, str | float]:
         return {"name": self.name}

@@ -43,7 +43,17 @@ def _part(whole: float, parts: int) -> float:
 
 
 @attrs.frozen
-class PureDP(_Kind):
+class _OneEpsilon(_Kind):
+    """Kinds that are told by one ε, which orders them."""
+
+    epsilon: float = attrs.field(converter=non_negative)
+
+    def __le__(self, other: Self) -> bool:
+        return self.epsilon <= other.epsilon if type(other) is type(self) else NotImplemented
+
+
+@attrs.frozen
+class PureDP(_OneEpsilon):
     """ε-differential privacy: the privacy loss stays within [-ε, ε].
 
     epsilon: in nats, 0 <= ε < ∞.
@@ -51,10 +61,6 @@ class PureDP(_Kind):
     """
 
     kind: ClassVar[str] = "pure-dp"
-    epsilon: float = attrs.field(converter=non_negative)
-
-    def __le__(self, other: Self) -> bool:
-        return self.epsilon <= other.epsilon if type(other) is type(self) else NotImplemented
 
     def to_approx(self, *, delta: float = 0.0) -> "ApproxDP":
         """The same ε at any δ."""
@@ -122,7 +128,7 @@ class ZCDP(_Kind):
 
 
 @attrs.frozen
-class LaplaceDP(_Kind):
+class LaplaceDP(_OneEpsilon):
     """No easier to tell apart than Laplace noise of scale 1 around 0 from the same around ε. [laplace-dp]
 
     What additive Laplace noise of scale b costs for a vector that moves by at most ε·b in ℓ1, and every mechanism whose
@@ -133,10 +139,6 @@ class LaplaceDP(_Kind):
     """
 
     kind: ClassVar[str] = "laplace-dp"
-    epsilon: float = attrs.field(converter=non_negative)
-
-    def __le__(self, other: Self) -> bool:
-        return self.epsilon <= other.epsilon if type(other) is type(self) else NotImplemented
 
     def to_pure(self) -> PureDP:
         """Its largest loss, which half of all outcomes have. [laplace-dp]"""
@@ -156,7 +158,7 @@ class LaplaceDP(_Kind):
 
 
 @attrs.frozen
-class BoundedRange(_Kind):
+class BoundedRange(_OneEpsilon):
     """ε-bounded range: over all outcomes, the privacy loss lies in an interval of width ε.
 
     The exponential mechanism has it [L2]; Laplace noisy max and permute-and-flip do not.
@@ -165,10 +167,6 @@ class BoundedRange(_Kind):
     """
 
     kind: ClassVar[str] = "bounded-range"
-    epsilon: float = attrs.field(converter=non_negative)
-
-    def __le__(self, other: Self) -> bool:
-        return self.epsilon <= other.epsilon if type(other) is type(self) else NotImplemented
 
     def to_pure(self) -> PureDP:
         """ε-bounded range is ε-DP: an interval of width ε that contains 0 lies in [-ε, ε]. [L2]"""

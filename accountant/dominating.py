@@ -38,10 +38,10 @@ def _gaussian(mu: float, step: float, negligible: float) -> LossDistribution:
 def _scale(cost: Cost) -> float | None:
     """How far the loss spreads, roughly; None for a cost without a dominating pair of its own."""
     match cost:
-        case PureDP(epsilon=spread) | ApproxDP(epsilon=spread) | GDP(mu=spread):
-            return min(spread, 1.0)
-        case LaplaceDP(epsilon=spread) | BoundedRange(epsilon=spread):
-            return min(spread, 1.0)
+        case PureDP() | ApproxDP() | LaplaceDP() | BoundedRange():
+            return min(cost.epsilon, 1.0)
+        case GDP(mu=mu):
+            return min(mu, 1.0)
         case _:
             return None
 

@@ -53,11 +53,7 @@ class GDPComposition(Composition):
         mu = least_mu(amount.loss)
         if not isinstance(budget, ApproxDP):
             return GDP(mu)
-        epsilon = gaussian.epsilon(mu, budget.delta)
-        # The ceiling was rounded down, so a sum below it keeps the budget even where this rounds above.
-        if amount.within(self.ceiling(budget)):
-            epsilon = min(epsilon, budget.epsilon)
-        return ApproxDP(epsilon, budget.delta)
+        return ApproxDP(self._kept(gaussian.epsilon(mu, budget.delta), amount, budget), budget.delta)
 
     def describe(self) -> dict[str, str | float]:
         return {"name": self.name}

@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Final, Never, Self, TypeVar
 
 from accountant.adjacency import Adjacency
+from accountant.advanced_rule import TextbookComposition
 from accountant.audit import Verification, verify
 from accountant.bookkeeper import Bookkeeper
 from accountant.books import MAIN, ROOT, Account
-from accountant.composition import Amount, Composition, TextbookComposition
+from accountant.composition import Amount, Composition
 from accountant.costs import GDP, ZCDP, ApproxDP, Budget, Cost, PureDP, Unbounded
 from accountant.labels import unknown_label
 from accountant.plans import Plan, Price

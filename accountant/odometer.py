@@ -13,16 +13,8 @@ import attrs
 
 from accountant import curves, gaussian
 from accountant._numbers import open_probability, probability_below_one
-from accountant.composition import (
-    AdvancedComposition,
-    Amount,
-    BasicComposition,
-    Composition,
-    NoBound,
-    TextbookComposition,
-    UnsupportedCost,
-    ZCDPComposition,
-)
+from accountant.advanced_rule import AdvancedComposition, TextbookComposition
+from accountant.composition import Amount, BasicComposition, Composition, NoBound, UnsupportedCost, ZCDPComposition
 from accountant.costs import ApproxDP, Budget, Cost
 from accountant.gaussian_rule import GDPComposition, least_mu
 from accountant.plans import ORDERED, ROUTE_CLAIMS, ROUTES, Plan, Step

@@ -1,15 +1,10 @@
-"""Every rule of composition that books may name."""
+"""Every rule of composition that books may name, and which one a budget asks for."""
 
 from collections.abc import Mapping
 
-from accountant.composition import (
-    AdvancedComposition,
-    BasicComposition,
-    Composition,
-    NoBound,
-    TextbookComposition,
-    ZCDPComposition,
-)
+from accountant.advanced_rule import AdvancedComposition, TextbookComposition
+from accountant.composition import BasicComposition, Composition, NoBound, ZCDPComposition
+from accountant.costs import GDP, ZCDP, Budget
 from accountant.gaussian_rule import GDPComposition
 
 
@@ -30,3 +25,14 @@ def composition_from_record(record: Mapping[str, str | float]) -> Composition:
             return TextbookComposition(float(delta_prime))
         case _:
             raise ValueError(f"unknown rule of composition {record!r}; a newer version of this library may know it")
+
+
+def own_rule(budget: Budget) -> Composition:
+    """The rule that adds up what the budget is told in: ρ, μ, or else ε."""
+    match budget:
+        case ZCDP():
+            return ZCDPComposition()
+        case GDP():
+            return GDPComposition()
+        case _:
+            return BasicComposition()

@@ -36,6 +36,7 @@ from accountant.digits import in_symbols, left_text, spent_text
 from accountant.labels import unknown_label
 from accountant.receipts import SigningKey
 from accountant.refusals import ONLY_ROUNDED, how_to_fit
+from accountant.rules import own_rule
 from exchequer import show
 from exchequer.bad_input import about, checked
 from exchequer.books import discreet, is_begun, reading, replayed, spending, url_of
@@ -128,7 +129,7 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
     if not begun:
         if budget is None:
             raise ValueError("there is no ledger yet: give its budget, --epsilon (with --delta), --rho or --mu")
-        rule = rule or _usual(budget)
+        rule = rule or own_rule(budget)
         adjacency = adjacency or AddRemoveOne()
     with (
         discreet(location),
@@ -145,17 +146,6 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
             ]
         )
     show.paragraph(KEEP_THE_HEAD)
-
-
-def _usual(budget: Budget) -> Composition:
-    """The rule for a budget, where none was named."""
-    match budget:
-        case ZCDP():
-            return ZCDPComposition()
-        case GDP():
-            return GDPComposition()
-        case _:
-            return BasicComposition()
 
 
 def allocate(location: str, name: str, share: Fraction | Budget, parent: str) -> None:

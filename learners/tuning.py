@@ -18,19 +18,16 @@ from accountant import (
     ZCDP,
     AddRemoveOne,
     ApproxDP,
-    BasicComposition,
-    Composition,
     Cost,
     Description,
-    GDPComposition,
     Ledger,
     PureDP,
     ReplaceOne,
     UnsupportedCost,
-    ZCDPComposition,
 )
 from accountant.calibration import Target
 from accountant.rounding import largest_below
+from accountant.rules import own_rule
 from boosting.measures import FloatArray, IntArray
 from learners.allowance import Allowance
 from learners.encoding import EncodedSample
@@ -134,31 +131,20 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=("records-right", *self.learner._rests_on(), *rule_of(self.budget).claims),
+            claims=("records-right", *self.learner._rests_on(), *own_rule(self.budget).claims),
         )
 
     def check(self, data: EncodedSample) -> None:
         self.learner._refuse(data, self.classes)
 
     def sample(self, data: EncodedSample) -> tuple[float, M]:
-        ledger = Ledger(self.budget, composition=rule_of(self.budget), adjacency=self.adjacency)
+        ledger = Ledger(self.budget, composition=own_rule(self.budget), adjacency=self.adjacency)
         fit = Allowance(ledger, scaled(self.budget, 1.0 - JUDGING_SHARE), "candidate", self.classes)
         model = self.learner._learn(data, fit, self.noise, None)
         judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
         # A thousandth is left for what kernels add for the sampler's grid.
         verdict = judge(scaled(self.budget, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
         return float(ledger.release(verdict, judged)[0]), model
-
-
-def rule_of(budget: Spent) -> Composition:
-    """What a run's own ledger adds up."""
-    match budget:
-        case PureDP():
-            return BasicComposition()
-        case ZCDP():
-            return ZCDPComposition()
-        case GDP():
-            return GDPComposition()
 
 
 def judge(

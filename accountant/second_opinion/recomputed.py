@@ -12,7 +12,8 @@ from typing import Final, TypeAlias
 
 import attrs
 
-from accountant.composition import BasicComposition, Composition, TextbookComposition
+from accountant.advanced_rule import TextbookComposition
+from accountant.composition import BasicComposition, Composition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.gaussian_rule import GDPComposition
 from accountant.plans import Plan

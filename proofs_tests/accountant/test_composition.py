@@ -152,13 +152,14 @@ def test_the_tight_reading_affords_more_than_the_textbooks(epsilon: float, delta
 
 
 @given(st.floats(1e-9, 50.0) | st.floats(1e10, 1e16), st.floats(1e-12, 0.1))
-def test_the_textbook_formula_is_a_read_out_and_never_below(rho: float, delta: float) -> None:
-    rule, amount = AdvancedComposition(delta), Amount.of(rho)
+def test_the_textbook_formula_is_never_below_the_tight_conversion(rho: float, delta: float) -> None:
+    tight, book = AdvancedComposition(delta), TextbookComposition(delta)
+    squares = Amount.of(rho).times(2)
     with mp.workdps(40):
         exact = 2 * mp.sqrt(mp.log(1 / mp.mpf(delta)) * mp.mpf(rho)) + mp.mpf(rho)
-        assert exact <= rule.textbook(amount) <= exact * (1 + mp.mpf(10) ** -11)
-    assert rule.epsilon(amount) <= rule.textbook(amount)
-    assert rule.textbook(Amount.of(0.0)) == 0.0 == rule.epsilon(Amount.of(0.0))
+        assert exact <= book.epsilon(squares) <= exact * (1 + mp.mpf(10) ** -11)
+    assert tight.epsilon(Amount.of(rho)) <= book.epsilon(squares)
+    assert tight.epsilon(Amount.of(0.0)) == 0.0 == book.epsilon(Amount.of(0.0))
 
 
 def test_ledgers_opened_with_the_textbook_formula_keep_it() -> None:

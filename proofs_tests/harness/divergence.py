@@ -155,7 +155,7 @@ def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
         case PureDP(epsilon=epsilon):
             return "loss", epsilon, float(np.max(np.abs(losses(both))))
         case LaplaceDP(epsilon=epsilon):
-            return "shift", epsilon, laplace_shift(both)
+            return "Laplace ε", epsilon, laplace_shift(both)
         case BoundedRange(epsilon=epsilon):
             seen = losses(both)
             return "width", epsilon, float(np.max(seen) - np.min(seen))

@@ -28,6 +28,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.composition": Subject(
         _prices("composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
     ),
+    "accountant.advanced_rule": Subject(_prices("composition")),
     "accountant.rules": Subject(_prices("composition")),
     "accountant.adaptive_range": Subject(_prices("adaptive_range"), ("forget",)),
     "accountant.dominating": Subject(_prices("dominating")),

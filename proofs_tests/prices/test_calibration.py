@@ -7,8 +7,9 @@ import mpmath as mp
 import pytest
 
 from accountant import calibration
+from accountant.advanced_rule import AdvancedComposition
 from accountant.calibration import largest_eta, smallest_sigma
-from accountant.composition import AdvancedComposition, BasicComposition, Composition, UnsupportedCost, ZCDPComposition
+from accountant.composition import BasicComposition, Composition, UnsupportedCost, ZCDPComposition
 from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, PureDP
 from accountant.plans import Plan, Step
 from accountant.rounding import FINE

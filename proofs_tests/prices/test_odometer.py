@@ -6,16 +6,8 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
-from accountant.composition import (
-    NOTHING,
-    AdvancedComposition,
-    Amount,
-    BasicComposition,
-    Composition,
-    NoBound,
-    TextbookComposition,
-    ZCDPComposition,
-)
+from accountant.advanced_rule import AdvancedComposition, TextbookComposition
+from accountant.composition import NOTHING, Amount, BasicComposition, Composition, NoBound, ZCDPComposition
 from accountant.gaussian_rule import GDPComposition
 from accountant.odometer import epsilon_at, least_delta
 from proofs_tests.support.closed_forms import gaussian_delta

@@ -179,17 +179,7 @@ def test_windows_are_decided_exactly() -> None:
         RadoColumnLaw(5, 3)
 
 
-@pytest.mark.parametrize(
-    ("records", "threshold"),
-    [(1000, 2 * math.log(1 + 2 / 1000)), (1001, 2 * math.log(1004 / 1000)), (3, 2 * math.log(3))],
-)
-def test_advice_holds(records: int, threshold: float) -> None:
-    with pytest.raises(EmptyWindow, match="sampling would never end; use beta <= ") as refused:
-        RadoColumnLaw.truncated(records, beta_at(threshold * 0.999))
-    assert RadoColumnLaw.truncated(records, beta_at(threshold * 1.001)).acceptance > 0.0
-    beta, epsilon = (float(word.strip("()")) for word in str(refused.value).split() if word[:2] == "0." or ")" in word)
-    for advised in (beta, beta_at(epsilon * (1 + 1e-9))):
-        assert RadoColumnLaw.truncated(records, advised).low == (records - 1) // 2
+def test_advice_names_a_beta_and_its_epsilon() -> None:
     assert "no beta has a window of two values for 1 records" in window_advice(1, 0)
     assert window_advice(9, 1).startswith("use beta <= 0.05 (epsilon >= ")
     assert float(window_advice(9, 1).split()[-1].strip(")")) == pytest.approx(2.0 * math.log(19.0))
