@@ -8,13 +8,11 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 
 from accountant._numbers import non_negative, open_probability
+from accountant.arrays import FloatArray
 from accountant.rounding import down, finite_up, largest
-
-FloatArray = npt.NDArray[np.float64]
 
 ORDERS: FloatArray = 1.0 + np.geomspace(1e-3, 1e6, 400)
 """The grid of orders on which Rényi curves are added up; any grid gives a valid bound."""

@@ -9,7 +9,7 @@ import numpy as np
 from accountant import gaussian
 from accountant.costs import GDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP
 from accountant.curves import FloatArray, laplace_profile
-from accountant.loss_distribution import Composition, LossDistribution, from_atoms, from_profile
+from accountant.loss_distribution import ComposedLosses, LossDistribution, from_atoms, from_profile
 
 MOST_DISTINCT: Final = 32
 """With more distinct costs than this, each is rounded up a little, so that few distributions have to be made."""
@@ -102,7 +102,7 @@ def _next(value: float) -> float:
     return max(value, 2.0 ** (math.ceil(64.0 * math.log2(value)) / 64.0)) if value else 0.0
 
 
-def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> Composition | None:
+def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> ComposedLosses | None:
     """The dominating pairs of all rounds, ready to be composed; None where a cost has none.
 
     costs: each with its number of rounds.  delta: the δ of interest; what is cut off is far below it.
@@ -118,4 +118,4 @@ def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> Composition 
     negligible = delta * 1e-6 / sum(times for _, times in known)
     if min(spread or step for spread, _ in known) < step * 1e-3 or negligible < 1e-300:
         return None
-    return Composition(tuple((_distribution(cost, step, negligible), times) for cost, times in paid))
+    return ComposedLosses(tuple((_distribution(cost, step, negligible), times) for cost, times in paid))

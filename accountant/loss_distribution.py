@@ -109,7 +109,7 @@ def from_profile(profile: Callable[[FloatArray], FloatArray], low: float, high: 
 
 
 @attrs.frozen(eq=False)
-class Composition:
+class ComposedLosses:
     """Independent losses added up: `parts` are distributions on one grid, each with its number of rounds."""
 
     parts: Sequence[tuple[LossDistribution, int]]

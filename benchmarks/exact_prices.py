@@ -10,14 +10,13 @@ from typing import Final, TypeAlias
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 from scipy.special import gammaln, log_ndtr, ndtr
 
 from accountant import GDP, ZCDP, ApproxDP, BoundedRange, LaplaceDP, PureDP
+from accountant.arrays import FloatArray
 
 Cost: TypeAlias = PureDP | LaplaceDP | BoundedRange | GDP | ZCDP | ApproxDP
-FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 DELTA: Final = 1e-5
 OFFSETS, SEARCHES = 40, 3

@@ -38,7 +38,7 @@ from learners.interpolation import ridge
 from learners.private_fairness import private_statistical_parity
 from learners.random_feature_maps import Form
 from learners.random_feature_solvers import CONCENTRATED
-from learners.random_feature_theory import Published
+from learners.random_feature_theory import PublishedNoise
 from learners.schema import IntArray, Values
 from mechanisms.feature_fits import ridge_l2
 
@@ -56,7 +56,7 @@ OURS: Final = "descent, recommended"
 
 def noise_sigma(epsilon: float) -> float:
     """σ of the paper, for its η."""
-    return Published(NUMBER, epsilon, DELTA, CONCENTRATED).sigma
+    return PublishedNoise(NUMBER, epsilon, DELTA, CONCENTRATED).sigma
 
 
 @attrs.frozen(eq=False)

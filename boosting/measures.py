@@ -8,8 +8,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
+from accountant.arrays import FloatArray, IntArray
+
 WholeArray = npt.NDArray[np.signedinteger[Any]]
 """Whole numbers of any size: small ones are passed over faster."""
 

@@ -9,10 +9,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from accountant import Plan, Protected, Spendable
+from accountant.arrays import SignArray
 from accountant.costs import Cost
 from boosting.measures import FloatArray
 from mechanisms import Slickness
@@ -26,8 +24,6 @@ W = TypeVar("W", bound=Certified)
 H = TypeVar("H")
 H_co = TypeVar("H_co", covariant=True)
 H_contra = TypeVar("H_contra", contravariant=True)
-
-SignArray = npt.NDArray[np.int8]
 
 
 class Spender(Protocol):

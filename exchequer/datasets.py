@@ -15,7 +15,8 @@ import numpy.typing as npt
 from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 from learners import Schema, read_csv
-from learners.schema import IntArray, Values
+from learners.schema import IntArray
+from learners.single_values import Values
 
 SEARCHED = "EXCHEQUER_DATA"
 

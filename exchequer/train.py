@@ -18,7 +18,7 @@ from exchequer.trainable import Learner, Setting
 from learners import EncodedSample, Label, RadoRelease, RandomFeatureRegressor, Schema, read_csv
 from learners.estimator import PrivateClassifier
 from learners.paying import PayingEstimator
-from learners.schema import Values
+from learners.single_values import Values
 from learners.tables import Strings
 
 Classifier: TypeAlias = PrivateClassifier[Any]

@@ -22,7 +22,7 @@ from learners.additive_model import AdditiveModel, Term
 from learners.calibration import Calibrator, ScoreBins, log_odds_edges
 from learners.effects import Effect
 from learners.encoding import EncodedSample
-from learners.partitions import bins
+from learners.partitions import random_bins
 from learners.paying import Progress
 from learners.schema import Schema
 from learners.views import Partitioned, View, measured, pair_columns, views
@@ -341,7 +341,7 @@ def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:
     """The bin of each cell in this round."""
     if not view.ordered or number >= view.number:
         return np.arange(view.number)
-    return bins(view.number, number, coins)
+    return random_bins(view.number, number, coins)
 
 
 def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells]:

@@ -22,9 +22,10 @@ from accountant.plans import QUICK
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.classes import Classes
+from learners.complete_trees import tree_depth
 from learners.encoding import EncodedSample, Layout
 from learners.estimator import Domain, PrivateClassifier
-from learners.parameters import optional, public_seed, tree_depth, unweighted
+from learners.parameters import optional, public_seed, unweighted
 from learners.paying import Check, Progress, RandomState
 from learners.schema import CodeArray, IntArray, Schema
 from learners.tables import Table, encode

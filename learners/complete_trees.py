@@ -12,12 +12,20 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from accountant._numbers import count
 from learners.schema import Categorical, CodeArray, IntArray, Schema
 
 Codes: TypeAlias = tuple[int, ...]
 
 DEEPEST = 16
 """Leaves stay below 2^16 a tree."""
+
+
+def tree_depth(value: int) -> int:
+    """From 1 to 16. Raises ValueError."""
+    if count(value) > DEEPEST:
+        raise ValueError(f"expected a depth of at most {DEEPEST}, got {value!r}")
+    return count(value)
 
 
 @attrs.frozen

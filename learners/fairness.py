@@ -17,8 +17,8 @@ from accountant._numbers import count, non_negative
 from boosting.measures import FloatArray
 from learners.coded import Coded
 from learners.columns import column_values, refuse_masked
-from learners.schema import IntArray, Values
-from learners.single_values import is_missing
+from learners.schema import IntArray
+from learners.single_values import Values, is_missing
 from learners.tables import Table, input_names, table_column
 
 PAPER_GRID: Final = 500

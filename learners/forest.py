@@ -19,10 +19,10 @@ from accountant._numbers import count
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.classes import Classes
-from learners.complete_trees import CompleteTree, random_tree
+from learners.complete_trees import CompleteTree, random_tree, tree_depth
 from learners.encoding import EncodedSample
 from learners.estimator import Domain, PrivateClassifier
-from learners.parameters import one_of, public_seed, tree_depth, unweighted
+from learners.parameters import one_of, public_seed, unweighted
 from learners.paying import Check, Progress, RandomState
 from learners.schema import CodeArray, IntArray, Schema
 from learners.tables import Table
@@ -34,7 +34,7 @@ from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
 Leaves: TypeAlias = Literal["counts", "labels"]
 Share: TypeAlias = Literal["all", "disjoint"]
 
-Values: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int8]
+LeafValues: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int8]
 
 
 @attrs.frozen(eq=False)
@@ -101,15 +101,15 @@ def leaf_gaps(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
     return Query("forest-leaf-gaps", grove.gaps, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
-def _labels(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, Values]:
+def _labels(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
     return PlainMechanism(leaf_gaps(grove), LeafLabelKernel(eta), noise)
 
 
-def _laplace(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, Values]:
+def _laplace(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
     return PlainMechanism(leaf_counts(grove), LaplaceKernel(1.0 / eta), noise)
 
 
-def _gaussian(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, Values]:
+def _gaussian(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
     return PlainMechanism(leaf_counts_l2(grove), GaussianKernel(1.0 / eta), noise)
 
 
@@ -117,7 +117,7 @@ def _gaussian(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[Encoded
 class LeafNoise:
     """How leaves are released. eta: inverse noise scale.  deviation: of the noise on a count, 0 for labels."""
 
-    build: Callable[[float, Grove, NoiseSource], Mechanism[EncodedSample, Values]]
+    build: Callable[[float, Grove, NoiseSource], Mechanism[EncodedSample, LeafValues]]
     eta: float
     deviation: float
 
@@ -130,7 +130,7 @@ def _least_noise(leaves: Leaves, allowance: Allowance, groves: Sequence[Grove], 
     found = []
     for build, unit in kernels:
 
-        def plan(eta: float, build: Callable[..., Mechanism[EncodedSample, Values]] = build) -> Plan:
+        def plan(eta: float, build: Callable[..., Mechanism[EncodedSample, LeafValues]] = build) -> Plan:
             return Plan.of(build(eta, groves[0], noise).cost, len(groves))
 
         eta = allowance.largest_eta(plan)

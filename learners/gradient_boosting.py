@@ -18,7 +18,7 @@ from accountant.rounding import down, up
 from boosting.measures import FloatArray
 from learners.allowance import Allowance
 from learners.classes import Classes
-from learners.complete_trees import CompleteTree, Split
+from learners.complete_trees import CompleteTree, Split, tree_depth
 from learners.encoding import EncodedSample, Layout
 from learners.estimator import Domain, PrivateClassifier
 from learners.gradient_trees import (
@@ -30,7 +30,7 @@ from learners.gradient_trees import (
     Large,
     Loss,
 )
-from learners.parameters import one_of, optional, public_seed, tree_depth, unweighted
+from learners.parameters import one_of, optional, public_seed, unweighted
 from learners.paying import Check, Progress, RandomState
 from learners.schema import IntArray
 from learners.tables import Table
@@ -46,8 +46,8 @@ from mechanisms import (
 )
 from mechanisms.gradient_queries import (
     GAIN_ROUNDING,
-    MOST_RECORDS,
-    UNIT,
+    GRADIENT_UNIT,
+    MOST_TREE_RECORDS,
     LevelKernel,
     gain_range,
     leaf_values_l1,
@@ -180,7 +180,7 @@ class Grower:
             features = lane.release(self.amount.splits(growth, splits, n, self.noise))
             splits = (*splits, *(self._split(feature) for feature in features.tolist()))
         tree = CompleteTree(splits)
-        noisy = self.learning_rate * lane.release(self.amount.leaves(growth, tree, self.noise)) / UNIT
+        noisy = self.learning_rate * lane.release(self.amount.leaves(growth, tree, self.noise)) / GRADIENT_UNIT
         values = np.rint(np.clip(noisy, -LARGEST_VALUE, LARGEST_VALUE)).astype(np.int64)
         return GradientTree(tree, tuple(values.tolist()))
 
@@ -291,7 +291,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     def _learn(
         self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
     ) -> BoostedTreesModel:
-        if unweighted(sample).n > MOST_RECORDS:
+        if unweighted(sample).n > MOST_TREE_RECORDS:
             raise ValueError(f"expected at most 2^32 records, got {sample.n}")
         grower = self._grower(sample.layout, sample.n, allowance, noise, on_round)
         mechanism = grower.mechanism(allowance)

@@ -17,7 +17,7 @@ from boosting.measures import FloatArray
 from learners.complete_trees import CompleteTree, Split
 from learners.encoding import EncodedSample, Layout
 from learners.schema import CodeArray, IntArray, Schema
-from mechanisms.gradient_queries import LARGEST, UNIT, gains, leaf_values
+from mechanisms.gradient_queries import GRADIENT_UNIT, LARGEST, gains, leaf_values
 
 Loss: TypeAlias = Literal["square", "logistic"]
 Large: TypeAlias = Literal["filter", "clip"]
@@ -55,8 +55,8 @@ class GradientTree:
 @lru_cache(maxsize=1)
 def _logistic_table() -> Units:
     """2·σ(score) in units, for scores from −16 to 16 by steps."""
-    scores = np.arange(-TABLE_END, TABLE_END + 1) * (STEP * UNIT)
-    return np.rint(2.0 * expit(scores) / UNIT).astype(np.int64)
+    scores = np.arange(-TABLE_END, TABLE_END + 1) * (STEP * GRADIENT_UNIT)
+    return np.rint(2.0 * expit(scores) / GRADIENT_UNIT).astype(np.int64)
 
 
 def gradients(loss: Loss, scores: Units, labels: npt.NDArray[np.int8]) -> Units:
@@ -152,7 +152,7 @@ class BoostedTreesModel:
         total = np.zeros(codes.shape[1], dtype=np.int64)
         for tree in self.trees:
             total += tree.scores(codes)
-        return np.asarray(total * UNIT)
+        return np.asarray(total * GRADIENT_UNIT)
 
     def as_record(self) -> dict[str, object]:
         """For JSON."""

@@ -11,7 +11,7 @@ from boosting.reweighted import MAX_ROUNDS
 from boosting.sample_sizes import HalfspaceTask, SampleSize, best_sigma, by_margins
 from learners.centring import PER_UNIT, mean_rounding
 from learners.defaults import Settings
-from learners.point_sample import UNIT
+from learners.point_sample import POINT_UNIT
 from learners.point_sums import DIRECTION
 
 SLACK: Final = 1.005
@@ -38,7 +38,7 @@ def room(task: HalfspaceTask, size: SampleSize) -> float:
     something in [−1, 1] by as much.
     """
     root, rounds = math.sqrt(task.dimension), size.rounds
-    cut = root * UNIT + 2.0**-28  # 2^-30 for keeping within the ball, see `SignedPoints`, and rounding
+    cut = root * POINT_UNIT + 2.0**-28  # 2^-30 for keeping within the ball, see `SignedPoints`, and rounding
     off = cut + mean_rounding(size.records, task.density)
     third = task.failure / 3.0
     corrupted, _ = flips_planned_for(narrowed(task).planned_noise_rate, third)

@@ -21,7 +21,7 @@ from learners.lazy_plan import LazyPlan
 from learners.one_rule import PrivateOneRule
 from learners.parameters import optional
 from learners.paying import Check, Learning, Progress, RandomState
-from learners.quantile_cuts import QUANTILE_SHARE, QuantileCuts, bins, finely_cut
+from learners.quantile_cuts import QUANTILE_SHARE, QuantileCuts, bin_count, finely_cut
 from learners.schema import Schema
 from learners.selections import Selection, selection
 from learners.sources import AnyTable, in_blocks, source_header
@@ -29,7 +29,7 @@ from learners.tables import Table
 from learners.top_down import Criterion, PrivateTopDown, check_criterion, check_depth
 from learners.votes import Vote, VoteModel
 from learners.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
-from learners.weighted_sums import MOST_RECORDS
+from learners.weighted_sums import MOST_WEIGHED_RECORDS
 from mechanisms.noise import NoiseSource
 
 WeakLearnerName: TypeAlias = Literal["one-rule", "top-down"]
@@ -94,7 +94,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         "depth": check_depth,
         "criterion": check_criterion,
         "calibration": probability_below_one,
-        "quantile_bins": optional(bins),
+        "quantile_bins": optional(bin_count),
     }
 
     def __init__(
@@ -204,8 +204,8 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
 
     def _plan(self, sample: EncodedRows, allowance: Allowance, noise: NoiseSource) -> LazyPlan:
         """What this fit will release, from public numbers."""
-        if sample.n > MOST_RECORDS:
-            raise ValueError(f"{sample.n:,} records: weights are added up exactly for at most {MOST_RECORDS:,}")
+        if sample.n > MOST_WEIGHED_RECORDS:
+            raise ValueError(f"{sample.n:,} records: weights are added up exactly for at most {MOST_WEIGHED_RECORDS:,}")
         layout, rho = sample.layout, not isinstance(allowance.target, PureDP)
         cuts = None
         if self.quantile_bins is not None:

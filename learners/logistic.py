@@ -20,7 +20,7 @@ from learners.paying import Check, Progress, RandomState
 from learners.schema import CodeArray, IntArray, Schema
 from learners.tables import Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
-from mechanisms.logistic_loss import BLOCK, UNIT, LogisticLosses, Reach
+from mechanisms.logistic_loss import BLOCK, ROUND_OFF, LogisticLosses, Reach
 from mechanisms.noise import NoiseSource
 from mechanisms.objective import ObjectivePerturbation, TooLittleRegularization, calibrated
 
@@ -94,12 +94,12 @@ class Design:
     @property
     def score_rounding(self) -> float:
         """Sums over the features of a cell, then over groups; offsets at most triple each term."""
-        return 8.0 * UNIT * (self.linear.terms + len(self.linear.layout.narrow.groups) + 4)
+        return 8.0 * ROUND_OFF * (self.linear.terms + len(self.linear.layout.narrow.groups) + 4)
 
     @property
     def sum_rounding(self) -> float:
         """Sums over a block, over blocks, then over packed cells; offsets at most triple each term."""
-        return 4.0 * UNIT * (BLOCK + self.n / BLOCK + self.linear.layout.narrow.stride + 4)
+        return 4.0 * ROUND_OFF * (BLOCK + self.n / BLOCK + self.linear.layout.narrow.stride + 4)
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """w·x, shape (n,)."""

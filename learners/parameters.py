@@ -5,17 +5,9 @@ from numbers import Integral
 
 import numpy as np
 
-from accountant._numbers import count, positive
-from learners.complete_trees import DEEPEST
+from accountant._numbers import positive
 from learners.encoding import EncodedSample
 from learners.paying import Check
-
-
-def tree_depth(value: int) -> int:
-    """From 1 to 16."""
-    if count(value) > DEEPEST:
-        raise ValueError(f"expected a depth of at most {DEEPEST}, got {value!r}")
-    return count(value)
 
 
 def one_of(*choices: str) -> Callable[[str], str]:

@@ -17,7 +17,7 @@ from accountant._numbers import count
 from learners.arrow_columns import of_arrow
 from learners.coded import Coded
 from learners.file_rows import FileRows, StoredBlock
-from learners.schema import Values
+from learners.single_values import Values
 from learners.source_files import BLOCK, Place, SourceFile, own_or_given
 from learners.sources import Part
 from learners.tables import refuse_no_records

@@ -93,7 +93,7 @@ def grid(shares: FloatArray, size: int) -> IntArray:
     return np.unique(np.minimum((middle * size).astype(np.intp), size - 1), return_inverse=True)[1]
 
 
-def bins(cells: int, number: int, coins: np.random.Generator) -> IntArray:
+def random_bins(cells: int, number: int, coins: np.random.Generator) -> IntArray:
     """For each cell its bin: about `number` bins with boundaries at random, in order. Shape (cells,)."""
     jittered = (np.arange(1, number) - 0.5 + coins.random(number - 1)) / number
     cuts = np.unique(np.clip(np.rint(jittered * cells).astype(np.intp), 1, max(1, cells - 1)))

@@ -22,7 +22,7 @@ from mechanisms.rows import Block, MemoryRows, Rows, SealedRepr
 PLACES: Final = 24
 """Binary places of a coordinate. With 24 digits single precision holds any such number up to 1."""
 
-UNIT: Final = 2.0**-PLACES
+POINT_UNIT: Final = 2.0**-PLACES
 
 Singles = npt.NDArray[np.float32]
 Counts = npt.NDArray[np.int64]

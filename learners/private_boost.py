@@ -24,7 +24,7 @@ from learners.schema import Schema
 from learners.single_values import as_numbers
 from learners.tables import Table
 from learners.views import check_pairs
-from mechanisms.gradients import MOST_RECORDS, WEIGHT_ONE
+from mechanisms.gradients import MOST_GRADIENT_RECORDS, WEIGHT_ONE
 from mechanisms.noise import NoiseSource, SeededNoise
 
 Promise: TypeAlias = Literal["add-remove-one", "replace-one"]
@@ -182,8 +182,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         return sample.weighted()
 
     def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None:
-        if sample.n > MOST_RECORDS:
-            raise ValueError(f"expected at most {MOST_RECORDS} records, got {sample.n}")
+        if sample.n > MOST_GRADIENT_RECORDS:
+            raise ValueError(f"expected at most {MOST_GRADIENT_RECORDS} records, got {sample.n}")
         self._design(sample, classes, SeededNoise(0))
 
     def _gaussian_alone(self) -> bool:

@@ -28,7 +28,7 @@ QUANTILE_SHARE: Final = 0.1
 """Of the budget: of Σρ where there is a δ, else of Σε."""
 
 
-def bins(value: int) -> int:
+def bin_count(value: int) -> int:
     """At least 2. Raises ValueError."""
     if count(value) < 2:
         raise ValueError(f"expected at least 2 bins, got {value!r}")

@@ -305,7 +305,7 @@ class Published:
 
     def sigma(self, number: int, epsilon: float, delta: float) -> tuple[float, float]:
         """The printed σ and Δ = 2/√(N(1 − 2η)), in units of features of length 1; as the code has it with its scale."""
-        printed = random_feature_theory.Published(number, epsilon, delta, self.eta)
+        printed = random_feature_theory.PublishedNoise(number, epsilon, delta, self.eta)
         # features of length 1 are those of Algorithm 1 over √N, and the code's over √2
         unit = math.sqrt(2.0) if self.code else math.sqrt(number)
         return printed.sigma * unit, 2.0 * printed.radius * unit

@@ -25,7 +25,7 @@ def _eta(value: float) -> float:
 
 
 @attrs.frozen
-class Published:
+class PublishedNoise:
     """Algorithm 1 with its parameters, and what is printed about it. eta: η in (0, 1/2)."""
 
     number: int = attrs.field(converter=count)

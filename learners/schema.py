@@ -16,11 +16,10 @@ import numpy.typing as npt
 
 from learners.category_names import MISSING_TEXTS, category_name, elements, other_names
 from learners.distinct import distinct
-from learners.single_values import CONTAINS_NAN, RowOf, as_numbers, same_row
+from learners.single_values import CONTAINS_NAN, RowOf, Values, as_numbers, same_row
 from learners.single_values import CodeArray as CodeArray  # said so because others take these from here
 from learners.single_values import IntArray as IntArray
 from learners.single_values import OutsideSchema as OutsideSchema
-from learners.single_values import Values as Values
 
 
 class SchemaError(ValueError):

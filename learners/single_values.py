@@ -2,13 +2,11 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 
-IntArray = npt.NDArray[np.intp]
-CodeArray = npt.NDArray[np.integer[Any]]
 """Codes of any integer type: small ones are passed over faster."""
 Values: TypeAlias = npt.NDArray[np.generic]
 

@@ -25,7 +25,7 @@ BITS: Final = 36
 EXACT: Final = 2.0**53
 LEAST_BLOCK, MOST_BLOCK = 2**12, 2**15
 LIMB: Final = 2.0**26
-MOST_RECORDS: Final = 2**27 - 1
+MOST_WEIGHED_RECORDS: Final = 2**27 - 1
 """More, and their sums would not fit into 64 bits."""
 
 ExactArray = npt.NDArray[np.int64]

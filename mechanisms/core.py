@@ -3,15 +3,11 @@
 import abc
 from typing import Generic, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from accountant import Adjacency, Cost, Description
+from accountant.arrays import FloatArray
 
 D_contra = TypeVar("D_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Mechanism(abc.ABC, Generic[D_contra, R_co]):

@@ -15,7 +15,7 @@ from mechanisms.feature_queries import UnitRows, moment_sums, places, sizes_chec
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L2Sensitivity
 
-UNIT: Final = 2.0**-52
+MACHINE_EPSILON: Final = 2.0**-52
 
 LEAST_PENALTY: Final = 1e-6
 """Of ridge, per record: below, rounding would show."""
@@ -50,7 +50,7 @@ def one_pass_sgd(
     # at most 2ητ + η²τ² where r and c·φ have one sign, as |c·φ| <= 1 then, and at most 2ητ where they have not.
     longest = 1.1 * math.sqrt(steps * (2.0 * step * unit + (step * unit) ** 2))
     # A step rounds a dot product of D terms, a clipped residual and an addition, in each of the two runs.
-    rounding = 2.0 * steps * UNIT * (step * (width + size + 4) * (longest + unit) + longest)
+    rounding = 2.0 * steps * MACHINE_EPSILON * (step * (width + size + 4) * (longest + unit) + longest)
     return Query(
         f"one pass of gradient descent at rate {step!r}, {size} records a step, residuals cut at {unit!r}",
         descended,

@@ -1,33 +1,31 @@
 """What gradient boosting asks of its records: gains of candidate splits, and values of leaves.
 
-Gradients are integers, multiples of `UNIT` with |g| <= 1, so sums are exact and independent of the order of records.
-A sensitivity is for one record replaced, n public. The record may leave one node and enter another, hence bounds are
-for all nodes of a level together, and for all leaves of a tree.
+Gradients are integers, multiples of `GRADIENT_UNIT` with |g| <= 1, so sums are exact and independent of the order of
+records. A sensitivity is for one record replaced, n public. The record may leave one node and enter another, hence
+bounds are for all nodes of a level together, and for all leaves of a tree.
 """
 
 import math
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant import BoundedRange
+from accountant.arrays import IntArray
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.kernels import Kernel, loss, scale
 from mechanisms.noise import NoiseSource
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, RangeSensitivity
 
-IntArray: TypeAlias = npt.NDArray[np.intp]
-
-UNIT: Final = 2.0**-20
+GRADIENT_UNIT: Final = 2.0**-20
 """The grid of gradients."""
 
 LARGEST: Final = 2**20
 """The largest gradient, 1, in units."""
 
-MOST_RECORDS: Final = 2**32
+MOST_TREE_RECORDS: Final = 2**32
 """Records whose gradients sum exactly in double precision."""
 
 GAIN_ROUNDING: Final = 2.0**-46
@@ -54,7 +52,7 @@ def gains(totals: FloatArray, inside: FloatArray, regularization: float) -> Floa
 
 
 def _purity(cells: FloatArray, regularization: float) -> FloatArray:
-    return np.asarray((cells[..., 1] * UNIT) ** 2 / (cells[..., 0] + regularization))
+    return np.asarray((cells[..., 1] * GRADIENT_UNIT) ** 2 / (cells[..., 0] + regularization))
 
 
 def _rise(others: float, regularization: float) -> float:
@@ -108,7 +106,7 @@ def gain_range(n: int, regularization: float) -> RangeSensitivity:
 
 def leaf_values(cells: FloatArray, regularization: float, bound: float) -> FloatArray:
     """−S/(m + λ) clipped to [−bound, bound], shape (leaves,). cells: shape (leaves, 2), as for `gains`."""
-    return np.asarray(np.clip(-(cells[:, 1] * UNIT) / (cells[:, 0] + regularization), -bound, bound))
+    return np.asarray(np.clip(-(cells[:, 1] * GRADIENT_UNIT) / (cells[:, 0] + regularization), -bound, bound))
 
 
 def _one_more(regularization: float, bound: float) -> float:

@@ -15,13 +15,12 @@ from scipy.special import expit
 
 from accountant import AddRemoveOne
 from accountant._numbers import count
+from accountant.arrays import IntArray
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.histograms import Neighbours
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L2Sensitivity
-
-IntArray = npt.NDArray[np.intp]
 
 SCORE_UNIT: Final = 2.0**-10
 """Scores are whole multiples of it, in nats."""
@@ -45,7 +44,7 @@ CURVATURE_SCALE: Final = 0.5
 WEIGHT_ONE: Final = 2**10
 """Sample weights are whole multiples of the cap/WEIGHT_ONE."""
 
-MOST_RECORDS: Final = 2**26
+MOST_GRADIENT_RECORDS: Final = 2**26
 """Sums of more records could leave the integers that floating point holds exactly."""
 
 MOST_CELLS: Final = 2**20
@@ -137,8 +136,8 @@ def softmax_sums(data: ScoredCells) -> FloatArray:
 
 def check_cells(data: Cells) -> None:
     """Raise ValueError for more records or cells than the sums are exact for, or a cell that does not exist."""
-    if data.cells.size > MOST_RECORDS or data.number > MOST_CELLS:
-        raise ValueError(f"expected at most {MOST_RECORDS} records in at most {MOST_CELLS} cells")
+    if data.cells.size > MOST_GRADIENT_RECORDS or data.number > MOST_CELLS:
+        raise ValueError(f"expected at most {MOST_GRADIENT_RECORDS} records in at most {MOST_CELLS} cells")
     if data.cells.size and not 0 <= int(data.cells.min()) <= int(data.cells.max()) < data.number:
         raise ValueError(f"a record is outside the cells 0 … {data.number - 1}")
 

@@ -4,23 +4,21 @@ Sums are of whole multiples of a power of two below 2^53, so they are exact and 
 """
 
 import math
-from typing import Final, TypeAlias
+from typing import Final
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from scipy.signal import lfilter
 
 from accountant._numbers import count
+from accountant.arrays import IntArray
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.histograms import Neighbours, counts_l2
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L2Sensitivity
 
-IntArray: TypeAlias = npt.NDArray[np.intp]
-
-MOST_RECORDS: Final = 2**26
+MOST_GROUP_RECORDS: Final = 2**26
 """Sums over more records could leave the integers that floating point holds exactly."""
 
 MOST_CELLS: Final = 4096
@@ -60,9 +58,11 @@ class GroupedShares:
 
 def _check(what: str, values: IntArray, number: int, each: tuple[int, ...] = ()) -> None:
     """each: the shape of what one record has."""
-    if not values.ndim or values.shape[1:] != each or len(values) > MOST_RECORDS:
+    if not values.ndim or values.shape[1:] != each or len(values) > MOST_GROUP_RECORDS:
         wanted = f"(n{''.join(f', {size}' for size in each) or ','})"
-        raise ValueError(f"{what}: expected at most {MOST_RECORDS} records in shape {wanted}, got shape {values.shape}")
+        raise ValueError(
+            f"{what}: expected at most {MOST_GROUP_RECORDS} records in shape {wanted}, got shape {values.shape}"
+        )
     if values.size and not 0 <= int(values.min()) <= int(values.max()) < number:
         raise ValueError(f"{what}: a record is outside 0 … {number - 1}")
 

@@ -2,19 +2,17 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from accountant import AddRemoveOne, ReplaceOne
 from accountant._numbers import count
+from accountant.arrays import CodeArray
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 from mechanisms.plain import Query
 from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
-
-IntArray = npt.NDArray[np.integer[Any]]
 
 Neighbours: TypeAlias = AddRemoveOne | ReplaceOne
 """Relations between samples that differ in one record."""
@@ -24,7 +22,7 @@ class Histograms(Protocol):
     """Records in the cells of several public partitions at once."""
 
     @property
-    def partitions(self) -> Sequence[IntArray]:
+    def partitions(self) -> Sequence[CodeArray]:
         """Per partition the cell of each record, shape (n,)."""
 
     @property

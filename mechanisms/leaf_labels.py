@@ -4,10 +4,10 @@ from typing import TypeVar
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant import BoundedRange
 from accountant._numbers import fraction
+from accountant.arrays import SignArray
 from mechanisms.core import FloatArray
 from mechanisms.kernels import Kernel, loss, scale
 from mechanisms.noise import NoiseSource, SecureNoise
@@ -15,7 +15,6 @@ from mechanisms.robust import Certified, RobustMechanism, RobustQuery
 from mechanisms.sensitivity import L1Sensitivity
 
 W = TypeVar("W", bound=Certified)
-SignArray = npt.NDArray[np.int8]
 
 
 @attrs.frozen

@@ -15,7 +15,7 @@ from scipy.special import expit
 from accountant._numbers import positive
 from mechanisms.core import FloatArray
 
-UNIT: Final = 2.0**-53
+ROUND_OFF: Final = 2.0**-53
 """The unit round-off of double precision."""
 
 SAFETY: Final = 1.01
@@ -157,12 +157,12 @@ class _Dense:
     @property
     def score_rounding(self) -> float:
         """Sums of d products in any order."""
-        return 2.0 * (self.d + 2) * UNIT
+        return 2.0 * (self.d + 2) * ROUND_OFF
 
     @property
     def sum_rounding(self) -> float:
         """Sums of products over a block in any order, then over blocks: over all n it would outgrow the tolerance."""
-        return 2.0 * (min(self.n, BLOCK) + self.n / BLOCK + 4) * UNIT
+        return 2.0 * (min(self.n, BLOCK) + self.n / BLOCK + 4) * ROUND_OFF
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """See `LinearSample`."""
@@ -238,7 +238,7 @@ class ResidualRecords(_Dense):
     @property
     def score_rounding(self) -> float:
         """Sums of products over some columns in any order, then over these: random features are many."""
-        return 2.0 * (min(self.d, COLUMNS) + self.d / COLUMNS + 4) * UNIT
+        return 2.0 * (min(self.d, COLUMNS) + self.d / COLUMNS + 4) * ROUND_OFF
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """See `LinearSample`."""
@@ -265,21 +265,22 @@ def gradient_error(
     """An upper bound on what rounding may have done to a computed gradient of the objective, in ℓ2.
 
     bent: Σ φ″, as computed. An error of e in a score moves φ′ by at most e·exp(e)·φ″, as |φ‴| <= φ″. Subtracting an
-    offset, whatever its size, moves it by at most UNIT/4 more, as that moves z by UNIT·|z| and |z|φ″(z) < 0.23.
+    offset, whatever its size, moves it by at most ROUND_OFF/4 more, as that moves z by ROUND_OFF·|z|, and |z|φ″(z) is
+    below 0.23.
     """
     reach, largest = sample.reach, float(np.max(np.abs(weights), initial=0.0))
     score_error = sample.score_rounding * reach.l1 * largest
-    slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (bent + 16.0 * UNIT * sample.n))
+    slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (bent + 16.0 * ROUND_OFF * sample.n))
     # Beyond 1 the bound on slopes is the trivial one; `expit` and `tanh` themselves are good to a few units.
-    pulls_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * UNIT * sample.n
+    pulls_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * ROUND_OFF * sample.n
     sums = reach.l2 * (pulls_error + sample.n * sample.sum_rounding)
     parts = sample.n * reach.l2 + regularization * np.linalg.norm(weights) + np.linalg.norm(noise)
-    return SAFETY * (sums + 4.0 * UNIT * float(parts))
+    return SAFETY * (sums + 4.0 * ROUND_OFF * float(parts))
 
 
 def certified_norm(gradient: FloatArray, error: float) -> float:
     """An upper bound on the ℓ2 norm of the true gradient, given the computed one and its error."""
-    return float(np.linalg.norm(gradient)) * (1.0 + 2.0 * (gradient.size + 2) * UNIT) + error
+    return float(np.linalg.norm(gradient)) * (1.0 + 2.0 * (gradient.size + 2) * ROUND_OFF) + error
 
 
 def minimiser(sample: LinearSample, regularization: float, noise: FloatArray, tolerance: float) -> FloatArray:

@@ -7,11 +7,10 @@ what one lane costs, however the lanes' releases are interleaved and whatever th
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant import (
     GDP,
@@ -30,6 +29,7 @@ from accountant import (
     ReservationClosed,
     ZCDPComposition,
 )
+from accountant.arrays import IntArray
 from accountant.gaussian_rule import least_mu
 from accountant.plans import ROUTE_CLAIMS
 from accountant.rounding import float_up
@@ -37,8 +37,6 @@ from mechanisms.core import Mechanism
 
 D = TypeVar("D")
 R = TypeVar("R")
-
-IntArray: TypeAlias = npt.NDArray[np.intp]
 
 
 class Lane(Generic[D]):

@@ -17,7 +17,7 @@ import numpy as np
 
 from accountant._numbers import count, non_negative, open_probability, positive
 from accountant.dominating import grid_step
-from accountant.loss_distribution import RELATIVE, Composition, from_atoms
+from accountant.loss_distribution import RELATIVE, ComposedLosses, from_atoms
 from accountant.rounding import up
 from mechanisms.core import FloatArray
 
@@ -158,7 +158,7 @@ class RadoColumnLaw:
         counts = np.arange(self._first + 1, self._first + self._weights.size, dtype=np.float64)
         return _losses(self.records, counts), self._probabilities[1:]
 
-    def composed(self, number: int) -> Composition:
+    def composed(self, number: int) -> ComposedLosses:
         """The loss of `number` independent rados, exact but for a grid that errs towards more loss. [pld]
 
         Raises ValueError where the window is one value: there is no finite loss to compose.
@@ -168,7 +168,7 @@ class RadoColumnLaw:
             raise ValueError("a window of one value tells neighbours apart for sure: nothing to compose")
         spread = math.sqrt(float(probabilities @ losses**2))
         step = grid_step([(spread or 1.0, rados_count(number))])
-        return Composition(((from_atoms(losses, probabilities, self.boundary, step), int(number)),))
+        return ComposedLosses(((from_atoms(losses, probabilities, self.boundary, step), int(number)),))
 
     def delta(self, epsilon: float, number: int = 1) -> float:
         """The exact δ(ε) of `number` rados, rounded up. [000-rado-column]

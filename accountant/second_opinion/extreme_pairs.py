@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import log_ndtr
 
-FloatArray = npt.NDArray[np.float64]
+from accountant.arrays import FloatArray
 
 CELLS: Final = 32
 """Cells of an interval that is searched; the best place and its neighbours are searched again."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from accountant import GDP, ApproxDP, BoundedRange, Plan, PureDP, Step, UnsupportedCost, gaussian
 from accountant.dominating import bounded_range_profile, composition
 from accountant.fixed_plans import kov_homogeneous, randomized_response_delta
-from accountant.loss_distribution import Composition, TooFine, from_atoms, from_profile
+from accountant.loss_distribution import ComposedLosses, TooFine, from_atoms, from_profile
 
 
 @given(st.floats(0.01, 3.0), st.integers(1, 2000), st.floats(1e-14, 0.1))
@@ -61,7 +61,7 @@ def test_a_discrete_pair_agrees_with_dp_accounting() -> None:
         symmetric=False,
     ).self_compose(40)
     for first, second, name in ((p, q, "add"), (q, p, "remove")):
-        ours = Composition(((from_atoms(np.log(first / second), first, 0.0, 1e-4), 40),))
+        ours = ComposedLosses(((from_atoms(np.log(first / second), first, 0.0, 1e-4), 40),))
         for delta in (1e-3, 1e-6, 1e-9):
             assert ours.epsilon(delta) == pytest.approx(_one_way(theirs, name, delta), rel=2e-3)
 
@@ -89,9 +89,9 @@ def test_atoms_keep_their_masses_under_both_laws() -> None:
 
 def test_what_tells_the_two_apart_for_sure_counts_in_full() -> None:
     law = from_atoms(np.array([0.1, -0.1]), np.array([0.5, 0.4]), 0.1, 0.01)
-    assert Composition(((law, 3),)).infinity == pytest.approx(1 - 0.9**3)
-    assert Composition(((law, 3),)).epsilon(0.2) == math.inf
-    assert Composition(((law, 1),)).delta(5.0) == pytest.approx(0.1, rel=1e-6)
+    assert ComposedLosses(((law, 3),)).infinity == pytest.approx(1 - 0.9**3)
+    assert ComposedLosses(((law, 3),)).epsilon(0.2) == math.inf
+    assert ComposedLosses(((law, 1),)).delta(5.0) == pytest.approx(0.1, rel=1e-6)
     plan = Plan((Step(ApproxDP(0.1, 1e-3), 5), Step(GDP(0.1), 5)))
     assert plan.price(6e-3).route == "pld"
     with pytest.raises(Exception, match="no composition theorem"):
@@ -112,17 +112,17 @@ def test_parts_must_share_a_grid_and_have_something_in_it() -> None:
     first = from_atoms(np.array([0.1]), np.array([1.0]), 0.0, 0.01)
     second = from_atoms(np.array([0.1]), np.array([1.0]), 0.0, 0.02)
     with pytest.raises(ValueError, match="all on one grid"):
-        Composition(((first, 1), (second, 1)))
+        ComposedLosses(((first, 1), (second, 1)))
     with pytest.raises(ValueError, match="as many losses"):
         from_atoms(np.empty(0), np.empty(0), 1.0, 0.01)
-    sure = Composition(((from_atoms(np.array([0.0]), np.array([0.0]), 1.0, 0.01), 1),))
+    sure = ComposedLosses(((from_atoms(np.array([0.0]), np.array([0.0]), 1.0, 0.01), 1),))
     assert (sure.delta(1.0), sure.epsilon(0.5)) == (1.0, math.inf)
 
 
 def test_a_grid_that_would_be_too_long_is_refused() -> None:
     law = from_atoms(np.array([1.0, -1.0]), np.array([0.7, 0.3]), 0.0, 1e-6)
     with pytest.raises(TooFine):
-        Composition(((law, 1000),)).epsilon(1e-6)
+        ComposedLosses(((law, 1000),)).epsilon(1e-6)
 
 
 @pytest.mark.parametrize(
@@ -153,14 +153,14 @@ def test_what_the_window_leaves_out_is_added() -> None:
     law = from_atoms(losses, masses, 0.0, 0.001)
     for rounds in (1, 5):
         exact = 1.0 - (1.0 - 1e-9) ** rounds
-        assert Composition(((law, rounds),)).delta(1.0) >= exact * (1.0 - 1e-4)
-        assert Composition(((law, rounds),)).epsilon(0.5 * exact) > 11.0
+        assert ComposedLosses(((law, rounds),)).delta(1.0) >= exact * (1.0 - 1e-4)
+        assert ComposedLosses(((law, rounds),)).epsilon(0.5 * exact) > 11.0
 
 
 def test_a_profile_that_is_cut_off_counts_what_is_beyond_as_certain() -> None:
     law = from_profile(lambda losses: gaussian.profile(1.0, losses), -4.0, 2.0, 0.01)
     assert law.infinity == pytest.approx(gaussian.delta(1.0, 2.0), rel=1e-9)
-    assert Composition(((law, 1),)).delta(1.0) >= gaussian.delta(1.0, 1.0) * (1.0 - 1e-9)
+    assert ComposedLosses(((law, 1),)).delta(1.0) >= gaussian.delta(1.0, 1.0) * (1.0 - 1e-9)
 
 
 def test_many_distinct_costs_are_rounded_up_together() -> None:

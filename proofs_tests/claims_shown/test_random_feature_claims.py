@@ -18,7 +18,7 @@ from learners.random_feature_gram import (
     theorem_8,
     theorem_8_features,
 )
-from learners.random_feature_theory import Published, interpolation_error, noise_error, printed_theorem_11
+from learners.random_feature_theory import PublishedNoise, interpolation_error, noise_error, printed_theorem_11
 
 ComplexArray = npt.NDArray[np.complex128]
 
@@ -251,14 +251,14 @@ def test_theorem_12_still_holds_because_it_is_loose(records: int, ratio: int) ->
 def test_theorem_10_is_not_what_theorems_11_and_12_give() -> None:
     """[004-Thm10] Near η = 1/2 the noise alone, whose mean square is exact, is more than what is printed for f = 0."""
     number = theorem_8_features(1000, 0.49999, DELTA, UNIVERSAL_C2)
-    algorithm = Published(number, 1.0, 1e-5, 0.49999)
+    algorithm = PublishedNoise(number, 1.0, 1e-5, 0.49999)
     bound = algorithm.printed_theorem_10(1e-12, 1000, DELTA)
     root = math.sqrt(noise_error(algorithm.sigma, number, DELTA).mean)
     assert (round(bound), round(root)) == (645, 2167)
     # It should hold but for 9δ. The error over μ is between that at one point, normal, and one that hardly varies.
     assert 2.0 * stats.norm.sf(bound / root) > 0.7 > 9.0 * DELTA
     assert stats.chi2.cdf(number * (bound / root) ** 2, number) < 1e-6
-    algorithm = Published(2000, 1.0, 1e-5, ETA)
+    algorithm = PublishedNoise(2000, 1.0, 1e-5, ETA)
     over_points = noise_error(algorithm.sigma, 2000, DELTA).over_points
     assert algorithm.printed_theorem_10(1e-12, 1000, DELTA) > 2.0 * math.sqrt(over_points)
 

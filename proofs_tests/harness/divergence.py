@@ -9,7 +9,7 @@ from scipy.special import logsumexp, ndtri_exp
 
 from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
 from accountant.curves import ORDERS
-from accountant.loss_distribution import Composition, from_atoms
+from accountant.loss_distribution import ComposedLosses, from_atoms
 from mechanisms.core import FloatArray
 from proofs_tests.harness.neighbours import Pair
 
@@ -183,4 +183,4 @@ def _composed(both: Pair[Law], rounds: int, delta: float) -> float:
         return float("inf")
     spread = float(np.sqrt(np.sum(chances[finite] * seen[finite] ** 2))) or 1e-6
     law = from_atoms(seen[finite], chances[finite], sure, min(1.0, spread) * 0.01)
-    return Composition(((law, rounds),)).epsilon(delta)
+    return ComposedLosses(((law, rounds),)).epsilon(delta)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from boosting.measures import IntArray
 from learners.effects import Effect, NominalEffect, OrderedEffect, random_walk
-from learners.partitions import bins
+from learners.partitions import random_bins
 from mechanisms.core import FloatArray
 
 seeds = st.integers(0, 2**32 - 1)
@@ -20,7 +20,7 @@ def some_mass(cells: int, rng: np.random.Generator) -> FloatArray:
 
 
 def some_part(cells: int, rng: np.random.Generator) -> IntArray:
-    return bins(cells, int(rng.integers(2, max(3, cells))), rng)
+    return random_bins(cells, int(rng.integers(2, max(3, cells))), rng)
 
 
 def averaging(part: IntArray, mass: FloatArray) -> FloatArray:
@@ -202,7 +202,7 @@ def test_the_widest_grid_lives_through_many_rounds_too(drift: float) -> None:
     rng = np.random.default_rng(1)
     effect = OrderedEffect.start(some_mass(128, rng), 0.5)
     for _ in range(600):
-        part = bins(128, int(rng.integers(4, 41)), rng)
+        part = random_bins(128, int(rng.integers(4, 41)), rng)
         effect.drift(drift)
         effect.update(part, rng.normal(size=int(part.max()) + 1), np.full(int(part.max()) + 1, 0.01))
     assert_sound(effect, 128.0)

@@ -30,7 +30,7 @@ from learners.complete_trees import CompleteTree, Split
 from learners.gradient_boosting import DPGradientBoostingClassifier, TreeNoise, shares
 from learners.gradient_trees import BoostedRecords, BoostedTreesModel, GradientTree, Growth, gradients
 from mechanisms.core import FloatArray
-from mechanisms.gradient_queries import LARGEST, UNIT
+from mechanisms.gradient_queries import GRADIENT_UNIT, LARGEST
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,
@@ -78,13 +78,13 @@ def wide_sample(n: int, seed: int = 0) -> EncodedSample:
 
 
 def test_gradients_are_derivatives_and_one_at_the_start() -> None:
-    scores = np.rint(np.linspace(-3, 3, 601) / UNIT).astype(np.int64)
+    scores = np.rint(np.linspace(-3, 3, 601) / GRADIENT_UNIT).astype(np.int64)
     for label in (-1, 1):
         labels = np.full(scores.size, label, dtype=np.int8)
-        square = gradients("square", scores, labels) * UNIT
-        assert square == pytest.approx(scores * UNIT - label)
-        logistic = gradients("logistic", scores, labels) * UNIT
-        exact = 2.0 / (1.0 + np.exp(-scores * UNIT)) - 1.0 - label
+        square = gradients("square", scores, labels) * GRADIENT_UNIT
+        assert square == pytest.approx(scores * GRADIENT_UNIT - label)
+        logistic = gradients("logistic", scores, labels) * GRADIENT_UNIT
+        exact = 2.0 / (1.0 + np.exp(-scores * GRADIENT_UNIT)) - 1.0 - label
         assert logistic == pytest.approx(exact, abs=2.0**-11)
         for loss in ("square", "logistic"):
             assert gradients(loss, np.zeros(1, dtype=np.int64), labels[:1]).tolist() == [-label * LARGEST]
@@ -105,7 +105,7 @@ def test_gains_and_leaves_are_the_sums_that_the_paper_writes(large: str) -> None
     sample = wide_sample(400)
     before, splits = grown(sample)
     growth = Growth(sample.layout, (before,), "square", large, 0.7, 0.6)  # type: ignore[arg-type]  # narrowed above
-    g = before.scores(sample.codes) * UNIT - sample.labels
+    g = before.scores(sample.codes) * GRADIENT_UNIT - sample.labels
     kept = np.abs(g) <= 1.0 if large == "filter" else np.full(400, True)
     assert 50 < kept.sum() < 351 or large == "clip"
     g = np.clip(g, -1.0, 1.0)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from learners.partitions import FINE, NEAREST, PUBLIC_SHARE, bins, denoised, grid, public_cuts, refined
+from learners.partitions import FINE, NEAREST, PUBLIC_SHARE, denoised, grid, public_cuts, random_bins, refined
 from learners.schema import Numeric, SchemaError
 from mechanisms.core import FloatArray
 
@@ -193,7 +193,7 @@ def test_even_shares_give_an_even_grid() -> None:
 
 @given(st.integers(1, 300), st.integers(1, 64), st.integers(0, 2**32 - 1))
 def test_bins_rise_use_every_number_and_are_about_as_many_as_asked(cells: int, number: int, seed: int) -> None:
-    part = bins(cells, number, np.random.default_rng(seed))
+    part = random_bins(cells, number, np.random.default_rng(seed))
     assert part.shape == (cells,)
     assert part[0] == 0
     assert set(np.diff(part)) <= {0, 1}
@@ -207,7 +207,7 @@ def test_bins_rise_use_every_number_and_are_about_as_many_as_asked(cells: int, n
 def test_every_boundary_is_equally_likely_but_at_the_ends(cells: int, number: int) -> None:
     """So no place of a column is always lumped together with its neighbour."""
     rng = np.random.default_rng(0)
-    parts = np.array([bins(cells, number, rng) for _ in range(4000)])
+    parts = np.array([random_bins(cells, number, rng) for _ in range(4000)])
     share = np.mean(np.diff(parts, axis=1), axis=0)
     width = cells / number
     inner = share[int(width) + 1 : -int(width) - 1]
@@ -216,6 +216,6 @@ def test_every_boundary_is_equally_likely_but_at_the_ends(cells: int, number: in
 
 
 def test_coins_alone_decide() -> None:
-    draws = [bins(128, 16, np.random.default_rng(seed)).tobytes() for seed in (1, 1, 2)]
+    draws = [random_bins(128, 16, np.random.default_rng(seed)).tobytes() for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
     assert len({draw for draw, _ in itertools.groupby(draws)}) == 2

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from boosting.measures import FloatArray
 from learners.random_feature_gram import gaussian_operator_norm
 from learners.random_feature_theory import (
-    Published,
+    PublishedNoise,
     _generalisation,
     gamma_norm_bound,
     gamma_norm_quantile,
@@ -26,7 +26,7 @@ from learners.random_feature_theory import (
     private_error,
 )
 
-PAPER = Published(1000, 1.0, 1e-5, 3 / 8)
+PAPER = PublishedNoise(1000, 1.0, 1e-5, 3 / 8)
 FAILURES = st.floats(1e-9, 0.9)
 A = math.log(1.25e5) / 0.25
 
@@ -260,7 +260,7 @@ def test_printed_theorem_10_by_hand() -> None:
 
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(ValueError, match="eta"):
-        Published(10, 1.0, 1e-5, 0.5)
+        PublishedNoise(10, 1.0, 1e-5, 0.5)
     with pytest.raises(ValueError, match="eta"):
         printed_theorem_11(1.0, 10, 10, 0.6, 0.1)
     with pytest.raises(ValueError, match="positive"):

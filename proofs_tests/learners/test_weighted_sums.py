@@ -86,7 +86,7 @@ def test_more_records_than_64_bits_hold_are_refused_before_anything_is_charged(
 ) -> None:
     from learners import LazyBoostClassifier, lazy_boost
 
-    monkeypatch.setattr(lazy_boost, "MOST_RECORDS", 99)
+    monkeypatch.setattr(lazy_boost, "MOST_WEIGHED_RECORDS", 99)
     X = np.random.default_rng(0).integers(0, 2, (100, 3))
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
     with pytest.raises(ValueError, match="100 records: weights are added up exactly for at most 99"):
@@ -123,7 +123,7 @@ def test_blocks_stay_where_doubles_add_exactly(heavy: int, why: str) -> None:
 
 def test_all_units_together_fit_into_64_bits_up_to_most_records() -> None:
     """n·2^36 and half a unit a record more: below 2^63 for the last n that is added up in 64 bits."""
-    n = weighted_sums.MOST_RECORDS
+    n = weighted_sums.MOST_WEIGHED_RECORDS
     assert n * 2**BITS + n < 2**63 <= (n + 1) * 2**BITS
     assert 2**16 * 2**BITS <= weighted_sums.EXACT == 2.0**53
     assert weighted_sums.MOST_BLOCK * weighted_sums.LIMB <= 2.0**53

@@ -19,7 +19,7 @@ from mechanisms.core import FloatArray
 from mechanisms.gradients import (
     CLIP,
     CURVATURE_SCALE,
-    MOST_RECORDS,
+    MOST_GRADIENT_RECORDS,
     MOST_SCORE,
     ONE,
     SCORE_UNIT,
@@ -319,4 +319,4 @@ def test_data_outside_the_proof_is_refused_and_nothing_is_charged(change: dict[s
 def test_fewer_than_two_classes_and_too_many_records_are_refused() -> None:
     with pytest.raises(ValueError, match="two classes"):
         gradient_query(AddRemoveOne(), 1)
-    assert MOST_RECORDS * ONE * WEIGHT_ONE <= 2**53
+    assert MOST_GRADIENT_RECORDS * ONE * WEIGHT_ONE <= 2**53

@@ -13,7 +13,7 @@ from accountant import AddRemoveOne, ReplaceOne
 from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, SeededNoise
 from mechanisms.group_queries import (
     MOST_CELLS,
-    MOST_RECORDS,
+    MOST_GROUP_RECORDS,
     SHARE_ONE,
     WEIGHT_UNIT,
     GroupedCells,
@@ -77,8 +77,8 @@ def test_shares_of_any_sample_move_by_no_more_and_add_up_exactly(scores: int, gr
 
 def test_sums_stay_among_the_integers_that_floating_point_holds() -> None:
     """However many records are allowed; both sums in units of what they are whole multiples of."""
-    assert MOST_RECORDS * SHARE_ONE <= 2**53
-    assert MOST_RECORDS / WEIGHT_UNIT <= 2**53
+    assert MOST_GROUP_RECORDS * SHARE_ONE <= 2**53
+    assert MOST_GROUP_RECORDS / WEIGHT_UNIT <= 2**53
     assert prefix_weights(MOST_CELLS).max() == 1.0
 
 

@@ -18,7 +18,11 @@ UNIT = mp.mpf(2) ** -52
 
 
 def test_limits_are_what_the_claims_say() -> None:
-    assert (feature_fits.UNIT, feature_fits.LEAST_PENALTY, feature_fits.LARGEST_RATE) == (2.0**-52, 1e-6, 2.0)
+    assert (feature_fits.MACHINE_EPSILON, feature_fits.LEAST_PENALTY, feature_fits.LARGEST_RATE) == (
+        2.0**-52,
+        1e-6,
+        2.0,
+    )
 
 
 def _descended(data: Rows, rate: float, batch: int, clip: float) -> FloatArray:

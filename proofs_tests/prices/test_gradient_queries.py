@@ -19,7 +19,11 @@ PENALTIES = [0.01, 0.1, 1.0, 3.7, 40.0, 5000.0]
 
 
 def test_units_are_what_the_claim_says() -> None:
-    assert (gradient_queries.UNIT, gradient_queries.LARGEST, gradient_queries.MOST_RECORDS) == (2.0**-20, 2**20, 2**32)
+    assert (gradient_queries.GRADIENT_UNIT, gradient_queries.LARGEST, gradient_queries.MOST_TREE_RECORDS) == (
+        2.0**-20,
+        2**20,
+        2**32,
+    )
     assert (gradient_queries.GAIN_ROUNDING, gradient_queries.VALUE_ROUNDING) == (2.0**-46, 2.0**-50)
 
 

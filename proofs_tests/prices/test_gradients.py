@@ -64,7 +64,7 @@ def test_units_are_what_the_claim_says() -> None:
     assert (levels.size, levels[0], levels[-1]) == (2 * MOST + 1, -MOST, MOST)
     assert (table.size, table[0], table[-1]) == (2 * MOST + 1, 2**24, 0)
     assert (gradients.CURVATURE_SCALE, gradients.WEIGHT_ONE) == (0.5, 1024)
-    assert (gradients.MOST_RECORDS, gradients.MOST_CELLS) == (2**26, 2**20)
+    assert (gradients.MOST_GRADIENT_RECORDS, gradients.MOST_CELLS) == (2**26, 2**20)
 
 
 def _logistic(level: int) -> tuple[int, int, int]:
@@ -246,4 +246,4 @@ def test_more_records_or_cells_than_sums_are_exact_for_are_refused() -> None:
         with pytest.raises(ValueError, match="expected at most"):
             check_cells(Records(cells, number, np.zeros(0, np.int8), np.zeros(0, np.int32)))
     check_cells(Records(many[1:], 2**20, np.zeros(0, np.int8), np.zeros(0, np.int32)))
-    assert math.log2(gradients.MOST_RECORDS * gradients.ONE * gradients.WEIGHT_ONE) <= 53
+    assert math.log2(gradients.MOST_GRADIENT_RECORDS * gradients.ONE * gradients.WEIGHT_ONE) <= 53

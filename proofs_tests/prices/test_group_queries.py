@@ -13,7 +13,7 @@ from accountant import AddRemoveOne, ReplaceOne
 from mechanisms.core import FloatArray
 from mechanisms.group_queries import (
     MOST_CELLS,
-    MOST_RECORDS,
+    MOST_GROUP_RECORDS,
     SHARE_ONE,
     WEIGHT_UNIT,
     GroupedCells,
@@ -43,7 +43,7 @@ def _weights(cells: int) -> list[Fraction]:
 @pytest.mark.parametrize("cells", [1, 2, 7, 300])
 def test_weights_are_those_of_wallis(cells: int) -> None:
     assert [Fraction(weight) for weight in prefix_weights(cells).tolist()] == _weights(cells)
-    assert (WEIGHT_UNIT, SHARE_ONE, MOST_RECORDS, MOST_CELLS) == (2.0**-26, 2**24, 2**26, 4096)
+    assert (WEIGHT_UNIT, SHARE_ONE, MOST_GROUP_RECORDS, MOST_CELLS) == (2.0**-26, 2**24, 2**26, 4096)
     decoder = prefix_decoder(cells)
     assert np.convolve(decoder, prefix_weights(cells))[:cells].tolist() == pytest.approx([1.0] * cells, rel=1e-12)
 

@@ -11,9 +11,9 @@ from mechanisms.core import FloatArray
 from mechanisms.logistic_loss import (
     BLOCK,
     COLUMNS,
+    ROUND_OFF,
     SAFETY,
     SLOPES,
-    UNIT,
     LinearRecords,
     LogCoshLosses,
     LogisticLosses,
@@ -63,7 +63,7 @@ def test_slopes_and_bends_are_the_derivatives(losses: Losses, labels: FloatArray
 def test_names_and_slopes() -> None:
     assert dict(SLOPES) == {"logistic": 1.0, "log-cosh": 0.5}
     assert (LogisticLosses.name, LogCoshLosses.name) == ("logistic", "log-cosh")
-    assert (UNIT, SAFETY, BLOCK, COLUMNS) == (2.0**-53, 1.01, 1024, 32)
+    assert (ROUND_OFF, SAFETY, BLOCK, COLUMNS) == (2.0**-53, 1.01, 1024, 32)
 
 
 def test_a_reach_is_within_another_in_both_norms() -> None:

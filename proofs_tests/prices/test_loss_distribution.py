@@ -14,7 +14,7 @@ from accountant.loss_distribution import (
     LARGEST_LOSS,
     MAX_POINTS,
     RELATIVE,
-    Composition,
+    ComposedLosses,
     LossDistribution,
     TooFine,
     from_atoms,
@@ -159,7 +159,7 @@ PARTS: dict[str, list[tuple[LossDistribution, int]]] = {
 @pytest.mark.parametrize("name", PARTS)
 def test_delta_is_never_below_enumeration_and_hardly_above_on_the_grid(name: str) -> None:
     parts = PARTS[name]
-    pair, whole = _pairs(parts), Composition(parts)
+    pair, whole = _pairs(parts), ComposedLosses(parts)
     for place in range(0, 26, 3):
         epsilon = place * STEP
         truth = delta_of(pair, epsilon)
@@ -169,7 +169,7 @@ def test_delta_is_never_below_enumeration_and_hardly_above_on_the_grid(name: str
 @pytest.mark.parametrize("name", PARTS)
 def test_between_grid_points_delta_joins_the_dots(name: str) -> None:
     parts = PARTS[name]
-    pair, whole = _pairs(parts), Composition(parts)
+    pair, whole = _pairs(parts), ComposedLosses(parts)
     for place, share in itertools.product(range(0, 12, 2), (0.2, 0.7)):
         x0, x1 = place * STEP, (place + 1) * STEP
         epsilon = x0 + share * STEP
@@ -183,7 +183,7 @@ def test_between_grid_points_delta_joins_the_dots(name: str) -> None:
 @pytest.mark.parametrize("at", [0.3, 0.05, 2e-3, 5e-4])
 def test_epsilon_holds_and_a_little_less_does_not(name: str, at: float) -> None:
     parts = PARTS[name]
-    pair, whole = _pairs(parts), Composition(parts)
+    pair, whole = _pairs(parts), ComposedLosses(parts)
     found = whole.epsilon(at)
     if found == math.inf:
         assert whole.infinity >= at
@@ -204,7 +204,7 @@ def test_many_rounds_keep_their_digits(rounds: int, at: float) -> None:
     law_of_one = from_atoms(
         np.array([epsilon, -epsilon]), np.array([1.0, math.exp(-epsilon)]) / (1.0 + math.exp(-epsilon)), 0.0, STEP
     )
-    whole = Composition([(law_of_one, rounds)])
+    whole = ComposedLosses([(law_of_one, rounds)])
     found = whole.epsilon(at)
     # δ is exact on the grid; between its points the line is above it.
     assert binomial_delta(epsilon, rounds, found) <= at
@@ -216,7 +216,7 @@ def test_many_rounds_keep_their_digits(rounds: int, at: float) -> None:
 
 def test_gaussian_rounds_add_up_on_a_fine_grid() -> None:
     one = from_profile(lambda losses: loss_profile(0.3, losses), -3.0, 3.0, 0.01)
-    whole = Composition([(one, 20)])
+    whole = ComposedLosses([(one, 20)])
     mu = 0.3 * math.sqrt(20.0)
     for epsilon in (0.5, 2.0, 5.0):
         just_above(whole.delta(epsilon), gaussian_delta(mu, epsilon), within=3e-3)
@@ -233,32 +233,32 @@ def loss_profile(mu: float, losses: FloatArray) -> FloatArray:
 def test_one_grid_for_all_parts() -> None:
     other = LossDistribution(np.ones(1), 0, 0.25, 0.0)
     with pytest.raises(ValueError, match="all on one grid"):
-        Composition([(RESPONSE, 1), (other, 1)])
+        ComposedLosses([(RESPONSE, 1), (other, 1)])
     with pytest.raises(ValueError, match="at least one"):
-        Composition([])
+        ComposedLosses([])
 
 
 def test_a_round_that_tells_for_certain() -> None:
     sure = law({0: 0.0, 1: 0.0}, 1.0)
     nothing = law({0: 0.0}, 0.5)
     for distribution in (sure, nothing, law({0: 0.5}, 1.0)):
-        whole = Composition([(RESPONSE, 1), (distribution, 1)])
+        whole = ComposedLosses([(RESPONSE, 1), (distribution, 1)])
         assert whole.certain
         assert (whole.infinity, whole.delta(3.0), whole.epsilon(0.5)) == (1.0, 1.0, math.inf)
-    assert not Composition([(RESPONSE, 1)]).certain
-    assert not Composition([(LOPSIDED, 7)]).certain
-    assert not Composition([(law({0: 0.5}, math.nextafter(1.0, 0.0)), 1)]).certain
+    assert not ComposedLosses([(RESPONSE, 1)]).certain
+    assert not ComposedLosses([(LOPSIDED, 7)]).certain
+    assert not ComposedLosses([(law({0: 0.5}, math.nextafter(1.0, 0.0)), 1)]).certain
 
 
 def test_the_chance_of_certainty_adds_up() -> None:
-    assert Composition([(RESPONSE, 9)]).infinity == 0.0
+    assert ComposedLosses([(RESPONSE, 9)]).infinity == 0.0
     with mp.workdps(60):
         kept = (1 - mp.mpf(1e-4)) ** 3 * (1 - mp.mpf(0.125)) ** 2
-        just_above(Composition([(LOPSIDED, 3), (LAWS["surely"], 2), (RESPONSE, 4)]).infinity, 1 - kept)
+        just_above(ComposedLosses([(LOPSIDED, 3), (LAWS["surely"], 2), (RESPONSE, 4)]).infinity, 1 - kept)
 
 
 def test_epsilon_is_infinite_where_certainty_is_as_likely_as_delta() -> None:
-    whole = Composition([(LAWS["surely"], 1)])
+    whole = ComposedLosses([(LAWS["surely"], 1)])
     assert whole.epsilon(0.125) == math.inf
     assert whole.epsilon(whole.infinity) == math.inf
     assert whole.epsilon(0.1251) < 1.0
@@ -269,7 +269,7 @@ def test_epsilon_is_infinite_where_certainty_is_as_likely_as_delta() -> None:
 
 
 def test_moments_and_ends_of_the_total() -> None:
-    whole = Composition([(RESPONSE, 2), (LOPSIDED, 3)])
+    whole = ComposedLosses([(RESPONSE, 2), (LOPSIDED, 3)])
     for tilt in (0.0, 0.4, 3.0):
         wanted = 2.0 * RESPONSE.log_moment(tilt) + 3.0 * LOPSIDED.log_moment(tilt)
         assert whole.log_moment(tilt) == pytest.approx(wanted, rel=1e-14)
@@ -279,7 +279,7 @@ def test_moments_and_ends_of_the_total() -> None:
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("tilt", [0.05, 1.0, 6.0])
 def test_the_window_holds_all_of_the_tilted_mass_and_is_no_wider_than_chernoff_asks(name: str, tilt: float) -> None:
-    whole = Composition(PARTS[name])
+    whole = ComposedLosses(PARTS[name])
     low, high = whole._window(tilt)
     assert whole._support()[0] <= low < high or name == "one point"
     assert high <= whole._support()[1]
@@ -297,7 +297,7 @@ def test_the_window_holds_all_of_the_tilted_mass_and_is_no_wider_than_chernoff_a
 @pytest.mark.parametrize("rounds", [2000, 50_000])
 @pytest.mark.parametrize("tilt", [0.02, 0.5])
 def test_the_window_of_many_rounds_is_about_nine_deviations_to_either_side(rounds: int, tilt: float) -> None:
-    whole = Composition([(RESPONSE, rounds)])
+    whole = ComposedLosses([(RESPONSE, rounds)])
     low, high = whole._window(tilt)
     truth = 1.0 / (1.0 + math.exp(-0.5 - 2.0 * 0.5 * tilt))
     mean, deviation = rounds * 0.5 * (2.0 * truth - 1.0), math.sqrt(rounds * truth * (1.0 - truth))
@@ -306,7 +306,7 @@ def test_the_window_of_many_rounds_is_about_nine_deviations_to_either_side(round
 
 
 def test_chernoff_bounds_what_is_beyond_the_window() -> None:
-    whole = Composition([(RESPONSE, 40)])
+    whole = ComposedLosses([(RESPONSE, 40)])
     support = whole._support()[1]
     assert whole._beyond(support) == whole._beyond(support + 1.0) == 0.0
     for edge in (4.0, 10.0, 15.0):
@@ -322,7 +322,7 @@ def test_chernoff_bounds_what_is_beyond_the_window() -> None:
 def test_a_composition_that_needs_too_long_a_transform_is_refused() -> None:
     wide = from_atoms(np.array([5.0, -5.0]), np.array([0.99330715, 0.00669285]), 0.0, 5e-5)
     with pytest.raises(TooFine, match="grid points"):
-        Composition([(wide, 2000)]).epsilon(1e-6)
+        ComposedLosses([(wide, 2000)]).epsilon(1e-6)
 
 
 def test_sums_of_tails_are_their_definitions() -> None:

@@ -16,7 +16,7 @@ from mechanisms import EdgeVectors, column_moments, paired_rados
 from mechanisms.core import FloatArray
 from mechanisms.feature_fits import one_pass_sgd, ridge_coefficients
 from mechanisms.feature_queries import clipped_pull, joint_l2, joint_moments
-from mechanisms.gradient_queries import UNIT, gain_range, gains, leaf_values, leaf_values_l1, leaf_values_l2
+from mechanisms.gradient_queries import GRADIENT_UNIT, gain_range, gains, leaf_values, leaf_values_l1, leaf_values_l2
 from mechanisms.gradients import CURVATURE_SCALE, ONE, binary_terms, gradient_sensitivity, softmax_terms
 from mechanisms.group_queries import SHARE_ONE, GroupedCells, GroupedShares, prefixes_query, shares_query
 from mechanisms.histograms import Neighbours
@@ -78,7 +78,9 @@ def _gradients() -> Iterator[Charged]:
 
 def _children(counts: FloatArray, regularization: float) -> FloatArray:
     """Gains of two candidates, from numbers of records and sums in both children, shape (2, 2, 2)."""
-    return gains(counts[0].sum(axis=0)[None] / [1.0, UNIT], counts[:, 0][None] / [1.0, UNIT], regularization).ravel()
+    return gains(
+        counts[0].sum(axis=0)[None] / [1.0, GRADIENT_UNIT], counts[:, 0][None] / [1.0, GRADIENT_UNIT], regularization
+    ).ravel()
 
 
 def _gains() -> Iterator[Charged]:
@@ -97,9 +99,9 @@ def _gains() -> Iterator[Charged]:
     for regularization, bound in ((0.1, 1.0), (5.0, 0.2)):
         most = min(bound * (1.0 + regularization), 1.0)
         one, other = np.array([[2.0, 1.0 + most], [1.0, -most]]), np.array([[1.0, most], [2.0, -most - 1.0]])
-        two = [leaf_values(cells / [1.0, UNIT], regularization, bound) for cells in (one, other)]
+        two = [leaf_values(cells / [1.0, GRADIENT_UNIT], regularization, bound) for cells in (one, other)]
         signs = np.array([[1.0, 1.0], [0.0, 0.0]]), np.array([[1.0, -1.0], [0.0, 0.0]])
-        inside = [leaf_values(cells / [1.0, UNIT], regularization, bound) for cells in signs]
+        inside = [leaf_values(cells / [1.0, GRADIENT_UNIT], regularization, bound) for cells in signs]
         name = f"leaves, λ = {regularization:g}, c = {bound:g}"
         changes = [pair[1] - pair[0] for pair in (two, inside)]
         l1 = leaf_values_l1(regularization, bound).value
