@@ -42,13 +42,13 @@ tests: $(STAMP)
 
 # Searches that are too long for every commit: whole learners, worst pairs, false alarms, power, mutants.
 proofs: $(STAMP)
-	$(BIN)/python -m proofs_tests.support.proofs
+	$(BIN)/python -m proofs_tests.support.programs.proofs
 
 # Hours, where much has changed; interrupted, it goes on. What lives, and why: proofs_tests/mutation/survivors.toml.
 mutants: $(STAMP)
 	nice $(BIN)/python -m proofs_tests.mutation $(if $(FORCE),--force)
 
-# The peers bring packages of their own; `benchmarks.peer_environments` makes environments for them.
+# The peers bring packages of their own; `benchmarks.peers.peer_environments` makes environments for them.
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks all --quick --out benchmark-results/quick
 

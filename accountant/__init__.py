@@ -4,25 +4,45 @@ Imports nothing of ours. No mechanism, no noise and no learner may live here: on
 what something costs, to add it up exactly, and to refuse.
 """
 
-from accountant.adjacency import AddRemoveOne, Adjacency, FeatureValue, FeatureValues, ReplaceOne
-from accountant.advanced_rule import AdvancedComposition, TextbookComposition
-from accountant.audit import Verification, verify
+from accountant.audit import Statement, Verification, verify
 from accountant.composition import (
+    AdvancedComposition,
     Amount,
     BasicComposition,
     Composition,
+    GDPComposition,
     NoBound,
+    Plan,
+    Price,
+    Step,
+    TextbookComposition,
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
     parallel,
 )
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Budget, Cost, LaplaceDP, NoConversion, PureDP, Unbounded
-from accountant.gaussian_rule import GDPComposition
-from accountant.ledger import Ledger
-from accountant.plans import Plan, Price, Step
-from accountant.protected import Protected, Sealed
-from accountant.refusals import (
+from accountant.costs import (
+    GDP,
+    ZCDP,
+    AddRemoveOne,
+    Adjacency,
+    ApproxDP,
+    BeyondFloats,
+    BoundedRange,
+    Budget,
+    Cost,
+    Description,
+    FeatureValue,
+    FeatureValues,
+    LaplaceDP,
+    NoConversion,
+    PureDP,
+    ReplaceOne,
+    Spendable,
+    Unbounded,
+)
+from accountant.entries import Entry, EntryStore, MemoryStore
+from accountant.exceptions import (
     AdjacencyMismatch,
     BudgetExceeded,
     LedgerBroken,
@@ -34,11 +54,7 @@ from accountant.refusals import (
     SubBudgetRefused,
     UnknownLabel,
 )
-from accountant.reservation import Reservation
-from accountant.rounding import BeyondFloats
-from accountant.spendable import Description, Spendable
-from accountant.statement import Statement
-from accountant.trail import Entry, EntryStore, MemoryStore
+from accountant.ledger import Ledger, Protected, Reservation, Sealed
 
 __all__ = [
     "GDP",

@@ -9,10 +9,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from benchmarks.catalogue import CATALOGUE
-from benchmarks.openml import gathered
-from benchmarks.run import ABSENT, FAILED, Outcome, run, said
-from benchmarks.suite import Benchmark, Setting
+from benchmarks.data import gathered
+from benchmarks.runner import ABSENT, CATALOGUE, FAILED, Benchmark, Outcome, Setting, run, said
 from exchequer.datasets import data_folder
 
 ALL = "all"

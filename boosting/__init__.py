@@ -4,16 +4,36 @@ Imports accountant and mechanisms only. Nothing here knows what a feature is; a 
 itself, its weak learner does, through the ledger.
 """
 
-from boosting import games, generalisation, guarantees, halfspaces, label_noise, margin_data, rado_loss, sample_sizes
 from boosting.adaboost import AdaBoost, NoCertificate
+from boosting.booster import (
+    Hypothesis,
+    NextMeasure,
+    Spender,
+    WeakLearner,
+    boost,
+    boosting_plan,
+    certificates,
+)
 from boosting.exponential_weights import ExponentialWeights
-from boosting.guarantees import MarginCertificate, margin_bound, rounds_for_margin
 from boosting.lazy_bregman import LazyBregman
 from boosting.measures import BoundedMeasure, joint_distance, kl_divergence, statistical_distance
 from boosting.projection import capped_scaling
-from boosting.replays import Replay, replay
-from boosting.reweighted import MarginWeighting, Reweighted
-from boosting.schema import Hypothesis, NextMeasure, Spender, WeakLearner, boost, boosting_plan, certificates
+from boosting.rados import losses
+from boosting.reweighted_sample import MarginWeighting, Reweighted
+from boosting.theory import (
+    MarginCertificate,
+    Replay,
+    games,
+    generalisation,
+    guarantees,
+    halfspaces,
+    label_noise,
+    margin_bound,
+    margin_samples,
+    replay,
+    rounds_for_margin,
+    sample_sizes,
+)
 
 __all__ = [
     "AdaBoost",

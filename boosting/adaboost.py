@@ -6,9 +6,9 @@ from typing import Generic, Never, TypeVar
 import attrs
 import numpy as np
 
-from boosting.measures import FloatArray
-from boosting.reweighted import in_range
-from boosting.schema import Hypothesis, Labelled
+from accountant.arrays import FloatArray
+from boosting.booster import Hypothesis, Labelled
+from boosting.reweighted_sample import in_range
 from mechanisms import Slickness
 
 S = TypeVar("S", bound=Labelled)

@@ -10,12 +10,13 @@ import attrs
 import numpy as np
 
 from accountant import ReplaceOne
-from accountant._numbers import positive
-from boosting.measures import FloatArray, WholeArray
-from boosting.reweighted import Reweighted, ratio_zeta, start, step
-from boosting.schema import Hypothesis, Labelled
+from accountant.arrays import FloatArray
+from accountant.costs import positive
+from boosting.booster import Hypothesis, Labelled
+from boosting.measures import WholeArray
+from boosting.reweighted_sample import Reweighted, ratio_zeta, start, step
 from mechanisms import Slickness
-from mechanisms.rows import Rows
+from mechanisms.core import Rows
 
 S = TypeVar("S", bound=Labelled)
 
@@ -59,5 +60,5 @@ class ExponentialWeights:
         return start(sample, self)
 
     def step(self, state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
-        """See `boosting.reweighted.step`."""
+        """See `boosting.reweighted_sample.step`."""
         return step(state, hypothesis)

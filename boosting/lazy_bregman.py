@@ -12,14 +12,14 @@ import attrs
 import numpy as np
 
 from accountant import ReplaceOne
-from accountant._numbers import count, fraction, positive
-from accountant.rounding import up
-from boosting.measures import FloatArray, WholeArray
+from accountant.arrays import FloatArray
+from accountant.costs import count, fraction, positive, up
+from boosting.booster import Hypothesis, Labelled
+from boosting.measures import WholeArray
 from boosting.projection import capped_scaling
-from boosting.reweighted import Reweighted, ratio_zeta, start, step
-from boosting.schema import Hypothesis, Labelled
+from boosting.reweighted_sample import Reweighted, ratio_zeta, start, step
 from mechanisms import Slickness
-from mechanisms.rows import Rows
+from mechanisms.core import Rows
 
 S = TypeVar("S", bound=Labelled)
 

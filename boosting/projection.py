@@ -4,7 +4,8 @@ from typing import Final
 
 import numpy as np
 
-from boosting.measures import FloatArray, WholeArray
+from accountant.arrays import FloatArray
+from boosting.measures import WholeArray
 
 PLAIN: Final = 600.0
 """Logarithms that span less need no care: e^-600 is an ordinary float."""

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from exchequer import ledger_commands, rado_commands
-from exchequer.bad_input import Commands
-from exchequer.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
+from exchequer.commands import ledger_commands, rado_commands
+from exchequer.console import Commands
+from exchequer.prices import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, learner_options
 
 if TYPE_CHECKING:
-    from exchequer.explain import Format
+    from exchequer.commands import Format
 
 FILE, OUT = ledger_commands.FILE, ledger_commands.OUT
 
@@ -89,7 +89,7 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
       exchequer demo
       exchequer demo --epsilon 0.5 --data ~/datasets/adult
     """
-    from exchequer.demo import run
+    from exchequer.commands import run
 
     run(data, epsilon, delta, rounds, seed)
 
@@ -164,8 +164,8 @@ def train(
     LEARNERS[learner].refuse_others(learner, given)
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
     ledger_commands.refuse_simulated(ledger, seed)
-    from exchequer import train as work
-    from exchequer.payer import Payer
+    from exchequer.commands import Payer
+    from exchequer.commands import train as work
 
     promise = LEARNERS[learner].delta if delta is None else delta
     payer = None if ledger is None else Payer(ledger, account or "", signing_key)
@@ -203,7 +203,7 @@ def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool,
       exchequer predict new.csv --model model.json --out predictions.csv
       exchequer predict held-out.csv --model model.json --score --out predictions.csv
     """
-    from exchequer import train as work
+    from exchequer.commands import train as work
 
     work.predict(data, model, out, header=not no_header, force=force, proba=proba, score=score)
 
@@ -243,7 +243,7 @@ def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, f
       exchequer explain model.json
       exchequer explain model.json --plots pictures --format markdown > model.md
     """
-    from exchequer import explain as work
+    from exchequer.commands import explain as work
 
     work.explain(model, form, plots, tolerance=tolerance, force=force)
 
@@ -312,7 +312,7 @@ def price(
     if halfspace:
         price_halfspace(given, epsilon, delta, as_json=as_json)
         return
-    from exchequer import price as work
+    from exchequer.prices import price as work
 
     if learner is None:
         work.price_plan(mechanisms, rounds, delta, as_json=as_json)

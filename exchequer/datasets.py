@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
+from accountant.arrays import IntArray
 from learners import Schema, read_csv
-from learners.schema import IntArray
-from learners.single_values import Values
+from learners.tables import Values
 
 SEARCHED = "EXCHEQUER_DATA"
 

@@ -11,7 +11,7 @@ import attrs
 import click
 
 if TYPE_CHECKING:
-    from learners.estimator import PrivateClassifier
+    from learners.base import PrivateClassifier
 
 Setting: TypeAlias = int | float | str
 F = TypeVar("F", bound=Callable[..., object])

@@ -4,34 +4,57 @@ Imports accountant, mechanisms and boosting only. A learner spends through a led
 keeps after `fit` is a release or public.
 """
 
-from learners.additive_model import AdditiveModel, Curve
-from learners.bagging import DPBaggingClassifier
+from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
+from learners.base import PrivateClassifier, SeparateLedgersWarning
+from learners.blocks import MappedTable, ParquetTable
 from learners.encoding import EncodedSample, Layout
-from learners.estimator import PrivateClassifier
-from learners.fairness import demographic_table, excess_risk, excess_risk_gaps, statistical_parity
-from learners.forest import DPRandomForestClassifier
-from learners.gradient_boosting import DPGradientBoostingClassifier
-from learners.halfspace_boost import HalfspaceBoostClassifier
-from learners.lazy_boost import LazyBoostClassifier
-from learners.logistic import DPLogisticRegression, LogisticModel
-from learners.mapped_table import MappedTable
-from learners.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
-from learners.one_rule import OneRule, PrivateOneRule
-from learners.parquet_table import ParquetTable
-from learners.private_boost import PrivateBoostClassifier
-from learners.private_fairness import private_demographic_table, private_group_risks, private_statistical_parity
-from learners.rado_boost import RadoBoostClassifier
-from learners.rados import RadoRelease, Rados
-from learners.random_feature_baselines import SGD, Objective, Ridge
-from learners.random_feature_descent import AdaSSP, Descent
-from learners.random_feature_maps import RandomFeatureMap
-from learners.random_feature_solvers import MinNorm, Published
-from learners.random_features import RandomFeatureClassifier, RandomFeatureRegressor
-from learners.schema import Boolean, Bounds, Categorical, Label, Numeric, OutsideSchema, Schema, SchemaError
-from learners.scorecards import Scorecard, Sparsity, scorecard
-from learners.separate_fits import SeparateLedgersWarning
-from learners.tables import read_csv, schema_from_dtypes
-from learners.votes import Vote, VoteModel
+from learners.fairness import (
+    demographic_table,
+    excess_risk,
+    excess_risk_gaps,
+    private_demographic_table,
+    private_group_risks,
+    private_statistical_parity,
+    statistical_parity,
+)
+from learners.halfspaces import HalfspaceBoostClassifier
+from learners.inspection import (
+    MarginHistogram,
+    Scorecard,
+    Sparsity,
+    advantages,
+    margin_histogram,
+    private_margin_histogram,
+    scorecard,
+)
+from learners.linear import DPLogisticRegression, LogisticModel
+from learners.rados import RadoBoostClassifier, RadoRelease, Rados
+from learners.random_features import (
+    SGD,
+    AdaSSP,
+    Descent,
+    MinNorm,
+    Objective,
+    Published,
+    RandomFeatureClassifier,
+    RandomFeatureMap,
+    RandomFeatureRegressor,
+    Ridge,
+)
+from learners.tables import (
+    Boolean,
+    Bounds,
+    Categorical,
+    Label,
+    Numeric,
+    OutsideSchema,
+    Schema,
+    SchemaError,
+    read_csv,
+    schema_from_dtypes,
+)
+from learners.trees import DPBaggingClassifier, DPGradientBoostingClassifier, DPRandomForestClassifier
+from learners.votes import LazyBoostClassifier, OneRule, PrivateOneRule, Vote, VoteModel
 
 __all__ = [
     "SGD",

@@ -4,7 +4,6 @@ Imports accountant only. No learner and no measure producer may live here; a mec
 protected data, it is handed the content inside `Ledger.release`.
 """
 
-from mechanisms import laws, utility
 from mechanisms.additive import (
     GammaNorm,
     GammaNormKernel,
@@ -13,13 +12,30 @@ from mechanisms.additive import (
     RobustGaussian,
     RobustLaplace,
 )
-from mechanisms.core import FiniteMechanism, Mechanism
-from mechanisms.kernels import FiniteKernel, Kernel
-from mechanisms.leaf_labels import LeafLabelKernel, LeafLabels
-from mechanisms.logistic_loss import Reach, ResidualRecords
-from mechanisms.noise import NoiseSource, SecureNoise, SeededNoise
-from mechanisms.objective import ObjectivePerturbation, TooLittleRegularization
-from mechanisms.plain import PlainMechanism, PlainSelection, Query, at_delta
+from mechanisms.core import (
+    CertificateMismatch,
+    CertifiedMechanism,
+    CertifiedSelection,
+    FiniteKernel,
+    FiniteMechanism,
+    Kernel,
+    L1Sensitivity,
+    L2Sensitivity,
+    LInfSensitivity,
+    Mechanism,
+    PlainMechanism,
+    PlainSelection,
+    Query,
+    RangeSensitivity,
+    RobustCost,
+    RobustMechanism,
+    RobustQuery,
+    RobustSelection,
+    Slickness,
+    SlicknessTooWeak,
+    at_delta,
+)
+from mechanisms.gradients import ObjectivePerturbation, Reach, ResidualRecords, TooLittleRegularization
 from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles
 from mechanisms.queries import (
     ENTROPY_IMPROVEMENT,
@@ -31,46 +47,47 @@ from mechanisms.queries import (
     LEAF_LABEL_WEIGHTS_L2,
     centred_mean,
 )
-from mechanisms.rado import NotPrivate, RadoTailTruncation, RandomRados, edge_vectors, noised_edges
-from mechanisms.rado_coins import drawn_seed, rados_over, sample_rados, support_sizes, support_sums
-from mechanisms.rado_law import EmptyWindow, RadoColumnLaw
-from mechanisms.rado_release import (
+from mechanisms.rados import (
+    EdgeVectors,
+    EmptyWindow,
+    NotBoolean,
+    NotPrivate,
+    RadoColumnLaw,
+    RadoTailTruncation,
+    RandomRados,
+    Vectors,
     column_moments,
+    drawn_seed,
+    edge_vectors,
     exact_moments,
     exact_steps,
+    noised_edges,
     noised_rados,
     paired_rados,
-)
-from mechanisms.rado_sampling import (
-    EdgeVectors,
-    NotBoolean,
-    Vectors,
     pieces,
+    rados_over,
     sample_fixed_support_rados,
+    sample_rados,
     sample_truncated_rados,
+    support_sizes,
+    support_sums,
 )
-from mechanisms.robust import (
-    CertificateMismatch,
-    CertifiedMechanism,
-    CertifiedSelection,
-    RobustCost,
-    RobustMechanism,
-    RobustQuery,
-    RobustSelection,
-    Slickness,
-    SlicknessTooWeak,
-)
+from mechanisms.randomness import NoiseSource, SecureNoise, SeededNoise, choice_probabilities
 from mechanisms.selection import (
     ExponentialKernel,
+    LeafLabelKernel,
+    LeafLabels,
+    NegativeBinomialStopping,
     NoisyMaxKernel,
     PermuteAndFlip,
     PermuteAndFlipKernel,
+    PoissonStopping,
+    PrivateSelection,
     WeightedExponential,
     WeightedNoisyMax,
+    selection_cost,
+    utility,
 )
-from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity
-from mechanisms.stopping import NegativeBinomialStopping, PoissonStopping
-from mechanisms.tuning import PrivateSelection, selection_cost
 
 __all__ = [
     "ENTROPY_IMPROVEMENT",

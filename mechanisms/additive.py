@@ -11,13 +11,10 @@ import attrs
 import numpy as np
 
 from accountant import GDP, LaplaceDP
-from accountant._numbers import fraction
-from accountant.rounding import up
-from mechanisms.core import FloatArray
-from mechanisms.kernels import Kernel, scale
-from mechanisms.noise import GRID, NoiseSource, SecureNoise, grid_exponent
-from mechanisms.robust import Certified, RobustMechanism, RobustQuery
-from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity
+from accountant.arrays import FloatArray
+from accountant.costs import fraction, up
+from mechanisms.core import Certified, Kernel, L1Sensitivity, L2Sensitivity, RobustMechanism, RobustQuery, scale
+from mechanisms.randomness import GRID, NoiseSource, SecureNoise, grid_exponent
 
 W = TypeVar("W", bound=Certified)
 

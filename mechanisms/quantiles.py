@@ -13,13 +13,20 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant import Adjacency, BoundedRange, Description, Plan, Protected, ReplaceOne, Spendable
-from accountant._numbers import count, open_probability
-from mechanisms.core import FiniteMechanism, FloatArray
-from mechanisms.kernels import scale
-from mechanisms.noise import NoiseSource, SecureNoise
+from accountant import (
+    Adjacency,
+    BoundedRange,
+    Description,
+    Plan,
+    Protected,
+    ReplaceOne,
+    Spendable,
+)
+from accountant.arrays import FloatArray
+from accountant.costs import count, open_probability
+from mechanisms.core import FiniteMechanism, RangeSensitivity, scale
+from mechanisms.randomness import NoiseSource, SecureNoise
 from mechanisms.selection import ExponentialKernel
-from mechanisms.sensitivity import RangeSensitivity
 
 CELLS: Final = 1024
 """How many cut points `Candidates.between` lays between two bounds."""

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from proofs_tests.support.durable import nursery as nursery
-from proofs_tests.support.durable import places as places
-from proofs_tests.support.durable import quick_folder as quick_folder
-from proofs_tests.support.durable import spent as spent
-from proofs_tests.support.durable import url as url
-from proofs_tests.support.postgres import postgresql_server as postgresql_server
+from proofs_tests.support.ledgers.durable import nursery as nursery
+from proofs_tests.support.ledgers.durable import places as places
+from proofs_tests.support.ledgers.durable import quick_folder as quick_folder
+from proofs_tests.support.ledgers.durable import spent as spent
+from proofs_tests.support.ledgers.durable import url as url
+from proofs_tests.support.ledgers.postgres import postgresql_server as postgresql_server
 
 if TYPE_CHECKING:
-    from proofs_tests.support.clusters import Cluster
+    from proofs_tests.support.programs.clusters import Cluster
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cluster]":
 
     It ends with its module: its scheduler's threads are in this process, and other tests measure memory here.
     """
-    from proofs_tests.support.clusters import started  # which takes a second to import
+    from proofs_tests.support.programs.clusters import started  # which takes a second to import
 
     with started(tmp_path_factory.mktemp("cluster"), 2) as found:
         yield found
@@ -31,7 +31,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[Cluster]":
 @pytest.fixture
 def computing(cluster: "Cluster") -> "Iterator[Cluster]":
     """The cluster, as what Dask computes with while the test lasts, which fails where that takes too long."""
-    from proofs_tests.support.clusters import PATIENCE, ended_after
+    from proofs_tests.support.programs.clusters import PATIENCE, ended_after
 
     with cluster.client.as_current(), ended_after(2.0 * PATIENCE):
         yield cluster

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
+from accountant.arrays import FloatArray
 from boosting import AdaBoost, ExponentialWeights, LazyBregman, NoCertificate, boost, joint_distance
-from boosting.measures import FloatArray
 from learners import PrivateOneRule
 from mechanisms import SeededNoise
-from proofs_tests.support.agreements import Agreements, Row
-from proofs_tests.support.tiny_learners import LAYOUT, encoded
+from proofs_tests.support.learners.tiny_learners import LAYOUT, encoded
+from proofs_tests.support.mechanisms.agreements import Agreements, Row
 
 
 def shares(producer: ExponentialWeights | LazyBregman, agreements: FloatArray) -> FloatArray:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
+from accountant.arrays import FloatArray
 from boosting import BoundedMeasure, capped_scaling, joint_distance, kl_divergence, statistical_distance
-from boosting.measures import FloatArray
 
 levels = st.integers(1, 30)
 

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accountant.arrays import FloatArray, SignArray
 from boosting import LazyBregman, Reweighted, joint_distance
-from boosting.measures import FloatArray
-from boosting.schema import SignArray
 
 REALS = st.floats(-1.0, 1.0)
 

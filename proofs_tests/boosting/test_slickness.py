@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import ReplaceOne
+from accountant.arrays import SignArray
 from boosting import LazyBregman, Reweighted, joint_distance
-from boosting.reweighted import MAX_ROUNDS, Step
-from boosting.schema import SignArray
+from boosting.reweighted_sample import MAX_ROUNDS, Step
 
 
 @attrs.frozen(eq=False)

@@ -23,7 +23,7 @@ COMPARISONS: Final = (
         "Adaptive releases on the cells of a public partition cost what one cell's releases cost, under every "
         "composition theorem.",
         "narrowed",
-        "mechanisms.parallel: replace-one, lanes by place in the table",
+        "mechanisms.core.parallel: replace-one, lanes by place in the table",
         "The replaced record keeps its place, hence its lane. Given all earlier outputs, releases of other lanes "
         "have the same law on both samples. The transcript is therefore an adaptive composition of one lane's steps "
         "per partition, in fixed order. It fails if lanes depend on the records, or on an n that is not public.",

@@ -28,8 +28,9 @@ COMPOSITION: tuple[Claim, ...] = (
         "The optimal price of adaptively chosen ε-bounded-range releases: δ_r(x) = max_t p_t δ_{r−1}(x − t) + "
         "(1 − p_t) δ_{r−1}(x − t + ε), δ_0(x) = (1 − e^x)⁺.",
         "tightened",
-        "accountant.adaptive_range, for equal rounds and δ in [1e-9, 1e-2] within 1 % of the two-candidate mechanism, "
-        "where L3 is up to 10 % above; of unequal widths within 0.5 % of adversaries on lattices; L6 where it is less",
+        "accountant.composition.adaptive_range, for equal rounds and δ in [1e-9, 1e-2] within 1 % of the two-candidate "
+        "mechanism, where L3 is up to 10 % above; of unequal widths within 0.5 % of adversaries on lattices; L6 where it "
+        "is less",
         "δ_{r−1} is convex in e^x, so the worst release puts its loss on the two ends of its interval; nothing smaller "
         "can hold, as those releases exist. On a grid, chords in e^x are above δ: between two values that are at least "
         "δ, so is the chord, at a point off the grid and over any cell. With chords the maximum over a cell of t has a "
@@ -44,7 +45,8 @@ COMPOSITION: tuple[Claim, ...] = (
         "from the last back to the first, s ← max(s, 2a²) and s ← s²/(s − a²), a = ε_i/2, from s = 0. For N equal "
         "ones s <= a²(N + ln N + 3).",
         "holds",
-        "accountant.ranges_as_gaussian, for any number of rounds; within 0.5 % of randomized response from 2,000 on",
+        "accountant.composition.ranges_as_gaussian, for any number of rounds; within 0.5 % of randomized response from "
+        "2,000 on",
         "G(x; s) = Φ(√s/2 − x/√s) − e^x Φ(−√s/2 − x/√s) rises with s, G(·; 0) is δ_0 of L5, and ∂G/∂s = ½G″ − ½G′ = "
         "½ e^{x/2 − s/8} φ_s(x), φ_s the density of N(0, s). By L5 it is enough that E G(x − Δ; s) <= G(x; s²/(s − "
         "a²)) for a loss Δ on {t, t − w}, w = 2a, with E e^{−Δ} = 1. Such a Δ is X at the time τ when X_u = W_u + "
@@ -86,7 +88,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "Zhu, Dong & Wang 2022; Doroshenko et al. 2022",
         "Dominating pairs compose adaptively; their profiles may be joined by chords in e^x on a grid.",
         "holds",
-        "accountant.loss_distribution: tilted FFT, what leaves the window and all roundings added to δ",
+        "accountant.composition.loss_distribution: tilted FFT, what leaves the window and all roundings added to δ",
         "As cited; a chord of a convex profile is above it, and Chernoff bounds what the transform wraps around.",
         "accountant/test_loss_distribution.py::test_gaussians_compose_to_a_gaussian",
     ),

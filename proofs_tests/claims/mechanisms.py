@@ -80,7 +80,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "001, Theorems 8, 12 and 13",
         "The exponential mechanism's choice is within ln(k/β)/η of the best with probability 1 − β.",
         "holds",
-        "mechanisms.utility; [ln((k − 1)/β) + ln(1/β)]/η for Laplace noisy max, below the usual 2 ln(k/β)/η",
+        "mechanisms.selection.utility; [ln((k − 1)/β) + ln(1/β)]/η for Laplace noisy max, below the usual 2 ln(k/β)/η",
         "Sum the law over the bad candidates; for noisy max one one-sided tail for the best, one for the others.",
         "mechanisms/test_selection_rules.py::test_utility_bounds_hold_exactly",
     ),

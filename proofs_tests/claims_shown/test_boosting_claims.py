@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
+from accountant.arrays import FloatArray, IntArray
 from boosting import LazyBregman
-from boosting.measures import FloatArray, IntArray
 from boosting.projection import capped_scaling
 from learners import OneRule
-from learners.one_rule import one_rules
+from learners.votes.one_rules import one_rules
 
 
 def distribution(margins: IntArray, rate: float, density: float) -> FloatArray:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ReplaceOne
-from learners.fairness import gap_by_traces, statistical_parity
-from mechanisms.group_queries import (
+from learners.fairness.group_measures import gap_by_traces, statistical_parity
+from mechanisms.queries.group_queries import (
     GroupedCells,
     prefix_counts,
     prefix_decoder,
@@ -19,7 +19,7 @@ from mechanisms.group_queries import (
     prefixes_query,
     weighted_prefixes,
 )
-from mechanisms.histograms import Neighbours
+from mechanisms.queries.histograms import Neighbours
 from proofs_tests.harness import check_sensitivity, neighbours
 
 

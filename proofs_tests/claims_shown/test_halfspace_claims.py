@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from accountant import gaussian
-from accountant.curves import bun_steinke_epsilon, zcdp_epsilon
+from accountant.arrays import FloatArray
+from accountant.costs import gaussian
+from accountant.costs.curves import bun_steinke_epsilon, zcdp_epsilon
 from boosting import LazyBregman
-from boosting.measures import FloatArray, joint_distance
+from boosting.measures import joint_distance
 from boosting.projection import capped_scaling
 
 ORDERS = (1.01, 1.5, 2.0, 4.0, 16.0, 100.0)

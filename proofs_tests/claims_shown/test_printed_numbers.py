@@ -7,10 +7,10 @@ import pytest
 from scipy.special import gammaln
 
 from accountant import BoundedRange, PureDP
-from boosting.measures import FloatArray
+from accountant.arrays import FloatArray
 from boosting.projection import capped_scaling
 from mechanisms import NoisyMaxKernel
-from mechanisms.rado_law import EmptyWindow, RadoColumnLaw, beta_at
+from mechanisms.rados.column_distribution import EmptyWindow, RadoColumnLaw, beta_at
 
 
 def test_the_joint_distance_is_the_larger_weight() -> None:

@@ -7,8 +7,9 @@ from typing import Final
 
 import pytest
 
-from accountant import AddRemoveOne, ReplaceOne, gaussian
-from mechanisms.objective import gaussian_epsilon
+from accountant import AddRemoveOne, ReplaceOne
+from accountant.costs import gaussian
+from mechanisms.gradients.objective_perturbation import gaussian_epsilon
 from proofs_tests.claims.registry import CLAIMS
 
 ROOT: Final = Path(__file__).parents[2]

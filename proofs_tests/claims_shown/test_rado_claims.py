@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from boosting.measures import FloatArray
+from accountant.arrays import FloatArray
 
 # --- Rados by their definition ---------------------------------------------------------------------------------------
 

@@ -10,15 +10,15 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from boosting.measures import FloatArray
-from learners.random_feature_gram import (
+from accountant.arrays import FloatArray
+from learners.random_features.error_bounds import PublishedNoise, interpolation_error, noise_error, printed_theorem_11
+from learners.random_features.gram_matrix import (
     GAUSSIAN_C1,
     UNIVERSAL_C2,
     gaussian_operator_norm,
     theorem_8,
     theorem_8_features,
 )
-from learners.random_feature_theory import PublishedNoise, interpolation_error, noise_error, printed_theorem_11
 
 ComplexArray = npt.NDArray[np.complex128]
 

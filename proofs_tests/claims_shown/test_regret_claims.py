@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from accountant.arrays import FloatArray
 from boosting import LazyBregman
-from boosting.measures import FloatArray, kl_divergence
+from boosting.measures import kl_divergence
 from boosting.projection import capped_scaling
 
 

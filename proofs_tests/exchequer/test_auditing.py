@@ -13,15 +13,25 @@ import pytest
 from click.testing import CliRunner
 
 from accountant import Ledger, Plan, PureDP, ReplaceOne
-from accountant.sql_store import Access, SqlStore
-from accountant.trail import digest_of
-from exchequer import claims, show
-from exchequer.books import without_password
-from proofs_tests.support.doubles import RandomizedResponse
-from proofs_tests.support.ledger_runs import CAVEATS, ended, record, refused, said, spend, tampered, words
-from proofs_tests.support.ledger_runs import folder as folder
-from proofs_tests.support.ledger_runs import study as study
-from proofs_tests.support.registries import registries as registries
+from accountant.entries.chain import digest_of
+from accountant.storage.sql_store import Access, SqlStore
+from exchequer.commands import installed_claims
+from exchequer.commands.open_ledger import without_password
+from exchequer.console import output
+from proofs_tests.support.ledgers.doubles import RandomizedResponse
+from proofs_tests.support.ledgers.ledger_runs import (
+    CAVEATS,
+    ended,
+    record,
+    refused,
+    said,
+    spend,
+    tampered,
+    words,
+)
+from proofs_tests.support.ledgers.ledger_runs import folder as folder
+from proofs_tests.support.ledgers.ledger_runs import study as study
+from proofs_tests.support.ledgers.registries import registries as registries
 
 EVIL = "\x1b[31m[bold]team[/bold]\n\u202eb"
 """An account that would colour the terminal, be read as markup, add a line and turn the direction of writing."""
@@ -79,7 +89,7 @@ def test_show_as_json(study: str) -> None:
 
 
 def test_a_long_statement_is_cut_short_and_keeps_its_head(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exchequer.overview.MOST_LINES", 8)
+    monkeypatch.setattr("exchequer.commands.show_ledger.MOST_LINES", 8)
     short = ended(0, "show", "study.db").stdout.split("Accounts")[0]
     assert short.count("charged") == 1
     assert f"... 3 more lines head {study}" in " ".join(short.split())
@@ -177,7 +187,7 @@ def test_there_must_be_something_to_verify(study: str) -> None:
 
 
 def test_claims_are_looked_up_in_every_registry(study: str, registries: dict[str, str]) -> None:
-    registries["another"] = "proofs_tests.support.registries:nothing"
+    registries["another"] = "proofs_tests.support.ledgers.registries:nothing"
     ended(CAVEATS, "verify", "study.db")
     del registries["exchequer"]
     unknown = ended(1, "verify", "study.db").stdout
@@ -189,17 +199,17 @@ def test_claims_are_looked_up_in_every_registry(study: str, registries: dict[str
     assert "registry of claims 'broken'" in refused("verify", "study.db")
     registries["broken"] = "proofs_tests.claims.registry:page"
     assert "registry of claims 'broken'" in refused("verify", "study.db")
-    registries["broken"] = "proofs_tests.support.registries:mistaken"
+    registries["broken"] = "proofs_tests.support.ledgers.registries:mistaken"
     assert "the claim 'basic' is listed as 'zcdp-filter'" in refused("verify", "study.db")
 
 
 def test_our_own_registry_is_declared() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
-    point = metadata.EntryPoint("exchequer", declared[claims.GROUP]["exchequer"], claims.GROUP)
+    point = metadata.EntryPoint("exchequer", declared[installed_claims.GROUP]["exchequer"], installed_claims.GROUP)
     known = point.load()()
     assert known["basic"].verdict == "holds"
-    assert claims.known_claims() is not None
-    assert set(claims.known_claims() or ()) == set(known)
+    assert installed_claims.known_claims() is not None
+    assert set(installed_claims.known_claims() or ()) == set(known)
 
 
 def test_a_second_opinion(study: str) -> None:
@@ -275,7 +285,7 @@ def test_reading_leaves_every_byte_as_it_is(study: str, monkeypatch: pytest.Monk
         accesses.append(access)
         return SqlStore(url, access)
 
-    monkeypatch.setattr("exchequer.books.SqlStore", store)
+    monkeypatch.setattr("exchequer.commands.open_ledger.SqlStore", store)
     ended(0, "export", "study.db", "--out", "books.jsonl")
     before = {path.name: hashlib.sha256(path.read_bytes()).digest() for path in Path().iterdir()}
     os.chmod("study.db", 0o444)
@@ -314,19 +324,19 @@ def test_names_from_the_books_reach_no_terminal(study: str) -> None:
         ["price", "--mechanism", "pure-dp:0.01", "--account", EVIL.replace("/", "|")],
         ["price", "--mechanism", "pure-dp:0.01", "--account", EVIL.replace("/", "|"), "--json"],
     ):
-        output = ended(CAVEATS if command[0] == "verify" else 0, command[0], "study.db", *command[1:]).output
-        assert not {"\x1b", "\u202e", "\r"} & set(output), command
-        assert "[bold]team[" in output, command
+        text = ended(CAVEATS if command[0] == "verify" else 0, command[0], "study.db", *command[1:]).output
+        assert not {"\x1b", "\u202e", "\r"} & set(text), command
+        assert "[bold]team[" in text, command
         # No line begins with what stood behind the line feed.
-        assert not any(line.strip().startswith("b/") or line.strip() == "b" for line in output.splitlines()), command
+        assert not any(line.strip().startswith("b/") or line.strip() == "b" for line in text.splitlines()), command
     with CliRunner().isolation() as (printed, *_):
-        show.table([""], [(EVIL,)])
-        show.facts([(EVIL, EVIL)])
-        show.paragraph(EVIL)
-        show.title(EVIL)
-    output = printed.getvalue().decode("utf-8")
-    assert not {"\x1b", "\u202e"} & set(output)
-    assert output.count("[bold]team[/bold]") == 5
+        output.table([""], [(EVIL,)])
+        output.facts([(EVIL, EVIL)])
+        output.paragraph(EVIL)
+        output.title(EVIL)
+    text = printed.getvalue().decode("utf-8")
+    assert not {"\x1b", "\u202e"} & set(text)
+    assert text.count("[bold]team[/bold]") == 5
     for message in (
         refused("show", "study.db", "--account", EVIL),
         refused("close", "study.db", "nobody\x1b[2J"),

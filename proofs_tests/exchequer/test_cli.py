@@ -17,12 +17,12 @@ from click.testing import CliRunner, Result
 
 from accountant import Statement
 from exchequer.cli import main
-from exchequer.train import Order, train
+from exchequer.commands.train import Order, train
 from exchequer.trainable import LEARNERS, OPTIONS, Learner
 from learners import LazyBoostClassifier, Numeric, RandomFeatureRegressor, Schema, read_csv
-from mechanisms.noise import SeededNoise
-from proofs_tests.support.histograms import HistogramClassifier
-from proofs_tests.support.people import SCHEMA
+from mechanisms.randomness.sources import SeededNoise
+from proofs_tests.support.learners.histograms import HistogramClassifier
+from proofs_tests.support.learners.people import SCHEMA
 
 N = 300
 Row = tuple[object, str, str]
@@ -219,7 +219,7 @@ def test_overwriting_is_refused_before_any_charge(folder: Path, monkeypatch: pyt
         raise AssertionError("something was charged")
 
     with monkeypatch.context() as patched:
-        patched.setattr("accountant.ledger.Ledger.reserve", never)
+        patched.setattr("accountant.ledger.ledger.Ledger.reserve", never)
         assert "--out: model.json exists already" in refused(*TRAIN, "--epsilon", "1")
         assert "--out: there is no folder" in refused(*TRAIN[:-1], "nowhere/model.json", "--epsilon", "1")
     assert Path("model.json").read_text(encoding="utf-8") == "precious"

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from accountant import Ledger, Plan, PureDP
 from exchequer.cli import main
 from mechanisms import SeededNoise
-from proofs_tests.support.paid_models import X, Y, books, build
+from proofs_tests.support.learners.paid_models import X, Y, books, build
 
 
 def confirmed(folder: Path, seed: int | None, crash: bool) -> tuple[int, dict[str, object], str]:

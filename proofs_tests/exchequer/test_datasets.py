@@ -20,8 +20,8 @@ from exchequer.datasets import (
     random_split,
 )
 from learners import Categorical, Layout, Numeric
-from learners.labels import signs
-from learners.tables import encode
+from learners.tables.labels import signs
+from learners.tables.readers import encode
 
 FOLDER = os.environ.get(SEARCHED, "")
 needs_data = pytest.mark.skipif(not FOLDER, reason=f"{SEARCHED} is not set")

@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from exchequer.cli import main
 from exchequer.datasets import breast_cancer
 from learners import LazyBoostClassifier
-from learners.logistic import DPLogisticRegression
-from learners.private_boost import PrivateBoostClassifier
-from learners.scorecards import scorecard
-from proofs_tests.support.histograms import HistogramClassifier
+from learners.additive.private_boost import PrivateBoostClassifier
+from learners.inspection.scorecards import scorecard
+from learners.linear.logistic import DPLogisticRegression
+from proofs_tests.support.learners.histograms import HistogramClassifier
 
 
 def run(*arguments: str) -> Result:

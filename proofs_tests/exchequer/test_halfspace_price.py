@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 from click.testing import CliRunner
 
-from boosting.reweighted import MAX_ROUNDS
-from boosting.sample_sizes import HalfspaceTask, best_sigma, by_margins, by_privacy
+from boosting.reweighted_sample import MAX_ROUNDS
+from boosting.theory.sample_sizes import HalfspaceTask, best_sigma, by_margins, by_privacy
 from exchequer.cli import main
 
 OPTIONS = {"margin": "0.1", "dimension": "20", "error": "0.1", "failure": "0.05", "epsilon": "1", "delta": "1e-6"}

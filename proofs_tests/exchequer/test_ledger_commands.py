@@ -27,16 +27,25 @@ from accountant import (
     ReplaceOne,
     ZCDPComposition,
 )
-from accountant.receipts import PublicKey, SigningKey
-from accountant.trail import Entry
-from benchmarks.postgres import Server
-from exchequer import show
-from exchequer.books import Books, reading
-from exchequer.ledger_commands import ledger as group
-from proofs_tests.support.ledger_runs import CAVEATS, ended, record, refused, run, said, spend, tampered
-from proofs_tests.support.ledger_runs import folder as folder
-from proofs_tests.support.ledger_runs import study as study
-from proofs_tests.support.registries import registries as registries
+from accountant.entries.chain import Entry
+from accountant.entries.receipts import PublicKey, SigningKey
+from benchmarks.ledgers.postgres import Server
+from exchequer.commands.ledger_commands import ledger as group
+from exchequer.commands.open_ledger import Books, reading
+from exchequer.console import output
+from proofs_tests.support.ledgers.ledger_runs import (
+    CAVEATS,
+    ended,
+    record,
+    refused,
+    run,
+    said,
+    spend,
+    tampered,
+)
+from proofs_tests.support.ledgers.ledger_runs import folder as folder
+from proofs_tests.support.ledgers.ledger_runs import study as study
+from proofs_tests.support.ledgers.registries import registries as registries
 
 ROOT = Path(__file__).parents[2]
 
@@ -270,9 +279,9 @@ def test_every_command_is_explained() -> None:
 
 def test_a_bar_for_many_entries_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")  # makes rich believe that this is a terminal
-    for entries, told in ((show.MANY_ENTRIES, False), (show.MANY_ENTRIES + 1, True)):
+    for entries, told in ((output.MANY_ENTRIES, False), (output.MANY_ENTRIES + 1, True)):
         with CliRunner().isolation() as (_, errors, _):
-            with show.entries_bar("verifying", entries) as progress:
+            with output.entries_bar("verifying", entries) as progress:
                 progress(entries)
             assert (b"verifying" in errors.getvalue()) is told
 

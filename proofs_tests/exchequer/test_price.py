@@ -24,14 +24,14 @@ from accountant import (
     Step,
     TextbookComposition,
     ZCDPComposition,
-    fixed_plans,
 )
-from accountant.calibration import GRAINY, Target, largest_eta
-from accountant.curves import advanced_epsilon, zcdp_epsilon
-from accountant.rounding import SLACK
+from accountant.composition import fixed_plans
+from accountant.composition.calibration import GRAINY, Target, largest_eta
+from accountant.costs.curves import advanced_epsilon, zcdp_epsilon
+from accountant.costs.rounding import SLACK
 from exchequer.cli import main
-from exchequer.price import Boosting
-from exchequer.rules import RULES
+from exchequer.prices.price import Boosting
+from exchequer.prices.pricing_rules import RULES
 from learners import LazyBoostClassifier
 
 Rules = Mapping[str, Mapping[str, object]]

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from accountant import Ledger
 from exchequer.cli import main
 from learners import RadoBoostClassifier, RadoRelease
-from proofs_tests.support.people import SCHEMA
+from proofs_tests.support.learners.people import SCHEMA
 
 HOURS = """
 [[columns]]

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from exchequer.cli import main
 from learners import PrivateBoostClassifier, Schema
-from proofs_tests.support.paid_models import X, Y
-from proofs_tests.support.separate import separate
+from proofs_tests.support.learners.paid_models import X, Y
+from proofs_tests.support.ledgers.separate import separate
 
 ONE_OF_TWO = (
     "Everything released by this fit is together (1, 1e-06)-differentially private under add-remove-one. This is fit 2 "

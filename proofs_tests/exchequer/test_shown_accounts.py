@@ -8,12 +8,12 @@ from typing import cast
 import pytest
 
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
-from accountant.books import State
-from exchequer import overview as work
-from exchequer.books import reading
-from proofs_tests.support.doubles import RandomizedResponse
-from proofs_tests.support.ledger_runs import ended, record, refused, said, spend
-from proofs_tests.support.ledger_runs import folder as folder
+from accountant.entries.state import State
+from exchequer.commands import show_ledger as work
+from exchequer.commands.open_ledger import reading
+from proofs_tests.support.ledgers.doubles import RandomizedResponse
+from proofs_tests.support.ledgers.ledger_runs import ended, record, refused, said, spend
+from proofs_tests.support.ledgers.ledger_runs import folder as folder
 
 URL = "sqlite:///study.db"
 

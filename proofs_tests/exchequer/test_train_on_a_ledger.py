@@ -14,19 +14,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from accountant import AddRemoveOne, AdvancedComposition, BasicComposition, Composition, Ledger, ZCDPComposition
-from accountant.audit import verify
-from accountant.plans import ROUTE_CLAIMS
-from accountant.receipts import PublicKey
-from benchmarks.postgres import Server
+from accountant.audit.verification import verify
+from accountant.composition.plans import ROUTE_CLAIMS
+from accountant.entries.receipts import PublicKey
+from benchmarks.ledgers.postgres import Server
 from exchequer.cli import main
-from exchequer.payer import Payer
+from exchequer.commands.paying_ledger import Payer
 from exchequer.trainable import LEARNERS
 from learners import PrivateBoostClassifier, PrivateClassifier
 from proofs_tests.claims import known
-from proofs_tests.support import paid_models
-from proofs_tests.support.doubles import RandomizedResponse
-from proofs_tests.support.people import SCHEMA
-from proofs_tests.support.registries import registries as registries
+from proofs_tests.support.learners import paid_models
+from proofs_tests.support.learners.people import SCHEMA
+from proofs_tests.support.ledgers.doubles import RandomizedResponse
+from proofs_tests.support.ledgers.registries import registries as registries
 
 ROOT = Path(__file__).parents[2]
 

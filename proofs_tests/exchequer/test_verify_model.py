@@ -24,15 +24,15 @@ from accountant import (
     ReplaceOne,
 )
 from accountant import ZCDPComposition as ZCDP
-from accountant.export import read_export, write_export
-from accountant.receipts import Receipt, SigningKey
-from accountant.trail import GENESIS, canonical, digest_of
-from exchequer.verify_model import ALONE, Comparison, compare, read_claim
-from learners.contents import content_digest
-from learners.paying import PayingEstimator
+from accountant.entries.chain import GENESIS, canonical, digest_of
+from accountant.entries.export import read_export, write_export
+from accountant.entries.receipts import Receipt, SigningKey
+from exchequer.commands.verify_model import ALONE, Comparison, compare, read_claim
+from learners.base.private_estimator import PayingEstimator
+from learners.base.saved_models import content_digest
 from mechanisms import SeededNoise
-from proofs_tests.support.doubles import RandomizedResponse
-from proofs_tests.support.paid_models import LEARNERS, X, Y, books, build
+from proofs_tests.support.learners.paid_models import LEARNERS, X, Y, books, build
+from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 File = dict[str, Any]
 KEY, OTHER = SigningKey(Ed25519PrivateKey.generate()), SigningKey(Ed25519PrivateKey.generate())

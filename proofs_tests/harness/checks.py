@@ -14,11 +14,20 @@ from typing import TypeVar
 import numpy as np
 
 from accountant import Cost, ReplaceOne
-from mechanisms import FiniteKernel, Kernel, NoiseSource, PlainMechanism, PlainSelection, Query, SecureNoise
-from mechanisms.core import FiniteMechanism, FloatArray, Mechanism
-from mechanisms.kernels import S
-from mechanisms.robust import RobustQuery, W
-from mechanisms.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
+from accountant.arrays import FloatArray
+from mechanisms import (
+    FiniteKernel,
+    Kernel,
+    NoiseSource,
+    PlainMechanism,
+    PlainSelection,
+    Query,
+    SecureNoise,
+)
+from mechanisms.core.kernels import S
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.robust import RobustQuery, W
+from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
 from proofs_tests.harness.divergence import aligned, measured
 from proofs_tests.harness.enumeration import ScriptedNoise, output_law
 from proofs_tests.harness.exact import laws

@@ -10,10 +10,10 @@ from typing import Generic, TypeAlias, TypeVar, cast
 import attrs
 import click
 
-from accountant._numbers import open_probability
+from accountant.costs.converters import open_probability
 from boosting import NextMeasure
-from mechanisms.core import FiniteMechanism, Mechanism
-from mechanisms.robust import Certified
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.robust import Certified
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, check_draws, check_mechanism
 from proofs_tests.harness.neighbours import Pair, neighbours
 from proofs_tests.harness.report import ClaimViolated, Report, table

@@ -7,10 +7,20 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import logsumexp, ndtri_exp
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
-from accountant.curves import ORDERS
-from accountant.loss_distribution import ComposedLosses, from_atoms
-from mechanisms.core import FloatArray
+from accountant import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    LaplaceDP,
+    PureDP,
+    Unbounded,
+    UnsupportedCost,
+)
+from accountant.arrays import FloatArray
+from accountant.composition.loss_distribution import ComposedLosses, from_atoms
+from accountant.costs.curves import ORDERS
 from proofs_tests.harness.neighbours import Pair
 
 H = TypeVar("H", bound=Hashable)

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from mechanisms import laws
-from mechanisms.core import FloatArray
-from mechanisms.noise import BitArray
+from accountant.arrays import FloatArray
+from mechanisms.randomness import choice_probabilities
+from mechanisms.randomness.sources import BitArray
 
 H = TypeVar("H", bound=Hashable)
 
@@ -30,15 +30,15 @@ class ScriptedNoise:
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
-        return self._choose(laws.exponential(scores, eta))
+        return self._choose(choice_probabilities.exponential(scores, eta))
 
     def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
-        return self._choose(laws.noisy_max(scores, eta))
+        return self._choose(choice_probabilities.noisy_max(scores, eta))
 
     def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
-        return self._choose(laws.permute_and_flip(scores, eta))
+        return self._choose(choice_probabilities.permute_and_flip(scores, eta))
 
     def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
         """See `NoiseSource`; refused, as its outputs cannot be enumerated."""

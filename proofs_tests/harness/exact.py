@@ -4,7 +4,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from mechanisms.core import FiniteMechanism
+from mechanisms.core.mechanism import FiniteMechanism
 from proofs_tests.harness.divergence import Law, hockey_stick, losses
 from proofs_tests.harness.neighbours import Pair
 

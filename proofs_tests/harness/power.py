@@ -19,8 +19,18 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtr, ndtri
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
-from mechanisms.core import FloatArray
+from accountant import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    LaplaceDP,
+    PureDP,
+    Unbounded,
+    UnsupportedCost,
+)
+from accountant.arrays import FloatArray
 from proofs_tests.harness.statistical import (
     EVENTS,
     laplace_chance,

@@ -17,7 +17,7 @@ from hypothesis.errors import NoSuchExample
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from mechanisms.core import FloatArray
+from accountant.arrays import FloatArray
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.report import Report, judged
 

@@ -9,11 +9,11 @@ import attrs
 import numpy as np
 
 from accountant import ReplaceOne
-from accountant._numbers import count
+from accountant.arrays import FloatArray, SignArray
+from accountant.costs.converters import count
 from boosting import joint_distance
-from boosting.measures import FloatArray
-from boosting.schema import NextMeasure, SignArray
-from mechanisms.robust import Certified
+from boosting.booster import NextMeasure
+from mechanisms.core.robust import Certified
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.report import Report, judged
 

@@ -15,9 +15,19 @@ import numpy as np
 from scipy import stats
 from scipy.special import ndtri
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded, UnsupportedCost
-from boosting.measures import IntArray
-from mechanisms.core import FloatArray, Mechanism
+from accountant import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    LaplaceDP,
+    PureDP,
+    Unbounded,
+    UnsupportedCost,
+)
+from accountant.arrays import FloatArray, IntArray
+from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness.neighbours import Pair
 
 D = TypeVar("D")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from accountant import AddRemoveOne, Adjacency, FeatureValue, FeatureValues
-from mechanisms.core import FloatArray
+from accountant.arrays import FloatArray
 from proofs_tests.harness.neighbours import Pair, sensitive_columns
 
 R = TypeVar("R")

@@ -16,9 +16,9 @@ import attrs
 import numpy as np
 
 from accountant import Ledger, Statement
-from accountant.receipts import Receipt
-from mechanisms.core import FloatArray
-from mechanisms.noise import BitArray
+from accountant.arrays import FloatArray
+from accountant.entries.receipts import Receipt
+from mechanisms.randomness.sources import BitArray
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.report import ClaimViolated, Report
 

@@ -13,8 +13,8 @@ import attrs
 import numpy as np
 
 from accountant import GDP
-from mechanisms.core import FloatArray
-from mechanisms.noise import BitArray, SeededNoise
+from accountant.arrays import FloatArray
+from mechanisms.randomness.sources import BitArray, SeededNoise
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.report import Report, judged
 

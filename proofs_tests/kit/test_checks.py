@@ -26,6 +26,7 @@ from accountant import (
     PureDP,
     ReplaceOne,
 )
+from accountant.arrays import FloatArray
 from mechanisms import (
     ExponentialKernel,
     FiniteKernel,
@@ -43,7 +44,7 @@ from mechanisms import (
     SecureNoise,
     SeededNoise,
 )
-from mechanisms.core import FloatArray, Mechanism
+from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,

@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from accountant import ReplaceOne
+from accountant.arrays import FloatArray
 from exchequer.cli import main
 from mechanisms import ExponentialKernel, NoiseSource, PermuteAndFlipKernel, PlainSelection, Query, RangeSensitivity
-from mechanisms.core import FloatArray
 from proofs_tests.harness import ClaimViolated, check_draws
 
 MODULE = """

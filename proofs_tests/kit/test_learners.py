@@ -21,7 +21,7 @@ from proofs_tests.harness import (
     neighbours,
     table,
 )
-from proofs_tests.support.tiny_learners import (
+from proofs_tests.support.learners.tiny_learners import (
     LAYOUT,
     LEARNERS,
     RECORDS,

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, PureDP
-from mechanisms.core import FloatArray
+from accountant.arrays import FloatArray
 from proofs_tests.harness import ClaimViolated, Pair, Report, check_mechanism, power, smallest_detectable
 from proofs_tests.harness.power import LIKELY, POWER, smallest_detectable_draw
 from proofs_tests.harness.statistical import bound_between, lowest, one_way, share

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from accountant import GDP, ReplaceOne
+from accountant.arrays import FloatArray
 from mechanisms import ExponentialKernel, L1Sensitivity, PlainSelection, Query, RangeSensitivity
-from mechanisms.core import FloatArray
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,

@@ -8,14 +8,35 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import binom
 
-from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, Plan, PureDP, ReplaceOne, gaussian, parallel
-from accountant.curves import bun_steinke_epsilon
-from mechanisms import NegativeBinomialStopping, RadoColumnLaw, laws, selection_cost
-from mechanisms.core import FloatArray
+from accountant import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    Plan,
+    PureDP,
+    ReplaceOne,
+    parallel,
+)
+from accountant.arrays import FloatArray
+from accountant.costs import gaussian
+from accountant.costs.curves import bun_steinke_epsilon
+from mechanisms import NegativeBinomialStopping, RadoColumnLaw, selection_cost
+from mechanisms.randomness import choice_probabilities
 from proofs_tests.harness import Pair, Report, ScriptedNoise, check_mechanism, composed_epsilon
 from proofs_tests.harness import neighbours as all_neighbours
 from proofs_tests.harness.divergence import Law
-from proofs_tests.mutants.mutant import Mutant, Numbers, binned, both_ways, claim, enumerated, lawful, response
+from proofs_tests.mutants.mutant import (
+    Mutant,
+    Numbers,
+    binned,
+    both_ways,
+    claim,
+    enumerated,
+    lawful,
+    response,
+)
 
 BIT = both_ways([Pair((0.0,), (1.0,))])
 
@@ -96,7 +117,7 @@ def cells_in_parallel(replace_one: bool) -> Report:
     """A noisy count of zeros and one of ones, each ε-DP when a record is added or removed."""
 
     def count(value: float, records: Numbers) -> FloatArray:
-        return laws.exponential(-np.abs(np.arange(4.0) - records.count(value)), 0.5)
+        return choice_probabilities.exponential(-np.abs(np.arange(4.0) - records.count(value)), 0.5)
 
     law = together(partial(count, 0.0), partial(count, 1.0))
     cost = parallel([1.0, 1.0], replace_one=replace_one)
@@ -128,7 +149,9 @@ def _best_of(generating: Callable[[FloatArray], FloatArray]) -> Callable[[Number
     """The best of K runs of an exponential mechanism over three scores: P(best <= i) = E[F_i^K]; none is lowest."""
 
     def law(records: Numbers) -> FloatArray:
-        below = np.cumsum(np.exp(laws.exponential(np.array([0.0, 2.0, 0.0]) * (1.0 - 2.0 * records[0]), 0.25)))
+        below = np.cumsum(
+            np.exp(choice_probabilities.exponential(np.array([0.0, 2.0, 0.0]) * (1.0 - 2.0 * records[0]), 0.25))
+        )
         return np.asarray(np.log(np.diff(generating(np.concatenate([[0.0], np.minimum(below, 1.0)])))))
 
     return law

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import expit, ndtr
 
 from accountant import GDP, ApproxDP, BoundedRange, PureDP, ReplaceOne
+from accountant.arrays import FloatArray
 from mechanisms import (
     GammaNormKernel,
     GaussianKernel,
@@ -18,9 +19,16 @@ from mechanisms import (
     Query,
     SeededNoise,
 )
-from mechanisms.core import FloatArray
 from proofs_tests.harness import Pair, Report, check_mechanism
-from proofs_tests.mutants.mutant import Mutant, Numbers, binned, both_ways, cheaper, drawn, lawful
+from proofs_tests.mutants.mutant import (
+    Mutant,
+    Numbers,
+    binned,
+    both_ways,
+    cheaper,
+    drawn,
+    lawful,
+)
 
 ONE: list[Pair[Numbers]] = [Pair((0.0,), (1.0,))]
 TWO: list[Pair[Numbers]] = [Pair((0.0, 0.0), (1.0, 0.0))]

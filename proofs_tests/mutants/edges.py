@@ -6,10 +6,18 @@ import attrs
 import numpy as np
 
 from accountant import GDP, AddRemoveOne, BoundedRange, PureDP, ReplaceOne
+from accountant.arrays import FloatArray
 from mechanisms import L1Sensitivity, Query
-from mechanisms.core import FloatArray
 from proofs_tests.harness import Pair, Report, ScriptedNoise, check_mechanism, check_sensitivity, neighbours
-from proofs_tests.mutants.mutant import Drawn, Lawful, Mutant, Numbers, both_ways, drawn, enumerated
+from proofs_tests.mutants.mutant import (
+    Drawn,
+    Lawful,
+    Mutant,
+    Numbers,
+    both_ways,
+    drawn,
+    enumerated,
+)
 
 FEW = 5_000
 ONE: list[Pair[Numbers]] = [Pair((0.0,), (1.0,))]

@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 
 from accountant import ReplaceOne
+from accountant.arrays import FloatArray
 from mechanisms import L2Sensitivity, Query
-from mechanisms.core import FloatArray
-from mechanisms.group_queries import SHARE_ONE, GroupedCells, GroupedShares, prefixes_query, shares_query
+from mechanisms.queries.group_queries import SHARE_ONE, GroupedCells, GroupedShares, prefixes_query, shares_query
 from proofs_tests.harness import Pair, Report, check_sensitivity, neighbours
 from proofs_tests.mutants.mutant import Mutant
 

@@ -6,10 +6,10 @@ from functools import partial
 import attrs
 import numpy as np
 
+from accountant.arrays import FloatArray
 from mechanisms import L2Sensitivity, Query
-from mechanisms.core import FloatArray
-from mechanisms.feature_fits import one_pass_sgd, ridge_coefficients
-from mechanisms.feature_queries import (
+from mechanisms.gradients.feature_fits import one_pass_sgd, ridge_coefficients
+from mechanisms.gradients.feature_queries import (
     Fittable,
     UnitRows,
     clipped_pull,
@@ -19,7 +19,7 @@ from mechanisms.feature_queries import (
 )
 from proofs_tests.harness import Pair, Report, check_sensitivity
 from proofs_tests.mutants.mutant import Mutant
-from proofs_tests.support.unit_rows import Found, Rows
+from proofs_tests.support.learners.unit_rows import Found, Rows
 
 RECORDS, PENALTY = 1000, 1e-3
 

@@ -6,9 +6,9 @@ from functools import partial
 import numpy as np
 
 from accountant import BasicComposition, Cost, Ledger, PureDP, ReplaceOne
+from accountant.arrays import FloatArray
 from boosting import LazyBregman, boost
 from learners import LazyBoostClassifier, OneRule, PrivateOneRule, Schema
-from mechanisms.core import FloatArray
 from proofs_tests.harness import Pair, PinnedNoise, Report, ScriptedNoise, check_fitted_surface
 from proofs_tests.mutants.mutant import Mutant, both_ways, enumerated
 from proofs_tests.mutants.queries import LAYOUT, Bits, encoded

@@ -8,9 +8,10 @@ import attrs
 import numpy as np
 
 from accountant import ReplaceOne
+from accountant.arrays import FloatArray
 from boosting import AdaBoost, ExponentialWeights, LazyBregman, Reweighted
-from boosting.measures import FloatArray, WholeArray
-from boosting.reweighted import start, step
+from boosting.measures import WholeArray
+from boosting.reweighted_sample import start, step
 from mechanisms import Slickness
 from proofs_tests.harness import Report, check_slickness
 from proofs_tests.harness.slickness import LabelledPoints, Lookup

@@ -22,8 +22,8 @@ from accountant import (
     Unbounded,
     UnsupportedCost,
 )
+from accountant.arrays import FloatArray
 from mechanisms import FiniteMechanism, Mechanism, NoiseSource, SeededNoise
-from mechanisms.core import FloatArray
 from proofs_tests.harness import ClaimViolated, Pair, Report, ScriptedNoise, check_learner
 from proofs_tests.harness.report import judged
 

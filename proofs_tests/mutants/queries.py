@@ -7,11 +7,12 @@ import attrs
 import numpy as np
 
 from accountant import ReplaceOne
+from accountant.arrays import FloatArray
 from boosting import LazyBregman
 from boosting.projection import capped_scaling
-from boosting.reweighted import Reweighted
+from boosting.reweighted_sample import Reweighted
 from learners import EncodedSample, Layout, Schema
-from learners.one_rule import ONE_RULE_ERRORS, OneRule
+from learners.votes.one_rules import ONE_RULE_ERRORS, OneRule
 from mechanisms import (
     ENTROPY_IMPROVEMENT,
     GINI_IMPROVEMENT,
@@ -24,11 +25,10 @@ from mechanisms import (
     Slickness,
     centred_mean,
 )
-from mechanisms.core import FloatArray
-from mechanisms.queries import WeightedCells, WeightedEdges, WeightedLeaves
+from mechanisms.queries.weighted_queries import WeightedCells, WeightedEdges, WeightedLeaves
 from proofs_tests.harness import Pair, Report, check_robust_sensitivity
 from proofs_tests.mutants.mutant import Mutant, both_ways
-from proofs_tests.support.weighted import Cells, Edges
+from proofs_tests.support.mechanisms.weighted import Cells, Edges
 
 Bits = tuple[int, int, int]
 """Two features and a label, each 0 or 1."""

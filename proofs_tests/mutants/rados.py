@@ -8,12 +8,21 @@ import attrs
 import numpy as np
 
 from accountant import ApproxDP, FeatureValue, FeatureValues
-from learners.coding import Coding
-from learners.rado_coding import RadoTable
-from learners.rado_features import class_moments
-from mechanisms import EdgeVectors, L2Sensitivity, Query, RandomRados, Vectors, column_moments, paired_rados, rados_over
-from mechanisms.core import FloatArray
-from mechanisms.rows import MemoryRows, Rows
+from accountant.arrays import FloatArray
+from learners.encoding.numeric_features import Coding
+from learners.rados.protected_columns import class_moments
+from learners.rados.rado_records import RadoTable
+from mechanisms import (
+    EdgeVectors,
+    L2Sensitivity,
+    Query,
+    RandomRados,
+    Vectors,
+    column_moments,
+    paired_rados,
+    rados_over,
+)
+from mechanisms.core.rows import MemoryRows, Rows
 from proofs_tests.harness import Pair, Report, check_mechanism, check_sensitivity
 from proofs_tests.mutants.mutant import Lawful, Mutant, both_ways
 

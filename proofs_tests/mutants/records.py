@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from accountant.arrays import FloatArray
 from learners import Categorical, LazyBoostClassifier, Schema
-from learners.columns import boxed
-from learners.labels import class_numbers
-from mechanisms.core import FloatArray
+from learners.tables.columns import boxed
+from learners.tables.labels import class_numbers
 from proofs_tests.harness import Report, check_records_alone
 from proofs_tests.mutants.mutant import Mutant
 

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import log_softmax
 
 from accountant import BoundedRange, PureDP, ReplaceOne
+from accountant.arrays import FloatArray
 from mechanisms import (
     Candidates,
     ExponentialKernel,
@@ -18,10 +19,9 @@ from mechanisms import (
     Query,
     RangeSensitivity,
     SeededNoise,
-    laws,
 )
-from mechanisms.core import FloatArray
 from mechanisms.quantiles import Tally
+from mechanisms.randomness import choice_probabilities
 from proofs_tests.harness import Pair, Report, ScriptedNoise, check_draws, check_mechanism, neighbours
 from proofs_tests.mutants.mutant import (
     Mutant,
@@ -181,7 +181,7 @@ def tree_split_scale(kappa_n: float, calibrated: bool) -> Report:
     scale = eta if calibrated else eta / (8.0 * zeta)
 
     def law(scores: Numbers) -> FloatArray:
-        return laws.exponential(np.array(scores), scale)
+        return choice_probabilities.exponential(np.array(scores), scale)
 
     pairs = both_ways([Pair((0.5, 0.5), (0.5 + 4.0 * zeta, 0.5 - 4.0 * zeta))])
     return check_mechanism(lawful("DPTopDownTree split", BoundedRange(8.0 * eta * zeta), law), pairs)

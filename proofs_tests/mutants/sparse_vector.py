@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from accountant import PureDP
-from mechanisms.core import FloatArray
+from accountant.arrays import FloatArray
 from proofs_tests.harness import Pair, Report, check_mechanism
 from proofs_tests.mutants.mutant import Mutant, Numbers, both_ways, lawful
 

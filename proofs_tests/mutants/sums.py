@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from accountant import ReplaceOne
+from accountant.arrays import FloatArray
 from mechanisms import L1Sensitivity, L2Sensitivity, LInfSensitivity, Query
-from mechanisms.core import FloatArray
 from proofs_tests.harness import Pair, Report, check_sensitivity, neighbours
 from proofs_tests.mutants.mutant import Mutant, Numbers
 

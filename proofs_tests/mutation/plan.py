@@ -19,22 +19,22 @@ def _prices(*names: str) -> tuple[str, ...]:
 
 
 PLAN: Final[Mapping[str, Subject]] = {
-    "accountant.rounding": Subject(_prices("rounding")),
-    "accountant._numbers": Subject(_prices("numbers")),
-    "accountant.gaussian": Subject(_prices("gaussian")),
-    "accountant.fixed_plans": Subject(_prices("fixed_plans")),
-    "accountant.curves": Subject(_prices("curves")),
-    "accountant.costs": Subject(_prices("costs")),
-    "accountant.composition": Subject(
+    "accountant.costs.rounding": Subject(_prices("rounding")),
+    "accountant.costs.converters": Subject(_prices("numbers")),
+    "accountant.costs.gaussian": Subject(_prices("gaussian")),
+    "accountant.composition.fixed_plans": Subject(_prices("fixed_plans")),
+    "accountant.costs.curves": Subject(_prices("curves")),
+    "accountant.costs.cost_kinds": Subject(_prices("costs")),
+    "accountant.composition.rules": Subject(
         _prices("composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
     ),
-    "accountant.advanced_rule": Subject(_prices("composition")),
-    "accountant.rules": Subject(_prices("composition")),
-    "accountant.adaptive_range": Subject(_prices("adaptive_range"), ("forget",)),
-    "accountant.dominating": Subject(_prices("dominating")),
-    "accountant.ranges_as_gaussian": Subject(_prices("ranges_as_gaussian")),
-    "accountant.plans": Subject(_prices("plans")),
-    "accountant.odometer": Subject(
+    "accountant.composition.advanced": Subject(_prices("composition")),
+    "accountant.composition.rule_names": Subject(_prices("composition")),
+    "accountant.composition.adaptive_range": Subject(_prices("adaptive_range"), ("forget",)),
+    "accountant.composition.dominating_pairs": Subject(_prices("dominating")),
+    "accountant.composition.ranges_as_gaussian": Subject(_prices("ranges_as_gaussian")),
+    "accountant.composition.plans": Subject(_prices("plans")),
+    "accountant.audit.odometer": Subject(
         _prices("odometer"),
         (
             *("from_spending", "odometer", "_by_theorem", "_shares", "top"),
@@ -43,14 +43,14 @@ PLAN: Final[Mapping[str, Subject]] = {
             *("Odometer._advanced", "Odometer._under"),
         ),
     ),
-    "accountant.gaussian_rule": Subject(_prices("gaussian_rule")),
-    "accountant.loss_distribution": Subject(_prices("loss_distribution")),
-    "accountant.calibration": Subject(_prices("calibration")),
-    "mechanisms.kernels": Subject(_prices("kernels")),
-    "mechanisms.sensitivity": Subject(_prices("sensitivity")),
-    "mechanisms.histograms": Subject(_prices("histograms")),
-    "mechanisms.group_queries": Subject(_prices("group_queries")),
-    "mechanisms.objective": Subject(
+    "accountant.composition.gaussian_sum": Subject(_prices("gaussian_rule")),
+    "accountant.composition.loss_distribution": Subject(_prices("loss_distribution")),
+    "accountant.composition.calibration": Subject(_prices("calibration")),
+    "mechanisms.core.kernels": Subject(_prices("kernels")),
+    "mechanisms.core.sensitivity": Subject(_prices("sensitivity")),
+    "mechanisms.queries.histograms": Subject(_prices("histograms")),
+    "mechanisms.queries.group_queries": Subject(_prices("group_queries")),
+    "mechanisms.gradients.objective_perturbation": Subject(
         _prices("objective"),
         (
             *tuple(
@@ -62,7 +62,7 @@ PLAN: Final[Mapping[str, Subject]] = {
             "deviation",
         ),
     ),
-    "mechanisms.logistic_loss": Subject(
+    "mechanisms.gradients.linear_losses": Subject(
         _prices("logistic_loss"), ("noise_that_gives", "curvature", "_share", "_Dense.gram")
     ),
     "mechanisms.quantiles": Subject(
@@ -74,22 +74,22 @@ PLAN: Final[Mapping[str, Subject]] = {
             "Candidates.between",
         ),
     ),
-    "mechanisms.leaf_labels": Subject(_prices("leaf_labels"), ("LeafLabelKernel.draw",)),
-    "mechanisms.parallel": Subject(_prices("parallel")),
-    "accountant.adjacency": Subject(_prices("adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
-    "accountant.charges": Subject(_prices("charges")),
-    "mechanisms.plain": Subject(_prices("mechanism_types")),
-    "mechanisms.robust": Subject(_prices("mechanism_types"), ("CertifiedMechanism.description",)),
-    "mechanisms.queries": Subject(_prices("queries")),
+    "mechanisms.selection.leaf_labels": Subject(_prices("leaf_labels"), ("LeafLabelKernel.draw",)),
+    "mechanisms.core.parallel": Subject(_prices("parallel")),
+    "accountant.costs.adjacency": Subject(_prices("adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
+    "accountant.ledger.charge_recorder": Subject(_prices("charges")),
+    "mechanisms.core.plain": Subject(_prices("mechanism_types")),
+    "mechanisms.core.robust": Subject(_prices("mechanism_types"), ("CertifiedMechanism.description",)),
+    "mechanisms.queries.weighted_queries": Subject(_prices("queries")),
     "mechanisms.additive": Subject(_prices("additive")),
-    "mechanisms.selection": Subject(_prices("selection")),
-    "mechanisms.gradients": Subject(_prices("gradients")),
-    "mechanisms.one_hot": Subject(_prices("one_hot")),
-    "mechanisms.rado_release": Subject(_prices("rado_release")),
-    "mechanisms.feature_fits": Subject(_prices("feature_fits")),
-    "mechanisms.feature_queries": Subject(_prices("feature_queries")),
-    "mechanisms.gradient_queries": Subject(_prices("gradient_queries")),
-    "mechanisms.rado_law": Subject(_prices("rado_law")),
-    "mechanisms.stopping": Subject(_prices("stopping")),
-    "mechanisms.tuning": Subject(_prices("tuning"), ("PrivateSelection.description", "_listed")),
+    "mechanisms.selection.noisy_choice": Subject(_prices("selection")),
+    "mechanisms.gradients.gradient_sums": Subject(_prices("gradients")),
+    "mechanisms.rados.one_hot": Subject(_prices("one_hot")),
+    "mechanisms.rados.noised_rados": Subject(_prices("rado_release")),
+    "mechanisms.gradients.feature_fits": Subject(_prices("feature_fits")),
+    "mechanisms.gradients.feature_queries": Subject(_prices("feature_queries")),
+    "mechanisms.gradients.tree_gradients": Subject(_prices("gradient_queries")),
+    "mechanisms.rados.column_distribution": Subject(_prices("rado_law")),
+    "mechanisms.selection.stopping": Subject(_prices("stopping")),
+    "mechanisms.selection.private_selection": Subject(_prices("tuning"), ("PrivateSelection.description", "_listed")),
 }

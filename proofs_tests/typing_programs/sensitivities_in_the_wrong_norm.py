@@ -3,9 +3,9 @@
 from accountant import ReplaceOne
 from boosting import Reweighted
 from learners import EncodedSample
-from learners.one_rule import one_rule_scores
+from learners.votes.one_rules import one_rule_scores
 from mechanisms import L2Sensitivity, LInfSensitivity, RangeSensitivity, RobustQuery, WeightedExponential
-from mechanisms.core import FloatArray
+from accountant.arrays import FloatArray
 
 Data = Reweighted[EncodedSample]
 

@@ -1,0 +1,252 @@
+"""The quick way through a sound chain: entries that say again what an entry before them said.
+
+Most charges differ from an earlier one in their total, their number and their time alone, and most releases in their
+numbers and their time. So the first of its sort is read, checked and kept as a template; a later one is written out
+from its template, with the number and the total that this reader expects, and compared with the line in the books.
+What is equal is canonical, and says what was checked before; anything else is left to the slow way, which reads it
+whole and names what is wrong. So nothing passes here that would not pass there, and a test compares the two.
+"""
+
+from typing import Final
+
+from accountant.audit.entry_checks import Replay, Terms
+from accountant.composition import Amount, amount_text
+from accountant.entries import Account, Charged, OpenCharge, Record, Released, parts_of, used_of
+
+TEMPLATES: Final = 4096
+"""Templates of each sort that are kept; when there are more, all are learned anew."""
+
+LONGEST_TEMPLATE: Final = 1 << 14
+"""Characters of a line that is kept: longer ones are rare, and many of them would fill the memory."""
+
+_DIGITS: Final = 19
+"""Of a time in nanoseconds, from 2001 to 2286; as long as all have so many, they sort as text."""
+
+_EARLIEST: Final = "1" + "0" * (_DIGITS - 1)
+
+_SCALE: Final = 4096
+"""Above the number of bits of any amount."""
+
+
+def _zeros(units: int) -> int:
+    """The number of zero bits that a number ends in."""
+    return (units & -units).bit_length() - 1 if units else _SCALE
+
+
+class _Purse:
+    """What an account may still be charged, in the units of this turn."""
+
+    __slots__ = ("account", "delta", "delta_before", "loss", "loss_before")
+
+    def __init__(self, account: Account, scale: int) -> None:
+        loss = account.ceiling.loss_units - account.committed.loss_units
+        delta = account.ceiling.delta_units - account.committed.delta_units
+        self.account = account
+        self.loss = self.loss_before = -1 if account.closed else loss >> scale
+        self.delta = self.delta_before = -1 if account.closed else delta >> scale
+
+    def drawn(self, scale: int) -> Amount:
+        """What was charged to it."""
+        return Amount((self.loss_before - self.loss) << scale, (self.delta_before - self.delta) << scale)
+
+
+class _Charge:
+    """A charge that was read once and found sound. What it costs is in the units of the turn it was used in last.
+
+    uses: how often it was met in that turn.  next: what followed it last.
+    """
+
+    __slots__ = ("delta", "head", "loss", "middle", "next", "purse", "tail", "terms", "turn", "uses", "zeros")
+
+    def __init__(self, parts: tuple[str, str, str], terms: Terms) -> None:
+        self.head, self.middle, self.tail = parts
+        self.terms, self.next, self.turn, self.uses = terms, self, -1, 0
+        self.loss, self.delta = terms.amount
+        self.zeros = min(_zeros(self.loss), _zeros(self.delta))
+        self.purse: _Purse
+
+
+class _Used:
+    """The end of a release that was read once and found sound."""
+
+    __slots__ = ("rounds", "simulated", "text")
+
+    def __init__(self, record: Released) -> None:
+        self.text = used_of(record)
+        self.rounds = sum(rounds for _, rounds in record.used)
+        self.simulated = any(not mechanism.private for mechanism, _ in record.used)
+
+
+class FastReader:
+    """Takes charges and releases in place of a `Replay`, which knows of them as soon as they are settled.
+
+    A turn lasts from one settlement to the next; the sub-budgets stay as they are for as long. In it, amounts are
+    counted in units of 2^scale: real ones end in many zero bits, and short numbers are quick.
+    """
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._charges: dict[str, _Charge] = {}
+        self._uses: dict[str, _Used] = {}
+        self._met: set[int] = set()
+        self._newest: _Charge | None = None
+        self._turn, self._begun, self._scale = 0, False, _SCALE
+        self._purses: dict[str, _Purse] = {}
+        self._bound: list[_Charge] = []
+        self._open: dict[int, Terms] = {}  # charges of this turn that wait for their release
+        self._loss, self._delta, self._delta_text = 0, 0, "0p0"
+        self._time = self._since = _EARLIEST
+
+    # --- charges ------------------------------------------------------------------------------------------
+
+    def charged(self, number: int, line: str) -> bool:
+        """Take charge `number` in, whose digest was checked. False: nothing was taken in."""
+        time, newest = line[-20:-1], self._newest
+        if not self._time <= time or not time.isdigit() or newest is None:
+            return False
+        template = newest.next  # what followed last time is the best guess
+        if not self._pays(template, number, line, time):
+            found = self._charges.get(_remainder(line))
+            if found is None or found is template or not self._pays(found, number, line, time):
+                return False
+            newest.next = template = found
+        self._newest = template
+        return True
+
+    def _pays(self, template: _Charge, number: int, line: str, time: str) -> bool:
+        """Take a charge in, if it is this template's and its account affords it."""
+        if not line.startswith(template.head):
+            return False
+        if template.turn != self._turn:
+            self._bind(template)
+        purse, loss, delta = template.purse, template.loss, template.delta
+        new_loss, new_delta = self._loss + loss, self._delta + delta
+        delta_text = amount_text(new_delta, self._scale) if delta else self._delta_text
+        if line != (
+            f'{template.head}{delta_text}","loss":"{amount_text(new_loss, self._scale)}'
+            f"{template.middle}{number}{template.tail}{time}}}"
+        ):
+            return False
+        if loss > purse.loss or delta > purse.delta:
+            return False
+        self._loss, self._delta, self._delta_text, self._time = new_loss, new_delta, delta_text, time
+        purse.loss -= loss
+        purse.delta -= delta
+        template.uses += 1
+        self._open[number] = template.terms
+        return True
+
+    # --- releases -----------------------------------------------------------------------------------------
+
+    def released(self, number: int, line: str) -> bool:
+        """Take release `number` in, whose digest was checked. False: nothing was taken in."""
+        end = line.find(',"used":')
+        used, time, who = self._uses.get(line[end:]), line[end - _DIGITS : end], line[10 : line.find(",")]
+        if used is None or not self._time <= time or not time.isdigit() or not who.isdigit() or len(who) > _DIGITS:
+            return False
+        charge = int(who)
+        if line != f'{{"charge":{charge},"kind":"released","number":{number},"time":{time}{used.text}':
+            return False
+        terms = self._open.get(charge)
+        if terms is None:
+            return self._released_late(charge, used, time)
+        if terms.why_not_release(used.rounds, terms.rounds, used.simulated):
+            return False
+        del self._open[charge]
+        self._note_release(terms, used, time)
+        return True
+
+    def _released_late(self, charge: int, used: _Used, time: str) -> bool:
+        """The same for a charge of an earlier turn, of which the state knows."""
+        replay = self._replay
+        terms, left = replay.terms.get(charge), replay.state.open.get(charge)
+        if terms is None or left is None or terms.why_not_release(used.rounds, left.rounds, used.simulated):
+            return False
+        del replay.terms[charge], replay.state.open[charge]
+        self._note_release(terms, used, time)
+        return True
+
+    def _note_release(self, terms: Terms, used: _Used, time: str) -> None:
+        self._time = time
+        if used.simulated and terms.announced is not False:
+            self._replay.simulated += 1
+
+    # --- templates ----------------------------------------------------------------------------------------
+
+    def learn(self, number: int, record: Record, line: str) -> None:
+        """Keep an entry that was taken in the slow way, and was found sound, as a template."""
+        if isinstance(record, Charged) and self._again(remainder := _remainder(line)):
+            if len(self._charges) == TEMPLATES:
+                self._charges.clear()
+            self._newest = _Charge(parts_of(record), self._replay.terms[number])
+            self._charges[remainder] = self._newest
+        elif isinstance(record, Released) and self._again(text := used_of(record)):
+            if len(self._uses) == TEMPLATES:
+                self._uses.clear()
+            self._uses[text] = _Used(record)
+
+    def _again(self, text: str) -> bool:
+        """Whether this was met before; what is met once only is not worth a template."""
+        if len(text) > LONGEST_TEMPLATE:
+            return False
+        if hash(text) in self._met:
+            return True
+        if len(self._met) == 16 * TEMPLATES:
+            self._met.clear()
+        self._met.add(hash(text))
+        return False
+
+    # --- turns --------------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Tell the state of everything that was taken in, before it takes an entry in itself."""
+        replay, state = self._replay, self._replay.state
+        for purse in self._purses.values():
+            purse.account.draw(purse.drawn(self._scale))
+        for template in self._bound:
+            replay.charges += template.uses
+            if template.uses:
+                replay.note_account(template.terms.account, template.uses)
+            replay.simulated += template.uses if template.terms.announced is False else 0
+        for number, terms in self._open.items():
+            replay.terms[number] = terms
+            payer = state.payer(terms.account)
+            state.open[number] = OpenCharge(terms.account, payer.path, terms.rounds, terms.amount)
+        if self._time != self._since:
+            state.time = int(self._time)
+        self._purses, self._bound, self._open = {}, [], {}
+        self._turn, self._begun = self._turn + 1, False
+
+    def go_on(self) -> None:
+        """Go on from where the state is now."""
+        time = str(self._replay.state.time)
+        self._time = self._since = time if len(time) == _DIGITS else _EARLIEST
+
+    def _begin(self, zeros: int) -> None:
+        total = self._replay.state.total
+        self._scale = min(self._scale, zeros, _zeros(total.loss_units), _zeros(total.delta_units))
+        self._loss, self._delta = total.loss_units >> self._scale, total.delta_units >> self._scale
+        self._delta_text, self._begun = amount_text(self._delta, self._scale), True
+
+    def _bind(self, template: _Charge) -> None:
+        """Use a template in this turn."""
+        if self._begun and template.zeros < self._scale:  # it counts in smaller units: all others must, too
+            self.settle()
+            self.go_on()
+        if not self._begun:
+            self._begin(template.zeros)
+        account = self._replay.state.payer(template.terms.account)
+        purse = self._purses.get(account.path)
+        if purse is None:
+            purse = self._purses[account.path] = _Purse(account, self._scale)
+        amount = template.terms.amount
+        template.loss, template.delta = amount.loss_units >> self._scale, amount.delta_units >> self._scale
+        template.purse, template.turn, template.uses = purse, self._turn, 0
+        self._bound.append(template)
+
+
+def _remainder(line: str) -> str:
+    """A charge's line without its total, number and time. Only a hint: a template found by it is compared whole."""
+    total = line.find('"after":')
+    behind, number = line.find("}", total), line.rfind(',"number":')
+    return line[:total] + line[behind:number] + line[line.find(",", number + 1) : -20]

@@ -1,0 +1,8 @@
+"""The report on a ledger: one HTML file that answers an auditor's questions. `report` makes it."""
+
+from accountant.audit.report.burn_down import moment
+from accountant.audit.report.chapters import ClaimText
+from accountant.audit.report.document import report
+from accountant.audit.report.page import shown
+
+__all__ = ["ClaimText", "moment", "report", "shown"]

@@ -1,0 +1,280 @@
+"""What an auditor asks of the books: are these the entries that were written, and do they add up?
+
+`verify` reads them once, oldest first, and never holds them all. It recomputes every digest, replays every sum in
+exact arithmetic, and lists what is wrong, a sentence per finding. LEDGER.md says what an entry may say.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from accountant.audit.entry_checks import Replay
+from accountant.audit.fast_reader import FastReader
+from accountant.costs import Unbounded, own_sources
+from accountant.entries import (
+    GENESIS,
+    LATEST,
+    LONGEST_LINE,
+    DamagedEntry,
+    Entry,
+    Record,
+    canonical,
+    follows,
+    kind_of,
+    line_of,
+    read,
+    visible,
+)
+
+MOST_ERRORS: Final = 100
+"""Findings that are kept; of any more, their number."""
+
+MOST_UNRELEASED: Final = 20
+"""Charges without a release that a note spells out; of any more, their number."""
+
+MOST_SOURCES: Final = 5
+"""Noise sources that a note names; of any more, their number."""
+
+MOST_CHARACTERS: Final = 300
+"""Of a finding."""
+
+EVERY: Final = 1000
+"""Entries after which `progress` is told."""
+
+_NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What reading and adding up nonsense may raise."""
+
+
+Verdict: TypeAlias = Literal["sound", "with caveats", "not sound"]
+"""with caveats: all sums are right, and yet the books are less than they look; see `Verification.caveats`."""
+
+_SAID: Final[Mapping[Verdict, str]] = {
+    "sound": "the books are sound",
+    "with caveats": "the books add up, WITH CAVEATS",
+    "not sound": "THE BOOKS ARE NOT SOUND",
+}
+
+
+@attrs.frozen
+class Verification:
+    """What a look through the books found.
+
+    errors: what must not be, a sentence each; the first hundred, then how many more.
+    notes: what is as it may be, and somebody should know.  entries: how many were read.
+    head: the digest of the last one, 64 zeros without any.
+    caveats: why books that add up are not plainly sound: nothing is promised, noise was simulated, or charges were
+      never released.
+    """
+
+    errors: tuple[str, ...]
+    notes: tuple[str, ...]
+    entries: int
+    head: str
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> bool:
+        """Whether digests, sums, ceilings and prices are right; whether that protects anybody is for `verdict`."""
+        return not self.errors
+
+    @property
+    def verdict(self) -> Verdict:
+        """ "sound" only where there is nothing wrong and no caveat."""
+        return "not sound" if self.errors else "with caveats" if self.caveats else "sound"
+
+    @property
+    def findings(self) -> list[tuple[str, str]]:
+        """What there is to say, the worst first: its kind ("error", "caveat" or "note") and a sentence."""
+        rest = (note for note in self.notes if note not in self.caveats)
+        listed = (("error", self.errors), ("caveat", self.caveats), ("note", rest))
+        return [(kind, sentence) for kind, sentences in listed for sentence in sentences]
+
+    def __str__(self) -> str:
+        first = f"{_SAID[self.verdict]}: {self.entries} entries, head {self.head}"
+        return "\n".join([first, *(f"  {kind}: {sentence}" for kind, sentence in self.findings)])
+
+
+def verify(
+    entries: Iterable[Entry],
+    *,
+    expect_head: str | None = None,
+    claims: Collection[str] | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Verification:
+    """Whether the books hold together: chain, sums, ceilings, prices, and what was released of what.
+
+    expect_head: a digest that an auditor kept; if no entry has it, these books are not the ones that it was taken from.
+    claims: the ids of all known claims; a charge that rests on another one is an error.
+    progress: called with the number of entries read so far, after every thousand and after the last.
+    """
+    audit = Audit(expect_head=expect_head, claims=claims)
+    rest, before = iter(entries), -1
+    while audit.entries > before:
+        before = audit.entries
+        audit.take(itertools.islice(rest, EVERY))
+        if progress is not None and audit.entries > before:
+            progress(audit.entries)
+    return audit.verification()
+
+
+class Audit:
+    """`verify`, some entries at a time. fast: False to read every entry whole, for comparison."""
+
+    def __init__(
+        self, *, expect_head: str | None = None, claims: Collection[str] | None = None, fast: bool = True
+    ) -> None:
+        self.entries, self.head = 0, GENESIS
+        self._due = 0  # the number of the next entry
+        self._errors: list[str] = []
+        self._more = 0
+        self._expected, self._seen = expect_head, -1  # how many entries there were when the expected head came by
+        self._replay = Replay(claims)
+        self._fast, self._learns = FastReader(self._replay), fast
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What was wrong so far."""
+        return tuple(self._errors)
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """The next entries."""
+        head, due, expected, offset = self.head, self._due, self._expected, self.entries - self._due
+        charged, released = self._fast.charged, self._fast.released
+        for entry in entries:
+            line, kind = entry.line, entry.kind
+            linked = follows(head, line, entry.digest)
+            if not (
+                linked
+                and entry.number == due
+                and ((kind == "charged" and charged(due, line)) or (kind == "released" and released(due, line)))
+            ):
+                self._due = due
+                self._read_whole(entry, linked)
+                offset += due - self._due
+                due = self._due
+            due += 1
+            head = entry.digest
+            if head == expected:
+                self._seen = offset + due
+        self.head, self._due, self.entries = head, due, offset + due
+
+    def _read_whole(self, entry: Entry, linked: bool) -> None:
+        """The slow way: what is wrong with an entry is said here, and only here."""
+        self._fast.settle()
+        where = f"entry {self._due}"
+        wrong = [] if linked else ["its digest does not match its content and the entry before it"]
+        try:
+            record = _readable(entry)
+            wrong += self._misplaced(entry, record)
+            wrong += self._replay.apply(self._due, record)
+            if self._learns and not wrong:
+                self._fast.learn(self._due, record, entry.line)
+        except DamagedEntry as error:
+            wrong.append(f"it cannot be read ({error})")
+        except _NONSENSE as error:
+            wrong.append(f"it cannot be added up ({type(error).__name__}: {error})")
+        self._fast.go_on()
+        for sentence in wrong:
+            self._note_error(f"{where}: {sentence}")
+
+    def _note_error(self, sentence: str) -> None:
+        if len(self._errors) < MOST_ERRORS:
+            self._errors.append(_plain(sentence))
+        else:
+            self._more += 1
+
+    def _misplaced(self, entry: Entry, record: Record) -> Iterator[str]:
+        """What is wrong with an entry's place, and with how its line is written."""
+        due, kind = self._due, kind_of(record)
+        if entry.number == due and entry.kind == kind and line_of(due, record) == entry.line:
+            return
+        said = json.loads(entry.line)
+        number = said.get("number")
+        placed = type(number) is int and number == entry.number
+        if not placed or number != due or kind != entry.kind:
+            yield (
+                f"it is numbered {number!r} and called {kind!r}, and stands as number {entry.number!r}, "
+                f"{entry.kind!r}, where number {due} is due"
+            )
+        if not _is_canonical(said, entry.line):
+            yield "its line is not canonical JSON"
+        elif type(number) is int and line_of(number, record) != entry.line:
+            yield "it says more than an entry of its kind, or says it otherwise"
+        if placed:
+            self._due = number  # so that one lost entry is one finding, and not one for each that follows
+
+    def verification(self) -> Verification:
+        """What was found."""
+        self._fast.settle()
+        self._fast.go_on()
+        errors = list(self._errors)
+        if self._more:
+            errors.append(f"and {self._more} more findings")
+        if self._replay.state.opened is None:
+            errors.append("the books were never opened")
+        if self._expected is not None and self._seen < 0:
+            errors.append(
+                f"the head is {self.head}, and no entry has the digest {self._expected!r} that was expected: "
+                "entries were cut off, or the books were rolled back or rewritten"
+            )
+        caveats = tuple(self._caveats())
+        return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats)
+
+    def _caveats(self) -> Iterator[str]:
+        yield from self._not_private()
+        if waiting := len(self._replay.state.open):
+            yield f"{waiting} of {self._replay.charges} charges without a release: they count as spent"
+
+    def _not_private(self) -> Iterator[str]:
+        replay = self._replay
+        if replay.state.opened is not None and isinstance(replay.state.budget, Unbounded):
+            yield "not private: these books promise nothing, as their budget is unbounded"
+        if replay.simulated:
+            yield f"{replay.simulated} of {replay.charges} charges drew simulated noise: their releases are not private"
+
+    def _notes(self) -> Iterator[str]:
+        if 0 <= self._seen < self.entries:
+            yield f"{self.entries - self._seen} entries were written since the expected head"
+        yield from self._not_private()
+        replay = self._replay
+        if own := own_sources(replay.sources):
+            names = ", ".join(map(repr, own[:MOST_SOURCES]))
+            names += f" and {len(own) - MOST_SOURCES} more" if len(own) > MOST_SOURCES else ""
+            yield _plain(f"noise came from {names}, no source of this library: that it is secure is its owner's word")
+        if replay.unlisted:
+            yield _plain(
+                f"{replay.unlisted} of {replay.charges} charges, the first to {replay.first_unlisted!r}, named neither "
+                "a sub-budget nor an announced label: the budget around the sub-budgets paid"
+            )
+        waiting = replay.state.open
+        for number, charge in itertools.islice(waiting.items(), MOST_UNRELEASED):
+            yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
+        if len(waiting) > MOST_UNRELEASED:
+            yield f"{len(waiting) - MOST_UNRELEASED} more charges were never released (they count)"
+
+
+def _readable(entry: Entry) -> Record:
+    """The entry, read. Raises DamagedEntry."""
+    if not isinstance(entry.line, str) or not entry.line.isascii():
+        raise DamagedEntry("its line is not a text in ASCII")
+    if len(entry.line) > LONGEST_LINE:
+        raise DamagedEntry(f"its line is longer than {LONGEST_LINE} characters")
+    record = read(entry)
+    if record.time >= LATEST:
+        raise DamagedEntry("its time is after the year 2286")
+    return record
+
+
+def _is_canonical(said: dict[str, object], line: str) -> bool:
+    try:
+        return canonical(said) == line
+    except ValueError:  # NaN, or a number beyond any float
+        return False
+
+
+def _plain(sentence: str) -> str:
+    """Fit to be printed, whatever the books say: a terminal obeys some characters."""
+    return visible(sentence if len(sentence) <= MOST_CHARACTERS else f"{sentence[:MOST_CHARACTERS]}…")

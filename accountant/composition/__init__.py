@@ -1,0 +1,92 @@
+"""How costs add up: rules that filter adaptive releases, theorems for plans, and loss distributions."""
+
+from accountant.composition import adaptive_range, fixed_plans
+from accountant.composition.advanced import (
+    AdvancedComposition,
+    TextbookComposition,
+)
+from accountant.composition.calibration import (
+    Target,
+    largest_eta,
+)
+from accountant.composition.dominating_pairs import (
+    bounded_range_profile,
+    grid_step,
+)
+from accountant.composition.gaussian_sum import (
+    GDPComposition,
+    least_mu,
+)
+from accountant.composition.loss_distribution import (
+    RELATIVE,
+    ComposedLosses,
+    from_atoms,
+)
+from accountant.composition.plans import (
+    ORDERED,
+    QUICK,
+    ROUTE_CLAIMS,
+    ROUTES,
+    Plan,
+    Price,
+    Step,
+)
+from accountant.composition.rule_names import (
+    composition_from_record,
+    own_rule,
+)
+from accountant.composition.rules import (
+    NOTHING,
+    Amount,
+    BasicComposition,
+    Composition,
+    NoBound,
+    UnsupportedBudget,
+    UnsupportedCost,
+    ZCDPComposition,
+    amount_from_record,
+    amount_record,
+    amount_text,
+    parallel,
+    readable,
+    told_apart,
+)
+
+__all__ = [
+    "NOTHING",
+    "ORDERED",
+    "QUICK",
+    "RELATIVE",
+    "ROUTES",
+    "ROUTE_CLAIMS",
+    "AdvancedComposition",
+    "Amount",
+    "BasicComposition",
+    "ComposedLosses",
+    "Composition",
+    "GDPComposition",
+    "NoBound",
+    "Plan",
+    "Price",
+    "Step",
+    "Target",
+    "TextbookComposition",
+    "UnsupportedBudget",
+    "UnsupportedCost",
+    "ZCDPComposition",
+    "adaptive_range",
+    "amount_from_record",
+    "amount_record",
+    "amount_text",
+    "bounded_range_profile",
+    "composition_from_record",
+    "fixed_plans",
+    "from_atoms",
+    "grid_step",
+    "largest_eta",
+    "least_mu",
+    "own_rule",
+    "parallel",
+    "readable",
+    "told_apart",
+]

@@ -1,0 +1,31 @@
+"""The ledger: the only place where protected data is opened, and only after the charge is written."""
+
+from accountant.ledger.account_names import (
+    unknown_label,
+)
+from accountant.ledger.charge_recorder import (
+    noted,
+)
+from accountant.ledger.durability import (
+    durable,
+)
+from accountant.ledger.ledger import (
+    Ledger,
+)
+from accountant.ledger.protected_data import (
+    Protected,
+    Sealed,
+)
+from accountant.ledger.reservation import (
+    Reservation,
+)
+
+__all__ = [
+    "Ledger",
+    "Protected",
+    "Reservation",
+    "Sealed",
+    "durable",
+    "noted",
+    "unknown_label",
+]

@@ -1,0 +1,454 @@
+"""The ledger: the only place where protected data is opened, and only after the charge is in the books."""
+
+import contextlib
+import functools
+import json
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Never, Self, TypeVar
+
+from accountant.audit import Statement, Verification, state, verify
+from accountant.composition import Amount, Composition, Plan, Price, TextbookComposition
+from accountant.costs import (
+    GDP,
+    ZCDP,
+    Adjacency,
+    ApproxDP,
+    BeyondFloats,
+    Budget,
+    Cost,
+    Description,
+    PureDP,
+    Spendable,
+    Unbounded,
+)
+from accountant.entries import MAIN, ROOT, Account, Entry, EntryStore, MemoryStore
+from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, LedgerMismatch, NotSpendable, SubBudgetRefused
+from accountant.ledger.account_names import unknown_label
+from accountant.ledger.protected_data import Protected, unseal
+from accountant.ledger.reservation import Reservation, declared_cost
+from accountant.ledger.writer import Bookkeeper
+
+if TYPE_CHECKING:
+    from accountant.audit import Odometer
+    from accountant.entries import Receipt, SigningKey
+
+D = TypeVar("D")
+R = TypeVar("R")
+
+
+class Ledger:
+    """One budget, one rule of composition, one adjacency; all fixed when it is opened.
+
+    budget: PureDP, ApproxDP or ZCDP; Unbounded for books that promise nothing, with NoBound.
+    composition: a rule that can keep it.  adjacency: the promise.
+    store: where entries go, which must be empty; in memory unless given.  See `Ledger.open` for durable ledgers.
+    Raises UnsupportedBudget where the rule cannot keep the budget.
+
+    >>> from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
+    >>> ledger = Ledger(ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    >>> ledger.spent
+    ApproxDP(epsilon=0.0, delta=1e-06)
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        *,
+        composition: Composition,
+        adjacency: Adjacency,
+        store: EntryStore | None = None,
+    ) -> None:
+        books = Bookkeeper(MemoryStore() if store is None else store)
+        if len(books.store):
+            raise ValueError("this store already holds entries; Ledger.open(url) goes on with books that exist")
+        books.open_new(budget, composition, adjacency)
+        self._set_up(books, ROOT, None)
+
+    def _set_up(self, books: Bookkeeper, path: str, signing_key: "SigningKey | None") -> None:
+        self._books, self._path, self.signing_key = books, path, signing_key
+        self._charged_to = path
+        # Fixed when the books are opened, so that a release need not ask for them.
+        self._rule, self._adjacency = books.state.rule, books.state.adjacency
+        self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        budget: Budget | None = None,
+        *,
+        composition: Composition | None = None,
+        adjacency: Adjacency | None = None,
+        expect_head: str | None = None,
+        signing_key: "SigningKey | None" = None,
+    ) -> Self:
+        """A durable ledger: begin one, or go on with the one that is there.
+
+        url: "sqlite:///study.db", or "postgresql+psycopg://user@host/database" for a team.
+        budget, composition, adjacency: needed to begin; for books that exist they may be left out, and must not differ.
+        expect_head: a digest that an auditor kept; it must occur in the books.
+        signing_key: what receipts are signed with.
+        Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
+        something else, LedgerBroken where the books do not hold together since their last checkpoint, and
+        LedgerUnavailable where the database does not answer.
+        """
+        from accountant.storage import SqlStore  # takes SQLAlchemy along, which ledgers in memory need not wait for
+
+        beginning = budget is not None and composition is not None and adjacency is not None
+        if budget is not None and composition is not None:
+            composition.ceiling(budget)  # refused before a file is made
+        store = SqlStore(url, "create" if beginning else "write")
+        try:
+            books = Bookkeeper(store)
+            books.resume(whole=expect_head is not None)
+            if books.state.opened is None:
+                if budget is None or composition is None or adjacency is None:
+                    raise LedgerMismatch(f"there is no ledger at {store.name}: give budget, composition and adjacency")
+                books.open_new(budget, composition, adjacency)
+            _refuse_other(books, budget, composition, adjacency)
+            # Every digest was computed anew on the way here, so one that is found is the one that was kept.
+            if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
+                raise LedgerMismatch(f"{expect_head} is nowhere in these books: they were cut off, or rolled back")
+        except BaseException:
+            store.close()
+            raise
+        ledger = cls.__new__(cls)
+        ledger._set_up(books, ROOT, signing_key)
+        return ledger
+
+    def close(self) -> None:
+        """Let go of the database. A ledger in memory has nothing to let go of."""
+        self._books.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- what an auditor reads; reading never changes anything -------------------------------------
+
+    @property
+    def budget(self) -> Budget:
+        """The budget it was opened with; of a sub-budget, what its ceiling amounts to, rounded up."""
+        whole = self._books.state.budget
+        return self._rule.guarantee(self._account.ceiling, whole) if self._path else whole
+
+    @property
+    def composition(self) -> Composition:
+        """The rule it was opened with."""
+        return self._rule
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The relation it promises."""
+        return self._adjacency
+
+    @property
+    def id(self) -> str:
+        """The random name of these books."""
+        opened = self._books.state.opened
+        assert opened is not None  # a ledger's books are open
+        return opened.id
+
+    @property
+    def account(self) -> str:
+        """The path of the sub-budget that this ledger draws on, "" for the whole budget."""
+        return self._path
+
+    @property
+    def spent(self) -> Budget:
+        """What has been charged so far, in the budget's kind, rounded up; δ′ and δ of the rule included."""
+        return self._rule.guarantee(self._fresh_account.drawn, self._books.state.budget)
+
+    @property
+    def remaining(self) -> Amount:
+        """What may still be charged, exactly, in the rule's own unit: Σε, Σε² or Σρ, and Σδ.
+
+        What is set aside for sub-budgets is not in it.
+        """
+        return self._fresh_account.left
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """All entries of these books, oldest first."""
+        return self._books.entries()
+
+    @property
+    def head(self) -> str:
+        """The digest of the newest entry: what an auditor keeps elsewhere."""
+        return self._books.store.head
+
+    def verify(self, *, expect_head: str | None = None) -> Verification:
+        """What is wrong with these books, and what an auditor should know. See
+        `accountant.audit.verification.verify`."""
+        return verify(self._books.store.read(), expect_head=expect_head)
+
+    def statement(self) -> Statement:
+        """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
+        entries, account = self._books.at_once(self._path)
+        spent = self._rule.guarantee(account.drawn, self._books.state.budget)
+        return state(entries, spent, self.budget, self._path)
+
+    def odometer(self) -> "Odometer":
+        """What these books come to at any δ, and by every other rule: for reading only, never to stop by."""
+        from accountant.audit import odometer
+
+        return odometer(self._books.store.read())
+
+    def receipt(self, number: int, *, bought: str | None = None) -> "Receipt":
+        """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry.
+
+        bought: SHA-256, in hexadecimal, of what the charge was for; the signature then vouches for that, too.
+        """
+        from accountant.entries import receipt
+
+        entry = next(iter(self._books.store.read(number)), None) if isinstance(number, int) and number >= 0 else None
+        if entry is None or entry.number != number:
+            raise ValueError(f"these books have no entry {number}")
+        return receipt(entry, self.id, bought=bought, key=self.signing_key)
+
+    def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
+        """Whether `reserve(plan, delta=delta)` would go through now."""
+        return self._fresh_account.affords(self._price(plan, delta)[0])
+
+    @property
+    def _account(self) -> Account:
+        return self._books.state.accounts[self._path]
+
+    @property
+    def _fresh_account(self) -> Account:
+        """With what other processes have charged."""
+        return self._books.account(self._path)
+
+    # --- sub-budgets ----------------------------------------------------------------------------------------
+
+    def allocate(self, name: str, share: Fraction | float | Budget) -> Self:
+        """Set a part of this budget aside; the ledger that draws on it, and on nothing else.
+
+        From then on, what is charged beside it must say so: by `labelled("main")`, or a label that was announced.
+        name: without "/"; what it is charged for is called "name/...".
+        share: of this budget, in (0, 1]; or a budget that its releases must keep by themselves.
+        Raises SubBudgetRefused where the name is taken or less is left, and UnsupportedBudget.
+        """
+        path = self._below(name)
+        if "/" in name or name == MAIN:
+            raise SubBudgetRefused(f"a sub-budget's name is a text without '/', and not {MAIN!r}, got {name!r}")
+        self._books.allocate(path, self._share(share))
+        return self._view(path)
+
+    def sub_budget(self, name: str) -> Self:
+        """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
+        path = self._below(name)
+        if path not in self._books.refresh().accounts:
+            raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
+        return self._view(path)
+
+    def close_account(self, name: str) -> Amount:
+        """Close a sub-budget for good; what it did not spend is this ledger's again, and returned.
+
+        Raises SubBudgetRefused where there is none, or where sub-budgets of its own are open.
+        """
+        return self._books.close_account(self._below(name))
+
+    def announce(self, label: str) -> Self:
+        """Announce a label, for good: where this budget has sub-budgets, charges under it may draw on the rest of it.
+
+        label: a path, as "pilot" or "pilot/first"; "pilot" covers all below it.  Returns `labelled(label)`.
+        Raises SubBudgetRefused where it is no path, or there is a sub-budget or a label of that name.
+        """
+        self._books.announce(self._below(label))
+        return self.labelled(label)
+
+    def labelled(self, label: str) -> Self:
+        """This ledger, its charges under a label: who they are for, where nobody allocated a sub-budget.
+
+        label: any path where this budget has no sub-budgets; else one that was announced, or "main", which says that
+        the rest of this budget itself pays.
+        Raises UnknownLabel.
+        """
+        path = self._below(label)
+        state = self._books.refresh()
+        if not state.lists(path, payer := state.payer(path)):
+            raise unknown_label(state, path, payer)
+        view = self._view(self._path)
+        view._charged_to = path
+        return view
+
+    def _below(self, name: str) -> str:
+        if not isinstance(name, str) or not name:
+            raise SubBudgetRefused(f"a sub-budget or a label is named by a text, got {name!r}")
+        return f"{self._path}/{name}" if self._path else name
+
+    def _share(self, share: Fraction | float | Budget) -> Amount:
+        if isinstance(share, PureDP | ApproxDP | ZCDP | GDP | Unbounded):
+            return self._rule.ceiling(share)
+        if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
+            raise SubBudgetRefused(f"share: expected a part of this budget in (0, 1], or a budget, got {share!r}")
+        return self._account.ceiling.scaled(Fraction(share))
+
+    def _view(self, path: str) -> Self:
+        view = type(self).__new__(type(self))
+        view._set_up(self._books, path, self.signing_key)
+        return view
+
+    # --- protecting and releasing ----------------------------------------------------------------------
+
+    def protect(self, content: D) -> Protected[D]:
+        """Seal data so that only this ledger, and its sub-budgets, can release anything from it."""
+        if isinstance(content, Protected):
+            raise TypeError("this data is protected already")
+        return Protected(content, self._books)
+
+    def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = MAIN) -> R:
+        """Check, charge, sample, mark as released; in this order.
+
+        mechanism: anything with a plain declared cost.  data: from this ledger's `protect`.
+        account: who or what the charge is for; "main" says no more than that this ledger pays.
+        Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch, NotSpendable, UnsupportedCost or what the mechanism's
+        own check raises, all before anything is charged. If sampling itself fails, the charge stays.
+        """
+        cost = declared_cost(mechanism)
+        content = self._admit(mechanism, data)
+        amount, steps = self._one_release(cost)
+        books = self._books
+        charge = books.charge(amount, self._label(account), mechanism.description.canonical, steps, "null", 1)
+        value = mechanism.sample(content)
+        books.mark_released(charge, "[]")
+        return value
+
+    def reserve(
+        self,
+        plan: Plan,
+        *,
+        adjacency: Adjacency,
+        delta: float = 0.0,
+        account: str = MAIN,
+        mechanism: Description | None = None,
+    ) -> Reservation:
+        """Charge a whole plan with one entry, and release its rounds one after another.
+
+        adjacency: the relation under which the plan's costs were proved.
+        mechanism: what the rounds will release, for the entry; what they really were is noted at the end.
+
+        delta: 0 charges the sum of the plan's costs under the ledger's rule. Above 0, on a ledger that adds
+        up (ε, δ), it charges `plan.cheapest(delta)` as one release: any composition theorem may be used inside
+        a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
+        Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch or UnsupportedCost, before anything is charged.
+        """
+        self._books.same_process()
+        self._promises(adjacency, "this plan")
+        if not isinstance(mechanism, Description | None):
+            raise NotSpendable("mechanism: expected what the books say of it, as in mechanism=m.description")
+        amount, price = self._price(plan, delta)
+        steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
+        announced = "null" if mechanism is None else mechanism.canonical
+        priced = "null" if price is None else _compact({"cost": price.best.as_dict(), "route": price.route})
+        number = self._books.charge(amount, self._label(account), announced, steps, priced, plan.rounds)
+        return Reservation(
+            self._books,
+            plan,
+            number,
+            self._admit,
+            amount=amount,
+            priced=price is not None,
+            private=mechanism is not None and mechanism.private,
+        )
+
+    def _label(self, account: str) -> str:
+        """The account of an entry: a path that begins with this ledger's own."""
+        return labelled(self._charged_to, account) if self._charged_to else account
+
+    def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
+        if not isinstance(plan, Plan):
+            raise NotSpendable(f"reserve takes a Plan, got {type(plan).__name__}: try Plan.of(cost, rounds=...)")
+        with self._within_floats(plan):
+            if delta == 0.0:
+                return plan.amount(self._rule), None
+            price = plan.cheapest(delta)
+            return self._rule.amount(price.best), price
+
+    def _price_one(self, cost: Cost) -> tuple[Amount, str]:
+        """What one release adds up to, and its step as the books write it."""
+        with self._within_floats(cost):
+            return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
+
+    @contextlib.contextmanager
+    def _within_floats(self, what: Cost | Plan) -> Iterator[None]:
+        """Name what is so dear that no number says how much."""
+        try:
+            yield
+        except BeyondFloats as error:
+            raise BeyondFloats(
+                f"{what!r:.200} comes to more {self._rule.unit} than any float holds, so no finite budget pays for it; "
+                "nothing was charged. Lower the cost or the number of rounds"
+            ) from error
+
+    def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
+        self._books.same_process()
+        content = unseal(data, self._books)
+        self._promises(mechanism.adjacency, type(mechanism).__name__)
+        mechanism.check(content)
+        if not callable(mechanism.sample):
+            raise NotSpendable(f"{type(mechanism).__name__}.sample is nothing that could be called")
+        return content
+
+    def _promises(self, adjacency: Adjacency, what: str) -> None:
+        if adjacency is not self._adjacency and adjacency != self._adjacency:
+            raise AdjacencyMismatch(f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}")
+
+    # --- a ledger exists once -------------------------------------------------------------------------------
+
+    def __sklearn_clone__(self) -> Self:
+        """`sklearn.clone` keeps the same ledger, so that every fit of a cross-validation pays."""
+        return self
+
+    def _refuse(self, what: str) -> Never:
+        remedy = "; open it there by its URL" if self._books.store.shared else ""
+        raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice{remedy}")
+
+    def __copy__(self) -> Never:
+        self._refuse("copied")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Never:
+        self._refuse("deep-copied")
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        self._refuse("pickled, nor sent to another process")
+
+    def __repr__(self) -> str:
+        whose = f" {self._path!r}" if self._path else ""
+        spent = self._rule.guarantee(
+            self._account.drawn, self._books.state.budget
+        )  # as last read: a repr asks no database
+        return f"<Ledger{whose} {self._rule.name}, {self._adjacency.name}: spent {spent} of {self.budget}>"
+
+
+def labelled(label: str, account: str) -> str:
+    """The account of an entry that is charged under a label: "main" is the label itself."""
+    return label if account == MAIN else f"{label}/{account}"
+
+
+EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
+
+
+def _refuse_other(
+    books: Bookkeeper, budget: Budget | None, composition: Composition | None, adjacency: Adjacency | None
+) -> None:
+    """Raise LedgerMismatch where the books promise something else than was asked for."""
+    state = books.state
+    asked = (("budget", budget, state.budget), ("composition", composition, state.rule))
+    for what, wanted, found in (*asked, ("adjacency", adjacency, state.adjacency)):
+        if wanted is not None and wanted != found:
+            raise LedgerMismatch(
+                f"{what}: these books were opened with {found!r}, not with {wanted!r}; it never changes. Leave it out, "
+                f"or open another ledger{EARLIER if isinstance(found, TextbookComposition) else ''}"
+            )
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

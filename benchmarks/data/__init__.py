@@ -1,0 +1,74 @@
+"""Data sets of benchmarks, and the figures that papers print."""
+
+from benchmarks.data import printed, splits
+from benchmarks.data.openml import (
+    OFFERED,
+    explained,
+    gathered,
+)
+from benchmarks.data.printed import (
+    EPSILONS,
+    HYPERPARAMETERS,
+    Setting,
+)
+from benchmarks.data.rado_domains import (
+    BOUNDS,
+    SOURCES,
+    Domain,
+    domain,
+)
+from benchmarks.data.random_feature_domains import (
+    MEDICAL,
+    RED,
+    WINE,
+    Regression,
+    medical,
+    min_max,
+    red_wine,
+    wine,
+)
+from benchmarks.data.splits import (
+    FOLDS,
+    PAPER,
+    TITLES,
+    Folds,
+    Holdouts,
+    Part,
+    Plan,
+    Split,
+    categorical,
+    found,
+)
+
+__all__ = [
+    "BOUNDS",
+    "EPSILONS",
+    "FOLDS",
+    "HYPERPARAMETERS",
+    "MEDICAL",
+    "OFFERED",
+    "PAPER",
+    "RED",
+    "SOURCES",
+    "TITLES",
+    "WINE",
+    "Domain",
+    "Folds",
+    "Holdouts",
+    "Part",
+    "Plan",
+    "Regression",
+    "Setting",
+    "Split",
+    "categorical",
+    "domain",
+    "explained",
+    "found",
+    "gathered",
+    "medical",
+    "min_max",
+    "printed",
+    "red_wine",
+    "splits",
+    "wine",
+]

@@ -1,0 +1,3 @@
+"""The experiments of 003 beside ours."""
+
+__all__ = []

@@ -1,0 +1,3 @@
+"""What the verification kit detects, and how long that takes."""
+
+__all__ = []

@@ -1,0 +1,29 @@
+"""Other libraries, each in an environment and a process of its own."""
+
+from benchmarks.peers.peer_costs import (
+    measured,
+)
+from benchmarks.peers.peer_data import (
+    arrays,
+    norm,
+)
+from benchmarks.peers.peer_environments import (
+    OURS,
+    present,
+)
+from benchmarks.peers.peer_systems import (
+    PEERS,
+    Entrant,
+    Promise,
+)
+
+__all__ = [
+    "OURS",
+    "PEERS",
+    "Entrant",
+    "Promise",
+    "arrays",
+    "measured",
+    "norm",
+    "present",
+]

@@ -1,0 +1,113 @@
+"""An interpreter for each peer, with exactly the packages that it is measured with.
+
+The one that runs this where it has them; else an environment made by `venv` and pip on first use, kept for later runs
+in the folder that EXCHEQUER_PEERS names, by default in the user's cache.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from benchmarks.runner import ABSENT, Line, Missing
+
+OURS: Final = "ours"
+"""Stands where a peer's name is asked for: it is measured by the interpreter that runs this."""
+
+SEARCHED: Final = "EXCHEQUER_PEERS"
+
+PINS: Final[dict[str, tuple[str, ...]]] = {
+    # diffprivlib 0.6.6 passes scikit-learn an argument that 1.8 has removed, and scipy one that 1.18 will remove.
+    "diffprivlib": ("diffprivlib==0.6.6", "numpy==2.4.6", "scipy==1.17.1", "scikit-learn==1.7.2"),
+    # What `interpret` adds to its core is plots and explainers of others.
+    "interpret": ("interpret-core==0.7.8", "numpy==2.4.6", "scipy==1.17.1", "scikit-learn==1.7.2", "pandas==3.1.1"),
+    "opendp": ("opendp==0.16.0", "numpy==2.4.6"),
+    "dp-accounting": ("dp-accounting==0.6.0", "numpy==2.4.6", "scipy==1.17.1"),
+}
+"""For Python 3.11 to 3.13."""
+
+STAMP: Final = "installed.txt"
+"""Written last, so an environment without it was interrupted."""
+
+
+def folder() -> Path:
+    """Where environments are kept."""
+    chosen = os.environ.get(SEARCHED)
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "exchequer" / "peers"
+
+
+def python_of(peer: str, folder: Path) -> Path:
+    """The interpreter that has a peer, a key of PINS, with its packages; made under `folder` where there is none.
+
+    Raises Missing with the remedy where pip cannot install them.
+    """
+    pins = PINS[peer]
+    if has(pins):
+        return Path(sys.executable)
+    place = place_of(peer, folder)
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    folder.mkdir(parents=True, exist_ok=True)
+    with _alone(place.with_name(f"{place.name}.lock")):
+        if not ((place / STAMP).exists() and python.exists()):
+            _make(peer, pins, place, python)
+    return python
+
+
+def place_of(peer: str, folder: Path) -> Path:
+    """Where a peer's environment is: another place for other packages, or for another Python."""
+    digest = hashlib.sha256(" ".join(PINS[peer]).encode()).hexdigest()[:8]
+    return folder / "{}-{}.{}-{}".format(peer, *sys.version_info[:2], digest)
+
+
+def present(peers: Iterable[str]) -> tuple[dict[str, Path], list[Line]]:
+    """The interpreters of those that are here or can be made, and a line for each that is absent.
+
+    peers: keys of PINS, and OURS.
+    """
+    found, lines = dict[str, Path](), list[Line]()
+    for peer in dict.fromkeys(peers):
+        try:
+            found[peer] = Path(sys.executable) if peer == OURS else python_of(peer, folder())
+        except Missing as error:
+            lines.append(Line(ABSENT, str(error)))
+    return found, lines
+
+
+def has(pins: Sequence[str]) -> bool:
+    """Whether this interpreter has exactly these versions."""
+    try:
+        return all(metadata.version(name) == version for name, version in (pin.split("==") for pin in pins))
+    except metadata.PackageNotFoundError:
+        return False
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """One process at a time: what another is installing is not an interrupted installation."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _make(peer: str, pins: Sequence[str], place: Path, python: Path) -> None:
+    shutil.rmtree(place, ignore_errors=True)
+    venv.create(place, with_pip=True)
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *pins]
+    done = subprocess.run(install, capture_output=True, text=True)
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or ["it did not say why"]
+        raise Missing(
+            f"{peer}: pip could not install {', '.join(pins)} ({said[-1]}). Run this again where a package registry is "
+            f"reachable, or run it by an interpreter that has them; {SEARCHED} names the folder of environments"
+        )
+    (place / STAMP).write_text("\n".join(pins) + "\n", encoding="utf-8")

@@ -1,0 +1,87 @@
+"""A worker: a process of a peer's interpreter that is asked one thing at a time."""
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any, Final, Self
+
+from benchmarks.runner import ROOT
+
+ONE_THREAD: Final = dict.fromkeys(
+    ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"), "1"
+)
+"""Everybody gets one core."""
+
+PATIENCE: Final = 30.0
+"""Seconds that a worker gets to end."""
+
+
+class Worker:
+    """Started by the first question, or by `start`. A context manager, which ends it."""
+
+    def __init__(self, module: ModuleType, python: Path) -> None:
+        """module: in `benchmarks.peers.workers`.  python: an interpreter that has what it imports."""
+        self._command = [str(python), "-m", module.__name__]
+        self._process: subprocess.Popen[str] | None = None
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # closed at exit
+        self._hello: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            try:
+                self._process.wait(0.0 if kind else PATIENCE)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            assert self._process.stdout is not None
+            self._process.stdout.close()
+        self._said.close()
+
+    def start(self) -> None:
+        """Let it begin to import; others may be started meanwhile."""
+        if self._process is None:
+            environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(ROOT)}
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._said}
+            self._process = subprocess.Popen(self._command, env=environment, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload]  # mypy does not match keywords from a dict
+
+    @property
+    def imports(self) -> float | None:
+        """What its imports take in memory, in MiB; None where the system does not tell."""
+        self._greeted()
+        return self._hello["imports"]  # type: ignore[no-any-return]  # a number or null, as JSON has it
+
+    def ask(self, **job: Any) -> dict[str, Any]:
+        """Its answer. Raises RuntimeError with what it wrote where it fails."""
+        self._greeted()
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(job) + "\n")
+        self._process.stdin.flush()
+        answer = self._answer()
+        if "error" in answer:
+            raise RuntimeError(f"{self._command[-1]} failed at {job}:\n{answer['error']}")
+        return answer
+
+    def _greeted(self) -> None:
+        self.start()
+        if not self._hello:
+            self._hello = self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            self._said.seek(0)
+            raise RuntimeError(f"{' '.join(self._command)} ended:\n{self._said.read()[-4000:]}")
+        return dict(json.loads(line))

@@ -1,0 +1,3 @@
+"""What we charge beside exact values and lower bounds."""
+
+__all__ = []

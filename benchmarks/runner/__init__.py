@@ -1,0 +1,75 @@
+"""How benchmarks run: parts, time, memory, reports, pictures, and the figures of the README."""
+
+from benchmarks.runner import suite
+from benchmarks.runner.catalogue import (
+    CATALOGUE,
+)
+from benchmarks.runner.memory import (
+    elsewhere,
+    peak,
+)
+from benchmarks.runner.partial_results import (
+    ROOT,
+    slug,
+)
+from benchmarks.runner.report import (
+    Cell,
+    Grid,
+    Line,
+    Measured,
+    Report,
+    Table,
+    at_least,
+    at_most,
+)
+from benchmarks.runner.run import (
+    ABSENT,
+    FAILED,
+    Missing,
+    Outcome,
+    run,
+    said,
+)
+from benchmarks.runner.suite import (
+    Benchmark,
+    Part,
+    Setting,
+)
+from benchmarks.runner.timing import (
+    Work,
+    in_turns,
+    limited,
+    seconds,
+    thread_counts,
+)
+
+__all__ = [
+    "ABSENT",
+    "CATALOGUE",
+    "FAILED",
+    "ROOT",
+    "Benchmark",
+    "Cell",
+    "Grid",
+    "Line",
+    "Measured",
+    "Missing",
+    "Outcome",
+    "Part",
+    "Report",
+    "Setting",
+    "Table",
+    "Work",
+    "at_least",
+    "at_most",
+    "elsewhere",
+    "in_turns",
+    "limited",
+    "peak",
+    "run",
+    "said",
+    "seconds",
+    "slug",
+    "suite",
+    "thread_counts",
+]

@@ -1,0 +1,94 @@
+"""The front page: every benchmark, what it reproduces, on which data, and how long it takes."""
+
+from typing import Final
+
+from benchmarks.data import OFFERED
+from benchmarks.runner.suite import Benchmark
+
+PAPER: Final = ("adult", "mushroom")
+"""Of 001's three, those that OpenML has."""
+
+DOMAINS: Final = tuple(name for name in OFFERED if name not in PAPER)
+
+CATALOGUE: Final = (
+    Benchmark(
+        "boosted-trees",
+        "The tables and figures of 001 (boosted 1-Rules and trees), the recommended learner, and what others reach.",
+        "Adult, Cod-RNA, Mushroom.",
+        10,
+        PAPER,
+    ),
+    Benchmark(
+        "halfspaces",
+        "003: error against records, margin, ε, flipped labels and dimension, beside what theory promises.",
+        "made-up points with a margin; Adult, Cod-RNA, Mushroom.",
+        8,
+        PAPER,
+    ),
+    Benchmark(
+        "rados",
+        "000: its tables, the honest cost of its DP-FEAT, noise on rados and on edges, hardness, speed.",
+        "twelve UCI domains, Adult, Mushroom.",
+        10,
+        (*PAPER, *DOMAINS),
+    ),
+    Benchmark(
+        "random-features",
+        "004: its tables and figures, what its noise really costs, and solvers at a true ε.",
+        "medical costs, wine quality.",
+        10,
+        ("wine-quality",),
+    ),
+    Benchmark(
+        "fairness",
+        "004, Table 2 and excess risk by group, with and without the noise that makes them.",
+        "medical costs, wine quality.",
+        3,
+        ("wine-quality",),
+    ),
+    Benchmark(
+        "ledger",
+        "Throughput, latency, growth and verification of the books, in memory, on SQLite and on PostgreSQL.",
+        "none.",
+        8,
+    ),
+    Benchmark(
+        "verification-kit",
+        "What the kit detects: mutants killed, the smallest miscalibration by samples, and the time it takes.",
+        "none.",
+        5,
+    ),
+    Benchmark(
+        "records-alone",
+        "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",
+        "Adult; made-up tables.",
+        3,
+        ("adult",),
+    ),
+    Benchmark(
+        "composition",
+        "ε at δ under every rule of composition against the number of rounds, beside dp-accounting's PLD.",
+        "none.",
+        2,
+    ),
+    Benchmark(
+        "peers",
+        "Ours beside diffprivlib, interpret's DP-EBM, OpenDP and dp-accounting, side by side in one run.",
+        "Adult, Cod-RNA, Mushroom.",
+        15,
+        PAPER,
+    ),
+    Benchmark(
+        "speed",
+        "The hot paths against the bound of the machine, 100 rounds on Adult beside peers, and 10^7 records.",
+        "Adult; made-up codes.",
+        4,
+        ("adult",),
+    ),
+    Benchmark(
+        "blocks",
+        "10^8 records from Parquet in bounded memory, what moves with Dask, and models that are the same everywhere.",
+        "made-up codes; breast cancer.",
+        5,
+    ),
+)

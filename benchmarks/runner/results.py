@@ -1,0 +1,111 @@
+"""`python -m benchmarks.runner.results --out DIR`: takes over full runs, and writes RESULTS.md and README's figures.
+
+What is taken over is each run's JSON, which holds all of its tables exactly, and its pictures, into benchmarks/results.
+RESULTS.md and the figures in README.md are made of these files alone, and a test sees that they are.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from benchmarks.runner.catalogue import CATALOGUE
+from benchmarks.runner.partial_results import ROOT
+from benchmarks.runner.readme import filled
+from benchmarks.runner.readme_figures import FIGURES
+from benchmarks.runner.report import Report, markdown
+from benchmarks.runner.run import ABSENT, FAILED, Outcome, drawn, outcome_of, said
+
+KEPT: Final = ROOT / "benchmarks" / "results"
+PAGE: Final = ROOT / "benchmarks" / "RESULTS.md"
+README: Final = ROOT / "README.md"
+
+
+def outcomes(folder: Path = KEPT) -> dict[str, Outcome]:
+    """The runs whose files are there, in the order of the catalogue."""
+    files = {each.name: folder / f"{each.name}.json" for each in CATALOGUE}
+    return {name: outcome_of(json.loads(file.read_text("utf-8"))) for name, file in files.items() if file.is_file()}
+
+
+def take_over(out: Path, into: Path = KEPT) -> list[str]:
+    """Take over full runs, drawn anew, and say what was left where it is: quick runs, and what did not run."""
+    left = []
+    into.mkdir(exist_ok=True)
+    for each in CATALOGUE:
+        file = out / each.name / f"{each.name}.json"
+        outcome = outcome_of(json.loads(file.read_text("utf-8"))) if file.is_file() else None
+        if outcome is None or outcome.quick or any(said(what, outcome.tables) for what in (ABSENT, FAILED)):
+            why = "no run" if outcome is None else "a quick run" if outcome.quick else "parts are missing"
+            left.append(f"{each.name}: {why}")
+            continue
+        pictures = into / each.name
+        shutil.rmtree(pictures, ignore_errors=True)
+        pictures.mkdir()
+        outcome = attrs.evolve(outcome, pictures=drawn(outcome.tables, pictures))
+        (into / file.name).write_text(outcome.text, encoding="utf-8")
+    return left
+
+
+def page(found: dict[str, Outcome]) -> str:
+    """RESULTS.md."""
+    rows = []
+    for each in CATALOGUE:
+        outcome = found.get(each.name)
+        if outcome is None:
+            rows.append((each.name, each.reproduces, "no run", "", "", ""))
+            continue
+        asked = [line.met for t in outcome.tables if isinstance(t, Report) for line in t.lines if line.met is not None]
+        verdict = f"{sum(asked)} of {len(asked)}" if asked else ""
+        when = f"{outcome.date}, {outcome.commit}"
+        link = f"[{each.name}](#{each.name})"
+        rows.append((link, each.reproduces, each.data, f"{outcome.seconds / 60:.1f} min", verdict, when))
+    head = ("benchmark", "what it is", "data", "took", "asked lines met", "run")
+    front = markdown("All benchmarks", head, rows)
+    parts = [f"# {name}\n\n{outcome.page(f'results/{name}/')}" for name, outcome in found.items()]
+    return "\n\n".join([INTRODUCTION, front, missed(found), *parts]) + "\n"
+
+
+INTRODUCTION: Final = """<!-- Made by `python -m benchmarks.runner.results`; do not edit. -->
+# Results
+
+Every table is of a full run of `python -m benchmarks NAME`; under each benchmark stand the day, the commit ("+": files
+differed from it), the machine and the versions. "Printed" is what the paper, or whoever claims it, prints; "ratio" is
+ours over that; "±" and "spread" are standard deviations, or half of the distance between quartiles where medians are
+shown. Seconds are this machine's; ratios were taken in one run."""
+
+
+def missed(found: dict[str, Outcome]) -> str:
+    """What was asked and not reached."""
+    lines = [
+        (name, table.title, line.what, str(line.found), line.asked)
+        for name, outcome in found.items()
+        for table in outcome.tables
+        if isinstance(table, Report)
+        for line in table.lines
+        if line.met is False
+    ]
+    if not lines:
+        return "Nothing that was asked was missed."
+    return markdown("Asked and missed", ("benchmark", "table", "line", "found", "asked"), lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.runner.results", description=__doc__)
+    parser.add_argument("--out", type=Path, help="where runs left their files; without it, what was taken over before")
+    options = parser.parse_args(arguments)
+    for line in take_over(options.out) if options.out else ():
+        print(f"left where it is: {line}", file=sys.stderr)
+    found = outcomes()
+    text, front = page(found), filled(README.read_text("utf-8"), found, FIGURES)
+    PAGE.write_text(text, encoding="utf-8")
+    README.write_text(front, encoding="utf-8")
+    print(f"wrote {PAGE.name} and the figures in {README.name} from {len(found)} runs", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""The hot paths against the bound of the machine."""
+
+__all__ = []

@@ -1,0 +1,253 @@
+"""`exchequer ledger verify`, `report` and `export`, and `exchequer verify-model`: what an auditor asks of the books."""
+
+import contextlib
+import datetime
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+import attrs
+import click
+
+from accountant import Entry, Unbounded
+from accountant.audit import Verdict, Verification, in_symbols, verify
+from accountant.audit.report import ClaimText, report
+from accountant.entries import Opened, PublicKey, read, whole_file, write_export
+from exchequer.commands.installed_claims import GROUP, known_claims
+from exchequer.commands.open_ledger import Books, reading, told
+from exchequer.commands.verify_model import Comparison, compare, read_claim
+from exchequer.console import output, refuse_overwriting
+
+if TYPE_CHECKING:
+    from accountant.audit.second_opinion import SecondOpinion
+
+SOUND, NOT_SOUND, WITH_CAVEATS = 0, 1, 3
+"""Exit codes; 2 is for input that nothing can be said about."""
+
+CODES: Final[Mapping[Verdict, int]] = {"sound": SOUND, "with caveats": WITH_CAVEATS, "not sound": NOT_SOUND}
+COLOURS: Final[Mapping[Verdict, str]] = {"sound": "green", "with caveats": "yellow", "not sound": "red"}
+
+SAID: Final[Mapping[Verdict, str]] = {
+    "sound": "sound",
+    "with caveats": "adds up, WITH CAVEATS",
+    "not sound": "NOT SOUND",
+}
+
+CONFIRMED: Final[Mapping[Verdict, str]] = {
+    "sound": "its claim is what the books say",
+    "with caveats": "its claim is what the books say, WITH CAVEATS",
+    "not sound": "NOT CONFIRMED by the books",
+}
+
+NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is installed (entry points of {GROUP})"
+NO_OPINION: Final = "no second opinion: it would add up entries that are not sound"
+NOTHING_TO_ADD: Final = "no second opinion: these books promise nothing, so there is no total to compare"
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+
+# --- verify ----------------------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Audited:
+    """What was found. second: what the other accountant says; None where nobody asked, or the books are not sound."""
+
+    verification: Verification
+    second: "SecondOpinion | None" = None
+
+    @property
+    def errors(self) -> tuple[str, ...]:
+        """What must not be, of both accountants."""
+        other = () if self.second is None else self.second.disagreements
+        return (*self.verification.errors, *(f"second opinion: {text}" for text in other))
+
+    @property
+    def result(self) -> Verification:
+        """The verification, with the errors of both accountants."""
+        return attrs.evolve(self.verification, errors=self.errors)
+
+    def code(self, strict: bool) -> int:
+        """The exit code. strict: caveats and notes count as findings."""
+        return NOT_SOUND if strict and self.result.findings else CODES[self.result.verdict]
+
+
+def digest(text: str | None) -> str | None:
+    """A digest as somebody kept it. Raises ValueError."""
+    if text is None:
+        return None
+    kept = text.strip().lower()
+    if not _DIGEST.fullmatch(kept):
+        raise ValueError(f"--expect-head: expected 64 hexadecimal digits, got {text!r}")
+    return kept
+
+
+def audited(books: Books, claims: dict[str, ClaimText] | None, expect_head: str | None, second: bool) -> Audited:
+    """Verify the books, and ask for the second opinion where they are sound."""
+    failures: list[str] = []
+    with output.entries_bar("verifying", len(books)) as progress:
+        found = verify(told(books, failures), expect_head=expect_head, claims=claims, progress=progress)
+    notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
+    why_not = NO_OPINION if found.errors or failures else NOTHING_TO_ADD if _promise_nothing(books) else ""
+    if second and why_not:
+        notes.append(why_not)
+    found = attrs.evolve(found, errors=(*failures, *found.errors), notes=tuple(notes))
+    return Audited(found, _second_opinion(books) if second and not why_not else None)
+
+
+def _promise_nothing(books: Books) -> bool:
+    """Whether sound books have no budget that could be kept."""
+    opened = read(books[0])
+    return isinstance(opened, Opened) and isinstance(opened.budget, Unbounded)
+
+
+def _second_opinion(books: Books) -> "SecondOpinion":
+    from accountant.audit.second_opinion import second_opinion  # it takes dp-accounting along, where that is installed
+
+    return second_opinion(books)
+
+
+def verify_ledger(location: str, expect_head: str | None, *, second: bool, strict: bool, as_json: bool) -> int:
+    """Print what is wrong with the books, and what somebody should know; the exit code."""
+    expected = digest(expect_head)
+    with reading(location) as books:
+        found = audited(books, known_claims(), expected, second)
+    code = found.code(strict)
+    if as_json:
+        _print_json({"ledger": books.name, **_as_dict(found), "strict": strict, "exit_code": code})
+        return code
+    _verdict(found, books.name)
+    if found.second is not None:
+        _print_opinion(found.second)
+    if strict and code and not found.errors:
+        output.paragraph("\n--strict: caveats and notes count as findings.")
+    return code
+
+
+def _as_dict(found: Audited) -> dict[str, object]:
+    return {
+        "sound": found.result.sound,
+        "verdict": found.result.verdict,
+        "entries": found.result.entries,
+        "head": found.result.head,
+        "errors": list(found.errors),
+        "caveats": list(found.result.caveats),
+        "notes": list(found.result.notes),
+        "second_opinion": None if found.second is None else found.second.as_dict(),
+    }
+
+
+def _verdict(found: Audited, name: str) -> None:
+    result = found.result
+    output.title(f"{name}: {SAID[result.verdict]}, {result.entries} entries", COLOURS[result.verdict])
+    output.facts([*result.findings, ("head", result.head)])
+
+
+def _print_opinion(second: "SecondOpinion") -> None:
+    output.heading(f"A second opinion, at delta {second.delta:g}: it {'agrees' if second.agrees else 'DISAGREES'}")
+    output.table(["accountant", "epsilon", "delta", ""], second.rows(), numbers=["epsilon", "delta"])
+    for text in second.explanations:
+        output.paragraph(text)
+
+
+# --- report and export -----------------------------------------------------------------------------------------
+
+
+def write_report(location: str, out: Path, title: str | None, *, second: bool, force: bool) -> int:
+    """Write the report; the exit code is that of `verify_ledger`."""
+    refuse_overwriting(out, force)
+    claims = known_claims()
+    with reading(location) as books:
+        found = audited(books, claims, None, second)
+        text = report(
+            told(books, []),
+            verification=found.verification,
+            claims=claims,
+            second_opinion=found.second,
+            title=title or f"Privacy report on {books.name}",
+            made=datetime.datetime.now(datetime.UTC),
+        )
+    with whole_file(out) as file:
+        file.write(text)
+    _verdict(found, books.name)
+    output.paragraph(f"The report is in {out}.")
+    return found.code(strict=False)
+
+
+def write_books(location: str, out: str, *, force: bool) -> None:
+    """Write all entries as JSON Lines, sound or not. out: a path, or "-" for standard output."""
+    if out != "-":
+        refuse_overwriting(Path(out), force)
+    with reading(location) as books, output.entries_bar("exporting", len(books)) as progress, _target(out) as file:
+        header = write_export(_counted(books, progress), file)
+    output.note(f"{header.entries} entries of {books.name}, head {header.head}")
+
+
+@contextlib.contextmanager
+def _target(out: str) -> Iterator[IO[str]]:
+    if out == "-":
+        yield sys.stdout
+        return
+    with whole_file(out) as file:
+        yield file
+
+
+def _counted(books: Books, progress: Callable[[int], None]) -> Iterator[Entry]:
+    for number, entry in enumerate(books, 1):
+        progress(number)
+        yield entry
+
+
+# --- verify-model ----------------------------------------------------------------------------------------------
+
+
+def verify_model(model: Path, location: str, public_key: Path | None, *, as_json: bool) -> int:
+    """Compare what a model says about its cost with the books; the exit code."""
+    claim = read_claim(model)
+    failures: list[str] = []
+    try:
+        key = None if public_key is None else PublicKey.load(public_key)
+        with reading(location) as books, output.entries_bar("reading", len(books)) as progress:
+            found = compare(claim, told(books, failures), public_key=key, progress=progress)
+    except ImportError as error:
+        raise ValueError(str(error)) from error
+    found = attrs.evolve(found, errors=(*failures, *found.errors))
+    if as_json:
+        _print_json({"model": str(model), "ledger": books.name, **_comparison(found)})
+    else:
+        _print_comparison(found, model, books.name)
+    return CODES[found.result.verdict]
+
+
+def _comparison(found: Comparison) -> dict[str, object]:
+    costs = {"fit": found.fit, "spent": found.spent, "budget": found.budget}
+    return {
+        "sound": found.sound,
+        "verdict": found.result.verdict,
+        "compared": found.compared,
+        "bound": found.bound,
+        **{name: None if cost is None else cost.as_dict() for name, cost in costs.items()},
+        "errors": list(found.errors),
+        "caveats": list(found.caveats),
+        "notes": list(found.notes),
+        "entries": found.entries,
+        "head": found.head,
+    }
+
+
+def _print_comparison(found: Comparison, model: Path, name: str) -> None:
+    verdict = found.result.verdict
+    output.title(f"{model}: {CONFIRMED[verdict]}, {name}", COLOURS[verdict])
+    costs = (("its charges cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))
+    output.facts([(what, in_symbols(cost)) for what, cost in costs if cost is not None])
+    if found.sound:
+        word = "the key that signed its receipts" if found.bound else "whoever saved the file"
+        output.paragraph(f"That these charges bought this model, and no other, is the word of {word}.")
+    output.facts([*found.result.findings, ("head", found.head)])
+
+
+def _print_json(record: dict[str, object]) -> None:
+    click.echo(json.dumps(record, indent=1, allow_nan=False))

@@ -1,0 +1,395 @@
+"""The commands of `exchequer ledger`, and `exchequer verify-model`: their options and their help.
+
+Like `exchequer.cli`, this imports what a command does when it runs, and not before.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., object])
+
+ENVIRONMENT = "EXCHEQUER_LEDGER"
+"""The environment variable that stands in for LEDGER where it is the only argument."""
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+OUT = click.Path(dir_okay=False, path_type=Path)
+
+LEDGER = click.argument("ledger", envvar=ENVIRONMENT)
+AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
+FORCE = click.option("--force", is_flag=True, help="Replace --out if it exists.")
+SECOND_OPINION = click.option(
+    "--second-opinion",
+    is_flag=True,
+    help="Have an independent accountant add up the same entries: Google's dp-accounting, from "
+    "pip install 'exchequer[pld]'.",
+)
+
+
+def payer_options(command: F) -> F:
+    """Decorate a command with the ledger that pays, an account of it, and the key that signs."""
+    payer = click.option(
+        "--ledger",
+        envvar=ENVIRONMENT,
+        show_envvar=True,
+        help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without "
+        "it, a ledger of its own is opened for this run. Not with --seed: it would pay for a simulation.",
+    )
+    account = click.option(
+        "--account",
+        help="With --ledger: the sub-budget that pays, or a label; where there are sub-budgets, main or one that "
+        "`exchequer ledger label` announced.",
+    )
+    said = "With --ledger: key to sign the receipts; see `exchequer ledger key`."
+    return payer(account(click.option("--signing-key", type=FILE, help=said)(command)))
+
+
+def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | None) -> None:
+    """Raise UsageError for options of a ledger without one."""
+    if ledger is None and (account is not None or signing_key is not None):
+        raise click.UsageError("--account and --signing-key go with --ledger")
+
+
+def refuse_simulated(ledger: str | None, seed: int | None) -> None:
+    """Raise UsageError for a simulation that a ledger would be charged for."""
+    if ledger is not None and seed is not None:
+        raise click.UsageError(
+            "--seed simulates, which is not private, and --ledger would be charged for it for good; nothing was "
+            f"charged. Leave out --seed for a private model, or simulate without --ledger and without {ENVIRONMENT}"
+        )
+
+
+SEED = click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Simulate with this seed, a whole number from 0: repeatable, but NOT private, and the statement says so. "
+    "Without it the noise is secure and differs in every run.",
+)
+NO_HEADER = click.option(
+    "--no-header",
+    is_flag=True,
+    help="The file has no line with column names: its columns are the schema's in order, then the label.",
+)
+ACCOUNT = "Path of a sub-budget, as team-a or team-a/first."
+
+
+@click.group("ledger")
+def ledger() -> None:
+    """Open, share out and audit durable ledgers.
+
+    A durable ledger is a database that says who spent how much privacy on what. Every entry is chained to the one
+    before it, so whoever keeps the digest of the newest one, the head, will see if any of them was changed.
+
+    LEDGER is a URL, sqlite:///study.db or postgresql+psycopg://user@host/database, or the path of a SQLite file that
+    exists; for commands that only read, also the path of what `exchequer ledger export` wrote. Where it is the only
+    argument, the environment variable EXCHEQUER_LEDGER stands in for it.
+
+    \b
+    From the beginning to the audit:
+      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
+      exchequer ledger allocate study.db team-a --share 0.5
+      exchequer train people.csv --schema people.toml --epsilon 1 --ledger study.db --account team-a --out model.json
+      exchequer ledger show study.db
+      exchequer ledger verify study.db --second-opinion
+      exchequer ledger report study.db --out report.html
+
+    \b
+    Exit codes:
+      0  all is well: the books are sound, the model's claim is theirs, the plan fits, it was done
+      1  the answer is no: the books are not sound, the claim is not theirs, the plan does not fit
+      2  there is no answer: no such ledger, a file that cannot be read, wrong input, or a refusal; nothing was done
+      3  with caveats (verify, report, verify-model): all sums are right, but noise was simulated, nothing is promised,
+         or charges were never released
+    """
+
+
+# --- the budget, and its parts ---------------------------------------------------------------------------------
+
+
+@ledger.command("open")
+@LEDGER
+@click.option("--epsilon", type=float, help="The budget, above 0; 1 is a strong promise, 10 a weak one.")
+@click.option("--delta", type=float, help="With --epsilon: probability that the promise may fail. Default: 0, never.")
+@click.option("--rho", type=float, help="The budget in zCDP instead, above 0.")
+@click.option("--mu", type=float, help="The budget in Gaussian differential privacy instead, above 0.")
+@click.option(
+    "--composition",
+    type=click.Choice(["basic", "advanced", "zcdp", "gdp"]),
+    help="How costs add up: basic adds epsilons, advanced and zcdp add rhos, gdp squares of mus, "
+    "which is exact where all noise is Gaussian, and takes nothing else. Default: basic, with --rho zcdp, with --mu "
+    "gdp.",
+)
+@click.option("--delta-prime", type=float, help="With advanced: the part of delta that this rule costs, above 0.")
+@click.option(
+    "--adjacency",
+    metavar="RELATION",
+    help="What the promise hides: add-remove-one that a record is there; replace-one what it says, while the number of "
+    "records is public; feature-value:COLUMN one entry of that column, counted from 0, feature-values:COLUMN,COLUMN "
+    "a record's entries of several. Default: add-remove-one.",
+)
+def open_(
+    ledger: str,
+    epsilon: float | None,
+    delta: float | None,
+    rho: float | None,
+    mu: float | None,
+    composition: str | None,
+    delta_prime: float | None,
+    adjacency: str | None,
+) -> None:
+    """Begin a durable ledger, with a budget that never changes.
+
+    Where there is a ledger already, it is left as it is: this is refused if it promises something else. Prints the id
+    and the head, which should be kept elsewhere.
+
+    \b
+    Examples:
+      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
+      exchequer ledger open postgresql+psycopg://team@db.example/study --rho 0.5 --adjacency replace-one
+    """
+    from exchequer.commands import spend_plan as work
+
+    budget, rule = work.budget_of(epsilon, delta, rho, mu), work.rule_of(composition, delta_prime)
+    work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency))
+
+
+@ledger.command()
+@click.argument("ledger")
+@click.argument("name")
+@click.option("--share", help="This part of the budget above, above 0 to 1; 0.25 and 1/3 are taken exactly.")
+@click.option("--epsilon", type=float, help="Or this much: epsilon, above 0.")
+@click.option("--delta", type=float, help="With --epsilon: delta. Default: 0.")
+@click.option("--rho", type=float, help="Or this much: rho, above 0.")
+@click.option("--mu", type=float, help="Or this much: mu, above 0.")
+@click.option("--account", default="", help="The sub-budget that it is taken from. Default: the whole budget.")
+def allocate(
+    ledger: str,
+    name: str,
+    share: str | None,
+    epsilon: float | None,
+    delta: float | None,
+    rho: float | None,
+    mu: float | None,
+    account: str,
+) -> None:
+    """Set a part of a budget aside: the sub-budget NAME.
+
+    Charges to NAME, or to NAME/anything, draw on it and on nothing else; others cannot touch it.
+
+    \b
+    Examples:
+      exchequer ledger allocate study.db team-a --share 0.25
+      exchequer ledger allocate study.db first --epsilon 0.1 --account team-a
+    """
+    from exchequer.commands import spend_plan as work
+
+    work.allocate(ledger, name, work.part_of(share, work.budget_of(epsilon, delta, rho, mu)), account)
+
+
+@ledger.command()
+@click.argument("ledger")
+@click.argument("name")
+def label(ledger: str, name: str) -> None:
+    """Announce the label NAME: from now on, charges to NAME, or to NAME/anything, may draw on what is not set aside:
+    of the sub-budget that NAME begins with, or else of the whole budget.
+
+    A ledger without sub-budgets takes any label. One that has some refuses names that are neither a sub-budget's nor
+    announced, as they may be misspelt, and others would pay. The label main needs no announcement.
+
+    \b
+    Examples:
+      exchequer ledger label study.db pilot
+      exchequer train people.csv --schema people.toml --epsilon 1 --ledger study.db --account pilot --out model.json
+    """
+    from exchequer.commands import spend_plan as work
+
+    work.announce(ledger, name)
+
+
+@ledger.command()
+@click.argument("ledger")
+@click.argument("name")
+def close(ledger: str, name: str) -> None:
+    """Close the sub-budget NAME for good; what it did not spend goes back to the budget above.
+
+    NAME is its path: the sub-budget first of team-a is team-a/first. Sub-budgets of its own must be closed before.
+
+    \b
+    Example:
+      exchequer ledger close study.db team-a
+    """
+    from exchequer.commands import spend_plan as work
+
+    work.close(ledger, name)
+
+
+@ledger.command()
+@LEDGER
+@click.option(
+    "--mechanism",
+    "mechanisms",
+    multiple=True,
+    required=True,
+    metavar="KIND:NUMBERS[@ROUNDS]",
+    help="A cost, as pure-dp:EPS, approx-dp:EPS,DELTA, laplace-dp:EPS, zcdp:RHO, bounded-range:EPS or gdp:MU. "
+    "With @ROUNDS it is repeated so often, else --rounds times. Give it several times for a mixed plan.",
+)
+@click.option("--rounds", type=int, default=1, show_default=True, help="How often it is released, from 1 to 100000.")
+@click.option(
+    "--delta",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Above 0, on a ledger that adds up epsilon and delta: charge the plan as one thing, at the best price that "
+    "any theorem gives at this delta, as `exchequer train` does. At 0 its rounds are added up by the ledger's rule.",
+)
+@click.option("--account", default="", help="Who would be charged. Default: the whole budget.")
+@AS_JSON
+def price(ledger: str, mechanisms: tuple[str, ...], rounds: int, delta: float, account: str, as_json: bool) -> None:
+    """Say what a plan would cost on this ledger, and what would be left. Spends nothing.
+
+    Ends with 0 if the plan fits, and with 1 if it would be refused.
+
+    \b
+    Examples:
+      exchequer ledger price study.db --mechanism pure-dp:0.1@5
+      exchequer ledger price study.db --mechanism bounded-range:0.01 --rounds 100 --delta 1e-6 --account team-a
+    """
+    from exchequer.commands import spend_plan as work
+
+    click.get_current_context().exit(work.price(ledger, mechanisms, rounds, delta, account, as_json=as_json))
+
+
+@ledger.command()
+@click.argument("file", type=OUT)
+def key(file: Path) -> None:
+    """Make a key to sign receipts with, in FILE; the public key goes to FILE.pub.
+
+    Models that are trained with `--signing-key FILE` carry receipts that say who gave them.
+
+    \b
+    Example:
+      exchequer ledger key study.key
+    """
+    from exchequer.commands import spend_plan as work
+
+    work.make_key(file)
+
+
+# --- the audit -------------------------------------------------------------------------------------------------
+
+
+@ledger.command()
+@LEDGER
+@click.option("--account", default="", help=f"Show this sub-budget only. {ACCOUNT}")
+@click.option(
+    "--entries", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the newest entries."
+)
+@AS_JSON
+def show(ledger: str, account: str, entries: int, as_json: bool) -> None:
+    """Print what was spent, what each account has left, and the newest entries. Writes nothing.
+
+    \b
+    Examples:
+      exchequer ledger show study.db
+      exchequer ledger show study.db --account team-a --entries 50
+    """
+    from exchequer.commands import show_ledger as work
+
+    work.show_ledger(ledger, account, entries, as_json=as_json)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: these books must have had it once.")
+@SECOND_OPINION
+@click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
+@AS_JSON
+def verify(ledger: str, expect_head: str | None, second_opinion: bool, strict: bool, as_json: bool) -> None:
+    """Check the books: every digest, every sum, every ceiling, every price.
+
+    Reads each entry once, writes nothing, and adds up in exact arithmetic. Ends with 0 if the books are sound, with 1
+    if not, and with 3 if all sums are right and yet there is a caveat: simulated noise, a budget that promises nothing,
+    or charges without a release. Notes are about what else is worth knowing, and change no exit code.
+
+    \b
+    Examples:
+      exchequer ledger verify study.db --second-opinion
+      exchequer ledger verify books.jsonl --expect-head 4be02dd5...
+    """
+    from exchequer.commands import audit_ledger as work
+
+    code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
+    click.get_current_context().exit(code)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--out", type=OUT, required=True, help="Where the report goes, as HTML.")
+@click.option("--title", help="What it is called. Default: after the ledger.")
+@SECOND_OPINION
+@FORCE
+def report(ledger: str, out: Path, title: str | None, second_opinion: bool, force: bool) -> None:
+    """Write a report for people: one HTML file that needs no network, and prints well.
+
+    It says what is promised, how the budget was spent and by whom, what that rests on, and what `exchequer ledger
+    verify` found. Ends with 1 if the books are not sound, and with 3 if they add up with caveats, as `verify` does; the
+    report is written all the same.
+
+    \b
+    Example:
+      exchequer ledger report study.db --out report.html --second-opinion
+    """
+    from exchequer.commands import audit_ledger as work
+
+    code = work.write_report(ledger, out, title, second=second_opinion, force=force)
+    click.get_current_context().exit(code)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--out", required=True, metavar="FILE", help="Where the entries go, as JSON Lines; - prints them.")
+@FORCE
+def export(ledger: str, out: str, force: bool) -> None:
+    """Write all entries to a file that can be verified anywhere, with SHA-256 and a JSON parser alone.
+
+    They are written as they are, sound or not. No ledger can be opened on an export.
+
+    \b
+    Examples:
+      exchequer ledger export study.db --out books.jsonl
+      exchequer ledger verify books.jsonl
+    """
+    from exchequer.commands import audit_ledger as work
+
+    work.write_books(ledger, out, force=force)
+
+
+@click.command("verify-model")
+@click.argument("model", type=FILE)
+@click.option(
+    "--ledger",
+    required=True,
+    envvar=ENVIRONMENT,
+    show_envvar=True,
+    help="The ledger that it was charged to: a URL, a SQLite file, or an export.",
+)
+@click.option("--public-key", type=FILE, help="The key, in PEM, that all of its receipts must be signed with.")
+@AS_JSON
+def verify_model(model: Path, ledger: str, public_key: Path | None, as_json: bool) -> None:
+    """Say whether what a MODEL's file says about its cost is what the books say.
+
+    A model that was trained with `--ledger` names the entries that it was charged with, and carries the statement of
+    the ledger at that time; both are compared with the books, and the books are verified. Ends with 0 if all agrees,
+    with 1 if not, with 2 where nothing can be compared because a file cannot be read, and with 3 if all agrees and the
+    statement or the books have a caveat: simulated noise, nothing promised, or charges without a release.
+
+    \b
+    Example:
+      exchequer verify-model model.json --ledger study.db --public-key study.key.pub
+    """
+    from exchequer.commands import audit_ledger as work
+
+    click.get_current_context().exit(work.verify_model(model, ledger, public_key, as_json=as_json))

@@ -1,0 +1,284 @@
+"""Where entries come from: a ledger in a database, by its URL or its file, or an export of one.
+
+Reading writes nothing. A URL may hold a password: what is printed of it, and of any error, is without.
+"""
+
+import itertools
+import json
+import re
+import urllib.parse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, overload
+
+import attrs
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
+from accountant.entries import GENESIS, LONGEST, DamagedEntry, Entry, State, digest_of, kind_of, open_export, read
+from accountant.storage import SqlStore
+
+SQLITE: Final = b"SQLite format 3\0"
+"""How such a file begins."""
+
+WANTED: Final = "a ledger is named by a URL, as sqlite:///study.db, or by the path of its SQLite file"
+
+
+@attrs.frozen(eq=False)
+class Books(Sequence[Entry]):
+    """The entries that were there when they were first looked at, read anew each time, and never held all at once.
+
+    name: for people; a URL without its password, or a path.  length: how many entries there were.
+    """
+
+    name: str
+    length: int
+    _read: Callable[[int], Iterator[Entry]]
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self.since(0)
+
+    def since(self, start: int) -> Iterator[Entry]:
+        """The entries from number `start` on, sound or not.
+
+        Raises ReadingFailed where they end before they should, and LedgerUnavailable.
+        """
+        return self._read(start)
+
+    @overload
+    def __getitem__(self, place: int) -> Entry: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Entry]: ...
+    def __getitem__(self, place: int | slice) -> Entry | list[Entry]:
+        if isinstance(place, slice):
+            return [self[number] for number in range(*place.indices(self.length))]
+        number = place + self.length if place < 0 else place
+        found = next(self.since(number), None) if number >= 0 else None
+        if found is None:
+            raise IndexError(f"there is no entry {place}")
+        return found
+
+
+class ReadingFailed(ValueError):
+    """The entries end before they should: somewhere in the middle the file is not what it was."""
+
+
+# --- reading ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def reading(location: str) -> Iterator[Books]:
+    """The books at this place, for as long as the block lasts.
+
+    Raises ValueError where there are none, or what is there is neither a ledger nor an export; LedgerUnavailable.
+    """
+    with discreet(location):
+        if "://" not in location and not _is_sqlite(_file(location)):
+            yield _exported(Path(location))
+            return
+        store = _readable(url_of(location))
+        try:
+            length = len(store)  # others may append while we read: each pass ends where the first one did
+            yield Books(store.name, length, lambda start: _stored(store, start, length))
+        finally:
+            store.close()
+
+
+def _readable(url: str) -> SqlStore:
+    try:
+        return SqlStore(url, "read")
+    except LedgerUnavailable as error:
+        if not _is_interrupted(error):
+            raise
+        raise LedgerUnavailable(
+            "somebody was interrupted while writing to this ledger, and only a writer can clear that up: "
+            "`exchequer ledger open` with it does, or whoever spends from it next"
+        ) from error
+
+
+def _is_interrupted(error: LedgerUnavailable) -> bool:
+    """Whether SQLite must first undo half a transaction, which a reader may not."""
+    return "readonly database" in str(error)
+
+
+def _stored(store: SqlStore, start: int, length: int) -> Iterator[Entry]:
+    try:
+        yield from itertools.takewhile(lambda entry: entry.number < length, store.read(start))
+    except LedgerBroken as error:
+        raise ReadingFailed(str(error)) from error
+
+
+def _exported(path: Path) -> Books:
+    if not _begins_like_an_export(path):
+        raise ValueError(f"{path} is neither a ledger in SQLite nor an export of one")
+    with open_export(path) as (header, _):
+        length = header.entries
+    return Books(str(path), length, lambda start: _lines(path, start))
+
+
+def _lines(path: Path, start: int) -> Iterator[Entry]:
+    with open_export(path) as (_, entries):
+        try:
+            yield from itertools.islice(entries, start, None)
+        except ValueError as error:
+            raise ReadingFailed(str(error)) from error
+
+
+def _begins_like_an_export(path: Path) -> bool:
+    with path.open(encoding="ascii", errors="replace") as file:
+        line = file.readline(LONGEST)
+    try:
+        return isinstance(header := json.loads(line), dict) and "exchequer" in header
+    except (ValueError, RecursionError):
+        return False
+
+
+def _file(location: str) -> Path:
+    """The path of a file that exists. Raises ValueError."""
+    path = Path(location)
+    if path.is_file():
+        return path
+    what = "is no file" if path.exists() else "does not exist"
+    raise ValueError(f"{without_password(location)} {what}; {WANTED}; to read only, by the path of an export as well")
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
+def replayed(books: Books, progress: Callable[[int], object] = lambda entries: None) -> State:
+    """The state after all entries; progress is told how many were read. Raises LedgerBroken where they do not hold."""
+    state, head = State(), GENESIS
+    for number, entry in enumerate(books):
+        wrong = _wrong(state, head, entry)
+        if wrong:
+            raise LedgerBroken(
+                f"the books do not hold together: entry {number}: {wrong}; `exchequer ledger verify` lists "
+                "everything that is wrong"
+            )
+        head = entry.digest
+        progress(number + 1)
+    if state.opened is None:
+        raise LedgerBroken("the books do not hold together: they were never opened")
+    if state.length != len(books):
+        raise LedgerBroken(f"the books do not hold together: they end after {state.length} of {len(books)} entries")
+    return state
+
+
+def _wrong(state: State, head: str, entry: Entry) -> str | None:
+    try:
+        if entry.number != state.length or entry.digest != digest_of(head, entry.line):
+            return "it is missing, or its digest does not match its content and the entry before it"
+        record = read(entry)
+        if kind_of(record) != entry.kind:
+            return f"it is called {entry.kind!r}, and is of another kind"
+        return next(iter(state.apply(entry.number, record)), None)
+    except (DamagedEntry, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        return str(error)
+
+
+# --- spending --------------------------------------------------------------------------------------------------
+
+
+def url_of(location: str) -> str:
+    """The URL of a ledger that can be spent from. Raises ValueError; whether there is one, the database tells."""
+    if "://" in location:
+        return _url(location)
+    path = _file(location)
+    if _is_sqlite(path):
+        return sa.URL.create("sqlite", database=str(path)).render_as_string()
+    if _begins_like_an_export(path):
+        raise ValueError(f"{path} is an export, for reading only: two copies of one budget would both be spent")
+    raise ValueError(f"{path} is no SQLite file; {WANTED}")
+
+
+def _url(location: str) -> str:
+    try:
+        parsed = sa.make_url(location)
+    except (SQLAlchemyError, ValueError):
+        raise ValueError(f"{without_password(location)} is no URL of a ledger; {WANTED}") from None
+    # Then the password ended before it should, and its rest would be looked up as the name of a host.
+    if "@" in f"{parsed.host}{parsed.database}":
+        raise ValueError(f"{without_password(location)}: an @ in a password is spelt %40")
+    return location
+
+
+@contextmanager
+def spending(location: str) -> Iterator[Ledger]:
+    """The ledger that is there, for as long as the block lasts. Raises as `Ledger.open` does."""
+    with discreet(location), Ledger.open(url_of(location)) as ledger:
+        yield ledger
+
+
+def is_begun(location: str) -> bool:
+    """Whether there is a ledger with entries, for somebody who is about to write. Raises LedgerUnavailable."""
+    with discreet(location):
+        try:
+            store = _probe(url_of(location))
+        except LedgerMismatch:
+            return False
+        try:
+            return len(store) > 0
+        finally:
+            store.close()
+
+
+def _probe(url: str) -> SqlStore:
+    try:
+        return SqlStore(url, "read")  # what is no ledger is not written to
+    except LedgerUnavailable as error:
+        if not _is_interrupted(error):
+            raise
+        return SqlStore(url, "write")
+
+
+# --- passwords -------------------------------------------------------------------------------------------------
+
+_IN_URL: Final = re.compile(r"(://[^:@/]*:).*@")  # up to the last "@", which is more than SQLAlchemy takes it for
+_AS_TAKEN: Final = re.compile(r"://[^:@/]*:([^@]*)@")
+_ELSEWHERE: Final = re.compile(r"^([^:]*:).*@")  # a URL that was not typed well, perhaps
+_IN_QUERY: Final = re.compile(r"(?i)([?&](?:ssl)?password=)([^&]*)")
+
+
+def without_password(location: str) -> str:
+    """A location as it may be printed."""
+    typed = _IN_URL if "://" in location else _ELSEWHERE
+    return _IN_QUERY.sub(r"\1***", typed.sub(r"\1***@", location, count=1))
+
+
+def _discreetly(text: str, location: str) -> str:
+    """A text about a location, without its passwords, spelt in whatever way."""
+    found = {*_AS_TAKEN.findall(location), *(secret for _, secret in _IN_QUERY.findall(location))}
+    found |= {urllib.parse.unquote(secret) for secret in found} | {urllib.parse.unquote_plus(each) for each in found}
+    text = text.replace(location, without_password(location))
+    for secret in sorted(found, key=len, reverse=True):
+        if len(secret) > 2:  # of one or two characters every text is full
+            text = text.replace(secret, "***")
+    return text
+
+
+@contextmanager
+def discreet(location: str) -> Iterator[None]:
+    """Leave passwords out of whatever is wrong."""
+    try:
+        yield
+    except (ValueError, OSError, LedgerBroken, LedgerUnavailable) as error:
+        said, fit = str(error), _discreetly(str(error), location)
+        if said == fit:
+            raise
+        kind = type(error) if isinstance(error, LedgerBroken | LedgerUnavailable) else ValueError
+        raise kind(fit) from None
+
+
+def told(entries: Iterable[Entry], failures: list[str]) -> Iterator[Entry]:
+    """The entries; where reading them fails in the middle, the end of them, and one more failure."""
+    try:
+        yield from entries
+    except ReadingFailed as error:
+        failures.append(str(error))

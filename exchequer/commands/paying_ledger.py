@@ -1,0 +1,69 @@
+"""The durable ledger that pays for what `exchequer train` learns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from accountant import Ledger, SubBudgetRefused
+from accountant.entries import SigningKey
+from exchequer.commands.open_ledger import discreet, url_of, without_password
+from exchequer.console import output
+from learners.base import PayingEstimator
+
+
+@contextmanager
+def paying(payer: "Payer | None") -> Iterator[Ledger | None]:
+    """Its ledger, open for as long as the block lasts; None for nobody, and then a fit opens one of its own."""
+    if payer is None:
+        yield None
+        return
+    with payer.ledger() as ledger:
+        yield ledger
+
+
+@attrs.frozen
+class Payer:
+    """Which ledger, which account of it, and with which key its receipts are signed.
+
+    location: a URL or the path of a SQLite file.
+    account: the path of a sub-budget, if there is one of that name, else a label; "" gives none.
+    """
+
+    location: str
+    account: str = ""
+    signing_key: Path | None = None
+
+    def __attrs_post_init__(self) -> None:
+        if self.account and not all(part and part == part.strip() for part in self.account.split("/")):
+            raise ValueError(f"--account: {self.account!r} is no path; try team-a, or team-a/first-model")
+
+    @contextmanager
+    def ledger(self) -> Iterator[Ledger]:
+        """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does, and UnknownLabel."""
+        with (
+            discreet(self.location),
+            Ledger.open(url_of(self.location), signing_key=self._key()) as ledger,
+        ):
+            yield self._account_of(ledger) if self.account else ledger
+
+    def _account_of(self, ledger: Ledger) -> Ledger:
+        try:
+            return ledger.sub_budget(self.account)
+        except SubBudgetRefused:
+            return ledger.labelled(self.account)
+
+    def _key(self) -> SigningKey | None:
+        if self.signing_key is None:
+            return None
+        try:
+            return SigningKey.load(self.signing_key)
+        except ImportError as error:
+            raise ValueError(f"--signing-key: {error}") from error
+
+    def receipted(self, model: PayingEstimator[Any, Any]) -> None:
+        """Say where the model was charged."""
+        output.heading(f"Charged to {without_password(self.location)}")
+        output.facts([("receipt", str(each)) for each in model.receipts_])

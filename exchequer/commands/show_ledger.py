@@ -1,0 +1,301 @@
+"""`exchequer ledger show`: what was spent, what each account has left, and the newest entries."""
+
+import collections
+import functools
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Final
+
+import attrs
+import click
+
+from accountant import Amount, Budget, Composition, Cost, Entry, Statement
+from accountant.audit import gather, in_symbols, left_text, rounded_down, rounded_up
+from accountant.audit import state as statement_of
+from accountant.audit.report import moment, shown
+from accountant.costs import BeyondFloats, adjacency_record, float_down, float_up
+from accountant.entries import (
+    MAIN,
+    ROOT,
+    Account,
+    Allocated,
+    Announced,
+    Charged,
+    Checkpoint,
+    Closed,
+    Opened,
+    Record,
+    Released,
+    Returned,
+    State,
+    read,
+)
+from exchequer.commands.open_ledger import Books, reading, replayed
+from exchequer.console import output
+
+WHOLE: Final = "(all of it)"
+"""In the place of a path: the account that everything draws on."""
+
+MOST_ACCOUNTS: Final = 200
+"""Rows of the table of accounts; JSON has them all."""
+
+MOST_LINES: Final = 60
+"""Of the statement; JSON has them all."""
+
+
+@attrs.frozen
+class Drawn:
+    """A part of what was drawn from an account. name: of a sub-budget or a label.  what: which of them it is."""
+
+    name: str
+    what: str
+    amount: Amount
+
+
+@attrs.frozen
+class Overview:
+    """A ledger as its books have it. path: of the sub-budget that it is about, "" for the whole."""
+
+    books: Books
+    state: State
+    path: str
+
+    @property
+    def opened(self) -> Opened:
+        """The first entry."""
+        assert self.state.opened is not None  # or it would not have been replayed
+        return self.state.opened
+
+    @property
+    def rule(self) -> Composition:
+        """The rule of composition."""
+        return self.state.rule
+
+    @property
+    def account(self) -> Account:
+        """What it is about."""
+        return self.state.accounts[self.path]
+
+    @property
+    def accounts(self) -> list[Account]:
+        """That one and those below it, by their paths."""
+        below = f"{self.path}/" if self.path else ""
+        paths = sorted(path for path in self.state.accounts if path == self.path or path.startswith(below))
+        return [self.state.accounts[path] for path in paths]
+
+    def read_out(self, amount: Amount) -> Budget:
+        """What an amount stands for, in the budget's kind."""
+        return self.rule.guarantee(amount, self.state.budget)
+
+    def drawn(self) -> list[Drawn]:
+        """All that was drawn from it: by the sub-budgets in it, under each label beside them, and under none.
+
+        Each charge is in one of them, so that they add up to what was drawn, exactly.
+        """
+        below = [account for account in self.accounts if account.parent is self.account]
+        parts = [Drawn(account.path, "sub-budget", account.drawn) for account in below]
+        places = sorted(gather(self.books).by_place.items())
+        beside = [(label, amount) for (payer, label), amount in places if payer == self.path]
+        own = (self.path or MAIN,)
+        parts += [Drawn(label, self._sort_of(label), amount) for label, amount in beside if label not in own]
+        return parts + [Drawn("", "no label", amount) for label, amount in beside if label in own]
+
+    def _sort_of(self, label: str) -> str:
+        return "label" if self.state.lists(label, self.account) else "label, not announced"
+
+    def statement(self) -> Statement:
+        """What was spent, on what, by whom."""
+        budget = self.read_out(self.account.ceiling) if self.path else self.state.budget
+        return statement_of(self.books, self.read_out(self.account.drawn), budget, self.path)
+
+    def newest(self, number: int) -> list[Entry]:
+        """The newest entries, oldest first; of a sub-budget, those that name it."""
+        start = 0 if self.path else max(len(self.books) - number, 0)
+        ours = (entry for entry in self.books.since(start) if not self.path or self._concerns(entry))
+        return list(collections.deque(ours, number))
+
+    def _concerns(self, entry: Entry) -> bool:
+        account = str(entry.record.get("account", ""))
+        return f"{account}/".startswith(f"{self.path}/")
+
+
+def overview(books: Books, path: str) -> Overview:
+    """Replay the books. Raises LedgerBroken where they do not hold, ValueError where there is no such sub-budget."""
+    with output.entries_bar("reading", len(books)) as progress:
+        state = replayed(books, progress)
+    return Overview(books, state, sub_budget(state, path))
+
+
+def sub_budget(state: State, path: str) -> str:
+    """The path, if it is that of a sub-budget. Raises ValueError."""
+    if path not in state.accounts:
+        there = ", ".join(sorted(state.accounts.keys() - {ROOT})) or "none at all"
+        raise ValueError(f"--account: there is no sub-budget {path!r}; there are: {shown(there, 300)}")
+    return path
+
+
+def show_ledger(location: str, path: str, entries: int, *, as_json: bool) -> None:
+    """Print statement, accounts and the newest entries."""
+    with reading(location) as books:
+        found = overview(books, path)
+        statement, drawn, newest = found.statement(), found.drawn(), found.newest(entries)
+    if as_json:
+        click.echo(json.dumps(as_dict(found, statement, drawn, newest), indent=1, allow_nan=False))
+        return
+    output.statement(statement, MOST_LINES)
+    _accounts(found)
+    if drawn:
+        _drawn(found, drawn)
+    if newest:
+        _entries(found, newest)
+
+
+def as_dict(
+    found: Overview, statement: Statement, drawn: Sequence[Drawn], newest: Sequence[Entry]
+) -> dict[str, object]:
+    """For JSON."""
+    return {
+        "ledger": found.books.name,
+        "id": found.opened.id,
+        "adjacency": adjacency_record(found.state.adjacency),
+        "composition": found.rule.describe(),
+        "budget": found.state.budget.as_dict(),
+        "account": found.path,
+        "spent": found.read_out(found.account.drawn).as_dict(),
+        "statement": statement.as_dict(),
+        "unit": found.rule.unit,
+        "accounts": [account_record(account) for account in found.accounts],
+        "drawn": [
+            {"account": part.name, "what": part.what, "drawn": amount_record(part.amount, up=True)} for part in drawn
+        ],
+        "entries": len(found.books),
+        "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
+        "head": statement.head,
+    }
+
+
+def account_record(account: Account) -> dict[str, object]:
+    """An account for JSON; what it drew is rounded up, what it may draw down."""
+    return {
+        "account": account.path,
+        "ceiling": amount_record(account.ceiling),
+        "drawn": amount_record(account.drawn, up=True),
+        "left": amount_record(account.left),
+        "closed": account.closed,
+    }
+
+
+def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float | None]:
+    """Both parts of an amount as floats; None has no limit, or is above any float.
+
+    up: never below it, as for what was spent; else never above.
+    """
+    return {"loss": None if amount.endless else _float(amount.loss, up), "delta": _float(amount.delta, up)}
+
+
+def _float(part: Fraction, up: bool) -> float | None:
+    """None for what is above any float."""
+    try:
+        return float_up(part) if up else float_down(part)
+    except BeyondFloats:
+        return None
+
+
+# --- for people ------------------------------------------------------------------------------------------------
+
+
+def _accounts(found: Overview) -> None:
+    deltas = any(account.ceiling.delta_units for account in found.accounts)
+    output.heading(f"Accounts, in {_unit(found, deltas)}")
+    rows = [
+        (
+            shown(account.path) if account.path else WHOLE,
+            _number(account.ceiling, deltas),
+            _number(account.drawn, deltas, up=True),
+            _number(account.left, deltas),
+            "closed" if account.closed else "",
+        )
+        for account in found.accounts[:MOST_ACCOUNTS]
+    ]
+    output.table(["account", "ceiling", "drawn", "left", ""], rows, numbers=["ceiling", "drawn", "left"])
+    if len(found.accounts) > MOST_ACCOUNTS:
+        output.paragraph(f"{len(found.accounts) - MOST_ACCOUNTS} more accounts are not shown.")
+    if len(found.accounts) > 1:
+        output.paragraph(
+            "What an account draws counts for those above it too; what is set aside for it, they have not."
+        )
+
+
+def _drawn(found: Overview, drawn: Sequence[Drawn]) -> None:
+    """One line for each part, and one for them all."""
+    deltas = any(part.amount.delta_units for part in drawn)
+    output.heading(f"Drawn from {shown(found.path) if found.path else 'the whole budget'}, in {_unit(found, deltas)}")
+    shown_ones, rest = drawn[:MOST_ACCOUNTS], drawn[MOST_ACCOUNTS:]
+    rows = [
+        (shown(part.name) if part.name else "-", _number(part.amount, deltas, up=True), part.what)
+        for part in shown_ones
+    ]
+    if rest:
+        others = functools.reduce(Amount.plus, (part.amount for part in rest))
+        rows.append((f"{len(rest)} more", _number(others, deltas, up=True), ""))
+    rows.append(("together", _number(found.account.drawn, deltas, up=True), ""))
+    output.table(["account", "drawn", ""], rows, numbers=["drawn"])
+
+
+def _unit(found: Overview, deltas: bool) -> str:
+    return f"{found.rule.unit} and Σδ" if deltas else found.rule.unit
+
+
+def _number(amount: Amount, deltas: bool, *, up: bool = False) -> str:
+    """One part, or two of them."""
+    if amount.endless:
+        return "no limit"
+    exact, rounded = (float_up, rounded_up) if up else (float_down, rounded_down)
+    parts = (amount.loss, amount.delta) if deltas else (amount.loss,)
+    return ", ".join(rounded(exact(part)) for part in parts)
+
+
+def _entries(found: Overview, newest: Sequence[Entry]) -> None:
+    all_of_them = len(newest) == len(found.books)
+    output.heading("All entries" if all_of_them else f"The newest {len(newest)} of {len(found.books)} entries")
+    rows = [_row(entry, read(entry), found.rule) for entry in newest]
+    output.table(["", "time (UTC)", "entry", "what"], rows, numbers=[""], whole=["time (UTC)", "entry"])
+
+
+def _row(entry: Entry, record: Record, rule: Composition) -> tuple[str, str, str, str]:
+    return str(entry.number), moment(record.time).removesuffix(" UTC"), entry.kind, shown(_what(record, rule), 300)
+
+
+def _what(record: Record, rule: Composition) -> str:
+    """The entry in words; costs rounded up."""
+    match record:
+        case Opened(budget=budget, adjacency=adjacency):
+            return f"{in_symbols(budget)}, {rule.name} composition, {adjacency.name}"
+        case Charged():
+            announced = record.mechanism
+            name = "a plan" if announced is None else f"{announced.mechanism}({announced.query})"
+            return f"{shown(record.account)}: {shown(name)}, {_cost(record)}"
+        case Released(charge=charge):
+            return f"charge {charge}"
+        case Returned(charge=charge, rounds=rounds, amount=amount):
+            return f"{rounds} rounds of charge {charge}: {left_text(amount, rule)}"
+        case Allocated(account=account, ceiling=ceiling):
+            return f"{shown(account)}: {left_text(ceiling, rule)}"
+        case Announced(account=account):
+            return f"{shown(account)}: a label; what its budget has not set aside pays"
+        case Closed(account=account, returned=returned):
+            return f"{shown(account)}: {left_text(returned, rule)} not spent"
+        case Checkpoint():
+            return "what the entries before it add up to"
+
+
+def _cost(record: Charged) -> str:
+    if record.price is not None:
+        return f"{record.plan.rounds} rounds as one plan: {in_symbols(record.price)}, by {record.route}"
+    return " + ".join(f"{step.rounds} x {cost_text(step.cost)}" for step in record.plan.steps)
+
+
+def cost_text(cost: Cost) -> str:
+    """Its kind and its numbers, rounded up."""
+    return f"{cost.kind} {', '.join(rounded_up(number) for number in attrs.astuple(cost))}".rstrip()

@@ -1,0 +1,407 @@
+"""`exchequer verify-model`: whether what a saved model says about its cost is what the books say.
+
+A model's file names the entries that its fit was charged with (its receipts) and holds the statement of the books as
+they were then. Both are compared with books that somebody else kept. That this model, and not another one, is what
+those charges bought is not in the books: a receipt names the digest of the model, by the word of whoever signed it.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Final, cast
+
+import attrs
+
+from accountant import (
+    ApproxDP,
+    Budget,
+    Composition,
+    Entry,
+    PureDP,
+    Statement,
+    Unbounded,
+    UnsupportedBudget,
+    UnsupportedCost,
+)
+from accountant.audit import UNBOUNDED, Verification, verify
+from accountant.audit import state as statement_of
+from accountant.composition import NOTHING, Amount
+from accountant.costs import positive, probability_below_one
+from accountant.entries import BadReceipt, Charged, Opened, PublicKey, Receipt, Record, Released, Returned, State, read
+from learners.base import content_digest
+
+SHOWN: Final = 300
+"""Characters of a value that a finding quotes."""
+
+ALONE: Final = (
+    "its claim stands alone, there is nothing to compare: the file names no entry of any books. Either the model was "
+    "fitted with books of its own, which ended with that fit, or its receipts were taken out"
+)
+
+LEARNT: Final = (
+    "its claim stands alone: it was learnt from rados, which were paid for, and costs nothing itself. Verify the file "
+    "of the rados instead, and learn from it again: `exchequer rados fit` gives the same model, of the release {}"
+)
+
+NOTHING_PROMISED: Final = "it promises nothing, and says so: it was made without protection, and without any books"
+
+SIMULATED: Final = "some noise in these books was simulated, and the statement says so: it promises nothing"
+
+DIGITS: Final = 64
+"""Of a digest; files may say anything."""
+
+NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What reading entries that do not hold together may raise."""
+
+
+@attrs.frozen
+class Claim:
+    """What a model's file says about its cost.
+
+    target: what its fit was to cost at most.  statement: as it stands in the file.
+    content: the digest of the model, target included, which its receipts should be for.
+    rados: the digest of the release that it was learnt from, None where there was none.
+    """
+
+    learner: str
+    target: PureDP | ApproxDP
+    content: str
+    statement: Mapping[str, object]
+    receipts: tuple[Receipt, ...]
+    rados: str | None = None
+
+    @property
+    def head(self) -> str:
+        """The newest entry of the books when the statement was made."""
+        return str(self.statement.get("head"))
+
+    @property
+    def promises(self) -> bool:
+        """Whether it promises anything."""
+        return self.statement.get("spent") != UNBOUNDED
+
+    @property
+    def alone(self) -> str:
+        """Why there is nothing to compare."""
+        if not self.promises:
+            return NOTHING_PROMISED
+        return ALONE if self.rados is None else LEARNT.format(self.rados[:DIGITS])
+
+    @property
+    def path(self) -> str:
+        """The sub-budget or label that it was fitted on, "" for neither: its account ends in the learner's name."""
+        account = self.receipts[0].account if self.receipts else ""
+        return account.removesuffix(f"/{self.learner}") if account != self.learner else ""
+
+    @property
+    def account(self) -> str:
+        """What its charges must have been charged to."""
+        return f"{self.path}/{self.learner}" if self.path else self.learner
+
+
+@attrs.frozen
+class Comparison:
+    """What came out.
+
+    errors: where the file and the books disagree, or the books with themselves.  notes: what to know all the same.
+    compared: False for a model that names no entries.
+    bound: whether the owner of the given key says, in every receipt, that it was for this very model.
+    fit: what its own charges come to.  spent, budget: of these books in all, by now.  None where it cannot be said.
+    entries, head: of the books.
+    caveats: why a claim that is confirmed is worth less than it looks, by the statement or by the books today.
+    """
+
+    errors: tuple[str, ...]
+    notes: tuple[str, ...]
+    compared: bool
+    bound: bool
+    fit: Budget | None
+    spent: Budget | None
+    budget: Budget | None
+    entries: int
+    head: str
+    caveats: tuple[str, ...] = ()
+
+    @property
+    def result(self) -> Verification:
+        """The same as of books, for its verdict and findings."""
+        return Verification(self.errors, self.notes, self.entries, self.head, self.caveats)
+
+    @property
+    def sound(self) -> bool:
+        """Whether the model's claim was compared, and is what the books say."""
+        return not self.errors
+
+
+def read_claim(path: str | Path) -> Claim:
+    """A model's claim. Raises ValueError naming the file and what is wrong with it, or OSError."""
+    try:
+        return _claim(json.loads(Path(path).read_text(encoding="utf-8")))
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deeply") from None
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path}: {what[:SHOWN]}") from error
+
+
+def _claim(record: object) -> Claim:
+    if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
+        raise ValueError("not an exchequer model of version 1")
+    learner, statement, receipts = record["learner"], record["statement"], record.get("receipts", [])
+    if not isinstance(learner, str) or not isinstance(statement, dict) or not isinstance(receipts, list):
+        raise TypeError("its learner, statement or receipts are not what a model's file has there")
+    Statement.from_dict(statement)
+    parameters = cast("Mapping[str, float]", record["parameters"])
+    epsilon, delta = positive(parameters["epsilon"]), probability_below_one(parameters["delta"])
+    target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
+    content = content_digest(cast("Mapping[str, object]", record))
+    model = record["model"]
+    rados = model.get("rados") if isinstance(model, dict) else None
+    bought = tuple(Receipt.from_dict(each) for each in receipts)
+    return Claim(learner, target, content, statement, bought, None if rados is None else str(rados))
+
+
+def compare(
+    claim: Claim,
+    entries: Iterable[Entry],
+    *,
+    public_key: PublicKey | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> Comparison:
+    """Compare a model's claim with the books, read once from the first entry to the last.
+
+    public_key: every receipt must be signed with it. Without, unsigned receipts pass, and signatures are checked with
+      the key that the receipt itself names.
+    progress: called with the number of entries read so far, every thousand and at the end.
+    Raises ImportError where there are signatures and no `cryptography` to check them.
+    """
+    notes, wrong = _signatures(claim.receipts, public_key)
+    books = _Books(claim)
+    verified = verify(books.seen(entries), progress=progress)
+    simulated = claim.statement.get("private") is not True and claim.promises
+    caveats = [SIMULATED] if simulated else []
+    fits = Statement.from_dict(claim.statement).fits
+    notes = [*caveats, *([] if fits is None else [f"its statement says: {fits}"]), *notes]
+    notes += [f"the books: {each}" for each in verified.notes]
+    errors = [] if claim.receipts else [claim.alone]
+    errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
+    return Comparison(
+        errors=tuple(errors),
+        notes=tuple(notes),
+        compared=bool(claim.receipts),
+        bound=public_key is not None and bool(claim.receipts) and _all_for(claim),
+        fit=books.fit() if claim.receipts else None,
+        spent=books.spent,
+        budget=None if books.opened is None else books.opened.budget,
+        entries=verified.entries,
+        head=verified.head,
+        caveats=(*caveats, *(f"the books: {each}" for each in verified.caveats)),
+    )
+
+
+def _all_for(claim: Claim) -> bool:
+    return all(each.signed and each.bought == claim.content for each in claim.receipts)
+
+
+def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> tuple[list[str], list[str]]:
+    """Notes on who signed, and what is wrong with it."""
+    wrong: list[str] = []
+    keys = sorted({each.public_key for each in receipts if each.public_key} if public_key is None else ())
+    notes = [f"receipts are signed with the key {key}, and nobody said whose it is: give --public-key" for key in keys]
+    if public_key is None and not all(each.signed for each in receipts):
+        notes.append("there are unsigned receipts: whoever knows the books can write such a one")
+    for each in receipts:
+        key_of = public_key if public_key is not None or each.public_key is None else PublicKey(each.public_key)
+        try:
+            if key_of is not None:
+                each.verify(key_of)
+        except BadReceipt as error:
+            wrong.append(str(error))
+    return notes, wrong
+
+
+class _Books:
+    """What is picked out of the books while they pass by, and what is wrong with the claim."""
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+        self._wanted = {each.number for each in claim.receipts}
+        self._found: dict[int, Entry] = {}
+        self._waiting = set(self._wanted)  # for their release
+        self._given_back: set[int] = set()
+        self._until: list[Entry] = []  # the statement's head, included
+        self._reached = False
+        self._newest: Entry | None = None  # that says a total
+        self.opened: Opened | None = None
+
+    def seen(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """The same entries, each looked at on its way."""
+        for entry in entries:
+            self._take(entry)
+            yield entry
+
+    def _take(self, entry: Entry) -> None:
+        if self.opened is None and isinstance(record := _read(entry), Opened):
+            self.opened = record
+        if not self._reached:
+            self._until.append(entry)
+            self._reached = entry.digest == self._claim.head
+        if entry.number in self._wanted:
+            self._found.setdefault(entry.number, entry)
+        if self._waiting and entry.kind in ("released", "returned"):
+            self._answered(_read(entry))
+        if entry.kind in ("charged", "returned"):
+            self._newest = entry
+
+    def _answered(self, record: Record | None) -> None:
+        if isinstance(record, Released):
+            self._waiting.discard(record.charge)
+        elif isinstance(record, Returned) and record.charge in self._waiting:
+            self._given_back.add(record.charge)
+
+    @property
+    def spent(self) -> Budget | None:
+        """What these books have spent in all; None where that cannot be said."""
+        return self._read_out(_total(self._newest))
+
+    def _read_out(self, amount: Amount | None) -> Budget | None:
+        if self.opened is None or amount is None:
+            return None
+        try:
+            return self.opened.composition.guarantee(amount, self.opened.budget)
+        except NONSENSE:
+            return None
+
+    def fit(self) -> Budget | None:
+        """What the charges that the receipts name come to, alone."""
+        try:
+            return self._read_out(_sum(self._charges(), self._rule))
+        except NONSENSE:
+            return None
+
+    @property
+    def _rule(self) -> Composition:
+        if self.opened is None:
+            raise ValueError("the books were never opened")
+        return self.opened.composition
+
+    def _charges(self) -> list[Charged]:
+        return [record for entry in self._found.values() if isinstance(record := _read(entry), Charged)]
+
+    # --- what is wrong ------------------------------------------------------------------------------------
+
+    def findings(self) -> Iterator[str]:
+        """A sentence for everything in the claim that is not as these books have it."""
+        if len(self._wanted) != len(self._claim.receipts):
+            yield "two of its receipts are for the same entry"
+        for each in self._claim.receipts:
+            yield from self._receipt(each)
+        yield from self._statement()
+        if self._claim.receipts and self.opened is not None:
+            yield from self._target()
+
+    def _receipt(self, receipt: Receipt) -> Iterator[str]:
+        entry, where = self._found.get(receipt.number), f"the receipt for entry {receipt.number}"
+        if entry is None:
+            yield f"{where}: these books have no such entry"
+            return
+        try:
+            differs = receipt.differs(entry, "" if self.opened is None else self.opened.id)
+        except NONSENSE:
+            yield f"{where}: that entry cannot be read"
+            return
+        if receipt.bought not in (None, self._claim.content):
+            yield f"{where}: it was given for another model, or this one was changed since"
+        if differs:
+            yield f"{where}: its {' and '.join(differs)} {'differs' if len(differs) == 1 else 'differ'} from the entry"
+        if receipt.kind != "charged":
+            yield f"{where}: the entry is no charge"
+        elif receipt.account != self._claim.account:
+            yield f"{where}: it was charged to {receipt.account!r}, not to {self._claim.account!r}"[:SHOWN]
+        if receipt.number in self._waiting:
+            state = "given back" if receipt.number in self._given_back else "never released"
+            yield f"{where}: the charge was {state}, so no model can rest on it"
+        if self._reached and receipt.number > self._until[-1].number:
+            yield f"{where}: it came after the statement, which does not count it"
+
+    def _statement(self) -> Iterator[str]:
+        if not self._reached:
+            yield f"its statement was made at the head {_quoted(self._claim.head)}, which these books never had"
+            return
+        try:
+            stated = self._restated()
+        except NONSENSE as error:
+            yield f"its statement cannot be made again from these books: {error}"[:SHOWN]
+            return
+        claimed = self._claim.statement
+        for name in sorted(stated.keys() | claimed.keys()):
+            if stated.get(name) != claimed.get(name):
+                yield (
+                    f"its statement: {name}: the file says {_quoted(claimed.get(name))}, the books at that time "
+                    f"{_quoted(stated.get(name))}"
+                )
+
+    def _restated(self) -> dict[str, object]:
+        """The statement of the entries up to its head, as a file has it."""
+        state = State()
+        for entry in self._until:
+            state.apply(entry.number, read(entry))
+        about = str(self._claim.statement.get("account", ""))  # a label is no sub-budget: it is about the whole
+        rule, account = state.rule, state.accounts[about]
+        spent, ceiling = rule.guarantee(account.drawn, state.budget), rule.guarantee(account.ceiling, state.budget)
+        budget = ceiling if about else state.budget
+        statement = statement_of(self._until, spent, budget, about)
+        written: dict[str, object] = json.loads(json.dumps(statement.as_dict()))
+        return written
+
+    def _target(self) -> Iterator[str]:
+        """What the file says that the fit was to cost must be no less than what it was charged."""
+        target, charges = self._claim.target, self._charges()
+        if self.opened is not None and isinstance(self.opened.budget, Unbounded):
+            yield f"it says that its fit costs at most {target}, but these books promise nothing, and confirm no cost"
+        elif not _keeps(target, charges, self._rule):
+            yield f"it says that its fit costs at most {target}, but was charged {self.fit()} for it"
+
+
+def _read(entry: Entry) -> Record | None:
+    try:
+        return read(entry)
+    except NONSENSE:
+        return None  # the audit says what is wrong with it
+
+
+def _total(newest: Entry | None) -> Amount | None:
+    """The total as it stands in that entry; the audit says whether it is right."""
+    if newest is None:
+        return NOTHING
+    record = _read(newest)
+    return record.after if isinstance(record, Charged | Returned) else None
+
+
+def _sum(charges: Iterable[Charged], rule: Composition) -> Amount:
+    total = NOTHING
+    for charge in charges:
+        total = total.plus(charge.amount(rule))
+    return total
+
+
+def _keeps(target: PureDP | ApproxDP, charges: Iterable[Charged], rule: Composition) -> bool:
+    """Whether these charges are at most what the rule counts for one release of that cost, or what stays within it."""
+    try:
+        total = _sum(charges, rule)
+        return any(total.within(most) for most in _counted(target, rule))
+    except (UnsupportedCost, ArithmeticError):
+        return False
+
+
+def _counted(target: PureDP | ApproxDP, rule: Composition) -> Iterator[Amount]:
+    with contextlib.suppress(UnsupportedBudget):
+        yield rule.ceiling(target)
+    with contextlib.suppress(UnsupportedCost):
+        yield rule.amount(target)
+
+
+def _quoted(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"

@@ -1,0 +1,358 @@
+"""Gradient boosting on public partitions: no split is ever chosen, so every bit of budget goes into the leaves.
+
+Each round takes one column, cuts it into bins that depend on nothing but what was released before, releases the noisy
+gradient and curvature of *all* its bins at once, and moves the column's effect by a Kalman-filtered Newton step. All
+rounds are Gaussian with one cost, so they compose exactly.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from accountant import Description, Plan, Protected, Step
+from accountant.arrays import FloatArray, IntArray
+from accountant.costs import count, positive, probability_below_one
+from boosting.booster import Spender
+from learners.additive.additive_model import AdditiveModel, Term
+from learners.additive.effects import Effect
+from learners.additive.views import Partitioned, View, measured, pair_columns, views
+from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
+from learners.encoding import EncodedSample, random_bins
+from learners.tables import Schema
+from mechanisms.additive import GaussianKernel
+from mechanisms.core import L2Sensitivity, Mechanism, PlainMechanism
+from mechanisms.gradients import CURVATURE_SCALE, SCORE_UNIT, ScoredCells, gradient_query
+from mechanisms.queries import Histograms, Neighbours, histogram_query
+from mechanisms.randomness import NoiseSource
+
+SWEEPS: Final = 8
+"""Rounds per column, on average."""
+
+EVEN_SWEEPS: Final = 3
+"""Sweeps that take every column once; later rounds prefer columns with large effects."""
+
+EVEN_SHARE: Final = 0.7
+"""Of the later rounds, the share that is still spread evenly."""
+
+PRIOR_VARIANCE: Final = 7.0
+"""A priori variance of a record's log-odds, shared evenly by the columns."""
+
+HISTOGRAM_SHARE: Final = 0.03
+"""Share of the budget (of the sum of squared μ) for the histograms that the grids follow."""
+
+DRIFT: Final = 0.2
+"""How far a column's optimum is taken to have moved, as a share of how far the others moved."""
+
+MOST_EFFECT: Final = 64.0
+"""Effects beyond it count as that, in nats, so that the scores of thousands of columns are no overflow."""
+
+UNCLIPPED: Final = 0.7
+"""How much of the curvature is taken for the clipped loss's, which is flat where gradients are clipped."""
+
+LEAST_CURVATURE: Final = 0.3
+"""Curvatures below this multiple of σ are taken for it: noise, and no reason for a long step."""
+
+FEWEST_BINS, MOST_BINS, FIRST_BINS = 4, 40, 16
+"""Bins of a numeric column in one round: as many as carry a curvature of σ each."""
+
+Kernel = PlainMechanism[ScoredCells, FloatArray, L2Sensitivity, FloatArray]
+Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
+
+
+@attrs.frozen(slots=False)
+class Design:
+    """What a fit will release, fixed before it starts. Everything here is public.
+
+    classes: K >= 2.  sweeps: rounds per view.  pairs: columns to be looked at together.
+    calibration: share of the budget for a last histogram of scores by label; for two classes.
+    Raises ValueError for a pair that the schema lacks, or that has too many cells.
+    """
+
+    schema: Schema
+    adjacency: Neighbours
+    classes: int
+    noise: NoiseSource
+    sweeps: int = attrs.field(default=SWEEPS, converter=count)
+    pairs: tuple[tuple[str, str], ...] = ()
+    calibration: float = attrs.field(default=0.0, converter=probability_below_one)
+
+    def __attrs_post_init__(self) -> None:
+        if self.calibration and self.classes > 2:
+            raise ValueError("calibration: for two classes only")
+        for pair in self.pairs:
+            pair_columns(self.schema, pair)
+
+    @property
+    def views(self) -> int:
+        """Columns and pairs."""
+        return len(self.schema.columns) + len(self.pairs)
+
+    @cached_property
+    def _measured(self) -> int:
+        return len(measured(self.schema))
+
+    @property
+    def rounds(self) -> int:
+        """Releases of gradients."""
+        return self.views * self.sweeps
+
+    def gradients(self, eta: float) -> Kernel:
+        """The release of a round. eta: 1/σ, positive."""
+        query = gradient_query(self.adjacency, self.classes)
+        return PlainMechanism(query, GaussianKernel(1.0 / positive(eta)), self.noise)
+
+    def histograms(self, eta: float) -> Counter | None:
+        """The release before the first round, with HISTOGRAM_SHARE of the budget; None where no grid needs it."""
+        if self._measured == 0:
+            return None
+        query = histogram_query(self.adjacency, self._measured)
+        ratio = query.sensitivity.value / gradient_query(self.adjacency, self.classes).sensitivity.value
+        odds = HISTOGRAM_SHARE / (1.0 - HISTOGRAM_SHARE)
+        return PlainMechanism(query, GaussianKernel(ratio / (eta * math.sqrt(self.rounds * odds))), self.noise)
+
+    @cached_property
+    def calibrator(self) -> Calibrator | None:
+        """What the last release is, if any."""
+        if not self.calibration:
+            return None
+        return Calibrator(self.calibration, log_odds_edges(), 1.0, self.adjacency, True, self.noise)
+
+    def boosting(self, eta: float) -> Plan:
+        """The cost of histograms and rounds."""
+        first = self.histograms(eta)
+        steps = [] if first is None else [Step(first.cost, 1)]
+        return Plan((*steps, Step(self.gradients(eta).cost, self.rounds)))
+
+    def plan(self, eta: float) -> Plan:
+        """The cost of everything."""
+        boosting = self.boosting(eta)
+        return boosting if self.calibrator is None else self.calibrator.added(boosting)
+
+    def announced(self, eta: float) -> Description:
+        """What the books say before the first release: every query of the plan, with its noise."""
+        others = [mechanism.description for mechanism in self._others(eta)]
+        rounds = self.gradients(eta).description
+        queries = [f"{rounds.query} x {self.rounds}", *(f"{other.query} x 1" for other in others)]
+        noise = [(f"sigma of {other.query}", dict(other.parameters)["sigma"]) for other in others]
+        return attrs.evolve(
+            rounds,
+            query=", ".join(queries),
+            parameters=(*rounds.parameters, *noise),
+            claims=tuple(dict.fromkeys([*rounds.claims, *(claim for other in others for claim in other.claims)])),
+        )
+
+    def _others(self, eta: float) -> Iterator[Counter | Mechanism[ScoreBins, FloatArray]]:
+        first = self.histograms(eta)
+        if first is not None:
+            yield first
+        if self.calibrator is not None:
+            yield self.calibrator.mechanism(self.boosting(eta))
+
+
+@attrs.frozen(eq=False)
+class Scored:
+    """Protected records with the scores that released tables give them."""
+
+    sample: EncodedSample
+    scores: npt.NDArray[np.int32]
+
+    @staticmethod
+    def start(sample: EncodedSample, classes: int) -> "Scored":
+        """All scores 0."""
+        shape = (sample.n,) if classes == 2 else (sample.n, classes)
+        return Scored(sample, np.zeros(shape, dtype=np.int32))
+
+    def moved(self, view: View, change: npt.NDArray[np.int32]) -> "Scored":
+        """After a change of one view's table, shape (cells,) or (cells, K)."""
+        return Scored(self.sample, self.scores + view.looked_up(change, self.sample.codes))
+
+    def binned(self, view: View, part: IntArray) -> "Binned":
+        """Its records in the bins of a view."""
+        return Binned(self, view.looked_up(part, self.sample.codes), int(part.max()) + 1)
+
+
+@attrs.frozen(eq=False)
+class Binned:
+    """What a round releases sums of; see `mechanisms.gradients.gradient_sums.ScoredCells`."""
+
+    scored: Scored
+    cells: IntArray
+    number: int
+
+    @property
+    def labels(self) -> npt.NDArray[np.int8]:
+        """See `ScoredCells`."""
+        return self.scored.sample.labels
+
+    @property
+    def scores(self) -> npt.NDArray[np.int32]:
+        """See `ScoredCells`."""
+        return self.scored.scores
+
+    @property
+    def weights(self) -> npt.NDArray[np.int32] | None:
+        """See `ScoredCells`."""
+        return self.scored.sample.weights
+
+
+@attrs.define(eq=False)
+class Column:
+    """What is known of one view: a posterior per class, and the tables that the records were scored with.
+
+    weight: share of the records or of the curvature per cell, as last known.  energy: variance of its effect.
+    last: the number of its last round.
+    """
+
+    view: View
+    effects: list[Effect]
+    table: npt.NDArray[np.int32]
+    weight: FloatArray
+    energy: float = 0.0
+    last: int = -1
+
+    @staticmethod
+    def start(view: View, classes: int, prior: float) -> "Column":
+        """Before any release."""
+        heads = 1 if classes == 2 else classes
+        shape = (view.number,) if heads == 1 else (view.number, heads)
+        even = np.full(view.number, 1.0 / view.number) if view.mass is None else view.mass
+        return Column(view, [view.effect(prior) for _ in range(heads)], np.zeros(shape, dtype=np.int32), even)
+
+    def learn(self, part: IntArray, sums: FloatArray, sigma: float, drift: float) -> tuple[float, float]:
+        """Take in one release. sums: shape (bins, 2) or (bins, K, 2).  sigma: its noise.  drift: variance.
+
+        Returns how far the effect moved, as variance in nats squared without the noise's part, and the curvature.
+        """
+        heads = sums.reshape(sums.shape[0], -1, 2)
+        curvatures = np.maximum(UNCLIPPED * heads[..., 1] / CURVATURE_SCALE, LEAST_CURVATURE * sigma)
+        moved, energy = 0.0, 0.0
+        for head, effect in enumerate(self.effects):
+            curvature = curvatures[:, head]
+            weight = curvature / curvature.sum()
+            effect.drift(drift)
+            noise = (sigma / curvature) ** 2 + 1.0 / curvature
+            change, unsure = effect.update(part, heads[:, head, 0] / curvature, noise)
+            moved += max(0.0, float(weight @ (change**2 - unsure)))
+            energy += effect.spread(part, weight)
+        self.energy = energy / len(self.effects)
+        if not self.view.ordered:
+            self.weight = (curvatures / curvatures.sum(axis=0)).mean(axis=1)
+        return moved / len(self.effects), float(heads[..., 1].sum()) / (CURVATURE_SCALE * len(self.effects))
+
+    def rounded(self) -> npt.NDArray[np.int32]:
+        """The posterior means in whole SCORE_UNITs, shaped as `table`."""
+        means = np.stack([effect.mean for effect in self.effects], axis=-1).reshape(self.table.shape)
+        return np.rint(np.clip(means, -MOST_EFFECT, MOST_EFFECT) / SCORE_UNIT).astype(np.int32)
+
+
+@attrs.define(eq=False)
+class Schedule:
+    """Which view comes next, and how far the others moved since it had its turn."""
+
+    columns: list[Column]
+    credit: FloatArray
+    moved: list[float] = attrs.Factory(list)
+
+    @staticmethod
+    def of(columns: list[Column]) -> "Schedule":
+        """Before the first round."""
+        return Schedule(columns, np.zeros(len(columns)))
+
+    def next(self, number: int) -> Column:
+        """The view of round `number`, 0-based: in turn at first, then oftener where effects are large."""
+        views = len(self.columns)
+        if number < EVEN_SWEEPS * views:
+            return self.columns[number % views]
+        energy = np.sqrt(np.maximum([column.energy for column in self.columns], 0.0))
+        share = energy / energy.sum() if energy.sum() > 0.0 else np.full(views, 1.0 / views)
+        self.credit += EVEN_SHARE / views + (1.0 - EVEN_SHARE) * share
+        chosen = int(np.argmax(self.credit))
+        self.credit[chosen] -= 1.0
+        return self.columns[chosen]
+
+    def drift(self, column: Column) -> float:
+        """Variance to allow for before the column's update."""
+        return DRIFT * sum(self.moved[column.last + 1 :])
+
+
+def boost_additively(
+    sample: Protected[EncodedSample], design: Design, eta: float, spender: Spender, on_round: Progress | None
+) -> AdditiveModel:
+    """Release what the design says with noise 1/eta, and put it together. Everything kept is post-processing."""
+    coins = np.random.default_rng(np.packbits(design.noise.bits(64)).tolist())
+    seen = _views(sample, design, eta, spender)
+    columns = [Column.start(view, design.classes, PRIOR_VARIANCE / len(seen)) for view in seen]
+    schedule, mechanism = Schedule.of(columns), design.gradients(eta)
+    state = sample.map(lambda records: Scored.start(records, design.classes))
+    sums = [np.zeros(column.table.shape) for column in columns]
+    number_of_bins = FIRST_BINS
+    for number in range(design.rounds):
+        column = schedule.next(number)
+        part = _part(column.view, number_of_bins, coins)
+        released = spender.release(mechanism, _binned(state, column.view, part))
+        moved, curvature = column.learn(part, released, 1.0 / eta, schedule.drift(column))
+        number_of_bins = int(np.clip(curvature * eta, FEWEST_BINS, MOST_BINS))
+        schedule.moved.append(moved)
+        column.last = number
+        state = _moved(state, column)
+        if number >= design.rounds - len(seen):
+            for total, each in zip(sums, columns, strict=True):
+                total += each.table
+        if on_round is not None:
+            on_round(number + 1, released)
+    model = _model(design.schema, columns, [total * (SCORE_UNIT / len(seen)) for total in sums])
+    return model if design.calibrator is None else _calibrated(model, sample, design, eta, spender)
+
+
+def _calibrated(
+    model: AdditiveModel, sample: Protected[EncodedSample], design: Design, eta: float, spender: Spender
+) -> AdditiveModel:
+    calibrator = design.calibrator
+    assert calibrator is not None
+    counted = sample.map(lambda records: ScoreBins.of(model.scores(records.codes), records.labels, calibrator.edges))
+    return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
+
+
+def _views(sample: Protected[EncodedSample], design: Design, eta: float, spender: Spender) -> list[View]:
+    counter, schema = design.histograms(eta), design.schema
+    if counter is None:
+        return views(schema, None, 0.0, design.pairs)
+    partitioned: Protected[Histograms] = sample.map(lambda records: Partitioned.of(records.codes, schema))
+    counts = spender.release(counter, partitioned)
+    assert isinstance(counter.kernel, GaussianKernel)
+    return views(schema, counts, counter.kernel.sigma, design.pairs)
+
+
+def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:
+    """The bin of each cell in this round."""
+    if not view.ordered or number >= view.number:
+        return np.arange(view.number)
+    return random_bins(view.number, number, coins)
+
+
+def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells]:
+    return state.map(lambda scored: scored.binned(view, part))
+
+
+def _moved(state: Protected[Scored], column: Column) -> Protected[Scored]:
+    """Scores after the column's new table."""
+    table = column.rounded()
+    change, column.table = table - column.table, table
+    return state.map(lambda scored: scored.moved(column.view, change))
+
+
+def _model(schema: Schema, columns: list[Column], tables: list[FloatArray]) -> AdditiveModel:
+    """Effects centred by what is known of the cells' shares, the rest in the intercept."""
+    intercept = np.zeros(tables[0].shape[1:])
+    terms = []
+    for column, table in zip(columns, tables, strict=True):
+        centre = column.weight @ table
+        intercept = intercept + centre
+        values = (table - centre).reshape(*column.view.shape, *intercept.shape)
+        terms.append(Term(column.view.columns, column.view.maps, values))
+    return AdditiveModel(schema, np.asarray(intercept), terms)

@@ -1,0 +1,194 @@
+"""An additive model on the log-odds scale: one effect per column (or pair), all that the booster ever releases."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from scipy.special import exp2, expit
+
+from accountant.arrays import CodeArray, FloatArray, IntArray
+from learners.base import Calibration
+from learners.encoding import folded
+from learners.tables import Categorical, Column, Numeric, Schema
+from mechanisms.gradients import CLIP, ONE
+
+
+@attrs.frozen
+class Curve:
+    """The effect of one column or pair on the log-odds, cell by cell, as a reader sees it.
+
+    columns: their names.  cells: what each cell says of the columns.  effects: in nats, shape (cells,) for two
+    classes, (cells, K) for more; they add up over the columns.
+    """
+
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    effects: FloatArray = attrs.field(eq=False)
+
+    @property
+    def span(self) -> float:
+        """Largest less smallest effect, in nats: how much this column can matter."""
+        return float(np.max(np.ptp(self.effects, axis=0)))
+
+
+@attrs.frozen(eq=False)
+class Term:
+    """One column's or pair's table.
+
+    columns: numbers in the schema.  maps: cell of each code, per column.  values: nats per cell, shape
+    (*cells per column) with K > 2 classes as a last axis.
+    """
+
+    columns: tuple[int, ...]
+    maps: tuple[IntArray, ...]
+    values: FloatArray
+
+    def scores(self, codes: CodeArray) -> FloatArray:
+        """Per record, shape (n,) or (n, K)."""
+        place = tuple(cells[codes[column]] for column, cells in zip(self.columns, self.maps, strict=True))
+        return np.asarray(self.values[place])
+
+
+@attrs.frozen(eq=False)
+class AdditiveModel:
+    """Log-odds = intercept + Σ effects. Everything here is post-processing of releases.
+
+    Scores are of the second class against the first where there are two, else one per class, to be compared.
+    calibration: for two classes, if it was paid for; the intercept then puts its threshold at 0.
+    """
+
+    schema: Schema
+    intercept: FloatArray
+    terms: tuple[Term, ...] = attrs.field(converter=tuple[Term, ...])
+    calibration: Calibration | None = None
+
+    def calibrated(self, calibration: Calibration) -> "AdditiveModel":
+        """The same with the threshold and the probabilities of a released histogram of its scores; two classes."""
+        moved = self.intercept - _threshold(calibration)
+        return attrs.evolve(self, intercept=np.asarray(moved), calibration=calibration)
+
+    def probabilities(self, scores: FloatArray) -> FloatArray:
+        """Of the second of two classes at each score, shape (n,); above ½ exactly where the score is above 0."""
+        if self.calibration is None:
+            return linked(scores)
+        share = self.calibration.probabilities(scores + _threshold(self.calibration))
+        return np.asarray(np.where(scores > 0.0, np.maximum(share, EVEN), np.minimum(share, 0.5)))
+
+    @property
+    def classes(self) -> int:
+        """How many classes it tells apart."""
+        return max(2, self.intercept.size)
+
+    def scores(self, codes: CodeArray) -> FloatArray:
+        """Log-odds, shape (n,), or (n, K). codes: shape (columns, n)."""
+        total = np.zeros((codes.shape[1], *self.intercept.shape)) + self.intercept
+        for term in self.terms:
+            total += term.scores(codes)
+        return total
+
+    def curves(self) -> list[Curve]:
+        """Columns and pairs, the most influential first."""
+        found = [self._curve(term) for term in self.terms]
+        return sorted(found, key=lambda curve: -curve.span)
+
+    def _curve(self, term: Term) -> Curve:
+        names = [_cell_names(self.schema, column, cells) for column, cells in zip(term.columns, term.maps, strict=True)]
+        columns = tuple(self.schema.columns[column].name for column in term.columns)
+        joint = [(name,) for name in names[0]] if len(names) == 1 else [(a, b) for a in names[0] for b in names[1]]
+        return Curve(columns, tuple(joint), term.values.reshape(len(joint), *self.intercept.shape))
+
+    def as_record(self) -> dict[str, object]:
+        """For JSON."""
+        terms = [
+            {"columns": list(term.columns), "maps": [m.tolist() for m in term.maps], "values": term.values.tolist()}
+            for term in self.terms
+        ]
+        calibration = None if self.calibration is None else self.calibration.as_record()
+        found = {"intercept": self.intercept.tolist(), "terms": terms, "calibration": calibration}
+        return {"schema": self.schema.as_dict(), **found}
+
+    @staticmethod
+    def from_record(record: Mapping[str, object]) -> "AdditiveModel":
+        """The inverse of `as_record`. Raises ValueError where tables do not fit the schema."""
+        schema = Schema.from_dict(cast("Mapping[str, object]", record["schema"]))
+        intercept = np.asarray(record["intercept"], dtype=np.float64)
+        if not np.all(np.isfinite(intercept)) or intercept.ndim > 1 or (intercept.ndim and intercept.size < 3):
+            raise ValueError(f"expected one finite intercept, or one per class of three or more, got {intercept}")
+        terms = [_term(schema, intercept, term) for term in cast("Sequence[Mapping[str, object]]", record["terms"])]
+        kept = cast("Mapping[str, object] | None", record.get("calibration"))
+        if kept is not None and intercept.ndim:
+            raise ValueError("calibration: for two classes only")
+        return AdditiveModel(schema, intercept, terms, None if kept is None else Calibration.from_record(kept))
+
+
+EVEN: Final = float(np.nextafter(0.5, 1.0))
+"""The least probability that answers with the second class."""
+
+FARTHEST: Final = 8.0
+"""Thresholds beyond it, where one class is likelier for every record, count as that."""
+
+
+def _threshold(calibration: Calibration) -> float:
+    return float(np.clip(calibration.threshold, -FARTHEST, FARTHEST))
+
+
+def linked(scores: FloatArray) -> FloatArray:
+    """The share of the second class at each score, in (0, 1); about ½ where the loss tells no more. [clipped-link]"""
+    clip, size = CLIP / ONE, np.abs(scores)
+    # Where the loss tells no more the share still rises with the score, so that classes and ranks are the same.
+    likelier = np.maximum(clip / (clip + expit(-size)), 0.5 + 2.0**-12 * np.minimum(size, 1.0))
+    return np.asarray(np.where(scores > 0.0, likelier, 1.0 - likelier))
+
+
+def softmax(scores: FloatArray) -> FloatArray:
+    """Probabilities of each record's classes, shape (n, K), K >= 3, each of its own scores alone. [records-alone]
+
+    scores: finite, shape (n, K). scipy takes powers value by value, as it does `expit`; numpy's exponential is made for
+    a processor's vectors, and rounds what is left over as it may.
+    """
+    powers = exp2((scores - np.max(scores, axis=1, keepdims=True)) / math.log(2.0))
+    return np.asarray(powers / folded(powers.T.copy())[:, np.newaxis])
+
+
+def _term(schema: Schema, intercept: FloatArray, record: Mapping[str, object]) -> Term:
+    columns = tuple(cast("Sequence[int]", record["columns"]))
+    known = all(type(column) is int and 0 <= column < len(schema.columns) for column in columns)
+    if not known or len(columns) not in (1, 2) or len(set(columns)) != len(columns):
+        raise ValueError(f"a table is about the columns {columns}, the schema has {len(schema.columns)}")
+    maps = tuple(np.asarray(cells) for cells in cast("Sequence[Sequence[int]]", record["maps"]))
+    values = np.asarray(record["values"], dtype=np.float64)
+    sizes = values.shape[: len(columns)]
+    fits = (
+        len(maps) == len(sizes) == len(columns)
+        and all(_maps(schema.columns[c], cells, size) for c, cells, size in zip(columns, maps, sizes, strict=True))
+        and values.shape[len(columns) :] == intercept.shape
+        and bool(np.all(np.isfinite(values)))
+    )
+    if not fits:
+        raise ValueError(f"the table of {[schema.columns[column].name for column in columns]} does not fit the schema")
+    return Term(columns, tuple(cells.astype(np.intp) for cells in maps), values)
+
+
+def _maps(column: Column, cells: npt.NDArray[np.generic], size: int) -> bool:
+    """Whether these are the cells, all of a table's `size`, of a column's codes; in order."""
+    if cells.dtype.kind != "i" or cells.shape != (column.cells,):
+        return False
+    steps = np.diff(cells.astype(np.intp))
+    rising = bool(np.all((steps == 0) | (steps == 1))) if isinstance(column, Numeric) else bool(np.all(steps == 1))
+    return rising and int(cells[0]) == 0 and int(cells[-1]) == size - 1
+
+
+def _cell_names(schema: Schema, column: int, cells: IntArray) -> list[str]:
+    """What each cell says: a category, or an interval from the first to the last fine cell it holds."""
+    what = schema.columns[column]
+    if isinstance(what, Categorical):
+        return what.values()
+    if not isinstance(what, Numeric):
+        return ["0", "1"]
+    first = np.searchsorted(cells, np.arange(int(cells.max()) + 1))
+    last = np.searchsorted(cells, np.arange(int(cells.max()) + 1), side="right")
+    edges, ends = [f"{edge:.6g}" for edge in what.edges], [*[")"] * int(cells.max()), "]"]
+    return [f"[{edges[a]}, {edges[b]}{end}" for a, b, end in zip(first, last, ends, strict=True)]

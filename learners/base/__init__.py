@@ -1,0 +1,116 @@
+"""What all private estimators share: the ledger that pays, budgets, parameters, saved models, calibration and
+tuning."""
+
+from learners.base.budget import (
+    Allowance,
+)
+from learners.base.calibration import (
+    BinnedRows,
+    Calibration,
+    Calibrator,
+    ScoreBins,
+    log_odds_edges,
+    vote_edges,
+)
+from learners.base.defaults import (
+    Settings,
+    halfspace_settings,
+    lazy_boost_settings,
+)
+from learners.base.gaussian_budget import (
+    LEAST_VARIANCE,
+    MOMENTS_SHARE,
+    Part,
+    bought,
+    noisy_spread,
+    part_at,
+    plan_of,
+)
+from learners.base.parameters import (
+    flag,
+    moderate,
+    one_of,
+    optional,
+    public_interval,
+    public_seed,
+    unweighted,
+)
+from learners.base.private_estimator import (
+    Check,
+    Kept,
+    Learning,
+    PayingEstimator,
+    Progress,
+    RandomState,
+)
+from learners.base.saved_models import (
+    content_digest,
+)
+from learners.base.selection_rules import (
+    Selection,
+    choosing,
+    selection,
+)
+from learners.base.separate_ledgers import (
+    SeparateLedgersWarning,
+)
+from learners.base.table_classifier import (
+    Domain,
+    Model,
+    NamedColumns,
+    PrivateClassifier,
+    Rule,
+    domain_schema,
+    named_rule,
+)
+from learners.base.tuning import (
+    RUNS_PER_SETTING,
+    affordable,
+)
+
+__all__ = [
+    "LEAST_VARIANCE",
+    "MOMENTS_SHARE",
+    "RUNS_PER_SETTING",
+    "Allowance",
+    "BinnedRows",
+    "Calibration",
+    "Calibrator",
+    "Check",
+    "Domain",
+    "Kept",
+    "Learning",
+    "Model",
+    "NamedColumns",
+    "Part",
+    "PayingEstimator",
+    "PrivateClassifier",
+    "Progress",
+    "RandomState",
+    "Rule",
+    "ScoreBins",
+    "Selection",
+    "SeparateLedgersWarning",
+    "Settings",
+    "affordable",
+    "bought",
+    "choosing",
+    "content_digest",
+    "domain_schema",
+    "flag",
+    "halfspace_settings",
+    "lazy_boost_settings",
+    "log_odds_edges",
+    "moderate",
+    "named_rule",
+    "noisy_spread",
+    "one_of",
+    "optional",
+    "part_at",
+    "plan_of",
+    "public_interval",
+    "public_seed",
+    "selection",
+    "unweighted",
+    "vote_edges",
+]

@@ -1,0 +1,371 @@
+"""What every private estimator shares, whatever it learns from: a ledger that pays, receipts, and JSON files."""
+
+import abc
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from accountant import (
+    Adjacency,
+    ApproxDP,
+    BasicComposition,
+    BudgetExceeded,
+    Composition,
+    Ledger,
+    LedgerCopyRefused,
+    PureDP,
+    ReplaceOne,
+    Statement,
+)
+from accountant.costs import positive, probability_below_one
+from accountant.entries import Receipt, whole_file
+from accountant.ledger import noted
+from learners.base.budget import Allowance
+from learners.base.saved_models import content_digest
+from learners.base.separate_ledgers import Family, Member
+from learners.tables import Table, class_array
+from mechanisms.randomness import NoiseSource, noise_source
+
+Progress: TypeAlias = Callable[[int, object], None]
+RandomState: TypeAlias = int | np.random.Generator | NoiseSource | None
+Check: TypeAlias = Callable[[Any], object]
+"""Takes a parameter as the user gave it and returns the plain value that is saved; raises TypeError or ValueError."""
+
+
+class Kept(Protocol):
+    """What a fit keeps: releases and public parameters, nothing else."""
+
+    def as_record(self) -> dict[str, object]:
+        """For JSON."""
+
+
+S = TypeVar("S")
+K = TypeVar("K", bound=Kept)
+Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object] | None]]
+"""Spends an allowance on a model; also the setting that won, None where nothing was to be chosen."""
+
+
+class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
+    """Base of the private estimators: learns a K from an S, and pays for it.
+
+    epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
+    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta), and from the
+      second fit of an estimator, its clones and its copies on warns with what they are together
+      (`SeparateLedgersWarning`). The URL of a durable ledger that exists is opened for each fit, in whatever process
+      that runs; a password in it would show. One with sub-budgets must be told which pays: ledger.sub_budget(name),
+      .labelled("main") or .announce(label).
+    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private, and refused with a
+      durable ledger, unless given as `SeededNoise(seed)`. A noise source of your own is used as it is, and named in
+      the books.
+    """
+
+    epsilon: float
+    delta: float
+    ledger: Ledger | str | None
+    random_state: RandomState
+    classes_: npt.NDArray[np.generic]
+    receipts_: tuple[Receipt, ...]
+    """For each entry that the fit was charged with on the `ledger` it was given; none for a ledger of its own."""
+
+    _checks: ClassVar[Mapping[str, Check]] = {"epsilon": positive, "delta": probability_below_one}
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    # --- what a subclass says ----------------------------------------------------------------------------
+
+    @abc.abstractmethod
+    def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
+        """Learn at a cost of at most (epsilon, delta), charged before the first release; see the subclass."""
+
+    @abc.abstractmethod
+    def _learn(self, sample: S, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
+        """Spend on a model. Everything it keeps must be a release or public."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _restored(record: Mapping[str, object]) -> K:
+        """The inverse of the model's `as_record`. Raises ValueError, KeyError or TypeError for a malformed one."""
+
+    @staticmethod
+    @abc.abstractmethod
+    def _inputs(model: K) -> int:
+        """The number of columns that it takes."""
+
+    @classmethod
+    @abc.abstractmethod
+    def _domain(cls, model: K, classes: Sequence[object]) -> dict[str, object]:
+        """The arguments of `__init__` that a saved model has among its content. Raises ValueError."""
+
+    def _refuse(self, sample: S, classes: tuple[object, ...]) -> None:
+        """Raise ValueError where this sample and these parameters cannot be fitted; before anything is charged."""
+
+    def _prepared(
+        self, sample: S, classes: tuple[object, ...], noise: NoiseSource, on_round: Progress | None
+    ) -> "Learning[K]":
+        """How to learn from this sample, with everything that could be wrong found before anything is charged."""
+        self._refuse(sample, classes)
+        return lambda allowance: (self._learn(sample, allowance, noise, on_round), None)
+
+    def _adjacency(self) -> Adjacency:
+        """The relation of the guarantee."""
+        return ReplaceOne()
+
+    def _own_rule(self) -> Composition:
+        """The rule of a ledger opened for one fit. Adding up (ε, δ) prices the whole plan at δ by the best theorem."""
+        return BasicComposition()
+
+    # --- learning ----------------------------------------------------------------------------------------
+
+    def _fit_sample(self, sample: S, classes: tuple[object, ...], on_round: Progress | None) -> Self:
+        parameters = self._parameters()
+        delta = float(self.delta)
+        target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
+        noise = noise_source(self.random_state, self.ledger)
+        learn = self._prepared(sample, classes, noise, on_round)
+        ledger = self._paying_ledger(target)
+        try:
+            with self._counted(ledger, noise) as fit, noted(ledger) as charged, _told_how_to_budget():
+                model, tuned = learn(Allowance(ledger, target, type(self).__name__, classes))
+            receipts: tuple[Receipt, ...] = ()
+            plain = parameters | (tuned or {})
+            if self.ledger is not None:
+                bought = self._bought(model, classes, plain, tuned)
+                receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
+            self._keep(model, classes, ledger, tuned)
+            self._member = Member(self._kin.family, fit)
+        finally:
+            if isinstance(self.ledger, str):
+                ledger.close()
+        self.parameters_, self.receipts_ = plain, receipts
+        return self
+
+    def _parameters(self) -> dict[str, object]:
+        """Parameters as plain values, refused here because scikit-learn's set_params may change them until fit."""
+        checked: dict[str, object] = {}
+        for name, check in self._checks.items():
+            try:
+                checked[name] = check(getattr(self, name))
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{name}: {error}") from None
+        return checked
+
+    def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
+        if self.ledger is None:
+            return Ledger(target, composition=self._own_rule(), adjacency=self._adjacency())
+        if isinstance(self.ledger, str) and "://" in self.ledger:
+            return Ledger.open(self.ledger)
+        if isinstance(self.ledger, LedgerLeftBehind):
+            raise LedgerCopyRefused(LEFT_BEHIND)
+        if not isinstance(self.ledger, Ledger):
+            raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
+        return self.ledger
+
+    def _keep(
+        self, model: K, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
+    ) -> None:
+        """Fitted state: releases, public parameters, and nothing else."""
+        statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
+        self._remember(model, classes, tuned)
+        self.ledger_, self.statement_ = ledger, statement
+
+    def _remember(self, model: K, classes: tuple[object, ...], tuned: dict[str, object] | None = None) -> None:
+        """Of that, what needs no books."""
+        self.model_ = model
+        if classes:  # a regression has none
+            self.classes_ = class_array(classes)
+        self.n_features_in_ = self._inputs(model)
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.pop("tuned_", None)
+        if tuned is not None:
+            self.tuned_ = tuned
+            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
+        self._show(model)
+
+    def _show(self, model: K) -> None:
+        """Set the public attributes of a model that scikit-learn's users look for, fitted or loaded."""
+
+    # --- one of several fits -----------------------------------------------------------------------------
+
+    @property
+    def statement_(self) -> Statement:
+        """What the fit cost; where others had ledgers of their own, too, which of those known by now it is."""
+        if "statement_" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'statement_' before a fit")
+        return self._kin.told(cast("Statement", self.__dict__["statement_"]))
+
+    @statement_.setter
+    def statement_(self, statement: Statement) -> None:
+        self.__dict__["statement_"], self._member = statement, Member(self._kin.family)
+
+    @property
+    def _kin(self) -> Member:
+        """Its place among its clones and copies. Made when it is asked for, as `__init__` sets parameters only."""
+        found = self.__dict__.get("_member")
+        return cast("Member", found or self.__dict__.setdefault("_member", Member()))
+
+    def _counted(self, ledger: Ledger, noise: NoiseSource) -> contextlib.AbstractContextManager[str | None]:
+        """Count the fit, where nobody else's ledger does. Yields what it is known by."""
+        if self.ledger is not None:
+            return contextlib.nullcontext()
+        return self._kin.family.counted(ledger, noise.private)
+
+    def __sklearn_clone__(self) -> Self:
+        """A clone knows of the fits of what it was cloned from, and the other way round."""
+        twin = cast("Self", super().__sklearn_clone__())
+        twin._member = Member(self._kin.family)
+        return twin
+
+    # --- using what was learnt: post-processing, free of charge ------------------------------------------
+
+    def _fitted(self) -> K:
+        if not hasattr(self, "model_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self.model_
+
+    # --- keeping it ----------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write the model as JSON with its privacy statement and its receipts inside; no pickle needed.
+
+        The file is replaced as a whole, or stays as it was. Raises TypeError naming what JSON cannot hold: parameters
+        or classes that are objects.
+        """
+        tuned = getattr(self, "tuned_", None)
+        classes = self.classes_.tolist() if hasattr(self, "classes_") else []
+        content = self._content(self._fitted(), classes, self.parameters_, tuned)
+        record: dict[str, object] = {
+            "format": "exchequer-model",
+            "version": 1,
+            **content,
+            "statement": self.statement_.as_dict(),
+            "receipts": [each.as_dict() for each in self.receipts_],
+        }
+        _refuse_objects({**self.parameters_, "classes": content["classes"], "the model": content["model"]})
+        with whole_file(path) as out:
+            text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+            out.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))  # what has no encoding, as JSON has it
+
+    def _content(
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+    ) -> dict[str, object]:
+        """What a file says that the model is; receipts vouch for its digest."""
+        return {
+            "learner": type(self).__name__,
+            "parameters": dict(parameters),
+            "classes": class_array(classes).tolist(),
+            "tuned": tuned,
+            "model": model.as_record(),
+        }
+
+    def _bought(
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+    ) -> str | None:
+        """The digest of what a file will say that the model is; None where JSON has nothing for it."""
+        try:
+            return content_digest(self._content(model, classes, parameters, tuned))
+        except (TypeError, ValueError, RecursionError):
+            return None  # and `save` will say what it is
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what `save` wrote, ready to predict; of the base class, whatever learner wrote it.
+
+        Raises ValueError naming what is wrong with the file.
+        """
+        try:
+            record = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
+                raise ValueError("not an exchequer model of version 1")
+            return cast("Self", _learner(cls, str(record["learner"]))._from_record(record))
+        except KeyError as error:
+            raise ValueError(f"{path}: the file lacks {error}") from error
+        except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+            raise ValueError(f"{path}: {error}") from error
+
+    @classmethod
+    def _from_record(cls, record: Mapping[str, object]) -> Self:
+        kept, parameters = cls._restored(cast("Mapping[str, object]", record["model"])), record["parameters"]
+        classes = cast("Sequence[object]", record["classes"])
+        arguments = dict(cast("Mapping[str, object]", parameters))
+        if strange := sorted(set(arguments) - set(cls._checks)):  # a file must not choose the noise or the ledger
+            raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
+        model = cls(**arguments, **cls._domain(kept, classes))
+        model.model_, model.parameters_ = kept, arguments
+        if classes:
+            model.classes_ = class_array(classes)
+        if (tuned := record.get("tuned")) is not None:
+            model.tuned_ = dict(cast("Mapping[str, object]", tuned))
+        model.n_features_in_ = cls._inputs(kept)
+        model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
+        receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
+        model.receipts_ = tuple(Receipt.from_dict(each) for each in receipts)
+        model._member = Member(Family(arrived=True))
+        model._show(kept)
+        return model
+
+    def __getstate__(self) -> dict[str, object]:
+        """Pickling, and copying, leaves the ledger behind: books exist once. What arrives predicts, and cannot fit."""
+        # Not refused here: on the way to a worker process nobody would see why. A fit there says it.
+        state = cast("dict[str, object]", super().__getstate__())
+        kept = {**state, "_member": self._kin}
+        kept.pop("ledger_", None)
+        return {**kept, "ledger": LedgerLeftBehind()} if isinstance(self.ledger, Ledger) else kept
+
+
+class LedgerLeftBehind:
+    """In the place of a ledger, in an estimator that was pickled or copied: a fit must not be free of charge."""
+
+    def __sklearn_clone__(self) -> Self:
+        return self
+
+    def __repr__(self) -> str:
+        return "<a ledger that was left behind>"
+
+
+LEFT_BEHIND: Final = (
+    "this estimator was copied, or sent to another process, without its ledger: books exist once, and two copies of "
+    "one budget would both be spent. Nothing was charged. Use n_jobs=1 or joblib.parallel_backend('threading'), or "
+    "give the URL of a durable ledger, ledger='sqlite:///study.db', which every process opens for itself"
+)
+HOW_TO_BUDGET: Final = (
+    "Each fit on a ledger is charged for itself: one for each fold and setting of a cross-validation or a search, and "
+    "one for the refit. For k of them the budget must be k times what one costs; Budget.split(k) gives equal parts. "
+    "error_score='raise' stops at the first fit that is refused, instead of going on with scores of nan."
+)
+
+
+@contextlib.contextmanager
+def _told_how_to_budget() -> Iterator[None]:
+    """Add advice to a refusal; it is printed below the message, also where scikit-learn reports failed fits."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        error.add_note(HOW_TO_BUDGET)
+        raise
+
+
+def _learner(base: type[PayingEstimator[S, K]], name: str) -> type[PayingEstimator[S, K]]:
+    """The learner of that name among `base` and what is derived from it."""
+    if base.__name__ == name:
+        return base
+    for kind in base.__subclasses__():
+        with contextlib.suppress(ValueError):
+            return _learner(kind, name)
+    raise ValueError(f"the model is of {name!r}, which is not {base.__name__} nor derived from it; try {name}.load")
+
+
+def _refuse_objects(parts: Mapping[str, object]) -> None:
+    for name, value in parts.items():
+        try:
+            json.dumps(value, allow_nan=False)  # a file with Infinity in it is no JSON, and nobody verifies it
+        except (TypeError, ValueError) as error:
+            what = f"{name}: {value!r}" if len(repr(value)) < 200 else f"{name}: {type(value).__name__}"
+            raise TypeError(f"{what} cannot be saved, because JSON has nothing for it: {error}") from error

@@ -1,0 +1,260 @@
+"""Hyper-parameters chosen privately: run whole fits a hidden random number of times and release the best one.
+
+The candidates are settings of one learner. What counts is the noisy number of training records that a fit gets right;
+only the winner is released, at two to three times the cost of one run, however many settings there are.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
+
+import attrs
+import numpy as np
+from sklearn.base import clone
+
+from accountant import (
+    GDP,
+    ZCDP,
+    AddRemoveOne,
+    ApproxDP,
+    Cost,
+    Description,
+    Ledger,
+    PureDP,
+    ReplaceOne,
+    UnsupportedCost,
+)
+from accountant.arrays import CodeArray, FloatArray, IntArray
+from accountant.composition import Target, own_rule
+from accountant.costs import largest_below
+from learners.base.budget import Allowance
+from learners.encoding import EncodedSample
+from mechanisms.additive import GaussianKernel, LaplaceKernel
+from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
+from mechanisms.randomness import NoiseSource
+from mechanisms.selection import NegativeBinomialStopping, PrivateSelection, selection_cost
+
+Setting = dict[str, object]
+
+JUDGING_SHARE: Final = 0.1
+"""Share of a run's budget for the noisy count of what it gets right."""
+
+ONE_RECORD: Final = 1.0
+"""How far the number of right records moves, under either adjacency. [records-right]"""
+
+RUNS_PER_SETTING: Final = 2.0
+"""Expected runs for each setting."""
+
+
+Spent: TypeAlias = PureDP | ZCDP | GDP
+"""What one run may cost."""
+
+
+class Scores(Protocol):
+    """A model, as a judge sees it."""
+
+    def scores(self, codes: CodeArray) -> FloatArray:
+        """See `learners.base.table_classifier.Model`."""
+
+
+M = TypeVar("M", bound=Scores)
+
+
+class Learner(Protocol[M]):
+    """A classifier, as its tuning sees it."""
+
+    def set_params(self, **parameters: object) -> "Learner[M]":
+        """See scikit-learn."""
+
+    def _parameters(self) -> dict[str, object]: ...
+
+    def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None: ...
+
+    def _rests_on(self) -> tuple[str, ...]: ...
+
+    def _adjacency(self) -> ReplaceOne | AddRemoveOne: ...
+
+    def _gaussian_alone(self) -> bool: ...
+
+    def _learn(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: None) -> M: ...
+
+
+@attrs.frozen(eq=False)
+class Judged:
+    """Records with a model's scores."""
+
+    labels: IntArray
+    scores: FloatArray
+
+    def right(self) -> FloatArray:
+        """How many are classified as labelled, shape (1,)."""
+        if self.scores.ndim == 2:
+            return np.array([float(np.sum(np.argmax(self.scores, axis=1) == self.labels))])
+        return np.array([float(np.sum((self.scores > 0.0) == (self.labels > 0)))])
+
+
+@attrs.frozen(slots=False, eq=False)
+class Run(Mechanism[EncodedSample, tuple[float, M]]):
+    """One whole fit with one setting, and the noisy number of records that it gets right, as one mechanism.
+
+    It runs on a ledger of its own with just `cost` in it, so that it cannot spend more.
+    """
+
+    learner: Learner[M]
+    budget: Spent
+    classes: tuple[object, ...]
+    noise: NoiseSource
+    setting: Setting = attrs.field(factory=dict)
+
+    @property
+    def cost(self) -> Cost:
+        return self.budget
+
+    @property
+    def adjacency(self) -> ReplaceOne | AddRemoveOne:
+        return self.learner._adjacency()
+
+    @cached_property
+    def description(self) -> Description:
+        return Description(
+            mechanism=type(self.learner).__name__,
+            query="fit, and records that it gets right",
+            parameters=(("each run", repr(self.budget)), ("setting", repr(self.setting))),
+            norm=L1Sensitivity.norm,
+            sensitivity=ONE_RECORD,
+            zeta=None,
+            noise=self.noise.name,
+            private=self.noise.private,
+            claims=("records-right", *self.learner._rests_on(), *own_rule(self.budget).claims),
+        )
+
+    def check(self, data: EncodedSample) -> None:
+        self.learner._refuse(data, self.classes)
+
+    def sample(self, data: EncodedSample) -> tuple[float, M]:
+        ledger = Ledger(self.budget, composition=own_rule(self.budget), adjacency=self.adjacency)
+        fit = Allowance(ledger, scaled(self.budget, 1.0 - JUDGING_SHARE), "candidate", self.classes)
+        model = self.learner._learn(data, fit, self.noise, None)
+        judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
+        # A thousandth is left for what kernels add for the sampler's grid.
+        verdict = judge(scaled(self.budget, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
+        return float(ledger.release(verdict, judged)[0]), model
+
+
+def judge(
+    share: Spent, adjacency: ReplaceOne | AddRemoveOne, noise: NoiseSource
+) -> (
+    PlainMechanism[Judged, FloatArray, L1Sensitivity, FloatArray]
+    | PlainMechanism[Judged, FloatArray, L2Sensitivity, FloatArray]
+):
+    """The noisy number of right records, for that share of a run's budget. [records-right]"""
+    name, claims = "records-right", ("records-right",)
+    if isinstance(share, PureDP):
+        counted = Query(name, Judged.right, L1Sensitivity(ONE_RECORD), adjacency, claims)
+        return PlainMechanism(counted, LaplaceKernel(ONE_RECORD / share.epsilon), noise)
+    squared = Query(name, Judged.right, L2Sensitivity(ONE_RECORD), adjacency, claims)
+    return PlainMechanism(squared, GaussianKernel(ONE_RECORD / _mu(share)), noise)
+
+
+def _mu(share: ZCDP | GDP) -> float:
+    """Of the Gaussian noise that costs that."""
+    return share.mu if isinstance(share, GDP) else math.sqrt(2.0 * share.rho)
+
+
+def scaled(budget: Spent, share: float) -> Spent:
+    """A share of a budget, rounded as floats are: what a ledger adds up decides."""
+    match budget:
+        case PureDP(epsilon=epsilon):
+            return PureDP(share * epsilon)
+        case ZCDP(rho=rho):
+            return ZCDP(share * rho)
+        case GDP(mu=mu):
+            return GDP(math.sqrt(share) * mu)
+
+
+def checked_settings(learner: object) -> list[Setting]:
+    """What `tune` says, each setting tried on a copy of the learner. Raises TypeError or ValueError naming it."""
+    tune = getattr(learner, "tune", None)
+    if tune is None:
+        return []
+    if isinstance(tune, Mapping | str) or not isinstance(tune, Sequence) or not tune:
+        raise TypeError("tune: expected a list of settings, each a mapping of parameters to values")
+    for setting in tune:
+        if not isinstance(setting, Mapping) or set(setting) & FIXED:
+            raise ValueError(f"tune: expected mappings without {sorted(FIXED)}, got {setting!r}")
+        try:
+            candidate(learner, dict(setting))._parameters()
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"tune: {setting!r}: {error}") from None
+    return [dict(setting) for setting in tune]
+
+
+FIXED: Final = frozenset(
+    {"epsilon", "delta", "adjacency", "composition", "schema", "quantile_bins", "classes", "weight_cap", "ledger"}
+    | {"random_state", "tune"}
+)
+"""Parameters that all candidates share: the promise, and what decides how the records are encoded."""
+
+
+def candidate(learner: object, setting: Setting) -> Learner[Any]:
+    """A copy of the learner with one setting, and without ledger and tuning of its own."""
+    own = {name: None for name in ("tune", "ledger") if hasattr(learner, name)}
+    return cast("Learner[Any]", clone(learner)).set_params(**setting, **own)
+
+
+def best_setting(
+    learner: Learner[M], settings: Sequence[Setting], sample: EncodedSample, allowance: Allowance, noise: NoiseSource
+) -> tuple[M, Setting]:
+    """The best model among a random number of runs, and its setting; charged as one release. [random-stopping]
+
+    Raises ValueError where the ledger cannot take the cost, which is an (ε, δ) where δ > 0.
+    """
+    stopping = NegativeBinomialStopping.with_mean(0.0, RUNS_PER_SETTING * len(settings))
+    candidates = [candidate(learner, each) for each in settings]
+    gaussian = all(each._gaussian_alone() for each in candidates)
+    budget = affordable(allowance.target, len(settings), stopping, gaussian=gaussian)
+    runs = tuple(
+        Run(each, budget, allowance.classes, noise, setting) for each, setting in zip(candidates, settings, strict=True)
+    )
+    delta = None if isinstance(budget, PureDP) else allowance.delta
+    choice: PrivateSelection[EncodedSample, tuple[float, M]] = PrivateSelection(
+        runs, key=lambda output: output[0], stopping=stopping, delta=delta, noise=noise
+    )
+    try:
+        allowance.ledger.composition.amount(choice.cost)
+    except UnsupportedCost as error:
+        raise ValueError(
+            "tune: a private choice costs an (ε, δ), which only BasicComposition and AdvancedComposition add up; "
+            f"nothing was charged: {error}"
+        ) from None
+    found = allowance.ledger.release(choice, allowance.ledger.protect(sample), account=allowance.account)
+    assert found is not None  # this law of stopping always runs once
+    plain = runs[found[0]].learner._parameters()
+    return found[1][1], {name: plain.get(name, value) for name, value in settings[found[0]].items()}
+
+
+def affordable(target: Target, candidates: int, stopping: NegativeBinomialStopping, *, gaussian: bool = False) -> Spent:
+    """The most that one run may cost so that the choice stays within the target.
+
+    gaussian: whether the runs spend nothing but Gaussian noise, whose exact curve is below that of its ρ. [gdp-filter]
+    """
+    match target:
+        case PureDP(epsilon=epsilon):
+            return PureDP(_most(lambda each: selection_cost([PureDP(each)] * candidates, stopping).epsilon, epsilon))
+        case ApproxDP(epsilon=epsilon, delta=delta) if gaussian:
+            return GDP(_most(lambda mu: selection_cost([GDP(mu)] * candidates, stopping, delta).epsilon, epsilon))
+        case ApproxDP(epsilon=epsilon, delta=delta):
+
+            def price(rho: float) -> float:
+                return selection_cost([ZCDP(rho)] * candidates, stopping, delta).epsilon
+
+            return ZCDP(_most(price, epsilon, slope=0.5))
+        case ZCDP() | GDP():
+            raise ValueError("tune: a private choice inside a private choice is not supported")
+
+
+def _most(price: Callable[[float], float], epsilon: float, slope: float = 1.0) -> float:
+    """To a millionth of ε. slope: how the logarithm of the price rises with that of the cost."""
+    start = min(0.1 * epsilon, 100.0)
+    return largest_below(lambda each: price(each) if each < 400.0 else math.inf, epsilon, start, slope=slope)

@@ -1,0 +1,27 @@
+"""Tables that no single process could hold: Dask, Parquet and arrays on disk, in blocks."""
+
+from learners.blocks.block_tables import (
+    AnyTable,
+    Part,
+    in_blocks,
+    source_header,
+    source_names,
+    source_rows,
+)
+from learners.blocks.mapped_table import (
+    MappedTable,
+)
+from learners.blocks.parquet_table import (
+    ParquetTable,
+)
+
+__all__ = [
+    "AnyTable",
+    "MappedTable",
+    "ParquetTable",
+    "Part",
+    "in_blocks",
+    "source_header",
+    "source_names",
+    "source_rows",
+]

@@ -1,0 +1,71 @@
+"""Tables in blocks: what `fit` takes in the place of a table that one process could not hold."""
+
+from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import attrs
+import numpy.typing as npt
+
+from learners.tables import Table, input_names, label_values, with_dask
+from mechanisms.core import MemoryRows, Rows, SealedRepr
+
+T = TypeVar("T")
+
+
+@attrs.frozen(eq=False, repr=False)
+class Part(SealedRepr):
+    """Some records as they came. table: them, as `fit` takes them.  labels: shape (n,)."""
+
+    table: Table
+    labels: npt.ArrayLike
+
+
+@runtime_checkable
+class BlockTable(Protocol):
+    """A table whose records are somewhere else, and are looked at block by block.
+
+    y: what `fit` is given as labels: the name of one of the columns, or whatever else the table says.
+    """
+
+    def block_header(self, y: object) -> Table:
+        """A table of no records with the same columns but for the label's; no record is looked at."""
+
+    def block_rows(self, y: object) -> Rows[Part]:
+        """Its records. Raises ValueError for labels that it does not have."""
+
+
+AnyTable: TypeAlias = Table | BlockTable
+"""What `fit` takes: a table in memory, or one in blocks."""
+
+
+def in_blocks(table: AnyTable) -> BlockTable | None:
+    """The table, where it is in blocks; collections of Dask are."""
+    if isinstance(table, BlockTable) and hasattr(type(table), "block_rows"):  # and no DataFrame with such columns
+        return table
+    if not with_dask(table):
+        return None
+    try:
+        from learners.blocks.dask import DaskTable
+    except ImportError as error:  # of a part of Dask, as the table is from another
+        raise ImportError("collections of Dask need the extra `dask`: pip install 'exchequer[dask]'") from error
+
+    return DaskTable(table)
+
+
+def source_rows(table: AnyTable, y: object) -> Rows[Part]:
+    """Its records, in memory in one block. y: see `BlockTable`. Raises ValueError for labels that cannot be read."""
+    found = in_blocks(table)
+    if found is not None:
+        return found.block_rows(y)
+    labels = label_values(y)
+    return MemoryRows.of(Part(table, labels), labels.size)  # type: ignore[arg-type]  # no other kind of table is left
+
+
+def source_header(table: AnyTable, y: object) -> Table:
+    """A table with the same columns, of no records where it is in blocks: for whatever looks at columns alone."""
+    found = in_blocks(table)
+    return table if found is None else found.block_header(y)  # type: ignore[return-value]  # no other kind is left
+
+
+def source_names(table: AnyTable, y: object) -> list[str] | None:
+    """Names of its columns, None where they have none; no record is looked at."""
+    return input_names(source_header(table, y))

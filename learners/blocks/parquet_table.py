@@ -1,0 +1,203 @@
+"""Parquet files as one table, read block by block.
+
+`fit(ParquetTable("census/*.parquet"), "income")` looks at a million records at a time, of the columns that it needs.
+"""
+
+import glob
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import attrs
+import numpy as np
+
+from accountant.costs import count
+from learners.blocks.block_tables import Part
+from learners.blocks.files import FileRows, StoredBlock
+from learners.blocks.unchanged_files import BLOCK, Place, SourceFile, own_or_given
+from learners.tables import Coded, Values, of_arrow, refuse_no_records
+from mechanisms.core import Rows, SealedRepr
+
+
+@attrs.frozen(eq=False, repr=False)
+class _Leaf:
+    """A Parquet file. about: its metadata, as pyarrow gives them.  texts: columns of strings.
+
+    names: of its columns, without the numbers of rows that pandas stores as one, as it does where some were left out.
+    """
+
+    file: SourceFile
+    about: Any
+    names: list[str]
+    texts: list[str]
+
+    @staticmethod
+    def of(path: Place) -> "_Leaf":
+        """Without reading a record. Raises OSError and what pyarrow raises where it is no Parquet file."""
+        arrow, file = _pyarrow(), SourceFile.of(path)
+        with file.opened() as opened:
+            about = arrow.parquet.ParquetFile(opened)
+            schema = about.schema_arrow
+            texts = [field.name for field in schema if arrow.types.is_string(field.type) or _large(arrow, field.type)]
+            index = {each for each in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(each, str)}
+            return _Leaf(file, about.metadata, [name for name in schema.names if name not in index], texts)
+
+    @property
+    def n(self) -> int:
+        """Of records."""
+        return int(self.about.num_rows)
+
+    def column(self, name: str, first: int, size: int) -> Values | Coded:
+        """One column of `size` records from `first` on, shape (size,). Raises ChangedFile."""
+        starts = self.starts
+        groups = [
+            group for group in range(len(starts) - 1) if starts[group] < first + size and starts[group + 1] > first
+        ]
+        with self.file.opened() as file:
+            reader = _pyarrow().parquet.ParquetFile(file, metadata=self.about, read_dictionary=self.texts)
+            column = reader.read_row_groups(groups, columns=[name]).column(name)
+        return of_arrow(column.slice(first - starts[groups[0]], size))
+
+    @property
+    def starts(self) -> list[int]:
+        """The first record of each row group, and then the number of all."""
+        sizes = [self.about.row_group(group).num_rows for group in range(self.about.num_row_groups)]
+        return [int(start) for start in np.cumsum([0, *sizes])]
+
+    def blocks(self, most: int) -> Iterator[tuple[int, int]]:
+        """First records and sizes of blocks of whole row groups, `most` records or fewer; larger groups are cut."""
+        first, starts = 0, self.starts
+        while first < starts[-1]:
+            ends = [start for start in starts if first < start <= first + most]
+            last = ends[-1] if ends else first + most
+            yield first, last - first
+            first = last
+
+
+def _large(arrow: ModuleType, kind: object) -> bool:
+    return bool(arrow.types.is_large_string(kind))
+
+
+def _pyarrow() -> ModuleType:
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Parquet files need pyarrow: pip install 'exchequer[parquet]'") from error
+    found: ModuleType = pyarrow
+    return found
+
+
+@attrs.frozen(eq=False, repr=False)
+class _Columns(SealedRepr, Mapping[str, Values | Coded]):
+    """Columns of one block, each read when it is asked for. names: without the label's."""
+
+    leaf: _Leaf
+    names: Sequence[str]
+    first: int
+    size: int
+
+    def __getitem__(self, name: str) -> Values | Coded:
+        if name not in self.names:
+            raise KeyError(name)
+        return self.leaf.column(name, self.first, self.size)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class ParquetTable:
+    """Parquet files as one table; what `fit` takes in the place of a DataFrame. Needs the extra `parquet`.
+
+    paths: a file, a folder (all `*.parquet` in it) or a pattern, whose files are taken in the order of their names; or
+      several files, in the order given. All have the same columns; folders that stand for columns are not looked into.
+    label: the column of labels; `fit(table, "name")` says it as well.
+    block: records that are looked at together, at most; blocks are whole row groups where these are no larger.
+    scratch: the folder where encoded records are kept while a fit lasts, see `learners.blocks.files.Scratch`.
+    Raises ValueError for no files, none with a record, or columns that differ; FileNotFoundError; ImportError.
+    Whoever visits the records raises ChangedFile where a file is not what it was when this was made.
+    """
+
+    def __init__(
+        self,
+        paths: Place | Sequence[Place],
+        label: str | None = None,
+        *,
+        block: int = BLOCK,
+        scratch: Place | None = None,
+    ) -> None:
+        self._leaves = [_Leaf.of(path) for path in _found(paths)]
+        self._names = self._leaves[0].names
+        self.label, self.block, self.scratch = label, count(block), scratch
+        for leaf in self._leaves:
+            if sorted(leaf.names) != sorted(self._names):
+                raise ValueError(
+                    f"{leaf.file.path}: its columns are {leaf.names}, those of the first file {self._names}"
+                )
+        if len(set(self._names)) != len(self._names):
+            raise ValueError(f"{self._leaves[0].file.path}: a column name stands twice in {self._names}")
+        refuse_no_records(self.n)
+
+    def __repr__(self) -> str:
+        return f"<ParquetTable: {len(self._leaves)} files, {self.n} records>"
+
+    @property
+    def n(self) -> int:
+        """The number of records, public; from the files' metadata."""
+        return sum(leaf.n for leaf in self._leaves)
+
+    def block_header(self, y: object) -> dict[str, tuple[()]]:
+        """See `BlockTable`. y: the name of the label's column, None where the table knows. Raises ValueError."""
+        label = self._label(y)
+        return {name: () for name in self._names if name != label}
+
+    def block_rows(self, y: object) -> Rows[Part]:
+        """See `BlockTable`; y as for `block_header`."""
+        names, label = list(self.block_header(y)), self._label(y)
+        blocks, before = list[StoredBlock[Part]](), 0
+        for leaf in self._leaves:
+            for first, size in leaf.blocks(self.block):
+                columns = _Columns(leaf, names, first, size)
+                load = partial(_part, columns, partial(leaf.column, label, first, size))
+                blocks.append(StoredBlock(load, before + first, size))
+            before += leaf.n
+        return FileRows(tuple(blocks), self.scratch)
+
+    def _label(self, y: object) -> str:
+        label = own_or_given(self.label, y, 'the column of labels is not known: fit(table, "its name")')
+        if not isinstance(label, str) or label not in self._names:
+            said = label if isinstance(label, str) else type(label).__name__
+            raise ValueError(f"y: expected the name of a column of labels, one of {self._names}, got {said!r}")
+        return label
+
+
+def _part(columns: _Columns, labels: Callable[[], Values | Coded]) -> Part:
+    return Part(columns, _plain_labels(labels()))
+
+
+def _plain_labels(labels: Values | Coded) -> Values:
+    """Strings of one length where none is missing: they are compared 10 times as fast as objects."""
+    if not isinstance(labels, Coded):
+        return labels
+    texts = labels.values.tolist()
+    if np.any(labels.numbers < 0) or not all(type(text) is str and not text.endswith("\0") for text in texts):
+        return labels.boxed()
+    return np.asarray(texts, dtype=np.str_)[labels.numbers]
+
+
+def _found(paths: Place | Sequence[Place]) -> list[Place]:
+    if not isinstance(paths, str | Path):
+        found = list(paths)
+    elif Path(paths).is_dir():
+        found = sorted(Path(paths).glob("*.parquet"))
+    elif Path(paths).exists() or not glob.has_magic(str(paths)):
+        found = [paths]
+    else:
+        found = sorted(glob.glob(str(paths), recursive=True))
+    if not found:
+        raise ValueError(f"no Parquet files in {paths!r}")
+    return found

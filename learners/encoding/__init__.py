@@ -1,0 +1,85 @@
+"""Records as codes or numbers, and sums over them that no order of records shows in."""
+
+from learners.encoding.encoded_rows import (
+    EncodedRows,
+    check_rows,
+    encoded_rows,
+)
+from learners.encoding.encoder import (
+    EncodedSample,
+    Layout,
+    Path,
+    check_encoded,
+    literal_signs,
+    with_feature,
+)
+from learners.encoding.numeric_features import (
+    Coding,
+    Scaling,
+)
+from learners.encoding.partitions import (
+    FINE,
+    denoised,
+    grid,
+    random_bins,
+    refined,
+)
+from learners.encoding.quantile_cuts import (
+    QUANTILE_SHARE,
+    Merged,
+    QuantileCuts,
+    bin_count,
+    finely_cut,
+)
+from learners.encoding.row_chunks import (
+    GROUP,
+    SMALL,
+    each_part,
+    pieces,
+)
+from learners.encoding.row_products import (
+    folded,
+    row_products,
+)
+from learners.encoding.weighted_sums import (
+    MOST_WEIGHED_RECORDS,
+    CellIndex,
+    ExactArray,
+    as_shares,
+    cell_sums,
+)
+
+__all__ = [
+    "FINE",
+    "GROUP",
+    "MOST_WEIGHED_RECORDS",
+    "QUANTILE_SHARE",
+    "SMALL",
+    "CellIndex",
+    "Coding",
+    "EncodedRows",
+    "EncodedSample",
+    "ExactArray",
+    "Layout",
+    "Merged",
+    "Path",
+    "QuantileCuts",
+    "Scaling",
+    "as_shares",
+    "bin_count",
+    "cell_sums",
+    "check_encoded",
+    "check_rows",
+    "denoised",
+    "each_part",
+    "encoded_rows",
+    "finely_cut",
+    "folded",
+    "grid",
+    "literal_signs",
+    "pieces",
+    "random_bins",
+    "refined",
+    "row_products",
+    "with_feature",
+]

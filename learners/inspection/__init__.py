@@ -1,0 +1,33 @@
+"""Fitted models as people look at them: scorecards, points, pictures and margins."""
+
+from learners.inspection import plots
+from learners.inspection.margins import (
+    MarginHistogram,
+    advantages,
+    margin_histogram,
+    private_margin_histogram,
+)
+from learners.inspection.point_tables import (
+    Linear,
+    tolerated,
+)
+from learners.inspection.scorecards import (
+    Scorecard,
+    Section,
+    Sparsity,
+    scorecard,
+)
+
+__all__ = [
+    "Linear",
+    "MarginHistogram",
+    "Scorecard",
+    "Section",
+    "Sparsity",
+    "advantages",
+    "margin_histogram",
+    "plots",
+    "private_margin_histogram",
+    "scorecard",
+    "tolerated",
+]

@@ -1,0 +1,11 @@
+"""Logistic regression by objective perturbation."""
+
+from learners.linear.logistic import (
+    DPLogisticRegression,
+    LogisticModel,
+)
+
+__all__ = [
+    "DPLogisticRegression",
+    "LogisticModel",
+]

@@ -1,0 +1,23 @@
+"""Rados as a data holder releases them, and the linear classifier that is learnt from them alone."""
+
+from learners.rados.public_sums import (
+    spread,
+)
+from learners.rados.rado_boost import (
+    OracleName,
+    RadoBoostClassifier,
+)
+from learners.rados.rado_releases import (
+    Protection,
+    RadoRelease,
+    Rados,
+)
+
+__all__ = [
+    "OracleName",
+    "Protection",
+    "RadoBoostClassifier",
+    "RadoRelease",
+    "Rados",
+    "spread",
+]

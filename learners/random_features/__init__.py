@@ -1,0 +1,75 @@
+"""Random feature models: maps, fits, their costs, and the bounds on their errors."""
+
+from learners.random_features.baselines import (
+    SGD,
+    Objective,
+    Ridge,
+)
+from learners.random_features.descent import (
+    AdaSSP,
+    Descent,
+)
+from learners.random_features.error_bounds import (
+    PublishedNoise,
+)
+from learners.random_features.estimators import (
+    RandomFeatureClassifier,
+    RandomFeatureRegressor,
+    SolverName,
+)
+from learners.random_features.feature_maps import (
+    Form,
+    Law,
+    RandomFeatureMap,
+)
+from learners.random_features.feature_rows import (
+    KEPT,
+)
+from learners.random_features.interpolation import (
+    BLOCK,
+    KaczmarzReport,
+    NotConverged,
+    kaczmarz,
+    min_norm,
+    ridge,
+    single_row_kaczmarz,
+)
+from learners.random_features.solvers import (
+    CONCENTRATED,
+    SPREAD,
+    UNSCALED,
+    MinNorm,
+    Published,
+    gamma_release,
+    gaussian_release,
+)
+
+__all__ = [
+    "BLOCK",
+    "CONCENTRATED",
+    "KEPT",
+    "SGD",
+    "SPREAD",
+    "UNSCALED",
+    "AdaSSP",
+    "Descent",
+    "Form",
+    "KaczmarzReport",
+    "Law",
+    "MinNorm",
+    "NotConverged",
+    "Objective",
+    "Published",
+    "PublishedNoise",
+    "RandomFeatureClassifier",
+    "RandomFeatureMap",
+    "RandomFeatureRegressor",
+    "Ridge",
+    "SolverName",
+    "gamma_release",
+    "gaussian_release",
+    "kaczmarz",
+    "min_norm",
+    "ridge",
+    "single_row_kaczmarz",
+]

@@ -1,0 +1,358 @@
+"""Private random feature models as scikit-learn estimators that pay through a ledger."""
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import ClassVar, Final, Self, TypeAlias, cast
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+
+from accountant import ApproxDP, Ledger, NoBound, PureDP, ReplaceOne, Unbounded
+from accountant.arrays import FloatArray
+from accountant.costs import count
+from learners.base import (
+    Allowance,
+    Check,
+    Domain,
+    NamedColumns,
+    PayingEstimator,
+    Progress,
+    RandomState,
+    domain_schema,
+    moderate,
+    optional,
+    public_interval,
+    public_seed,
+)
+from learners.blocks import AnyTable, in_blocks, source_header, source_rows
+from learners.encoding import Coding
+from learners.random_features.baselines import SGD, Objective, Ridge
+from learners.random_features.descent import AdaSSP, Descent
+from learners.random_features.feature_maps import Form, Law, form_name, law_name
+from learners.random_features.feature_model import RandomFeatureModel
+from learners.random_features.feature_rows import FeatureRows, feature_rows
+from learners.random_features.solvers import MinNorm, Published, Solver, Task
+from learners.tables import (
+    Classes,
+    PublicClassifier,
+    Table,
+    bounded_labels,
+    input_names,
+    public_classes,
+    refuse_no_labels,
+    refuse_no_records,
+    refuse_other_names,
+    signs,
+)
+from mechanisms.randomness import NoiseSource
+
+SOLVERS: Final[Mapping[str, type[Descent | AdaSSP | MinNorm | Published | SGD | Ridge | Objective]]] = {
+    kind.name: kind for kind in (Descent, AdaSSP, MinNorm, Published, SGD, Ridge, Objective)
+}
+"""By name; "gamma" is "min-norm" with that noise."""
+
+SolverName: TypeAlias = Solver | str | Mapping[str, object]
+"""A solver with its settings, its name for the usual ones, or what a saved model says of it."""
+
+
+def solver_of(value: SolverName) -> Solver:
+    """The solver. Raises ValueError or TypeError for anything else."""
+    if hasattr(value, "learn") and not isinstance(value, type):
+        return cast("Solver", value)  # one of yours, too; a file with it is read by whoever has it
+    if not isinstance(value, str | Mapping):
+        raise TypeError(f"expected a name, or a solver such as Descent(), got {value!r}")
+    settings: dict[str, object] = {"name": value} if isinstance(value, str) else dict(value)
+    name = settings.pop("name", None)
+    if name == "gamma":
+        return MinNorm(gamma=True)
+    if name not in SOLVERS:
+        raise ValueError(f"expected one of {[*SOLVERS, 'gamma']}, or a solver with settings, got {value!r}")
+    kind = SOLVERS[cast("str", name)]
+    if strange := sorted(set(settings) - {field.name for field in attrs.fields(kind)}):
+        raise ValueError(f"solver {name!r} has no settings {', '.join(strange)}")
+    return cast("Solver", kind(**settings))  # type: ignore[arg-type]  # each field checks its own
+
+
+def solver_record(value: SolverName) -> dict[str, object]:
+    """Its name and settings, for JSON."""
+    solver = solver_of(value)
+    settings = attrs.asdict(cast("attrs.AttrsInstance", solver)) if attrs.has(type(solver)) else {}
+    return {"name": solver.name, **settings}
+
+
+@attrs.frozen
+class Labels:
+    """targets: of labels, shape (k,), a pure function.  bounds, classes: public; a regression has no classes."""
+
+    targets: Callable[[npt.ArrayLike], FloatArray]
+    bounds: tuple[float, float]
+    classes: tuple[object, ...] = ()
+
+
+def _sign_targets(y: npt.ArrayLike, classes: tuple[object, ...]) -> FloatArray:
+    return signs(y, classes).astype(np.float64)
+
+
+class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFeatureModel]):
+    """What the regressor and the classifier share: see `RandomFeatureRegressor`, whose parameters these are."""
+
+    law: Law
+    form: Form
+    number: int
+    scale: float | None
+    map_seed: int
+    solver: SolverName
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **PayingEstimator._checks,
+        "solver": solver_record,
+        "law": law_name,
+        "form": form_name,
+        "number": count,
+        "scale": optional(moderate),
+        "map_seed": public_seed,
+    }
+
+    @abc.abstractmethod
+    def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> "Labels":
+        """How labels become targets. y: labels, None for a table in blocks. Raises ValueError for bad parameters."""
+
+    def fit(self, X: AnyTable, y: object = None, *, on_round: Progress | None = None) -> Self:
+        """Learn at a cost of at most (epsilon, delta), charged before the first release.
+
+        X: m records, a DataFrame, a mapping of columns or an array; or a table in blocks, which "descent", "adassp" and
+          "ridge" take. The same records give the same model, bit by bit, whatever the blocks are. [exact-rows]
+        y: labels, shape (m,); of a table in blocks, what it says, such as the name of their column.
+        on_round: never called: what a round releases means nothing by itself.
+        Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
+        anything is charged.
+        """
+        self._parameters()
+        given = None if in_blocks(X) is not None else cast("npt.ArrayLike", y)
+        if in_blocks(X) is None:
+            refuse_no_labels(given)
+        header = source_header(X, y)
+        schema = None if self.schema is None else domain_schema(self.schema, header)
+        coding = Coding.of(schema, header, constant=False)
+        parts = source_rows(X, y)
+        refuse_no_records(parts.n)
+        labels = self._labels(given, coding)
+        sample = feature_rows(parts, coding, labels.targets, labels.bounds, type(self).__name__)
+        self._fit_sample(sample, labels.classes, None)
+        self._remember_names(header)
+        return self
+
+    def _task(self, sample: FeatureRows) -> Task:
+        scale = None if self.scale is None else float(self.scale)
+        return Task(sample, self.law, self.form, int(self.number), scale, int(self.map_seed))
+
+    def _refuse(self, sample: FeatureRows, classes: tuple[object, ...]) -> None:
+        solver = solver_of(self.solver)
+        if self.law == "linear" and self.scale is not None:
+            raise ValueError("scale: linear features are the inputs themselves; leave scale=None")
+        solver.refuse(self._task(sample))
+        if not self.delta and not solver.pure:
+            raise ValueError(
+                f"delta: solver {solver.name!r} takes Gaussian noise, which needs delta > 0; 1e-6 is usual"
+            )
+
+    @classmethod
+    def _from_record(cls, record: Mapping[str, object]) -> Self:
+        found = super()._from_record(record)
+        if found.parameters_.get("solver") != found.model_.solver:
+            raise ValueError("what the file says of its solver contradicts itself")
+        if found.model_.solver.get("name") == Published.name and found.statement_.promises:
+            raise ValueError("the file promises what solver 'published' does not keep")
+        return found
+
+    def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
+        if self.ledger is None and isinstance(solver_of(self.solver), Published):
+            return Ledger(Unbounded(), composition=NoBound(), adjacency=ReplaceOne())
+        return super()._paying_ledger(target)
+
+    def _learn(
+        self, sample: FeatureRows, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
+    ) -> RandomFeatureModel:
+        fit = solver_of(self.solver).learn(self._task(sample), allowance, noise)
+        return RandomFeatureModel(fit, sample.coding, sample.bounds, solver_record(self.solver))
+
+    def _show(self, model: RandomFeatureModel) -> None:
+        self.coef_ = model.fit.coefficients.copy()
+
+    @staticmethod
+    def _inputs(model: RandomFeatureModel) -> int:
+        return len(model.coding.names)
+
+    @staticmethod
+    def _restored(record: Mapping[str, object]) -> RandomFeatureModel:
+        return RandomFeatureModel.from_record(record)
+
+    def _points(self, X: Table) -> FloatArray:
+        model = self._fitted()
+        self._refuse_other_names(X)
+        if model.coding.schema is None and input_names(X) is not None:
+            refuse_other_names(model.coding.names, X)  # also where it comes from a file
+        return model.coding.encode(X, type(self).__name__)
+
+
+class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: ignore[misc]  # untyped base
+    """Regression on random features with the true cost in the books. 004, corrected.
+
+    Guarantee: under replace-one adjacency (m public) everything that `fit` keeps costs at most (epsilon, delta),
+    charged to the ledger before anything is released, whatever the records are: duplicates, constant columns, outliers.
+    The one exception is solver="published", whose cost has no bound, and is booked so. Predictions cost nothing.
+
+    epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1), far below 1/m; 0 for "gamma" and "objective" only.
+    solver: a name, or an object with settings.
+      "descent" (`Descent`): full gradients with noise on centred features; recommended.
+      "adassp" (`AdaSSP`): ridge on noisy second moments, Wang 2018.
+      "min-norm" (`MinNorm`): interpolation, moved into a ball, with Gaussian noise for its diameter: 004, Algorithm 1,
+        made private; "gamma" the same with ℓ2-Laplace noise, pure. Both need `number` >= m, and learn nothing useful.
+      "sgd" (`SGD`), "ridge" (`Ridge`), "objective" (`Objective`): baselines.
+      "published" (`Published`): 004 as printed. *Not private*; a ledger with a finite budget refuses it.
+    label_bounds: *public* lower and upper bound of the labels; labels beyond are moved to the nearest. There is no
+      default: bounds taken from the data would be a release that nobody paid for.
+    law: of frequencies, "gaussian", "cauchy" (for the Laplacian kernel), "orthogonal"; or "linear": no random
+      features, so that form, number, scale and map_seed mean nothing.
+    form: "fourier" (cosines and sines, length 1), "cosine", or "complex" for min-norm interpolation.
+    number: of frequencies, N.
+    scale: s, of frequencies per unit of the inputs, in [2^-100, 2^100]; None takes .6/√d per deviation of an input.
+    map_seed: of the features; public, so not a secret and no source of privacy.
+    schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
+      public bounds. Inputs then lie in [−1, 1]. None takes numbers as they are, which "descent" cannot standardise.
+    ledger, random_state: as for the other estimators.
+
+    Fitted: `coef_`, shape (D,); `model_`; `statement_`; `receipts_`; all released or public.
+
+    >>> import numpy as np
+    >>> from learners import Bounds, RandomFeatureRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1.0, 1.0, size=(4000, 2))
+    >>> y = np.sin(3.0 * X[:, 0]) * X[:, 1]
+    >>> model = RandomFeatureRegressor(
+    ...     1.0, 1e-6, label_bounds=(-1.0, 1.0), schema=Bounds(-1.0, 1.0), random_state=0
+    ... ).fit(X, y)
+    >>> model.score(X, y) > 0.7
+    True
+    """
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **RandomFeatureEstimator._checks,
+        "label_bounds": lambda value: list(required_bounds(value)),
+    }
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        label_bounds: Sequence[float] | None = None,
+        solver: SolverName = "descent",
+        law: Law = "gaussian",
+        form: Form = "fourier",
+        number: int = 200,
+        scale: float | None = None,
+        map_seed: int = 0,
+        schema: Domain = None,
+        ledger: Ledger | str | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.label_bounds = label_bounds
+        self.solver = solver
+        self.law = law
+        self.form = form
+        self.number = number
+        self.scale = scale
+        self.map_seed = map_seed
+        self.schema = schema
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> Labels:
+        bounds = required_bounds(self.label_bounds)
+        return Labels(partial(bounded_labels, bounds=bounds), bounds)
+
+    @classmethod
+    def _domain(cls, model: RandomFeatureModel, classes: Sequence[object]) -> dict[str, object]:
+        return {"schema": model.coding.schema}
+
+    def predict(self, X: Table) -> FloatArray:
+        """Predicted labels, within their bounds, shape (n,). X: as in `fit`."""
+        return self._fitted().labels(self._points(X))
+
+
+def required_bounds(value: Sequence[float] | None) -> tuple[float, float]:
+    """Public bounds of labels. Raises ValueError where there are none."""
+    if value is None:
+        raise ValueError(
+            "regression needs public bounds of the labels, such as label_bounds=(0.0, 10.0): noise is measured by "
+            "them, and bounds taken from the data would be a release that nobody paid for"
+        )
+    return public_interval(value)
+
+
+class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):
+    """Two classes by regression of their signs on random features: see `RandomFeatureRegressor`.
+
+    classes: the public classes, the second positive; None takes the schema's label, else (0, 1). "observed" declares
+      that which classes occur in y is public.
+    Other parameters, guarantee and fitted attributes as there, and `classes_`.
+
+    >>> import numpy as np
+    >>> from learners import Bounds, RandomFeatureClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1.0, 1.0, size=(4000, 2))
+    >>> y = np.where(X[:, 0] ** 2 + X[:, 1] ** 2 < 0.6, 1, 0)
+    >>> model = RandomFeatureClassifier(1.0, 1e-6, schema=Bounds(-1.0, 1.0), random_state=0).fit(X, y)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        solver: SolverName = "descent",
+        law: Law = "gaussian",
+        form: Form = "fourier",
+        number: int = 200,
+        scale: float | None = None,
+        map_seed: int = 0,
+        schema: Domain = None,
+        classes: Classes = None,
+        ledger: Ledger | str | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.solver = solver
+        self.law = law
+        self.form = form
+        self.number = number
+        self.scale = scale
+        self.map_seed = map_seed
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> Labels:
+        if y is None and self.classes == "observed":
+            raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
+        label = None if coding.schema is None else coding.schema.label
+        classes = public_classes(self.classes, label.classes if label else (0, 1), y, 2, type(self).__name__)
+        return Labels(partial(_sign_targets, classes=classes), (-1.0, 1.0), classes)
+
+    @classmethod
+    def _domain(cls, model: RandomFeatureModel, classes: Sequence[object]) -> dict[str, object]:
+        return {"schema": model.coding.schema, "classes": cls._saved_classes(classes)}
+
+    def decision_function(self, X: Table) -> FloatArray:
+        """Predicted sign, in [−1, 1], shape (n,); positive for the second class. X: as in `fit`."""
+        return self._fitted().targets(self._points(X))

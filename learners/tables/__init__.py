@@ -1,0 +1,110 @@
+"""Tables of any make, read value by value: the public schema, columns, labels and classes."""
+
+from accountant.arrays import CodeArray, IntArray
+from learners.tables.arrow_columns import (
+    of_arrow,
+)
+from learners.tables.columns import (
+    boxed,
+    column_values,
+    refuse_masked,
+)
+from learners.tables.dictionary_columns import (
+    Coded,
+    each_value,
+)
+from learners.tables.labels import (
+    bounded_labels,
+    coded_labels,
+    label_values,
+    refuse_no_labels,
+    signs,
+)
+from learners.tables.public_classes import (
+    MOST_CLASSES,
+    Classes,
+    PublicClassifier,
+    class_array,
+    distinct_classes,
+    public_classes,
+)
+from learners.tables.readers import (
+    Frame,
+    Strings,
+    Table,
+    encode,
+    input_names,
+    narrow_codes,
+    number_table,
+    read_csv,
+    refuse_no_records,
+    refuse_other_names,
+    refuse_other_number,
+    schema_columns,
+    schema_from_dtypes,
+    table_column,
+    table_names,
+    with_dask,
+)
+from learners.tables.schema import (
+    Boolean,
+    Bounds,
+    Categorical,
+    Column,
+    Label,
+    Numeric,
+    Schema,
+    SchemaError,
+)
+from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
+
+__all__ = [
+    "MOST_CLASSES",
+    "Boolean",
+    "Bounds",
+    "Categorical",
+    "Classes",
+    "CodeArray",
+    "Coded",
+    "Column",
+    "Frame",
+    "IntArray",
+    "Label",
+    "Numeric",
+    "OutsideSchema",
+    "PublicClassifier",
+    "RowOf",
+    "Schema",
+    "SchemaError",
+    "Strings",
+    "Table",
+    "Values",
+    "as_numbers",
+    "bounded_labels",
+    "boxed",
+    "class_array",
+    "coded_labels",
+    "column_values",
+    "distinct_classes",
+    "each_value",
+    "encode",
+    "input_names",
+    "is_missing",
+    "label_values",
+    "narrow_codes",
+    "number_table",
+    "of_arrow",
+    "public_classes",
+    "read_csv",
+    "refuse_masked",
+    "refuse_no_labels",
+    "refuse_no_records",
+    "refuse_other_names",
+    "refuse_other_number",
+    "schema_columns",
+    "schema_from_dtypes",
+    "signs",
+    "table_column",
+    "table_names",
+    "with_dask",
+]

@@ -1,0 +1,102 @@
+"""Public classes: declared by the user, or declared to be public as they occur."""
+
+import abc
+import itertools
+from collections.abc import Sequence
+from typing import ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+
+from accountant.arrays import FloatArray
+from learners.tables.labels import observed_classes
+from learners.tables.readers import Table
+
+Classes: TypeAlias = tuple[object, ...] | Literal["observed"] | None
+"""As a user gives them: in order, "observed" where those that occur are public, None for what is usual."""
+
+MOST_CLASSES: Final = 127
+"""Class numbers are kept in one byte."""
+
+
+class PublicClassifier(ClassifierMixin):  # type: ignore[misc]  # untyped base
+    """A classifier of public classes, of two unless it says otherwise."""
+
+    _multi_class: ClassVar[bool] = False
+    """Whether more than two classes are learnt. `EncodedSample.labels` then holds class numbers where there are."""
+
+    classes_: npt.NDArray[np.generic]
+
+    @abc.abstractmethod
+    def decision_function(self, X: Table) -> FloatArray:
+        """Scores, shape (n,), positive for the second class; of three classes or more, shape (n, classes)."""
+
+    def predict(self, X: Table) -> npt.NDArray[np.generic]:
+        """Classes, shape (n,); a score of 0, or the same score for several classes, goes to the first of them."""
+        scores = self.decision_function(X)
+        best = scores > 0.0 if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[best.astype(np.intp)]
+
+    def __sklearn_tags__(self) -> object:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self._multi_class
+        return tags
+
+    def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
+        return {"binary_only": not self._multi_class}
+
+    @classmethod
+    def _saved_classes(cls, classes: Sequence[object]) -> tuple[object, ...]:
+        """Classes of a file, checked. Raises ValueError."""
+        found = distinct_classes(classes)
+        if len(found) > 2 and not cls._multi_class:
+            raise ValueError(f"the model is binary and has {len(found)} classes")
+        return found
+
+
+def public_classes(
+    declared: Classes, default: tuple[object, ...], y: npt.ArrayLike | None, most: int, learner: str
+) -> tuple[object, ...]:
+    """The classes, checked. Raises ValueError.
+
+    y: where they are taken from, if the user said so.  most: how many the learner can do.  learner: for messages.
+    """
+    classes = default
+    if isinstance(declared, str) and declared == "observed":
+        if y is None:
+            raise ValueError("classes: 'observed' needs y, and codes do not tell; use fit, or name the classes")
+        classes = observed_classes(y)
+        if len(classes) < 2:
+            raise ValueError(f"y holds one class only, {classes[0]!r}: there is nothing to learn")
+    elif declared is not None:
+        classes = distinct_classes(declared)
+    if len(classes) > MOST_CLASSES:
+        raise ValueError(f"classes: expected at most {MOST_CLASSES}, got {len(classes)}")
+    if len(classes) > most:
+        raise ValueError(
+            f"Only binary classification is supported. There are {len(classes)} classes, {classes!r}, and "
+            f"{learner} learns two distinct classes"
+        )
+    return classes
+
+
+def distinct_classes(classes: Sequence[object]) -> tuple[object, ...]:
+    """Declared classes, checked. Raises ValueError."""
+    found = () if isinstance(classes, str) else tuple(classes)
+    if len(found) > MOST_CLASSES:
+        raise ValueError(f"classes: expected at most {MOST_CLASSES}, got {len(found)}")
+    if len(found) < 2 or any(one == other for one, other in itertools.combinations(found, 2)):
+        raise ValueError(f"classes: expected two distinct classes or more, got {classes!r}")
+    return found
+
+
+def class_array(classes: Sequence[object]) -> npt.NDArray[np.generic]:
+    """Classes as an array, shape (classes,); of objects where numpy would make text of numbers."""
+    plain = np.array(classes)
+    if plain.shape == (len(classes),) and plain.tolist() == list(classes):
+        return plain
+    boxed = np.empty(len(classes), dtype=object)
+    for number, name in enumerate(classes):
+        boxed[number] = name
+    return boxed

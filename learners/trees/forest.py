@@ -1,0 +1,318 @@
+"""A private random forest: trees drawn without data, whose leaves alone are learned.
+
+The splits come from the public schema and a public seed, as in extremely randomised trees, so they cost nothing.
+What costs is how the labels fall into the leaves: label counts with noise, or one label per leaf.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar, Literal, TypeAlias, cast, get_args
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+from scipy.special import expit
+
+from accountant import Ledger, Plan, PureDP, ReplaceOne
+from accountant.arrays import CodeArray, FloatArray, IntArray
+from accountant.costs import count
+from learners.base import (
+    Allowance,
+    Check,
+    Domain,
+    PrivateClassifier,
+    Progress,
+    RandomState,
+    one_of,
+    public_seed,
+    unweighted,
+)
+from learners.encoding import EncodedSample
+from learners.tables import Classes, Schema, Table
+from learners.trees.complete_trees import CompleteTree, random_tree, tree_depth
+from mechanisms import GaussianKernel, LaplaceKernel, LeafLabelKernel, Mechanism, PlainMechanism, Query
+from mechanisms.core import L1Sensitivity, L2Sensitivity
+from mechanisms.queries import counts_l1, counts_l2
+from mechanisms.randomness import NoiseSource
+
+Leaves: TypeAlias = Literal["counts", "labels"]
+Share: TypeAlias = Literal["all", "disjoint"]
+
+LeafValues: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int8]
+
+
+@attrs.frozen(eq=False)
+class Grove:
+    """Trees whose leaves are released together, and which records each of them sees; all of it public.
+
+    trees: of one depth.  lanes: the tree of each record, shape (n,), by its place in the table; None shows every
+    record to the one tree there is.
+    """
+
+    trees: tuple[CompleteTree, ...]
+    lanes: IntArray | None = None
+
+    @property
+    def leaves(self) -> int:
+        """Of all trees together."""
+        return sum(tree.leaves for tree in self.trees)
+
+    def check(self, sample: EncodedSample) -> None:
+        """Raise ValueError where the lanes are of another number of records."""
+        if self.lanes is not None and self.lanes.size != sample.n:
+            raise ValueError(f"the records of this forest were shared out for n = {self.lanes.size}, got {sample.n}")
+
+    def places(self, codes: CodeArray) -> IntArray:
+        """The leaf of each record among all leaves, shape (n,): every record is in one leaf of one tree."""
+        if self.lanes is None:
+            return self.trees[0].leaf(codes)
+        places = np.empty(codes.shape[1], dtype=np.intp)
+        for number, tree in enumerate(self.trees):
+            mine = np.flatnonzero(self.lanes == number)
+            places[mine] = tree.leaf(codes[:, mine]) + number * tree.leaves
+        return places
+
+    def counts(self, sample: EncodedSample) -> FloatArray:
+        """Records per leaf and label, shape (leaves, 2), label −1 first; integers."""
+        slot = 2 * self.places(sample.codes) + (sample.labels > 0)
+        return np.bincount(slot, minlength=2 * self.leaves).reshape(-1, 2).astype(np.float64)
+
+    def gaps(self, sample: EncodedSample) -> FloatArray:
+        """Records labelled +1 minus records labelled −1, shape (leaves,); integers."""
+        counts = self.counts(sample)
+        return np.asarray(counts[:, 1] - counts[:, 0])
+
+
+def leaf_counts(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
+    """Label counts of all leaves: ℓ1 sensitivity 2 under replace-one, whatever the number of trees. [forest-leaves]
+
+    A record is in one leaf of the grove, the tree given by its place in the table: replaced, it leaves one count and
+    enters another of the same tree. Counts are integers, so no rounding adds to that.
+    """
+    moved = counts_l1(ReplaceOne())
+    return Query("forest-leaf-counts", grove.counts, moved, ReplaceOne(), ("forest-leaves",), grove.check)
+
+
+def leaf_counts_l2(grove: Grove) -> Query[EncodedSample, FloatArray, L2Sensitivity]:
+    """The same in ℓ2: √2, one count down and another up. [forest-leaves]"""
+    moved = counts_l2(ReplaceOne())
+    return Query("forest-leaf-counts", grove.counts, moved, ReplaceOne(), ("forest-leaves",), grove.check)
+
+
+def leaf_gaps(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
+    """Label gaps of all leaves, ℓ1 sensitivity 2: a flipped label puts both on one leaf. [forest-leaves]"""
+    moved = counts_l1(ReplaceOne())
+    return Query("forest-leaf-gaps", grove.gaps, moved, ReplaceOne(), ("forest-leaves",), grove.check)
+
+
+def _labels(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
+    return PlainMechanism(leaf_gaps(grove), LeafLabelKernel(eta), noise)
+
+
+def _laplace(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
+    return PlainMechanism(leaf_counts(grove), LaplaceKernel(1.0 / eta), noise)
+
+
+def _gaussian(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
+    return PlainMechanism(leaf_counts_l2(grove), GaussianKernel(1.0 / eta), noise)
+
+
+@attrs.frozen
+class LeafNoise:
+    """How leaves are released. eta: inverse noise scale.  deviation: of the noise on a count, 0 for labels."""
+
+    build: Callable[[float, Grove, NoiseSource], Mechanism[EncodedSample, LeafValues]]
+    eta: float
+    deviation: float
+
+
+def _least_noise(leaves: Leaves, allowance: Allowance, groves: Sequence[Grove], noise: NoiseSource) -> LeafNoise:
+    """The least noise that the allowance pays for, over the kernels that there are for such leaves."""
+    kernels = [(_labels, 0.0)] if leaves == "labels" else [(_laplace, math.sqrt(2.0))]
+    if leaves == "counts" and not isinstance(allowance.target, PureDP):
+        kernels.append((_gaussian, 1.0))
+    found = []
+    for build, unit in kernels:
+
+        def plan(eta: float, build: Callable[..., Mechanism[EncodedSample, LeafValues]] = build) -> Plan:
+            return Plan.of(build(eta, groves[0], noise).cost, len(groves))
+
+        eta = allowance.largest_eta(plan)
+        found.append(LeafNoise(build, eta, unit / eta))
+    return min(found, key=lambda each: each.deviation)
+
+
+@attrs.frozen(slots=False)
+class ForestModel:
+    """Public trees with released leaves.
+
+    released: noisy counts, shape (trees, leaves, 2), or labels −1 and +1, shape (trees, leaves).
+    deviation: public standard deviation of the noise on a count; 0 for labels.
+    """
+
+    schema: Schema
+    trees: tuple[CompleteTree, ...] = attrs.field(converter=tuple[CompleteTree, ...])
+    released: FloatArray = attrs.field(eq=attrs.cmp_using(eq=np.array_equal))
+    deviation: float
+
+    def __attrs_post_init__(self) -> None:
+        leaves = {tree.leaves for tree in self.trees}
+        shape = (len(self.trees), *leaves)
+        if len(leaves) != 1 or self.released.shape not in (shape, (*shape, 2)):
+            raise ValueError(f"{self.released.shape} released values do not fit {len(self.trees)} trees")
+
+    @property
+    def counted(self) -> bool:
+        """Whether counts were released."""
+        return self.released.ndim == 3
+
+    @cached_property
+    def _prior(self) -> float:
+        """Log-odds of the second class over all leaves, from the noisy counts."""
+        negative, positive = np.maximum(self.released.sum(axis=(0, 1)), 0.0) + self._pseudo
+        return float(np.log(positive / negative))
+
+    @property
+    def _pseudo(self) -> float:
+        return max(1.0, self.deviation)
+
+    @cached_property
+    def votes(self) -> FloatArray:
+        """What each leaf says, shape (trees, leaves): its label, or its log-odds beyond the prior.
+
+        Counts below 0 count as 0, and every leaf is given as many records as the noise may be off by, twice, labelled
+        like the whole. A column appears in about trees·depth/columns of the splits, and evidence that is told so
+        often is divided by that.
+        """
+        if not self.counted:
+            return self.released
+        share = expit(self._prior)
+        counts = np.maximum(self.released, 0.0) + 2.0 * self._pseudo * np.array([1.0 - share, share])
+        repeats = len(self.trees) * self.trees[0].depth / len(self.schema.columns)
+        return np.asarray((np.log(counts[..., 1] / counts[..., 0]) - self._prior) / max(1.0, repeats))
+
+    def scores(self, codes: CodeArray) -> FloatArray:
+        """Log-odds of the second class, or the mean label where labels were released; shape (n,)."""
+        total = np.zeros(codes.shape[1])
+        for tree, votes in zip(self.trees, self.votes, strict=True):
+            total += votes[tree.leaf(codes)]
+        return total + self._prior if self.counted else total / len(self.trees)
+
+    def as_record(self) -> dict[str, object]:
+        """For JSON."""
+        return {
+            "schema": self.schema.as_dict(),
+            "trees": [tree.as_record() for tree in self.trees],
+            "released": self.released.tolist(),
+            "deviation": self.deviation,
+        }
+
+    @staticmethod
+    def from_record(record: Mapping[str, object]) -> "ForestModel":
+        """The inverse of `as_record`. Raises ValueError where trees, leaves and schema do not fit together."""
+        schema = Schema.from_dict(cast("Mapping[str, object]", record["schema"]))
+        trees = cast("Sequence[Sequence[Sequence[object]]]", record["trees"])
+        released = np.array(record["released"], dtype=np.float64)
+        if not np.all(np.isfinite(released)):
+            raise ValueError("released: expected finite numbers")
+        grown = tuple(CompleteTree.from_record(tree, schema) for tree in trees)
+        return ForestModel(schema, grown, released, float(cast("float", record["deviation"])))
+
+
+class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
+    """Random trees with private leaves. [forest-leaves]
+
+    Guarantee: under replace-one adjacency (n public) everything that `fit` keeps costs at most (epsilon, delta),
+    charged to the ledger in one entry before the first release. Predictions cost nothing.
+
+    epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
+    trees: how many.  depth: splits on every path, at most 16.
+    leaves: "counts" releases label counts with Laplace or (where that is less, and delta > 0) Gaussian noise and adds
+      up log-odds; "labels" releases one label a leaf by the exponential mechanism, for a majority vote.
+    share: "all" shows every record to every tree and charges every tree; "disjoint" gives each record to one tree, by
+      its place in the table, and charges one. At equal cost counts of "all" are never noisier for the whole forest.
+    seed: of the public draws: splits, and which records go where. No privacy rests on it.
+    schema, classes, ledger, random_state: see `PrivateClassifier`.
+
+    >>> import numpy as np
+    >>> from learners.trees.forest import DPRandomForestClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(2000, 5))
+    >>> model = DPRandomForestClassifier(epsilon=1.0, trees=8, depth=3, random_state=0).fit(X, X[:, 2])
+    >>> float(np.mean(model.predict(X) == X[:, 2])) > 0.9
+    True
+    """
+
+    _checks: ClassVar[Mapping[str, Check]] = {
+        **PrivateClassifier._checks,
+        "trees": count,
+        "depth": tree_depth,
+        "leaves": one_of(*get_args(Leaves)),
+        "share": one_of(*get_args(Share)),
+        "seed": public_seed,
+    }
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        trees: int = 20,
+        depth: int = 6,
+        leaves: Leaves = "counts",
+        share: Share = "all",
+        seed: int = 0,
+        schema: Domain = None,
+        classes: Classes = None,
+        ledger: Ledger | str | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.delta = delta
+        self.trees = trees
+        self.depth = depth
+        self.leaves = leaves
+        self.share = share
+        self.seed = seed
+        self.schema = schema
+        self.classes = classes
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def _learn(
+        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
+    ) -> ForestModel:
+        groves = self._groves(unweighted(sample).layout.schema, sample.n)
+        chosen = _least_noise(self.leaves, allowance, groves, noise)
+        mechanisms = [chosen.build(chosen.eta, grove, noise) for grove in groves]
+        self.eta_ = chosen.eta
+        data, found = allowance.ledger.protect(sample), []
+        plan = Plan.of(mechanisms[0].cost, len(mechanisms))
+        with allowance.reserve(plan, ReplaceOne(), mechanisms[0].description) as charge:
+            for number, mechanism in enumerate(mechanisms, 1):
+                found.append(charge.release(mechanism, data))
+                if on_round is not None:
+                    on_round(number, found[-1])
+        trees = tuple(tree for grove in groves for tree in grove.trees)
+        values = np.concatenate(found).astype(np.float64)
+        released = values.reshape(len(trees), trees[0].leaves, *values.shape[1:])
+        return ForestModel(sample.layout.schema, trees, released, chosen.deviation)
+
+    def _groves(self, schema: Schema, n: int) -> list[Grove]:
+        """What is released together: the whole forest where each record has one tree, else tree by tree."""
+        generator = np.random.default_rng(self.seed)
+        trees = tuple(random_tree(schema, self.depth, generator) for _ in range(self.trees))
+        if self.share == "all":
+            return [Grove((tree,)) for tree in trees]
+        return [Grove(trees, generator.permutation(np.arange(n) % self.trees))]
+
+    @staticmethod
+    def _restored(record: Mapping[str, object]) -> ForestModel:
+        return ForestModel.from_record(record)
+
+    def predict_proba(self, X: Table) -> FloatArray:
+        """Probabilities from the log-odds, or shares of the labels; shape (n, 2). Neither is calibrated."""
+        scores = self.decision_function(X)
+        share = expit(scores) if self._fitted().counted else 0.5 * (1.0 + scores)
+        return np.column_stack([1.0 - share, share])

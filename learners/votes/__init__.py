@@ -1,0 +1,27 @@
+"""Majority votes of 1-Rules and private trees, boosted by lazy Bregman re-weighting."""
+
+from learners.votes.lazy_boost import (
+    LazyBoostClassifier,
+)
+from learners.votes.majority_vote import (
+    Vote,
+    VoteModel,
+)
+from learners.votes.one_rules import (
+    CONSTANT,
+    OneRule,
+    PrivateOneRule,
+    one_rule_scores,
+    one_rules,
+)
+
+__all__ = [
+    "CONSTANT",
+    "LazyBoostClassifier",
+    "OneRule",
+    "PrivateOneRule",
+    "Vote",
+    "VoteModel",
+    "one_rule_scores",
+    "one_rules",
+]

@@ -1,0 +1,96 @@
+"""What a mechanism is: queries whose sensitivity is in their type, what is drawn, and the robust and plain kinds made
+of both."""
+
+from mechanisms.core.kernels import (
+    FiniteKernel,
+    Kernel,
+    R,
+    loss,
+    scale,
+)
+from mechanisms.core.mechanism import (
+    FiniteMechanism,
+    Mechanism,
+)
+from mechanisms.core.parallel import (
+    Lane,
+    Parallel,
+    Partition,
+    whole_plan,
+)
+from mechanisms.core.plain import (
+    D,
+    PlainMechanism,
+    PlainSelection,
+    Query,
+    at_delta,
+)
+from mechanisms.core.robust import (
+    CertificateMismatch,
+    Certified,
+    CertifiedMechanism,
+    CertifiedSelection,
+    RobustCost,
+    RobustMechanism,
+    RobustQuery,
+    RobustSelection,
+    Slickness,
+    SlicknessTooWeak,
+)
+from mechanisms.core.rows import (
+    Block,
+    MemoryRows,
+    Rows,
+    SealedRepr,
+    Sums,
+    added,
+    in_block,
+    one_block,
+)
+from mechanisms.core.sensitivity import (
+    L1Sensitivity,
+    L2Sensitivity,
+    LInfSensitivity,
+    RangeSensitivity,
+)
+
+__all__ = [
+    "Block",
+    "CertificateMismatch",
+    "Certified",
+    "CertifiedMechanism",
+    "CertifiedSelection",
+    "D",
+    "FiniteKernel",
+    "FiniteMechanism",
+    "Kernel",
+    "L1Sensitivity",
+    "L2Sensitivity",
+    "LInfSensitivity",
+    "Lane",
+    "Mechanism",
+    "MemoryRows",
+    "Parallel",
+    "Partition",
+    "PlainMechanism",
+    "PlainSelection",
+    "Query",
+    "R",
+    "RangeSensitivity",
+    "RobustCost",
+    "RobustMechanism",
+    "RobustQuery",
+    "RobustSelection",
+    "Rows",
+    "SealedRepr",
+    "Slickness",
+    "SlicknessTooWeak",
+    "Sums",
+    "added",
+    "at_delta",
+    "in_block",
+    "loss",
+    "one_block",
+    "scale",
+    "whole_plan",
+]

@@ -1,0 +1,69 @@
+"""Kernels: how a value becomes an output. A mechanism is a query followed by a kernel.
+
+A kernel knows the noise and what it costs for a given sensitivity. It knows neither data nor certificates,
+so the same kernel serves plain queries (`mechanisms.core.plain`) and robust ones (`mechanisms.core.robust`).
+"""
+
+import abc
+from typing import ClassVar, Final, Generic, TypeVar
+
+from accountant import Cost
+from accountant.arrays import FloatArray
+from accountant.costs import positive, up
+from mechanisms.core.sensitivity import RangeSensitivity, Sensitivity
+from mechanisms.randomness import NoiseSource
+
+V = TypeVar("V")
+S = TypeVar("S", bound=Sensitivity)
+R = TypeVar("R")
+
+LARGEST_SCALE: Final = 2.0**1000
+"""Scales stay where their reciprocals are ordinary floats."""
+
+
+def scale(value: float) -> float:
+    """A noise scale or its inverse: positive, and neither 0 nor infinite for practical purposes."""
+    number = positive(value)
+    if not 1.0 / LARGEST_SCALE <= number <= LARGEST_SCALE:
+        raise ValueError(f"expected a scale between 2^-1000 and 2^1000, got {value!r}")
+    return number
+
+
+def loss(eta: float, sensitivity: Sensitivity) -> float:
+    """η·Δ, rounded up; exactly 0 where the value does not depend on the data."""
+    return up(eta * sensitivity.value) if sensitivity.value else 0.0
+
+
+class Kernel(abc.ABC, Generic[V, S, R]):
+    """Noise with its price. Frozen; `name` and `parameters` go into the books, `claims` are ids in CLAIMS.md."""
+
+    name: ClassVar[str]
+    claims: ClassVar[tuple[str, ...]]
+
+    @property
+    @abc.abstractmethod
+    def parameters(self) -> tuple[tuple[str, float | int | str], ...]:
+        """What the books say about it."""
+
+    @abc.abstractmethod
+    def cost(self, sensitivity: S) -> Cost:
+        """The cost of one draw for values that move by at most `sensitivity` between neighbours."""
+
+    @abc.abstractmethod
+    def draw(self, value: V, noise: NoiseSource) -> R:
+        """One output. Raises ValueError for a value it has no law for."""
+
+
+class FiniteKernel(Kernel[FloatArray, RangeSensitivity, int]):
+    """A kernel from scores, shape (k,), to one of k candidates."""
+
+    @abc.abstractmethod
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        """Natural logarithms of the outcome probabilities, shape (k,), exact up to rounding."""
+
+
+def finite(kernel: Kernel[FloatArray, RangeSensitivity, int]) -> FiniteKernel:
+    """The kernel, if its law is known. Raises TypeError otherwise."""
+    if not isinstance(kernel, FiniteKernel):
+        raise TypeError(f"{kernel!r} gives no log_probabilities: derive it from FiniteKernel")
+    return kernel

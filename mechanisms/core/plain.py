@@ -1,0 +1,134 @@
+"""Mechanisms on data that nobody re-weighted: a query with a fixed sensitivity, and a kernel."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Generic, TypeVar, cast
+
+import attrs
+
+from accountant import Adjacency, ApproxDP, Cost, Description, Plan, Price
+from accountant.arrays import FloatArray
+from accountant.composition import ROUTE_CLAIMS
+from mechanisms.core.kernels import Kernel, R, S, V, finite
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism, R_co
+from mechanisms.core.sensitivity import RangeSensitivity
+from mechanisms.randomness import NoiseSource, SecureNoise
+
+D = TypeVar("D")
+
+
+def _anything(data: object) -> None:
+    """The check of a query that takes all data of its type."""
+
+
+@attrs.frozen
+class Query(Generic[D, V, S]):
+    """A function of protected data with its proven sensitivity.
+
+    evaluate: data to value; deterministic.  sensitivity: in the norm of its type, for every pair of neighbours.
+    adjacency: the relation it was proved for.  claims: ids in CLAIMS.md.
+    check: raises where the data's public facts (its shape, its n) do not fit; runs before the charge.
+    """
+
+    name: str
+    evaluate: Callable[[D], V]
+    sensitivity: S
+    adjacency: Adjacency
+    claims: tuple[str, ...] = ()
+    check: Callable[[D], None] = _anything
+
+
+@attrs.frozen(slots=False)
+class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
+    """`kernel` applied to `query`. Its cost is the kernel's, for the query's sensitivity."""
+
+    query: Query[D, V, S]
+    kernel: Kernel[V, S, R]
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    @cached_property
+    def cost(self) -> Cost:
+        return self.kernel.cost(self.query.sensitivity)
+
+    @property
+    def adjacency(self) -> Adjacency:
+        return self.query.adjacency
+
+    @cached_property
+    def description(self) -> Description:
+        query, kernel = self.query, self.kernel
+        return Description(
+            mechanism=kernel.name,
+            query=query.name,
+            parameters=kernel.parameters,
+            norm=query.sensitivity.norm,
+            sensitivity=query.sensitivity.value,
+            zeta=None,
+            noise=self.noise.name,
+            private=self.noise.private,
+            claims=(*kernel.claims, *query.claims),
+        )
+
+    def check(self, data: D) -> None:
+        self.query.check(data)
+
+    def sample(self, data: D) -> R:
+        return self.kernel.draw(self.query.evaluate(data), self.noise)
+
+
+class PlainSelection(PlainMechanism[D, FloatArray, RangeSensitivity, int], FiniteMechanism[D]):
+    """A plain mechanism with finitely many outcomes, whose law is known: its kernel must be a `FiniteKernel`."""
+
+    def log_probabilities(self, data: D) -> FloatArray:
+        return finite(self.kernel).log_probabilities(self.query.evaluate(data))
+
+
+@attrs.frozen(slots=False)
+class _AtDelta(Mechanism[D, R_co]):
+    """Another mechanism, declared at its best (ε, δ)."""
+
+    inner: Mechanism[D, R_co]
+    price: Price
+
+    @property
+    def cost(self) -> ApproxDP:
+        return self.price.best
+
+    @property
+    def adjacency(self) -> Adjacency:
+        return self.inner.adjacency
+
+    @cached_property
+    def description(self) -> Description:
+        """The inner one's, with what its ε was derived from and by which theorem."""
+        inner, route = self.inner.description, self.price.route
+        return attrs.evolve(
+            inner,
+            parameters=(*inner.parameters, ("priced from", repr(self.inner.cost)), ("route", route)),
+            claims=(*inner.claims, ROUTE_CLAIMS[route]),
+        )
+
+    def check(self, data: D) -> None:
+        self.inner.check(data)
+
+    def sample(self, data: D) -> R_co:
+        return self.inner.sample(data)
+
+
+class _FiniteAtDelta(_AtDelta[D, int], FiniteMechanism[D]):
+    """The same for a mechanism whose law is known."""
+
+    def log_probabilities(self, data: D) -> FloatArray:
+        assert isinstance(self.inner, FiniteMechanism)
+        return self.inner.log_probabilities(data)
+
+
+def at_delta(mechanism: Mechanism[D, R_co], delta: float) -> Mechanism[D, R_co]:
+    """The same mechanism with its cost declared as (ε, δ), for ledgers that add those up.
+
+    delta: in (0, 1). ε is what `Plan.of(mechanism.cost).price(delta)` gives: for a Gaussian the exact curve.
+    """
+    price = Plan.of(mechanism.cost).price(delta)
+    if isinstance(mechanism, FiniteMechanism):
+        return cast("Mechanism[D, R_co]", _FiniteAtDelta(mechanism, price))
+    return _AtDelta(mechanism, price)

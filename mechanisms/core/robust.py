@@ -1,0 +1,200 @@
+"""Costs that hold only while two distributions stay close, and the certificate that says they do.
+
+A `RobustMechanism` is not a mechanism: it has no plain cost, so neither mypy nor the ledger lets it be
+released. `robust.under(slickness)` turns it into one.
+"""
+
+import abc
+from collections.abc import Callable
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
+
+import attrs
+
+from accountant import Adjacency, Cost, Description
+from accountant.arrays import FloatArray
+from accountant.costs import count, fraction
+from mechanisms.core.kernels import FiniteKernel, Kernel, R, S, V, finite
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.sensitivity import RangeSensitivity
+from mechanisms.randomness import NoiseSource
+
+
+class SlicknessTooWeak(ValueError):
+    """The certificate promises a distance larger than the one the mechanism's cost was computed for."""
+
+
+class CertificateMismatch(ValueError):
+    """The data was weighted by something else than what the certificate is about."""
+
+
+@attrs.frozen
+class Slickness:
+    """A measure producer's certificate: neighbouring samples get distributions within `zeta`.
+
+    zeta: total variation distance, in (0, 1], *jointly over labelled points* (never over indices).
+    n: the number of records it is for.  adjacency: the relation it was proved for.
+    producer: which measure producer, with its parameters, and in which round.  claims: ids in CLAIMS.md.
+    """
+
+    zeta: float = attrs.field(converter=fraction)
+    n: int = attrs.field(converter=count)
+    adjacency: Adjacency
+    producer: str
+    claims: tuple[str, ...]
+
+
+class Certified(Protocol):
+    """Weighted data that carries the certificate of whoever weighted it."""
+
+    @property
+    def slickness(self) -> Slickness:
+        """The certificate of this very weighting."""
+
+
+W = TypeVar("W", bound=Certified)
+W_contra = TypeVar("W_contra", bound=Certified, contravariant=True)
+
+
+@attrs.frozen
+class RobustQuery(Generic[W_contra, V, S]):
+    """A function of weighted data with its proven sensitivity, as a function of ζ.
+
+    evaluate: weighted data to value; deterministic.
+    sensitivity: ζ in (0, 1] to the bound, in the norm of its type, for every ζ-close pair of neighbours.
+    adjacency: the relation it was proved for.  claims: ids in CLAIMS.md.
+    """
+
+    name: str
+    evaluate: Callable[[W_contra], V]
+    sensitivity: Callable[[float], S]
+    adjacency: Adjacency
+    claims: tuple[str, ...]
+
+
+@attrs.frozen
+class RobustCost:
+    """(cost, ζ): the cost holds for every pair of neighbours whose distributions are within ζ."""
+
+    cost: Cost
+    zeta: float = attrs.field(converter=fraction)
+
+
+class RobustMechanism(abc.ABC, Generic[W, V, S, R]):
+    """Query and kernel, with a cost promised up to a distance. Not a `Mechanism`.
+
+    query: with its sensitivity as a function of ζ.  zeta: the distance up to which the cost is promised, in (0, 1].
+    noise: where randomness comes from.
+    """
+
+    query: RobustQuery[W, V, S]
+    zeta: float
+    noise: NoiseSource
+
+    @property
+    @abc.abstractmethod
+    def kernel(self) -> Kernel[V, S, R]:
+        """The noise, and its price for a sensitivity."""
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """The relation the cost was proved for."""
+        return self.query.adjacency
+
+    @cached_property
+    def sensitivity(self) -> S:
+        """Δ at the promised ζ."""
+        return self.query.sensitivity(self.zeta)
+
+    @cached_property
+    def robust_cost(self) -> RobustCost:
+        """The cost, and the ζ up to which it holds."""
+        return RobustCost(self.kernel.cost(self.sensitivity), self.zeta)
+
+    def under(self, slickness: Slickness) -> "CertifiedMechanism[W, V, S, R]":
+        """The plain mechanism that this is on data weighted under that certificate.
+
+        Raises SlicknessTooWeak where the certificate's ζ exceeds the promise, CertificateMismatch where it
+        was proved for another adjacency.
+        """
+        return CertifiedMechanism(self, slickness)
+
+
+@attrs.frozen(slots=False)
+class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
+    """A robust mechanism on data weighted under a certificate: it has a plain cost."""
+
+    robust: RobustMechanism[W, V, S, R]
+    slickness: Slickness
+
+    def __attrs_post_init__(self) -> None:
+        # Here rather than in `under` alone, so that no other way of making one skips it.
+        accept(self.slickness, self.robust.robust_cost, self.robust.adjacency)
+
+    @property
+    def cost(self) -> Cost:
+        return self.robust.robust_cost.cost
+
+    @property
+    def adjacency(self) -> Adjacency:
+        return self.robust.adjacency
+
+    @cached_property
+    def description(self) -> Description:
+        robust, kernel = self.robust, self.robust.kernel
+        return Description(
+            mechanism=type(robust).__name__,
+            query=robust.query.name,
+            parameters=(*kernel.parameters, ("certificate", self.slickness.producer)),
+            norm=robust.sensitivity.norm,
+            sensitivity=robust.sensitivity.value,
+            zeta=robust.zeta,
+            noise=robust.noise.name,
+            private=robust.noise.private,
+            claims=(*kernel.claims, *robust.query.claims, *self.slickness.claims),
+        )
+
+    def check(self, data: W) -> None:
+        check_certificate(data, self.slickness)
+
+    def sample(self, data: W) -> R:
+        return self.robust.kernel.draw(self.robust.query.evaluate(data), self.robust.noise)
+
+
+class RobustSelection(RobustMechanism[W, FloatArray, RangeSensitivity, int]):
+    """A robust mechanism that chooses one of finitely many candidates, so that its law is known."""
+
+    @property
+    @abc.abstractmethod
+    def kernel(self) -> FiniteKernel:
+        """See `RobustMechanism`."""
+
+    def under(self, slickness: Slickness) -> "CertifiedSelection[W]":
+        return CertifiedSelection(self, slickness)
+
+
+class CertifiedSelection(CertifiedMechanism[W, FloatArray, RangeSensitivity, int], FiniteMechanism[W]):
+    """A robust selection on data weighted under a certificate."""
+
+    def log_probabilities(self, data: W) -> FloatArray:
+        return finite(self.robust.kernel).log_probabilities(self.robust.query.evaluate(data))
+
+
+def accept(slickness: Slickness, promised: RobustCost, adjacency: Adjacency) -> None:
+    """What every `under` checks first."""
+    if slickness.adjacency != adjacency:
+        raise CertificateMismatch(f"the certificate is for {slickness.adjacency}, the mechanism for {adjacency}")
+    if not slickness.zeta <= promised.zeta:
+        raise SlicknessTooWeak(
+            f"the certificate promises ζ <= {slickness.zeta!r}, but this cost holds only up to ζ = "
+            f"{promised.zeta!r}: build the mechanism with zeta=slickness.zeta"
+        )
+
+
+def check_certificate(data: Certified, slickness: Slickness) -> None:
+    """Raise CertificateMismatch unless the data was weighted under this very certificate."""
+    actual = data.slickness
+    if actual.n != slickness.n:
+        raise CertificateMismatch(f"the certificate is for n = {slickness.n}, the data has n = {actual.n}")
+    if actual != slickness:
+        raise CertificateMismatch(f"the certificate is of {slickness.producer}, the data's of {actual.producer}")

@@ -1,0 +1,39 @@
+"""Private choice: of candidates by noisy scores, of labels for leaves, and of whole models."""
+
+from mechanisms.selection import utility
+from mechanisms.selection.leaf_labels import (
+    LeafLabelKernel,
+    LeafLabels,
+)
+from mechanisms.selection.noisy_choice import (
+    ExponentialKernel,
+    NoisyMaxKernel,
+    PermuteAndFlip,
+    PermuteAndFlipKernel,
+    WeightedExponential,
+    WeightedNoisyMax,
+)
+from mechanisms.selection.private_selection import (
+    PrivateSelection,
+    selection_cost,
+)
+from mechanisms.selection.stopping import (
+    NegativeBinomialStopping,
+    PoissonStopping,
+)
+
+__all__ = [
+    "ExponentialKernel",
+    "LeafLabelKernel",
+    "LeafLabels",
+    "NegativeBinomialStopping",
+    "NoisyMaxKernel",
+    "PermuteAndFlip",
+    "PermuteAndFlipKernel",
+    "PoissonStopping",
+    "PrivateSelection",
+    "WeightedExponential",
+    "WeightedNoisyMax",
+    "selection_cost",
+    "utility",
+]

@@ -1,0 +1,200 @@
+"""Private choice of a candidate by noisy scores: three kernels and their robust mechanisms.
+
+| rule | law | cost for a range Δ |
+| --- | --- | --- |
+| exponential | ∝ exp(η·score) | BoundedRange(ηΔ) |
+| Laplace noisy max | argmax score + Lap(1/η) | LaplaceDP(ηΔ); BoundedRange(ηΔ) with two candidates |
+| permute-and-flip | argmax score + Exp(1/η) | LaplaceDP(ηΔ) |
+"""
+
+from typing import TypeVar
+
+import attrs
+
+from accountant import BoundedRange, LaplaceDP
+from accountant.arrays import FloatArray
+from accountant.costs import count, fraction, up
+from mechanisms.core import Certified, FiniteKernel, RangeSensitivity, RobustQuery, RobustSelection, loss, scale
+from mechanisms.randomness import GRID, NoiseSource, SecureNoise, choice_probabilities
+
+W = TypeVar("W", bound=Certified)
+Scores = RobustQuery[W, FloatArray, RangeSensitivity]
+
+
+@attrs.frozen
+class ExponentialKernel(FiniteKernel):
+    """Candidate i with probability proportional to exp(eta·score_i). Cost: BoundedRange(eta·Δ). [L2]"""
+
+    name = "Exponential"
+    claims = ("L2",)
+    eta: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("eta", self.eta),)
+
+    def cost(self, sensitivity: RangeSensitivity) -> BoundedRange:
+        return BoundedRange(loss(self.eta, sensitivity))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> int:
+        return noise.exponential_choice(value, self.eta)
+
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        return choice_probabilities.exponential(scores, self.eta)
+
+
+def _public_count(value: int | None) -> int | None:
+    return None if value is None else count(value)
+
+
+@attrs.frozen
+class NoisyMaxKernel(FiniteKernel):
+    """The largest score + Lap(1/eta). Cost: LaplaceDP(eta·Δ), BoundedRange of that size for two. [noisy-max]
+
+    candidates: how many there are, where that is public; None makes no use of it.
+    """
+
+    name = "NoisyMax"
+    claims = ("noisy-max", "laplace-dp")
+    eta: float = attrs.field(converter=scale)
+    candidates: int | None = attrs.field(default=None, converter=_public_count)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float | int], ...]:
+        return (("eta", self.eta), *([] if self.candidates is None else [("candidates", self.candidates)]))
+
+    def cost(self, sensitivity: RangeSensitivity) -> LaplaceDP | BoundedRange:
+        kind = BoundedRange if self.candidates in (1, 2) else LaplaceDP
+        epsilon = loss(self.eta, sensitivity)
+        # The secure source rounds scores to a grid, which widens the range of their change by two steps; a third is for
+        # the halfway point of [laplace-dp]. Its steps are half of GRID at most.
+        return kind(up(epsilon + 2.0 * GRID) if epsilon else 0.0)
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> int:
+        return noise.noisy_max_choice(self._counted(value), self.eta)
+
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        return choice_probabilities.noisy_max(self._counted(scores), self.eta)
+
+    def _counted(self, scores: FloatArray) -> FloatArray:
+        if self.candidates is not None and scores.size != self.candidates:
+            raise ValueError(f"candidates: {self.candidates} were declared, the query gave {scores.size} scores")
+        return scores
+
+
+@attrs.frozen
+class PermuteAndFlipKernel(FiniteKernel):
+    """The largest score + Exp(1/eta), never worse than the exponential kernel. Cost: LaplaceDP(eta·Δ).
+
+    [permute-flip]
+    """
+
+    name = "PermuteAndFlip"
+    claims = ("permute-flip", "laplace-dp")
+    eta: float = attrs.field(converter=scale)
+
+    @property
+    def parameters(self) -> tuple[tuple[str, float], ...]:
+        return (("eta", self.eta),)
+
+    def cost(self, sensitivity: RangeSensitivity) -> LaplaceDP:
+        return LaplaceDP(loss(self.eta, sensitivity))
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> int:
+        return noise.permute_and_flip_choice(value, self.eta)
+
+    def log_probabilities(self, scores: FloatArray) -> FloatArray:
+        return choice_probabilities.permute_and_flip(scores, self.eta)
+
+
+@attrs.frozen(slots=False)
+class WeightedExponential(RobustSelection[W]):
+    """WEM: candidate i with probability proportional to exp(eta·score_i).
+
+    query: weighted data to scores, shape (k,), with its *range* sensitivity.
+    eta: inverse noise scale, per unit of score, in [2^-1000, 2^1000].
+    zeta: the distance up to which the cost is promised, in (0, 1].
+    Cost: BoundedRange(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares.
+    Proof: [L2], tightening [001-Thm3].
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the scores do not depend on the data |
+    | one candidate | it is returned; the cost is still charged |
+    | ties | equal probabilities |
+    | a score of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, RangeSensitivity]
+    eta: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    @property
+    def kernel(self) -> ExponentialKernel:
+        return ExponentialKernel(self.eta)
+
+    @property
+    def width(self) -> float:
+        """The ε of its bounded range: eta·Δ_range(zeta), rounded up. [L2]"""
+        return self.kernel.cost(self.sensitivity).epsilon
+
+
+@attrs.frozen(slots=False)
+class WeightedNoisyMax(RobustSelection[W]):
+    """WRNM: the candidate with the largest score + Lap(1/eta).
+
+    query, eta, zeta: as for `WeightedExponential`.
+    candidates: how many there are, where that is public. Two make the mechanism bounded range. A query that gives
+    another number is found out when it draws, after the charge, which stays.
+    Cost: LaplaceDP(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares; with at most two candidates
+    BoundedRange of that size. With three or more the width exceeds eta·Δ. Proof: [noisy-max], tightening 001, Thm 4.
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the scores do not depend on the data |
+    | one candidate | it is returned; the cost is still charged |
+    | ties | equal probabilities |
+    | a score of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, RangeSensitivity]
+    eta: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    candidates: int | None = attrs.field(default=None, converter=_public_count)
+
+    @property
+    def kernel(self) -> NoisyMaxKernel:
+        return NoisyMaxKernel(self.eta, self.candidates)
+
+
+@attrs.frozen(slots=False)
+class PermuteAndFlip(RobustSelection[W]):
+    """The candidate with the largest score + Exp(1/eta), which is permute-and-flip.
+
+    query, eta, zeta: as for `WeightedExponential`. In utility never worse than it at the same pure ε.
+    Cost: LaplaceDP(eta·Δ_range(zeta)), **not** bounded range. Proof: [permute-flip].
+
+    | edge | what happens |
+    | --- | --- |
+    | scale 0 | ValueError |
+    | infinite scale | ValueError |
+    | sensitivity 0 | cost 0: the scores do not depend on the data |
+    | one candidate | it is returned; the cost is still charged |
+    | ties | equal probabilities |
+    | a score of NaN or ±inf | ValueError |
+    """
+
+    query: RobustQuery[W, FloatArray, RangeSensitivity]
+    eta: float = attrs.field(converter=scale)
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    @property
+    def kernel(self) -> PermuteAndFlipKernel:
+        return PermuteAndFlipKernel(self.eta)
