@@ -18,7 +18,7 @@ from boosting.exponential_weights import ExponentialWeights
 from boosting.lazy_bregman import LazyBregman
 from boosting.measures import BoundedMeasure, joint_distance, kl_divergence, statistical_distance
 from boosting.projection import capped_scaling
-from boosting.rados import losses
+from boosting.rados import losses as rado_losses
 from boosting.reweighted_sample import MarginWeighting, Reweighted
 from boosting.theory import (
     MarginCertificate,
@@ -61,8 +61,8 @@ __all__ = [
     "kl_divergence",
     "label_noise",
     "margin_bound",
-    "margin_data",
-    "rado_loss",
+    "margin_samples",
+    "rado_losses",
     "replay",
     "rounds_for_margin",
     "sample_sizes",

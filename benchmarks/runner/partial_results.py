@@ -13,7 +13,7 @@ import attrs
 from benchmarks.runner.report import Table, as_record, from_record
 from benchmarks.runner.suite import Setting
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("accountant", "mechanisms", "boosting", "learners", "exchequer")
 SHOWING = ("catalogue", "machine", "openml", "plots", "readme", "readme_figures", "results", "run")
 

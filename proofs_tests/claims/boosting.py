@@ -50,7 +50,7 @@ BOOSTING: tuple[Claim, ...] = (
         "holds",
         "linf ζ, range 2ζ",
         "The variational form of total variation distance.",
-        "learners/test_one_rule.py::test_the_range_of_the_change_is_at_most_two_zeta",
+        "learners/votes/test_one_rule.py::test_the_range_of_the_change_is_at_most_two_zeta",
     ),
     Claim(
         "001-Thm6",
@@ -59,7 +59,7 @@ BOOSTING: tuple[Claim, ...] = (
         "tightened",
         "2ηζ, as bounded range",
         "L1 and L2; the range of the errors' change is at most 2ζ, and exactly 2ζ where one label flips at κ = 1.",
-        "learners/test_one_rule.py::test_two_zeta_is_attained",
+        "learners/votes/test_one_rule.py::test_two_zeta_is_attained",
     ),
     Claim(
         "001-Thm7",
@@ -68,6 +68,6 @@ BOOSTING: tuple[Claim, ...] = (
         "tightened",
         "Σ_t η(2ζ_t + rounding) ≤ ε: η of about εκn/(2τ), twice the printed one",
         "001-Thm6 in every round, L0 and 001-per-round-zeta for ζ_t, basic composition.",
-        "learners/test_whole_learner.py::test_three_rounds_on_all_samples_of_four_records",
+        "learners/base/test_whole_learner.py::test_three_rounds_on_all_samples_of_four_records",
     ),
 )

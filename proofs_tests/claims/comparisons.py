@@ -15,7 +15,7 @@ COMPARISONS: Final = (
         "A record adds 1 to exactly one (leaf, label) cell of its trees; replacing takes 1 from one cell and adds 1 "
         "to another. A gap is a signed sum of two cells. Counts are integers. T trees that all see the record add up"
         " to 2T and √(2T).",
-        "learners/test_forest.py::test_leaves_move_by_their_sensitivity_and_no_further",
+        "learners/trees/test_forest.py::test_leaves_move_by_their_sensitivity_and_no_further",
     ),
     Claim(
         "parallel-lanes",
@@ -27,7 +27,7 @@ COMPARISONS: Final = (
         "The replaced record keeps its place, hence its lane. Given all earlier outputs, releases of other lanes "
         "have the same law on both samples. The transcript is therefore an adaptive composition of one lane's steps "
         "per partition, in fixed order. It fails if lanes depend on the records, or on an n that is not public.",
-        "mechanisms/test_parallel.py::test_lanes_cost_what_one_lane_costs_whatever_is_asked_when",
+        "mechanisms/core/test_parallel.py::test_lanes_cost_what_one_lane_costs_whatever_is_asked_when",
     ),
     Claim(
         "dpboost-gain",
@@ -53,7 +53,7 @@ COMPARISONS: Final = (
         "next to it. For n = 1 all candidates change alike. Replacing is one removal and one addition, in whatever "
         "nodes: twice. Attained by p others of gradient 1 and q of −1 that two candidates tell apart, and a record "
         "that agrees with one of them, then with the other.",
-        "mechanisms/test_gradient_queries.py::test_the_range_of_gains_is_attained",
+        "mechanisms/gradients/test_gradient_queries.py::test_the_range_of_gains_is_attained",
     ),
     Claim(
         "dpboost-3g2",
@@ -65,7 +65,7 @@ COMPARISONS: Final = (
         "replace-one one flip moves a gain by 4(m − 1)/(m + λ) → 4, and the range is 8. With one candidate against "
         "60 copies of its opposite (n = 4001, λ = 0.1, ε = 1) the exact loss is 1.309; the limit is 4ε/3. Two nodes "
         "of one level can widen together, so a level is not free of the factor 2 either.",
-        "mechanisms/test_gradient_queries.py::test_the_printed_split_costs_a_third_more_than_its_budget_under_replace_one",
+        "mechanisms/gradients/test_gradient_queries.py::test_the_printed_split_costs_a_third_more_than_its_budget_under_replace_one",
     ),
     Claim(
         "dpboost-leaf",
@@ -78,7 +78,7 @@ COMPARISONS: Final = (
         "with m, because (2m + λ)(1 + λ) <= (m + λ)(m + 1 + λ) iff m <= m². In an empty leaf it is min(c, 1/(1 + "
         "λ)), which is at most A. Inside one leaf the move is at most min(2c, 2/(1 + λ)) <= 2A. Attained on samples "
         "of up to 3 records.",
-        "mechanisms/test_gradient_queries.py::test_leaves_move_by_their_sensitivity_and_no_further",
+        "mechanisms/gradients/test_gradient_queries.py::test_leaves_move_by_their_sensitivity_and_no_further",
     ),
     Claim(
         "dpboost-g-lambda",
@@ -88,7 +88,7 @@ COMPARISONS: Final = (
         "leaf_values_l1",
         "True for add/remove, and attained. Under replace-one a leaf of one flipped record moves by 2/(1 + λ), so "
         "Laplace noise costs 2ε.",
-        "mechanisms/test_gradient_queries.py::test_the_printed_leaf_sensitivity_is_half_of_what_one_flipped_label_moves",
+        "mechanisms/gradients/test_gradient_queries.py::test_the_printed_leaf_sensitivity_is_half_of_what_one_flipped_label_moves",
     ),
     Claim(
         "dpboost-init",
@@ -97,7 +97,7 @@ COMPARISONS: Final = (
         "false as printed",
         "score 0",
         "A flipped label changes the start, which is released as it is.",
-        "learners/test_gradient_boosting.py::test_a_start_from_the_average_is_a_release_that_nobody_paid_for",
+        "learners/trees/test_gradient_boosting.py::test_a_start_from_the_average_is_a_release_that_nobody_paid_for",
     ),
     Claim(
         "bagging-votes",
@@ -108,7 +108,7 @@ COMPARISONS: Final = (
         "School.query, priced as one plan",
         "Shares go by place, so one teacher per partition sees the record, and a flipped vote moves both counts by "
         "1, oppositely. Attained.",
-        "learners/test_bagging.py::test_votes_move_by_two_for_every_partition_and_no_further",
+        "learners/trees/test_bagging.py::test_votes_move_by_two_for_every_partition_and_no_further",
     ),
     Claim(
         "bagging-data-driven",
@@ -118,6 +118,6 @@ COMPARISONS: Final = (
         "worst case; accounting='data-dependent' raises",
         "Such an ε is a function of the votes. With 5 teachers the exact local loss differs between 1 and 2 votes, "
         "which are neighbours, so publishing it has δ = 1 at every ε.",
-        "learners/test_bagging.py::test_an_epsilon_that_depends_on_the_votes_tells_neighbours_apart",
+        "learners/trees/test_bagging.py::test_an_epsilon_that_depends_on_the_votes_tells_neighbours_apart",
     ),
 )

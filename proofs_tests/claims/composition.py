@@ -11,7 +11,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "tightened",
         "those, in place of ε²/8 and ε²/2",
         "Two-point extremal laws, maximised over the offset.",
-        "accountant/test_costs.py::test_bounded_range_renyi_curve_dominates_the_two_point_law",
+        "accountant/costs/test_costs.py::test_bounded_range_renyi_curve_dominates_the_two_point_law",
     ),
     Claim(
         "L4",
@@ -20,7 +20,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "BoundedRange.to_approx",
         "Maximise the hockey-stick divergence of the two-point law over its offset.",
-        "accountant/test_costs.py::test_bounded_range_profile_inverts_the_closed_form",
+        "accountant/costs/test_costs.py::test_bounded_range_profile_inverts_the_closed_form",
     ),
     Claim(
         "L5",
@@ -29,14 +29,14 @@ COMPOSITION: tuple[Claim, ...] = (
         "(1 − p_t) δ_{r−1}(x − t + ε), δ_0(x) = (1 − e^x)⁺.",
         "tightened",
         "accountant.composition.adaptive_range, for equal rounds and δ in [1e-9, 1e-2] within 1 % of the two-candidate "
-        "mechanism, where L3 is up to 10 % above; of unequal widths within 0.5 % of adversaries on lattices; L6 where it "
-        "is less",
+        "mechanism, where L3 is up to 10 % above; of unequal widths within 0.5 % of adversaries on lattices; L6 where "
+        "it is less",
         "δ_{r−1} is convex in e^x, so the worst release puts its loss on the two ends of its interval; nothing smaller "
         "can hold, as those releases exist. On a grid, chords in e^x are above δ: between two values that are at least "
         "δ, so is the chord, at a point off the grid and over any cell. With chords the maximum over a cell of t has a "
         "closed form, so the result is an upper bound for every t. A coarser grid keeps every so-many-th value of a "
         "finer one, which takes chords; a width is only ever rounded up, and wider ranges contain narrower ones.",
-        "accountant/test_adaptive_range.py::test_no_adversary_gets_more_than_the_price",
+        "accountant/composition/test_adaptive_range.py::test_no_adversary_gets_more_than_the_price",
     ),
     Claim(
         "L6",
@@ -61,7 +61,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "ζ <= 12(1 − r), which s >= 2a² and a² <= 6 imply; so the weight is at least 1, and the first is at most the "
         "second. Equal widths: s/a² rises by 1 + 1/(s/a² − 1), from 4 after the first, so by at least 1 a round, and "
         "the reciprocals are at most a harmonic sum.",
-        "accountant/test_ranges_as_gaussian.py::test_one_release_before_the_others_needs_no_more_than_is_added",
+        "accountant/composition/test_ranges_as_gaussian.py::test_one_release_before_the_others_needs_no_more_than_is_added",
     ),
     Claim(
         "gdp",
@@ -72,7 +72,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "The pair N(0, 1), N(μ, 1) is what two neighbours become along their difference, and products of such pairs "
         "are again one; dominating pairs compose adaptively. Beyond μ = 10⁴, where digits are lost, the first term "
         "alone stands for δ, as an upper bound.",
-        "accountant/test_gaussian.py::test_delta_is_the_closed_form_rounded_up",
+        "accountant/costs/test_gaussian.py::test_delta_is_the_closed_form_rounded_up",
     ),
     Claim(
         "classical-gaussian",
@@ -81,7 +81,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "narrowed",
         "gaussian.classical_sigma, refused outside 0 < ε < 1; gaussian.mu is what calibrates",
         "Proved for ε < 1 only; at ε = 8, δ = 1e-3 the true δ is 1.31e-3.",
-        "accountant/test_gaussian.py::test_the_classical_formula_is_kept_to_the_range_it_was_proved_for",
+        "accountant/costs/test_gaussian.py::test_the_classical_formula_is_kept_to_the_range_it_was_proved_for",
     ),
     Claim(
         "pld",
@@ -90,7 +90,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "accountant.composition.loss_distribution: tilted FFT, what leaves the window and all roundings added to δ",
         "As cited; a chord of a convex profile is above it, and Chernoff bounds what the transform wraps around.",
-        "accountant/test_loss_distribution.py::test_gaussians_compose_to_a_gaussian",
+        "accountant/composition/test_loss_distribution.py::test_gaussians_compose_to_a_gaussian",
     ),
     Claim(
         "zcdp-tight",
@@ -99,7 +99,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "ZCDP.to_approx, Plan.price",
         "As cited; any order is valid, so a poor minimum is safe.",
-        "accountant/test_costs.py::test_zcdp_conversion_is_the_minimum_over_orders",
+        "accountant/costs/test_costs.py::test_zcdp_conversion_is_the_minimum_over_orders",
     ),
     Claim(
         "003-Lem15",
@@ -108,7 +108,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "tightened",
         "kept by name; zcdp-tight is what is used",
         "As cited.",
-        "accountant/test_plans.py::test_the_printed_table",
+        "accountant/composition/test_plans.py::test_the_printed_table",
     ),
     Claim(
         "zcdp-filter",
@@ -117,7 +117,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "ZCDPComposition",
         "As cited.",
-        "accountant/test_composition.py::test_zcdp_rule_covers_randomized_response_exactly",
+        "accountant/composition/test_composition.py::test_zcdp_rule_covers_randomized_response_exactly",
     ),
     Claim(
         "gdp-filter",
@@ -137,7 +137,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "over. Where there is no last round, an event is approximated by what is known of it after r of them. GDP "
         "means both orders of the neighbours, and profiles at all x give the trade-off curve. Gaussians attain it. "
         "Squares are exact, or rounded to 2^-1074: a budget's down, a cost's up.",
-        "accountant/test_gaussian_rule.py::test_no_adversary_who_chooses_as_they_go_gets_more_than_one_gaussian",
+        "accountant/composition/test_gaussian_rule.py::test_no_adversary_who_chooses_as_they_go_gets_more_than_one_gaussian",
     ),
     Claim(
         "advanced-filter",
@@ -152,7 +152,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "ε·tanh(ε/2): it is randomized response that tells all with chance δ, post-processed (Kairouz, Oh & "
         "Viswanath 2015), and [L3]. Any valid conversion of ρ at δ′ may follow, the δ's add up, and the tight one is "
         "never above the formula's.",
-        "accountant/test_composition.py::test_advanced_filter_covers_k_fold_randomized_response",
+        "accountant/composition/test_composition.py::test_advanced_filter_covers_k_fold_randomized_response",
     ),
     Claim(
         "basic",
@@ -161,7 +161,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "BasicComposition, exact sums",
         "As cited.",
-        "accountant/test_ledger.py::test_the_ledger_agrees_with_an_exact_model",
+        "accountant/ledger/test_ledger.py::test_the_ledger_agrees_with_an_exact_model",
     ),
     Claim(
         "001-Thm1",
@@ -170,7 +170,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "tightened",
         "kept by name; second term k ε₀ tanh(ε₀/2) in drv_tight",
         "Each release's expected loss is at most ε tanh(ε/2).",
-        "accountant/test_composition.py::test_fixed_plan_bounds_stand_in_their_proven_order",
+        "accountant/composition/test_composition.py::test_fixed_plan_bounds_stand_in_their_proven_order",
     ),
     Claim(
         "001-Thm2",
@@ -179,7 +179,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "narrowed",
         "the maximum under add-remove-one; twice that under replace-one",
         "A replaced record leaves one cell and enters another: exact cell counts, free in each cell, reveal it.",
-        "accountant/test_composition.py::test_parallel_composition_doubles_under_replace_one",
+        "accountant/composition/test_composition.py::test_parallel_composition_doubles_under_replace_one",
     ),
     Claim(
         "001-Remark16",
@@ -188,7 +188,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "narrowed",
         "not used; bounded-range costs go through L3",
         "True for bounded range. False for pure DP: 24-fold randomized response at ε = 0.02 has 2.118 times the δ.",
-        "accountant/test_composition.py::test_remark_16_is_false_for_general_pure_mechanisms",
+        "accountant/composition/test_composition.py::test_remark_16_is_false_for_general_pure_mechanisms",
     ),
     Claim(
         "kov",
@@ -197,7 +197,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "fixed plans only, never a stop rule",
         "As cited; solved for a real ε on the binomial law of k-fold randomized response.",
-        "accountant/test_composition.py::test_kov_is_optimal_for_randomized_response",
+        "accountant/composition/test_composition.py::test_kov_is_optimal_for_randomized_response",
     ),
     Claim(
         "give-back",
@@ -209,6 +209,6 @@ COMPOSITION: tuple[Claim, ...] = (
         "A filter bounds the sum over the rounds that took place, which may be chosen as they come, stopping among "
         "the choices. While a reservation is open the books hold more than that sum, and after the entry exactly it. "
         "A price is for a fixed number of rounds and says nothing of the first k of them.",
-        "accountant/test_give_back.py::test_an_adversary_that_stops_when_it_likes_gets_no_more_than_the_budget",
+        "accountant/ledger/test_give_back.py::test_an_adversary_that_stops_when_it_likes_gets_no_more_than_the_budget",
     ),
 )

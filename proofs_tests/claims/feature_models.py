@@ -13,7 +13,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "fused multiplications or without. The sensitivity of such a sum is that of one term, with nothing for "
         "rounding. m = 10⁶ leaves 16 places. So are scores φ·c of c cut to multiples of 2^(e+b−53), 2^e >= |c|: "
         "partial sums are multiples of 2^(e−53), and |φ||c| at most.",
-        "mechanisms/test_feature_queries.py::test_sums_do_not_depend_on_the_order_or_the_blocks",
+        "mechanisms/gradients/test_feature_queries.py::test_sums_do_not_depend_on_the_order_or_the_blocks",
     ),
     Claim(
         "exact-angles",
@@ -25,7 +25,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "Over the row's and the column's powers of two all partial sums are whole numbers of at most d·2^(r+s) <= 2^53."
         " The rest, turns taken off and a polynomial for the wave, is done number by number. So its features are "
         "what they would be if a record had no neighbours, which BLAS and vector units do not promise.",
-        "learners/test_random_feature_angles.py::test_angles_are_those_of_whole_numbers",
+        "learners/random_features/test_random_feature_angles.py::test_angles_are_those_of_whole_numbers",
     ),
     Claim(
         "004-descent",
@@ -35,7 +35,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "Δ₂ = 2",
         "Two terms of the unit ball; attained by opposite residuals. The noise of a prediction is that of ⟨z, φ(x)⟩, "
         "z spread over all features, so it does not grow with their number.",
-        "mechanisms/test_feature_queries.py::test_the_pull_moves_by_two_and_by_nothing_less",
+        "mechanisms/gradients/test_feature_queries.py::test_the_pull_moves_by_two_and_by_nothing_less",
     ),
     Claim(
         "004-centring",
@@ -45,7 +45,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "three quarters of that mean are taken off",
         "Characteristic functions. What all records share carries noise and says little; without it rows are brought "
         "to length 1 again, on which a step is larger for the same noise. Public, so free.",
-        "learners/test_random_feature_maps.py::test_the_public_mean_is_the_mean",
+        "learners/random_features/test_random_feature_maps.py::test_the_public_mean_is_the_mean",
     ),
     Claim(
         "004-joint-moments",
@@ -54,7 +54,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "holds",
         "√4.5 at w = 1, where two releases take √6",
         "At q = ⟨φ, φ'⟩ the square is at most 2 − 2q² + 2w²(1 + |q|), largest at |q| = w²/2. Attained.",
-        "mechanisms/test_feature_queries.py::test_joint_moments_reach_their_bound_and_never_pass_it",
+        "mechanisms/gradients/test_feature_queries.py::test_joint_moments_reach_their_bound_and_never_pass_it",
     ),
     Claim(
         "004-one-pass",
@@ -64,7 +64,7 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "2·rate·clip/batch, and rounding",
         "A record is in one step; the steps after it are those of a convex 1-smooth loss, which bring no two vectors "
         "further apart (Hardt, Recht & Singer 2016). Attained by the last record. Beyond rate 2 runs drift apart.",
-        "mechanisms/test_feature_fits.py::test_one_pass_reaches_its_sensitivity",
+        "mechanisms/gradients/test_feature_fits.py::test_one_pass_reaches_its_sensitivity",
     ),
     Claim(
         "004-ridge",
@@ -86,6 +86,6 @@ FEATURE_MODELS: tuple[Claim, ...] = (
         "h = Λ and label 1, records −sin θ·e ± cos θ·f with label 1; both denominators are 1 + (cos² θ + ½sin² θ)/Λ. "
         "Adding two one-record bounds, a(1 + K√(a − a²)) each, would be up to 30 % more: they need φ along e, on "
         "both sides.",
-        "mechanisms/test_feature_fits.py::test_ridge_reaches_its_sensitivity",
+        "mechanisms/gradients/test_feature_fits.py::test_ridge_reaches_its_sensitivity",
     ),
 )

@@ -176,7 +176,7 @@ HALFSPACES: tuple[Claim, ...] = (
         "the projection of μ̃_{T+1}",
         "What is printed counts each loss a round late, which by 003-Lem43 costs λ/4 more; two records and losses that "
         "take turns reach 97 % of 3λ/8.",
-        "boosting/test_games.py::test_projecting_the_measure_before_as_printed_breaks_the_bound",
+        "boosting/theory/test_games.py::test_projecting_the_measure_before_as_printed_breaks_the_bound",
     ),
     Claim(
         "003-Lem35",
@@ -186,7 +186,7 @@ HALFSPACES: tuple[Claim, ...] = (
         "h_t learnt for μ̂_t; no κ <= 1/2",
         "Lemma 38 prints h_t = WkL(S, μ̂_{t−1}); so played, three hypotheses of advantage 1/6 under any weighting cost "
         "0.67 in two rounds, not 1.33. Lemma 37 never uses κ <= 1/2.",
-        "boosting/test_games.py::test_a_hypothesis_for_the_round_before_has_no_such_advantage",
+        "boosting/theory/test_games.py::test_a_hypothesis_for_the_round_before_has_no_such_advantage",
     ),
     Claim(
         "003-Lem41",
@@ -226,7 +226,7 @@ HALFSPACES: tuple[Claim, ...] = (
         "groups of 32 products in doubles, then integers; nothing is charged for order",
         "Products with a direction are multiples of 2^-52 and no sum of some exceeds 1 + 2^-18, by Cauchy & Schwarz. "
         "32 products of a limb and a coordinate stay within 2^53 units; high and low parts of 2^32 fit 64 bits.",
-        "learners/test_halfspace_rows.py::test_blocks_do_not_show",
+        "learners/halfspaces/test_halfspace_rows.py::test_blocks_do_not_show",
     ),
     Claim(
         "level-weights",
@@ -236,7 +236,7 @@ HALFSPACES: tuple[Claim, ...] = (
         "2^-45 of the mass, inside what a round of halfspaces charges for rounding",
         "All of min(1, c·w) rise with c, so rounding of weights and of their sum bound it. A weight at x below the "
         "first uncapped one is off by x + 9 units of 2^-53, and x averages ln n at most: the entropy of n shares.",
-        "learners/test_halfspace_rows.py::test_weights_are_as_exact_as_they_are_said_to_be",
+        "learners/halfspaces/test_halfspace_rows.py::test_weights_are_as_exact_as_they_are_said_to_be",
     ),
     Claim(
         "halfspace-grid",
@@ -247,6 +247,6 @@ HALFSPACES: tuple[Claim, ...] = (
         "margins in steps of 1/64; free, as the certificate holds for any function of a record's own margin",
         "The projection minimises λ⟨margins, P⟩ + KL(P ‖ uniform), and KL is 1-strongly convex in ℓ1. Rounding keeps "
         "margins within the number of rounds, which is all that the certificate asks.",
-        "learners/test_halfspace_rows.py::test_weights_move_by_the_rate_times_what_margins_do",
+        "learners/halfspaces/test_halfspace_rows.py::test_weights_move_by_the_rate_times_what_margins_do",
     ),
 )

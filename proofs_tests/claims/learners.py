@@ -28,7 +28,7 @@ LEARNERS: Final = (
         "+ g'‖² by 12·2^-16, and h_2 by 2^-16. Sums are of integers, and where records are encoded, weighted and "
         "scored alone (the claim records-alone) scores are functions of a record and of releases: then nothing else "
         "moves.",
-        "mechanisms/test_gradients.py::test_replaced_records_of_many_classes_move_within_the_bound_which_is_attained",
+        "mechanisms/gradients/test_gradients.py::test_replaced_records_of_many_classes_move_within_the_bound_which_is_attained",
     ),
     Claim(
         "clipped-link",
@@ -40,7 +40,7 @@ LEARNERS: Final = (
         "predict_proba; ½ below that margin",
         "The slope −y·min(σ(−ym), C) does not fall in m. Between ±ln((1 − C)/C) both slopes are C, so the minimiser "
         "of π > ½ lies beyond, where π·σ(−m) = (1 − π)·C.",
-        "mechanisms/test_gradients.py::test_the_minimiser_has_the_sign_of_the_log_odds_and_tells_them",
+        "mechanisms/gradients/test_gradients.py::test_the_minimiser_has_the_sign_of_the_log_odds_and_tells_them",
     ),
     Claim(
         "histograms",
@@ -50,7 +50,7 @@ LEARNERS: Final = (
         "holds",
         "√m, √(2m)",
         "One cell of each partition changes by 1, or two do.",
-        "mechanisms/test_gradients.py::test_histograms_move_by_just_what_they_say",
+        "mechanisms/gradients/test_gradients.py::test_histograms_move_by_just_what_they_say",
     ),
     Claim(
         "objective-perturbation",
@@ -67,7 +67,7 @@ LEARNERS: Final = (
         "s(1 − s)xᵀG⁻¹x)/(1 + s'(1 − s')x'ᵀG⁻¹x') <= 1 + Bs(1 − s): once, where the print has its square. Where "
         "curvature is large, s is not 1: put s' = 1; the slope A + B(1 − 2s)/(1 + Bs(1 − s)) is least at s = 1, A − "
         "B. Attained in the limit of nearly opposite records (both missed); a flip alone costs A.",
-        "mechanisms/test_objective.py::test_the_declared_loss_is_attained_so_a_tenth_less_would_be_caught",
+        "mechanisms/gradients/test_objective.py::test_the_declared_loss_is_attained_so_a_tenth_less_would_be_caught",
     ),
     Claim(
         "objective-perturbation-gaussian",
@@ -89,7 +89,7 @@ LEARNERS: Final = (
         "in T, r² = ε/κ, so to that over μ√(2π) at most; δ_m − δ_μ = ∫φ(ε/u − u/2)du, u from μ to m, is >= (m − "
         "μ)e^{−r⁴κ²/2μ² − m²/8}/√(2π), and (1 − r)³(1 + 3r)e^{8r⁴} <= 1. Both directions are then m-GDP, two of them"
         " 2m (group privacy).",
-        "mechanisms/test_objective.py::test_the_gaussian_curve_is_nearly_attained_and_a_tenth_less_noise_would_be_caught",
+        "mechanisms/gradients/test_objective.py::test_the_gaussian_curve_is_nearly_attained_and_a_tenth_less_noise_would_be_caught",
     ),
     Claim(
         "objective-perturbation-regression",
@@ -106,7 +106,7 @@ LEARNERS: Final = (
         "grows with t', so t' = ½ leaves A(½ + t) + ln(1 + B(¼ − t²)); s = ½ + t. Attained by a label alone: at a w "
         "where b is large, o and o' can put φ′ at t and φ′' near −½. Without a record in its place t' is 0. For "
         "Gaussian noise nothing is proved: that proof needs gradients which keep their sign.",
-        "mechanisms/test_objective_regression.py"
+        "mechanisms/gradients/test_objective_regression.py"
         "::test_the_declared_loss_is_attained_by_a_label_alone_and_a_mutant_is_killed",
     ),
     Claim(
@@ -122,7 +122,7 @@ LEARNERS: Final = (
         "output is a point of that ball plus noise: adaptive composition. τ is certified with all rounding bounded "
         "(|φ‴| <= φ″ turns score errors into φ′ errors; an offset taken off a score, of whatever size, adds a quarter "
         "of a unit, as |zφ″(z)| < ¼).",
-        "mechanisms/test_logistic_loss.py::test_the_certificate_is_above_the_true_gradient",
+        "mechanisms/gradients/test_logistic_loss.py::test_the_certificate_is_above_the_true_gradient",
     ),
     Claim(
         "records-right",
@@ -131,6 +131,6 @@ LEARNERS: Final = (
         "holds",
         "ℓ1 and ℓ2 sensitivity 1, either adjacency",
         "One indicator comes, goes or changes.",
-        "learners/test_tuning.py::test_the_number_of_right_records_moves_by_at_most_one",
+        "learners/base/test_tuning.py::test_the_number_of_right_records_moves_by_at_most_one",
     ),
 )

@@ -13,7 +13,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "falls with the second and with U. Where U is further from every boundary than doubles can be wrong, they say "
         "which i; else bounds on the weights with 40, 80, … correct digits (`decimal` rounds exp correctly) and more "
         "bits of U do, once the least and the largest i that they leave agree.",
-        "mechanisms/test_exact_choice.py::test_numbers_at_a_boundary_are_told_apart_by_more_digits",
+        "mechanisms/randomness/test_exact_choice.py::test_numbers_at_a_boundary_are_told_apart_by_more_digits",
     ),
     Claim(
         "whole-weights",
@@ -23,7 +23,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "sums of weights are off by at most 2^-37 of the mass for it, inside SCORE_ROUNDING and WEIGHT_ROUNDING",
         "A block holds less than 2^53 units, which doubles add exactly; blocks are added as integers. Each of n weights"
         " moves by half a unit at most: n/2·mass/(n·2^36).",
-        "learners/test_weighted_sums.py::test_blocks_and_limbs_do_not_show",
+        "learners/encoding/test_weighted_sums.py::test_blocks_and_limbs_do_not_show",
     ),
     Claim(
         "exact-rows",
@@ -34,7 +34,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "What a release asks of records are sums of what each record gives on its own, in whole numbers or in "
         "multiples of one power of two of which no partial sum is rounded [whole-weights] [exact-sums]; all else "
         "follows from such sums and from what is public. So an order, a cut, or a second visit changes nothing.",
-        "learners/test_on_clusters.py::test_a_cluster_gives_the_same_with_two_workers_and_with_rows_partitioned_anew",
+        "learners/blocks/test_on_clusters.py::test_a_cluster_gives_the_same_with_two_workers_and_with_rows_partitioned_anew",
     ),
     Claim(
         "L2",
@@ -43,7 +43,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "tightened",
         "BoundedRange(η·Δ_range)",
         "P′(h)/P(h) = e^{ηD(h)}/E_P e^{ηD}: over h, its logarithm spans η(max D − min D), and contains 0.",
-        "mechanisms/test_selection.py::test_the_declared_range_is_attained",
+        "mechanisms/selection/test_selection.py::test_the_declared_range_is_attained",
     ),
     Claim(
         "001-Thm3",
@@ -52,7 +52,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "false as printed",
         "η = ε/Δ_range",
         "The theorem holds; the note is off by two: one candidate gains Δ, a thousand lose it, the ratio is 7.34 > e.",
-        "mechanisms/test_selection.py::test_the_papers_closing_note_is_false_by_two",
+        "mechanisms/selection/test_selection.py::test_the_papers_closing_note_is_false_by_two",
     ),
     Claim(
         "noisy-max",
@@ -63,7 +63,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "With the others' noise fixed, a candidate's threshold moves by at most max_j (D_j − D_i) <= the range, and "
         "the survival function of Laplace noise is η-log-Lipschitz. With two, P(the worse wins) = (1/2 + d/4)e^{−d}, "
         "whose logit has a slope of at most 1; on a grid of step g by less than g² more, far inside 2^-40.",
-        "mechanisms/test_selection_rules.py::test_the_declared_cost_is_attained_so_a_tenth_less_would_be_caught",
+        "mechanisms/selection/test_selection_rules.py::test_the_declared_cost_is_attained_so_a_tenth_less_would_be_caught",
     ),
     Claim(
         "permute-flip",
@@ -72,7 +72,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "tightened",
         "LaplaceDP(η·Δ_range) [laplace-dp], attained by two candidates; its ρ is not the exponential mechanism's",
         "The same proof as for Laplace noise; two candidates have width 2 ln(2e^{ηΔ/2} − 1) and ρ up to 0.488 (ηΔ)².",
-        "mechanisms/test_selection_rules.py::"
+        "mechanisms/selection/test_selection_rules.py::"
         "test_each_rule_has_its_own_rho_and_the_smaller_one_would_be_wrong_for_permute_and_flip",
     ),
     Claim(
@@ -82,7 +82,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "holds",
         "mechanisms.selection.utility; [ln((k − 1)/β) + ln(1/β)]/η for Laplace noisy max, below the usual 2 ln(k/β)/η",
         "Sum the law over the bad candidates; for noisy max one one-sided tail for the best, one for the others.",
-        "mechanisms/test_selection_rules.py::test_utility_bounds_hold_exactly",
+        "mechanisms/selection/test_selection_rules.py::test_utility_bounds_hold_exactly",
     ),
     Claim(
         "laplace",
@@ -91,7 +91,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "holds",
         "LaplaceDP(Δ₁/b + 2^-40) [laplace-dp], the second term for rounding to the sampler's grid",
         "Σ(|z + v| − |z|)/b <= ‖v‖₁/b.",
-        "mechanisms/test_additive.py::test_laplace_loses_exactly_its_declaration_in_the_worst_direction",
+        "mechanisms/core/test_additive.py::test_laplace_loses_exactly_its_declaration_in_the_worst_direction",
     ),
     Claim(
         "laplace-dp",
@@ -116,7 +116,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "w/z²), concave, so below its tangent at w = 1, α = 1, where D_α is the Kullback–Leibler divergence: (α − "
         "1)D_α <= (β² − 1)/4·KL = α(α − 1)·KL. ε-randomized response among k >= e^ε + 1 answers is no easier either: "
         "(e^ε − e^x)/(e^ε + k − 1) <= ½(1 − e^{x−ε}) <= 1 − e^{(x−ε)/2}; among two it is, and costs PureDP(ε) in full.",
-        "accountant/test_laplace.py::test_rho_is_the_divergence_at_order_one_rounded_up_and_no_order_exceeds_it",
+        "accountant/costs/test_laplace.py::test_rho_is_the_divergence_at_order_one_rounded_up_and_no_order_exceeds_it",
     ),
     Claim(
         "gamma-norm",
@@ -125,7 +125,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "holds",
         "LaplaceDP(Δ₂/b + 2^-40) [laplace-dp]",
         "The triangle inequality; the noise is a Gaussian whose variance is b² times a χ² of d + 1 degrees.",
-        "mechanisms/test_additive.py::test_gamma_norm_loses_exactly_its_declaration_along_the_shift",
+        "mechanisms/core/test_additive.py::test_gamma_norm_loses_exactly_its_declaration_along_the_shift",
     ),
     Claim(
         "001-Lem14",
@@ -134,7 +134,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "false as printed",
         "4ζ, the supremum",
         "Two negatives of n, one of them flipped, move 2ζ. The gradients 4(1 − q)² and 4q² lie in [0, 4].",
-        "mechanisms/test_queries.py::test_lemma_14_is_false_two_records_of_one_label_move_two_zeta",
+        "mechanisms/queries/test_queries.py::test_lemma_14_is_false_two_records_of_one_label_move_two_zeta",
     ),
     Claim(
         "001-Lem15",
@@ -143,7 +143,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "false as printed",
         "not used; 8ζ is the supremum as ζ → 0, exactly 4ζ(2 + ζ − 2√(2ζ)) is what a search reaches",
         "Seven records move it by (30/7)ζ. A parent's gradient minus a child's lies in [−4, 4].",
-        "mechanisms/test_queries.py::test_lemma_15_is_false",
+        "mechanisms/queries/test_queries.py::test_lemma_15_is_false",
     ),
     Claim(
         "001-Thm9",
@@ -153,7 +153,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "BoundedRange(8ηζ(1 − ζ))",
         "For two candidates of one leaf the parents cancel, in two leaves only one gradient is not zero: the range of "
         "the change is at most 8ζ. The printed proof with the true sensitivity would give 16ηζ.",
-        "mechanisms/test_queries.py::test_the_search_comes_close_to_eight_zeta_and_never_above",
+        "mechanisms/queries/test_queries.py::test_the_search_comes_close_to_eight_zeta_and_never_above",
     ),
     Claim(
         "001-criterion-range",
@@ -165,7 +165,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "Adding mass d to w changes w·G by at least 0 and at most f(w, d) = (w + d)·G(min(d/(w + d), ½)), f concave "
         "and homogeneous; both weightings are a common part of 1 − ζ plus ζ, so f(1 − ζ, ζ) is used twice. n − 1 "
         "negatives and one positive that moves attain it.",
-        "mechanisms/test_queries.py::test_one_replaced_record_attains_the_range_of_entropy",
+        "mechanisms/queries/test_queries.py::test_one_replaced_record_attains_the_range_of_entropy",
     ),
     Claim(
         "001-leaf-labels",
@@ -175,7 +175,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "weights ℓ1 2ζ, ℓ2 √2·ζ; gaps ℓ1 = ℓ2 = 2ζ; labels as one release BoundedRange(2ηζ)",
         "The argument is false (a record touches two leaves and rescales all), the cost holds: what is added and what "
         "is taken away are at most ζ each. Labelled trees ∝ e^{−η·error} have widths that add up to η·Σ|gap change|.",
-        "mechanisms/test_leaf_labels.py::test_the_width_is_exactly_eta_times_the_sum_of_the_changes",
+        "mechanisms/selection/test_leaf_labels.py::test_the_width_is_exactly_eta_times_the_sum_of_the_changes",
     ),
     Claim(
         "003-Thm27",
@@ -185,7 +185,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "Δ₂ = 2Rζ, hence GDP(2Rζ/σ), a quarter of the printed ρ; with what rounding may add",
         "The change is the integral of y·x against a signed measure of mass at most 2ζ; x_j = u, x_i′ = −u attain it. "
         "Sums in double precision add 2^-33·R; halfspaces add 2^-24/κ up to 2^17 records, 2^-48/κ beyond, and 2^-43.",
-        "mechanisms/test_queries.py::test_centred_mean_attains_two_radius_zeta",
+        "mechanisms/queries/test_queries.py::test_centred_mean_attains_two_radius_zeta",
     ),
     Claim(
         "random-stopping",
@@ -195,7 +195,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "ε + (1 + η)·ln((e^ε + γ)/(1 + γe^ε)), the exact supremum; Poisson: ε + mean·tanh(ε/2)",
         "Output y has probability q(y)·E f′(x), f the generating function of K, x uniform between the chances of "
         "ranking below y and at most y. f′ ∝ g^{−1−η}, g = γ + (1 − γ)·P(a run ranks higher), which e^ε bounds.",
-        "mechanisms/test_tuning.py::test_the_pure_cost_is_attained_and_a_tenth_less_would_be_caught",
+        "mechanisms/selection/test_tuning.py::test_the_pure_cost_is_attained_and_a_tenth_less_would_be_caught",
     ),
     Claim(
         "random-stopping-renyi",
@@ -206,7 +206,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "Theorem 2; and δ(ε + tilt) <= E[K]·δ_run(ε)",
         "a^λ b^{1−λ} is jointly convex, so the mean over x moves outside, and what remains is a run's divergence times "
         "sup f′(x)^λ f′(x′)^{1−λ} over the trade-off region, which any tangent of the privacy profile bounds.",
-        "mechanisms/test_tuning.py::test_gaussian_candidates_need_nine_tenths_of_what_is_declared",
+        "mechanisms/selection/test_tuning.py::test_gaussian_candidates_need_nine_tenths_of_what_is_declared",
     ),
     Claim(
         "random-stopping-profile",
@@ -223,7 +223,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "In the code G lies in cells: w is taken at the lower end, T below a tangent e^x·G + δ_run(x), along which r "
         "rises or falls all the way. K = 0 gives the same in both laws, and nothing above e^ε. Another order of the "
         "pair is another pair of neighbours.",
-        "mechanisms/test_choice_profile.py::test_gaussian_candidates_need_98_hundredths_of_what_is_declared",
+        "mechanisms/selection/test_choice_profile.py::test_gaussian_candidates_need_98_hundredths_of_what_is_declared",
     ),
     Claim(
         "private-quantile",
@@ -234,6 +234,6 @@ MECHANISMS: tuple[Claim, ...] = (
         "BoundedRange(η·(min(1, t) + min(1, n − t))), t = q·n to the nearest 1/1024; 1 for two candidates",
         "A record that moves down raises the ranks it passes by one: below the target that gains at most min(1, t), "
         "above it that loses at most min(1, n − t).",
-        "mechanisms/test_quantiles.py::test_the_declared_range_is_the_exact_one",
+        "mechanisms/selection/test_quantiles.py::test_the_declared_range_is_the_exact_one",
     ),
 )

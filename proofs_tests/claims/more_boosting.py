@@ -14,7 +14,7 @@ MORE_BOOSTING: tuple[Claim, ...] = (
         "gets. In one leaf the parents cancel, in two leaves improvements move by at most what each gets; both "
         "weightings are a common part of 1 − ζ plus ζ. n − 1 negatives and one positive that moves attain it. It is "
         "also 001-criterion-range for G = 2·min(q, 1 − q), halved.",
-        "mechanisms/test_queries.py::test_errors_attain_their_range_on_tiny_samples_and_never_exceed_it",
+        "mechanisms/queries/test_queries.py::test_errors_attain_their_range_on_tiny_samples_and_never_exceed_it",
     ),
     Claim(
         "score-histogram",
@@ -25,7 +25,7 @@ MORE_BOOSTING: tuple[Claim, ...] = (
         "2 and √2, or 1 and 1",
         "A record is in one cell: one count falls by 1 and another rises by 1, or one count changes. Curve and "
         "threshold are functions of the noisy counts.",
-        "learners/test_calibration.py::test_counts_move_by_just_what_they_say",
+        "learners/base/test_calibration.py::test_counts_move_by_just_what_they_say",
     ),
     Claim(
         "001-footnote1",

@@ -13,7 +13,7 @@ RADOS: tuple[Claim, ...] = (
         "The column is a binomial in a symmetric window that does not depend on the data, so one bit shifts it by 1: "
         "ratios inside are at most (m − low)/(low + 1), and exactly the end point is unreachable. δ = o(1/m) is false "
         "(0.039 at m = 10^4, ε = 0.01). With other columns the support is readable, so δ >= 1/2 at every ε.",
-        "mechanisms/test_rado_law.py::test_a_truncated_rado_costs_half_the_printed_epsilon",
+        "mechanisms/rados/test_rado_law.py::test_a_truncated_rado_costs_half_the_printed_epsilon",
     ),
     Claim(
         "000-rado-column",
@@ -23,7 +23,7 @@ RADOS: tuple[Claim, ...] = (
         "tightened",
         "δ(ε) = Bin(k0) − (e^ε − 1)·Σ_{k<k0} Bin(k) for one, the convolution for n; about μ = 2√(n/m)",
         "Each edge is in the support by a fair coin, so flipping its sign is a shift, whatever the other edges are.",
-        "mechanisms/test_rado.py::test_the_declared_cost_is_what_enumeration_finds",
+        "mechanisms/rados/test_rado.py::test_the_declared_cost_is_what_enumeration_finds",
     ),
     Claim(
         "000-Thm7",
@@ -33,7 +33,7 @@ RADOS: tuple[Claim, ...] = (
         "only for a window that is not empty and ε <= 4; the mean is n/P(window)",
         "The number of draws is negative binomial; at m = 2, ε = 6, n = 1, η = 0.05 the bound 2 holds with "
         "probability 0.75 only, and an empty window is never hit.",
-        "mechanisms/test_rado_law.py::test_theorem_7_holds_up_to_epsilon_4",
+        "mechanisms/rados/test_rado_law.py::test_theorem_7_holds_up_to_epsilon_4",
     ),
     Claim(
         "000-edges",
@@ -43,7 +43,7 @@ RADOS: tuple[Claim, ...] = (
         "rows clipped to a public radius R: ℓ2 sensitivity 2R, GDP(2R/σ)",
         "Two points of a ball of radius R are at most 2R apart, and one record moves one row; supports are drawn "
         "without looking at the data, so rados are post-processing. For records in one place.",
-        "mechanisms/test_rado.py::test_rows_are_clipped_to_the_ball_and_else_untouched",
+        "mechanisms/rados/test_rado.py::test_rows_are_clipped_to_the_ball_and_else_untouched",
     ),
     Claim(
         "000-Thm3",
@@ -56,7 +56,7 @@ RADOS: tuple[Claim, ...] = (
         "exp is a series of tensors: a mean of n is off by s·P^(k−1)/√n in the k-th, sum (s/P)(B − 1)/√n; McDiarmid "
         "with (B − 1/B)/n for the rest. No d, and no r·max|π| beside B. As r → 0 each part of q is attained (n = 1; "
         "the far tail), so 10 % less fails. (7): convexity at θ, Jensen for Σ_r; one edge comes as near as one likes.",
-        "boosting/test_rado_bounds.py::test_the_penalty_holds_for_all_of_the_ball_exactly",
+        "boosting/theory/test_rado_bounds.py::test_the_penalty_holds_for_all_of_the_ball_exactly",
     ),
     Claim(
         "000-Lem9",
@@ -65,7 +65,7 @@ RADOS: tuple[Claim, ...] = (
         "holds",
         "least squares where the supports have rank m, refused below",
         "G_m·U of rank m has that right inverse; rank <= n < m leaves a null space.",
-        "boosting/test_rado_attacks.py::test_lemma_9_edges_come_back_where_they_can",
+        "boosting/theory/test_rado_attacks.py::test_lemma_9_edges_come_back_where_they_can",
     ),
     Claim(
         "000-Lem10",
@@ -77,7 +77,7 @@ RADOS: tuple[Claim, ...] = (
         "An edge that no rado sums, where the ball is farthest from the others: m balls that cover it have its volume. "
         "Attained by ±R/2 on a line. At least the claim up to m = d^d; beyond some power of that it is weaker, and the "
         "claim was neither proved nor refuted there.",
-        "boosting/test_rado_attacks.py::test_lemma_10_an_unused_edge_makes_another_sample_far_away",
+        "boosting/theory/test_rado_attacks.py::test_lemma_10_an_unused_edge_makes_another_sample_far_away",
     ),
     Claim(
         "000-Lem10-twins",
@@ -87,7 +87,7 @@ RADOS: tuple[Claim, ...] = (
         "no privacy guarantee",
         "An unused edge; or (E∖F) ∪ (−F) ∪ {ΣF}, for all rados of E at once, in the ball where ΣF is. Either has more "
         "rados than E unless the new edge is 0.",
-        "boosting/test_rado_attacks.py::test_lemma_10_flipped_edges_make_another_sample_with_every_rado",
+        "boosting/theory/test_rado_attacks.py::test_lemma_10_flipped_edges_make_another_sample_with_every_rado",
     ),
     Claim(
         "000-Lem12",
@@ -97,7 +97,7 @@ RADOS: tuple[Claim, ...] = (
         "exact search for at most 40 candidates; no privacy guarantee",
         "Subset sum is the case d = n = 1, m all candidates, radius below 1/2. Worst case only: for edges in general "
         "position each rado's support is read in time 2^(s/2), and their union is the answer.",
-        "boosting/test_rado_attacks.py::test_subset_sum_is_a_case_of_subsumption",
+        "boosting/theory/test_rado_attacks.py::test_subset_sum_is_a_case_of_subsumption",
     ),
     Claim(
         "000-noised-rados",
@@ -109,7 +109,7 @@ RADOS: tuple[Claim, ...] = (
         "length at most 2R. Attained by opposite edges. Noise on the edges instead is √(m/n) times as large in a rado. "
         "It holds for every support, so anybody may draw these again from a public seed; sums are exact in blocks. "
         "Neighbours are tuples: one record differs, in its place.",
-        "mechanisms/test_rado_release.py::test_the_declared_sensitivity_of_pairs_is_attained_whatever_the_supports",
+        "mechanisms/rados/test_rado_release.py::test_the_declared_sensitivity_of_pairs_is_attained_whatever_the_supports",
     ),
     Claim(
         "000-moments",
@@ -125,7 +125,7 @@ RADOS: tuple[Claim, ...] = (
         "different columns are different, so squares add up; a record that differs in all columns attains it. Which "
         "columns are groups is public, by the schema. Where labels are public, sums of each label cost no more: a "
         "record is in one of them; and where only some columns change, only theirs count.",
-        "mechanisms/test_one_hot.py::test_over_all_pairs_of_records_the_sensitivity_is_the_largest_move",
+        "mechanisms/rados/test_one_hot.py::test_over_all_pairs_of_records_the_sensitivity_is_the_largest_move",
     ),
     Claim(
         "000-decoupled",
@@ -139,7 +139,7 @@ RADOS: tuple[Claim, ...] = (
         "second rado; one real column: all others 0. Over supports of their own the expected exponential loss is a "
         "product. Supports of public columns may be known to anybody: what they sum is public, and they say nothing "
         "else.",
-        "learners/test_rado_features.py::test_common_supports_tell_two_columns_apart_in_every_second_rado",
+        "learners/rados/test_rado_features.py::test_common_supports_tell_two_columns_apart_in_every_second_rado",
     ),
     Claim(
         "000-smoothing",
@@ -150,6 +150,6 @@ RADOS: tuple[Claim, ...] = (
         "(1 − s/2)·F_log(θ) + (s/2)·F_log(−θ), exactly",
         "As Lemma 2: the mean over supports is Π (1 + e^{−z})/2 = Π e^{−z/2}·cosh(z/2), z = θ·e; adding s·θ·π̄ = "
         "s·Σ z/2 leaves Σ ln cosh(z/2) − (1 − s)z/2, and ln(1 + e^{−z}) − ln 2 = ln cosh(z/2) − z/2.",
-        "boosting/test_rado_smoothing.py::test_smoothed_rados_stand_for_flipped_labels_exactly",
+        "boosting/rados/test_rado_smoothing.py::test_smoothed_rados_stand_for_flipped_labels_exactly",
     ),
 )

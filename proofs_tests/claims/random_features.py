@@ -113,7 +113,7 @@ RANDOM_FEATURES: tuple[Claim, ...] = (
         "Neither constant is named. If C1 depends on the tail of a component x it is false: ±1 with chance γ²/2d each, "
         "else 0, has one tail for all d, and at γ² = .1 two points coincide with chance .82. For √d·x/γ see the proof. "
         "Min-max scaled medical costs are far outside: λ_max(K) = 158 at σ² = 2, 17 at 40, and λ_min = 0.",
-        "learners/test_random_feature_gram.py::test_the_constants_of_theorem_8_for_gaussian_points",
+        "learners/random_features/test_random_feature_gram.py::test_the_constants_of_theorem_8_for_gaussian_points",
     ),
     Claim(
         "004-gram-explicit",
@@ -123,7 +123,7 @@ RANDOM_FEATURES: tuple[Claim, ...] = (
         "N·D(p‖λ_min(K)/m) = ln(2m/δ), N·D(q‖λ_max(K)/m) = ln(2m/(λ_max(K)δ))",
         "Lieb, as in Tropp 2012, for rank-one projections; |K − I| <= (m − 1)·exp(−σ²r²/2) for a Gaussian kernel and "
         "distance r. Waves on m places make both tails binomial: 10 % more in the exponent is false there.",
-        "learners/test_random_feature_gram.py::test_the_explicit_bound_is_the_binomial_one_but_for_a_polynomial",
+        "learners/random_features/test_random_feature_gram.py::test_the_explicit_bound_is_the_binomial_one_but_for_a_polynomial",
     ),
     Claim(
         "004-Thm11",

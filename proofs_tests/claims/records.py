@@ -22,6 +22,6 @@ RECORDS: Final = (
         "order that the number of columns fixes, of elementwise operations of IEEE 754, or powers taken number by "
         "number. A record of weight 0 is left out before anything counts it. What a user converts before (an "
         "array, a frame's types) is that user's.",
-        "learners/test_records_alone.py::test_a_record_is_encoded_alone",
+        "learners/tables/test_records_alone.py::test_a_record_is_encoded_alone",
     ),
 )

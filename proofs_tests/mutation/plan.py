@@ -14,28 +14,29 @@ class Subject:
     skipped: tuple[str, ...] = ()
 
 
-def _prices(*names: str) -> tuple[str, ...]:
-    return tuple(f"proofs_tests/prices/test_{name}.py" for name in names)
+def _prices(*places: str) -> tuple[str, ...]:
+    """Folder/name of tests under proofs_tests/prices."""
+    return tuple(f"proofs_tests/prices/{folder}/test_{name}.py" for folder, name in (at.split("/") for at in places))
 
 
 PLAN: Final[Mapping[str, Subject]] = {
-    "accountant.costs.rounding": Subject(_prices("rounding")),
-    "accountant.costs.converters": Subject(_prices("numbers")),
-    "accountant.costs.gaussian": Subject(_prices("gaussian")),
-    "accountant.composition.fixed_plans": Subject(_prices("fixed_plans")),
-    "accountant.costs.curves": Subject(_prices("curves")),
-    "accountant.costs.cost_kinds": Subject(_prices("costs")),
+    "accountant.costs.rounding": Subject(_prices("costs/rounding")),
+    "accountant.costs.converters": Subject(_prices("costs/numbers")),
+    "accountant.costs.gaussian": Subject(_prices("costs/gaussian")),
+    "accountant.composition.fixed_plans": Subject(_prices("composition/fixed_plans")),
+    "accountant.costs.curves": Subject(_prices("costs/curves")),
+    "accountant.costs.cost_kinds": Subject(_prices("costs/costs")),
     "accountant.composition.rules": Subject(
-        _prices("composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
+        _prices("composition/composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
     ),
-    "accountant.composition.advanced": Subject(_prices("composition")),
-    "accountant.composition.rule_names": Subject(_prices("composition")),
-    "accountant.composition.adaptive_range": Subject(_prices("adaptive_range"), ("forget",)),
-    "accountant.composition.dominating_pairs": Subject(_prices("dominating")),
-    "accountant.composition.ranges_as_gaussian": Subject(_prices("ranges_as_gaussian")),
-    "accountant.composition.plans": Subject(_prices("plans")),
+    "accountant.composition.advanced": Subject(_prices("composition/composition")),
+    "accountant.composition.rule_names": Subject(_prices("composition/composition")),
+    "accountant.composition.adaptive_range": Subject(_prices("composition/adaptive_range"), ("forget",)),
+    "accountant.composition.dominating_pairs": Subject(_prices("composition/dominating")),
+    "accountant.composition.ranges_as_gaussian": Subject(_prices("composition/ranges_as_gaussian")),
+    "accountant.composition.plans": Subject(_prices("composition/plans")),
     "accountant.audit.odometer": Subject(
-        _prices("odometer"),
+        _prices("composition/odometer"),
         (
             *("from_spending", "odometer", "_by_theorem", "_shares", "top"),
             *("Odometer.epsilon", "Odometer.at", "Odometer.curve", "Odometer.least_delta", "Odometer.over_time"),
@@ -43,15 +44,15 @@ PLAN: Final[Mapping[str, Subject]] = {
             *("Odometer._advanced", "Odometer._under"),
         ),
     ),
-    "accountant.composition.gaussian_sum": Subject(_prices("gaussian_rule")),
-    "accountant.composition.loss_distribution": Subject(_prices("loss_distribution")),
-    "accountant.composition.calibration": Subject(_prices("calibration")),
-    "mechanisms.core.kernels": Subject(_prices("kernels")),
-    "mechanisms.core.sensitivity": Subject(_prices("sensitivity")),
-    "mechanisms.queries.histograms": Subject(_prices("histograms")),
-    "mechanisms.queries.group_queries": Subject(_prices("group_queries")),
+    "accountant.composition.gaussian_sum": Subject(_prices("composition/gaussian_rule")),
+    "accountant.composition.loss_distribution": Subject(_prices("composition/loss_distribution")),
+    "accountant.composition.calibration": Subject(_prices("composition/calibration")),
+    "mechanisms.core.kernels": Subject(_prices("core/kernels")),
+    "mechanisms.core.sensitivity": Subject(_prices("core/sensitivity")),
+    "mechanisms.queries.histograms": Subject(_prices("queries/histograms")),
+    "mechanisms.queries.group_queries": Subject(_prices("queries/group_queries")),
     "mechanisms.gradients.objective_perturbation": Subject(
-        _prices("objective"),
+        _prices("gradients/objective"),
         (
             *tuple(
                 f"ObjectivePerturbation.{name}"
@@ -63,10 +64,10 @@ PLAN: Final[Mapping[str, Subject]] = {
         ),
     ),
     "mechanisms.gradients.linear_losses": Subject(
-        _prices("logistic_loss"), ("noise_that_gives", "curvature", "_share", "_Dense.gram")
+        _prices("gradients/logistic_loss"), ("noise_that_gives", "curvature", "_share", "_Dense.gram")
     ),
     "mechanisms.quantiles": Subject(
-        _prices("quantiles"),
+        _prices("selection/quantiles"),
         (
             *tuple(f"PrivateQuantile.{name}" for name in ("description", "sample", "log_probabilities", "rank_error")),
             "PrivateQuantiles.release",
@@ -74,22 +75,24 @@ PLAN: Final[Mapping[str, Subject]] = {
             "Candidates.between",
         ),
     ),
-    "mechanisms.selection.leaf_labels": Subject(_prices("leaf_labels"), ("LeafLabelKernel.draw",)),
-    "mechanisms.core.parallel": Subject(_prices("parallel")),
-    "accountant.costs.adjacency": Subject(_prices("adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
-    "accountant.ledger.charge_recorder": Subject(_prices("charges")),
-    "mechanisms.core.plain": Subject(_prices("mechanism_types")),
-    "mechanisms.core.robust": Subject(_prices("mechanism_types"), ("CertifiedMechanism.description",)),
-    "mechanisms.queries.weighted_queries": Subject(_prices("queries")),
-    "mechanisms.additive": Subject(_prices("additive")),
-    "mechanisms.selection.noisy_choice": Subject(_prices("selection")),
-    "mechanisms.gradients.gradient_sums": Subject(_prices("gradients")),
-    "mechanisms.rados.one_hot": Subject(_prices("one_hot")),
-    "mechanisms.rados.noised_rados": Subject(_prices("rado_release")),
-    "mechanisms.gradients.feature_fits": Subject(_prices("feature_fits")),
-    "mechanisms.gradients.feature_queries": Subject(_prices("feature_queries")),
-    "mechanisms.gradients.tree_gradients": Subject(_prices("gradient_queries")),
-    "mechanisms.rados.column_distribution": Subject(_prices("rado_law")),
-    "mechanisms.selection.stopping": Subject(_prices("stopping")),
-    "mechanisms.selection.private_selection": Subject(_prices("tuning"), ("PrivateSelection.description", "_listed")),
+    "mechanisms.selection.leaf_labels": Subject(_prices("selection/leaf_labels"), ("LeafLabelKernel.draw",)),
+    "mechanisms.core.parallel": Subject(_prices("core/parallel")),
+    "accountant.costs.adjacency": Subject(_prices("costs/adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
+    "accountant.ledger.charge_recorder": Subject(_prices("composition/charges")),
+    "mechanisms.core.plain": Subject(_prices("core/mechanism_types")),
+    "mechanisms.core.robust": Subject(_prices("core/mechanism_types"), ("CertifiedMechanism.description",)),
+    "mechanisms.queries.weighted_queries": Subject(_prices("queries/queries")),
+    "mechanisms.additive": Subject(_prices("core/additive")),
+    "mechanisms.selection.noisy_choice": Subject(_prices("selection/selection")),
+    "mechanisms.gradients.gradient_sums": Subject(_prices("gradients/gradients")),
+    "mechanisms.rados.one_hot": Subject(_prices("rados/one_hot")),
+    "mechanisms.rados.noised_rados": Subject(_prices("rados/rado_release")),
+    "mechanisms.gradients.feature_fits": Subject(_prices("gradients/feature_fits")),
+    "mechanisms.gradients.feature_queries": Subject(_prices("gradients/feature_queries")),
+    "mechanisms.gradients.tree_gradients": Subject(_prices("gradients/gradient_queries")),
+    "mechanisms.rados.column_distribution": Subject(_prices("rados/rado_law")),
+    "mechanisms.selection.stopping": Subject(_prices("selection/stopping")),
+    "mechanisms.selection.private_selection": Subject(
+        _prices("selection/tuning"), ("PrivateSelection.description", "_listed")
+    ),
 }

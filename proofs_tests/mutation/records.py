@@ -4,6 +4,7 @@ results.toml: for each module its digest and those of its tests when they were t
 survivors.toml: effect is one of `EFFECTS`; the reason is written by hand, and empty until it is.
 """
 
+import ast
 import hashlib
 import json
 import tomllib
@@ -63,11 +64,21 @@ class Survivor:
 
 
 def digest(paths: Iterable[Path]) -> str:
-    """Of the contents of files, 16 hexadecimal digits."""
+    """Of what files say apart from their imports and their layout, 16 hexadecimal digits."""
     whole = hashlib.sha256()
     for path in paths:
-        whole.update(path.read_bytes())
+        whole.update(ast.unparse(_WithoutImports().visit(ast.parse(path.read_text()))).encode())
     return whole.hexdigest()[:16]
+
+
+class _WithoutImports(ast.NodeTransformer):
+    """Where a name comes from is no part of what is mutated: a module may move, or what it needs."""
+
+    def visit_Import(self, node: ast.Import) -> None:
+        return None
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        return None
 
 
 def source_digest(module: str) -> str:
@@ -79,7 +90,7 @@ def tests_digest(tests: Sequence[str]) -> str:
     """Of the tests of a module and what they share, and of what makes the mutants."""
     shared = [
         ROOT / "proofs_tests" / name
-        for name in ("support/just_above.py", "support/closed_forms.py", "prices/conftest.py")
+        for name in ("support/mechanisms/just_above.py", "support/mechanisms/closed_forms.py", "prices/conftest.py")
     ]
     return digest([*(ROOT / test for test in tests), *shared, HERE / "operators.py", HERE / "mutants.py"])
 

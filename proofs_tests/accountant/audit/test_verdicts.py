@@ -267,7 +267,7 @@ def test_statements_name_it_too() -> None:
 
 
 def test_the_documents_name_every_exit_code() -> None:
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
     assert "Exit code 0: sound, 1: not, 2: no answer, 3: the sums are right, with caveats" in readme
     ledger = " ".join((root / "LEDGER.md").read_text(encoding="utf-8").split())

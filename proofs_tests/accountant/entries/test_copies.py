@@ -16,7 +16,7 @@ from exchequer.commands.open_ledger import reading
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.ledgers.ledger_runs import folder as folder
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 URL = "sqlite:///study.db"
 
 

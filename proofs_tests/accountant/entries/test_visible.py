@@ -275,7 +275,7 @@ def test_books_of_older_versions_with_such_names_are_still_read() -> None:
 
 def test_one_function_spells_out() -> None:
     """Whoever prints what others wrote uses `visible`: nothing else asks what is printable."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     found = [
         str(path.relative_to(root))
         for folder in ("accountant", "mechanisms", "boosting", "learners", "exchequer")

@@ -2,7 +2,7 @@
 
 For the table of prices in the benchmarks, and for the test that none is above the largest known move by more than a
 fiftieth. Quantiles, re-weighted queries and objective perturbation have adversaries of their own, which reach them, in
-`mechanisms/test_quantiles.py`, `test_queries.py` and `test_objective.py`.
+`mechanisms/selection/test_quantiles.py`, `test_queries.py` and `test_objective.py`.
 """
 
 import math

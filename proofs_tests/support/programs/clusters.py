@@ -25,7 +25,7 @@ from distributed.diagnostics.plugin import SchedulerPlugin
 PATIENCE: Final = 60.0
 """Seconds that a process may take to come or go, on a machine that is busy with other tests."""
 
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 
 
 class Watch(SchedulerPlugin):
