@@ -12,12 +12,12 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands import ledger_commands, rado_commands
-from exchequer.console import Commands
-from exchequer.prices import halfspace_options, price_halfspace, refuse_strangers
+from exchequer.console.input_errors import Commands
+from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, learner_options
 
 if TYPE_CHECKING:
-    from exchequer.commands import Format
+    from exchequer.commands.explain import Format
 
 FILE, OUT = ledger_commands.FILE, ledger_commands.OUT
 
@@ -89,7 +89,7 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
       exchequer demo
       exchequer demo --epsilon 0.5 --data ~/datasets/adult
     """
-    from exchequer.commands import run
+    from exchequer.commands.demo import run
 
     run(data, epsilon, delta, rounds, seed)
 
@@ -164,8 +164,8 @@ def train(
     LEARNERS[learner].refuse_others(learner, given)
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
     ledger_commands.refuse_simulated(ledger, seed)
-    from exchequer.commands import Payer
     from exchequer.commands import train as work
+    from exchequer.commands.paying_ledger import Payer
 
     promise = LEARNERS[learner].delta if delta is None else delta
     payer = None if ledger is None else Payer(ledger, account or "", signing_key)

@@ -1,22 +1,3 @@
-"""What the commands of `exchequer` do, one module for each."""
+"""What the commands of `exchequer` do, one module for each. Each module is loaded when it is asked for."""
 
-from exchequer.commands import explain, ledger_commands, rado_commands, train
-from exchequer.commands.demo import (
-    run,
-)
-from exchequer.commands.explain import (
-    Format,
-)
-from exchequer.commands.paying_ledger import (
-    Payer,
-)
-
-__all__ = [
-    "Format",
-    "Payer",
-    "explain",
-    "ledger_commands",
-    "rado_commands",
-    "run",
-    "train",
-]
+__all__: list[str] = []

@@ -10,7 +10,8 @@ import numpy as np
 from accountant import AdjacencyMismatch
 from exchequer.commands.paying_ledger import Payer, paying
 from exchequer.commands.train import labelled_table, refuse_loose_delta, save
-from exchequer.console import about, output, refuse_overwriting, refuse_replacing
+from exchequer.console import output
+from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from learners import RadoBoostClassifier, RadoRelease
 from learners.rados import OracleName, Protection
 

@@ -1,19 +1,3 @@
-"""How the commands talk: tables, progress, and one line for bad input."""
+"""How the commands talk: tables, progress, and one line for bad input. Each module is loaded when it is asked for."""
 
-from exchequer.console import output
-from exchequer.console.input_errors import (
-    Commands,
-    about,
-    checked,
-    refuse_overwriting,
-    refuse_replacing,
-)
-
-__all__ = [
-    "Commands",
-    "about",
-    "checked",
-    "output",
-    "refuse_overwriting",
-    "refuse_replacing",
-]
+__all__: list[str] = []

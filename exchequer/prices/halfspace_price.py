@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import attrs
 import click
 
-from exchequer.console import about, checked
+from exchequer.console.input_errors import about, checked
 from exchequer.trainable import Option, flag
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from accountant import (
 from accountant.composition import largest_eta
 from accountant.costs import KINDS, count, fraction, largest_below, positive, probability_below_one
 from boosting import LazyBregman, boosting_plan, certificates
-from exchequer.console import about, checked, output
+from exchequer.console import output
+from exchequer.console.input_errors import about, checked
 from exchequer.prices.pricing_rules import RULES, DoesNotApply, Rule
 from learners import Layout, PrivateOneRule, Schema
 from learners.base import lazy_boost_settings
