@@ -19,7 +19,8 @@ from accountant.entries import Opened, PublicKey, read, whole_file, write_export
 from exchequer.commands.installed_claims import GROUP, known_claims
 from exchequer.commands.open_ledger import Books, reading, told
 from exchequer.commands.verify_model import Comparison, compare, read_claim
-from exchequer.console import output, refuse_overwriting
+from exchequer.console import output
+from exchequer.console.input_errors import refuse_overwriting
 
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion

@@ -11,7 +11,8 @@ import click
 
 from accountant import Statement
 from accountant.entries import visible
-from exchequer.console import about, checked, output
+from exchequer.console import output
+from exchequer.console.input_errors import about, checked
 from learners.additive import AdditiveModel
 from learners.base import PrivateClassifier
 from learners.inspection import Linear, Scorecard, Section, plots, scorecard, tolerated

@@ -37,8 +37,9 @@ from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
 from exchequer.commands.open_ledger import discreet, is_begun, reading, replayed, spending, url_of
 from exchequer.commands.show_ledger import amount_record
-from exchequer.console import about, checked, output
-from exchequer.prices import few_enough, parse_step
+from exchequer.console import output
+from exchequer.console.input_errors import about, checked
+from exchequer.prices.price import few_enough, parse_step
 
 KEEP_THE_HEAD: Final = (
     "Keep the head where nobody who can write to this ledger can change it: on paper, or in a mail. "

@@ -12,7 +12,8 @@ import numpy as np
 
 from accountant import AddRemoveOne, AdjacencyMismatch, Statement
 from exchequer.commands.paying_ledger import Payer, paying
-from exchequer.console import about, output, refuse_overwriting
+from exchequer.console import output
+from exchequer.console.input_errors import about, refuse_overwriting
 from exchequer.trainable import Learner, Setting
 from learners import EncodedSample, Label, RadoRelease, RandomFeatureRegressor, Schema, read_csv
 from learners.base import PayingEstimator, PrivateClassifier

@@ -1,3 +1,3 @@
-"""What a plan costs under every rule, and what learning a halfspace takes. Each module is loaded when it is asked for."""
+"""What a plan costs under every rule, and what learning a halfspace takes. Loaded when asked for."""
 
 __all__: list[str] = []
