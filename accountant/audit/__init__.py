@@ -1,5 +1,7 @@
-"""What is read off a ledger afterwards: verification, odometer, statement; the report and the second opinion have rooms
-of their own."""
+"""What is read off a ledger afterwards: verification, odometer and statement.
+
+The report and the second opinion are in sub-packages of their own, as they take more packages along.
+"""
 
 from accountant.audit.displayed_numbers import (
     as_property,

@@ -1,5 +1,4 @@
-"""What all private estimators share: the ledger that pays, budgets, parameters, saved models, calibration and
-tuning."""
+"""What all private estimators share: ledger, budget, parameters, saved models, calibration and tuning."""
 
 from learners.base.budget import (
     Allowance,

@@ -1,5 +1,4 @@
-"""What a mechanism is: queries whose sensitivity is in their type, what is drawn, and the robust and plain kinds made
-of both."""
+"""What a mechanism is: a query whose sensitivity is in its type, what is drawn, and the declared cost."""
 
 from mechanisms.core.kernels import (
     FiniteKernel,
