@@ -1,0 +1,87 @@
+"""Receipts, and models that a durable ledger paid for: read, verified against the ledger, written again."""
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from proofs_tests.old_files import readouts, write
+from proofs_tests.old_files.cases import PAID
+from proofs_tests.old_files.doors import Ledger, PublicKey, Receipt
+from proofs_tests.old_files.frozen import assert_same, at_home, kept, kept_json, names_in
+from proofs_tests.support.durable import quick_folder
+
+__all__ = ["quick_folder"]
+
+MODELS: Final = names_in("paid", ".json")
+
+
+@pytest.fixture
+def books(quick_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ledger that paid, and the public key of who signed, in an empty folder that is the current one."""
+    monkeypatch.chdir(quick_folder)
+    for name in ("paid.db", "key.pub"):
+        Path(name).write_bytes(kept(f"paid/{name}"))
+
+
+# --- receipts ------------------------------------------------------------------------------------------------------
+
+
+def test_receipts_say_what_they_said_and_their_signatures_hold() -> None:
+    for text, record in kept_json("receipts")["receipts"]:
+        receipt = Receipt.from_dict(record)
+        assert [str(receipt), receipt.as_dict()] == [text, record]
+        receipt.verify(readouts.public_key())
+
+
+def test_the_same_entries_get_the_same_receipts_and_signatures(books: None) -> None:
+    Path("basic.db").write_bytes(kept("ledgers/basic.db"))
+    with Ledger.open("sqlite:///basic.db", signing_key=readouts.signing_key()) as ledger:
+        assert readouts.of_receipts(ledger) == kept_json("receipts")["receipts"]
+
+
+def test_the_public_key_is_read_as_it_was(books: None) -> None:
+    assert PublicKey.load("key.pub") == readouts.public_key() == readouts.signing_key().public
+    readouts.public_key().save("again.pub")
+    assert Path("again.pub").read_bytes() == kept("paid/key.pub")
+
+
+# --- models that were paid for -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_verified_against_the_ledger_as_it_was(name: str, books: None) -> None:
+    Path(f"{name}.json").write_bytes(kept(f"paid/{name}.json"))
+    found = write.verified(f"{name}.json")
+    assert_same(found, kept_json("paid.said")[name])
+    assert found["signed"] != {"code": 2}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_keeps_its_receipts(name: str, books: None) -> None:
+    Path("model.json").write_bytes(kept(f"paid/{name}.json"))
+    model = readouts.loaded(Path("model.json"))
+    assert model.receipts_
+    model.save("again.json")
+    assert Path("again.json").read_bytes() == kept(f"paid/{name}.json")
+
+
+def test_the_same_fits_write_the_same_models_receipts_and_ledger(books: None) -> None:
+    assert readouts.exported("paid.db") == kept_json("paid.said")["export"]
+    Path("new").mkdir()
+    write.paid_models(Path("new"))
+    for name in PAID:
+        written = Path(f"new/{name}.json").read_text(encoding="utf-8")
+        assert_same(written if at_home() else "", kept(f"paid/{name}.json").decode() if at_home() else "")
+    found = readouts.exported("new/paid.db")
+    assert_same(found, kept_json("paid.said")["export"], 1e-9, digests=False)
+
+
+def test_what_is_learnt_from_old_rados_is_what_it_was(books: None) -> None:
+    write.people_files()
+    Path("rados.json").write_bytes(kept("paid/rados.json"))
+    assert_same(write.learnt_from_rados(), kept_json("paid.said")["from rados"], 1e-9)
+
+
+def test_every_paid_model_is_there() -> None:
+    assert set(PAID) <= set(MODELS)
