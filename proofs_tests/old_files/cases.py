@@ -9,11 +9,15 @@ import attrs
 from proofs_tests.old_files.doors import (
     SGD,
     AdaSSP,
+    AddRemoveOne,
+    Adjacency,
     Descent,
     DPBaggingClassifier,
     DPGradientBoostingClassifier,
     DPLogisticRegression,
     DPRandomForestClassifier,
+    FeatureValue,
+    FeatureValues,
     HalfspaceBoostClassifier,
     LazyBoostClassifier,
     MinNorm,
@@ -24,6 +28,7 @@ from proofs_tests.old_files.doors import (
     RadoRelease,
     RandomFeatureClassifier,
     RandomFeatureRegressor,
+    ReplaceOne,
     Ridge,
     SeparateLedgersWarning,
 )
@@ -223,16 +228,61 @@ def _random_features() -> dict[str, Case]:
 
 CASES: Final[Mapping[str, Case]] = {**_boosted(), **_lazy(), **_others(), **_rados(), **_random_features()}
 
-PAID: Final = (
-    "private-boost-replace-one",
-    "lazy-boost",
-    "logistic",
-    "gradient-boosting",
-    "forest",
-    "bagging",
-    "halfspace",
-    "rado-boost",
-    "rados",
-    "random-features-descent",
+
+@attrs.frozen
+class Purse:
+    """A durable ledger that pays for models, which carry its receipts. cases: which."""
+
+    adjacency: Adjacency
+    cases: tuple[str, ...]
+
+
+PURSES: Final[Mapping[str, Purse]] = {
+    "paid": Purse(
+        ReplaceOne(),
+        (
+            "private-boost-replace-one",
+            "lazy-boost",
+            "logistic",
+            "gradient-boosting",
+            "forest",
+            "bagging",
+            "halfspace",
+            "rado-boost",
+            "rados",
+            "random-features-descent",
+        ),
+    ),
+    "paid-add": Purse(AddRemoveOne(), ("private-boost", "private-boost-tuned")),
+    "paid-feature": Purse(FeatureValue(3), ("rados-own-supports", "rado-boost-own-supports")),
+}
+"""One of each learner, and of each relation."""
+
+CHARGED: Final = (
+    *PURSES["paid"].cases,
+    "private-boost",
+    "private-boost-tuned",
+    "private-boost-pairs-calibrated",
+    "lazy-boost-calibrated",
+    "lazy-boost-trees",
+    "lazy-boost-quantiles",
+    "logistic-delta",
+    "gradient-boosting-logistic",
+    "halfspace-intercept",
+    "rados-own-supports",
+    "rados-two-features",
+    "random-features-adassp",
+    "random-features-objective",
+    "random-features-people",
 )
-"""One of each learner, which are paid for by one durable ledger, and carry its receipts."""
+"""What is charged for these is kept under every rule of composition."""
+
+
+def relation(name: str) -> Adjacency:
+    """What one of CASES is proved under."""
+    if name.endswith("own-supports"):
+        return FeatureValue(3)
+    if name.endswith("two-features"):
+        return FeatureValues((0, 3))
+    adds = name.startswith("private-boost") and not name.endswith("replace-one")
+    return AddRemoveOne() if adds else ReplaceOne()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,8 +16,22 @@ import sqlalchemy as sa
 
 from benchmarks.postgres import Server
 from proofs_tests.old_files import readouts
-from proofs_tests.old_files.cases import CASES, NEW, PAID, SEED
-from proofs_tests.old_files.doors import ApproxDP, BasicComposition, Ledger, ReplaceOne, SeededNoise, write_checkpoint
+from proofs_tests.old_files.cases import CASES, CHARGED, NEW, PURSES, SEED, relation
+from proofs_tests.old_files.doors import (
+    AdvancedComposition,
+    ApproxDP,
+    BasicComposition,
+    BudgetExceeded,
+    Composition,
+    GDPComposition,
+    Ledger,
+    SeededNoise,
+    TextbookComposition,
+    UnsupportedBudget,
+    UnsupportedCost,
+    ZCDPComposition,
+    write_checkpoint,
+)
 from proofs_tests.old_files.frozen import Clock, frozen, machine, put, put_json, said
 from proofs_tests.old_files.scripts import LEDGERS
 from proofs_tests.old_files.tables import SCHEMA_FILE, as_csv, people, rich
@@ -52,7 +66,7 @@ def main(target: Path) -> None:
     """Write all of them."""
     put_json(target / "made_on.json", {"commit": _commit(), "machine": machine()})
     put_json(target / "tables.json", {name: plain_table(table()) for name, table in NEW.items()})
-    for write in (models, secure_models, trained, ledgers, paid, postgresql):
+    for write in (models, secure_models, trained, ledgers, paid, charges, postgresql):
         with empty_folder():
             write(target)
 
@@ -224,33 +238,36 @@ def ledgers(target: Path) -> None:
     put_json(target / "reports.json", reports)
 
 
-def pay(ledger: Ledger, clock: Clock) -> Iterator[tuple[str, Any]]:
-    """Models of every learner, in turn on a sub-budget and beside it."""
+# --- models that were paid for ---------------------------------------------------------------------------------
+
+
+def pay(ledger: Ledger, cases: Sequence[str], clock: Clock) -> Iterator[tuple[str, Any]]:
+    """Models, paid for in turn by a sub-budget, under a label, and under none."""
     purses = (ledger.allocate("team", 0.5), ledger.announce("pilot"), ledger.labelled("main"))
-    for number, name in enumerate(PAID):
+    for number, name in enumerate(cases):
         yield name, CASES[name].fitted(ledger=purses[number % 3], random_state=SeededNoise(SEED))
         clock.tick()
 
 
-def paid_models(folder: Path) -> None:
-    """Models with signed receipts, and the ledger that paid, paid.db."""
+def paid_models(purse: str, folder: Path) -> None:
+    """Models with signed receipts, and the ledger that paid."""
     with (
-        frozen("paid") as clock,
+        frozen(purse) as clock,
         Ledger.open(
-            f"sqlite:///{folder / 'paid.db'}",
+            f"sqlite:///{folder / purse}.db",
             ApproxDP(400.0, 1e-3),
             composition=BasicComposition(),
-            adjacency=ReplaceOne(),
+            adjacency=PURSES[purse].adjacency,
             signing_key=readouts.signing_key(),
         ) as ledger,
     ):
-        for name, model in pay(ledger, clock):
+        for name, model in pay(ledger, PURSES[purse].cases, clock):
             model.save(folder / f"{name}.json")
 
 
-def verified(model: str) -> dict[str, object]:
+def verified(model: str, purse: str) -> dict[str, object]:
     """What `verify-model` says of a file in the current folder."""
-    order = ("verify-model", model, "--ledger", "paid.db")
+    order = ("verify-model", model, "--ledger", f"{purse}.db")
     return {
         "signed": said(*order, "--public-key", "key.pub"),
         "json": said(*order, "--public-key", "key.pub", "--json"),
@@ -259,15 +276,41 @@ def verified(model: str) -> dict[str, object]:
 
 
 def paid(target: Path) -> None:
-    """The same, with what `verify-model` says."""
-    paid_models(Path())
+    """The same, with what `verify-model` says, and what is learnt from rados that were paid for."""
     readouts.signing_key().public.save("key.pub")
-    for name in ("paid.db", "key.pub", *(f"{each}.json" for each in PAID)):
-        put(target / "paid" / name, Path(name).read_bytes())
     people_files()
-    told: dict[str, object] = {name: verified(f"{name}.json") for name in PAID}
-    told |= {"export": readouts.exported("paid.db"), "from rados": learnt_from_rados()}
-    put_json(target / "paid.said.json", told)
+    for purse, what in PURSES.items():
+        paid_models(purse, Path())
+        for name in (f"{purse}.db", "key.pub", *(f"{each}.json" for each in what.cases)):
+            put(target / purse / name, Path(name).read_bytes())
+        told: dict[str, object] = {name: verified(f"{name}.json", purse) for name in what.cases}
+        told["export"] = readouts.exported(f"{purse}.db")
+        if "rados" in what.cases:
+            told["from rados"] = learnt_from_rados()
+        put_json(target / f"{purse}.said.json", told)
+
+
+RULES: Final[Mapping[str, Composition]] = {
+    "basic": BasicComposition(),
+    "zcdp": ZCDPComposition(),
+    "gdp": GDPComposition(),
+    "advanced-tight": AdvancedComposition(5e-7),
+    "textbook": TextbookComposition(5e-7),
+}
+
+
+def charged(name: str, rule: str) -> list[str]:
+    """The lines that a fit adds to a ledger with that rule; none where it is refused."""
+    with frozen(name):
+        ledger = Ledger(ApproxDP(400.0, 1e-3), composition=RULES[rule], adjacency=relation(name))
+        with contextlib.suppress(UnsupportedCost, UnsupportedBudget, BudgetExceeded, ValueError):
+            CASES[name].fitted(ledger=ledger)
+    return [entry.line for entry in ledger.entries][1:]
+
+
+def charges(target: Path) -> None:
+    """What fits add to ledgers of every rule."""
+    put_json(target / "charges.json", {rule: {name: charged(name, rule) for name in CHARGED} for rule in RULES})
 
 
 # --- PostgreSQL --------------------------------------------------------------------------------------------------
