@@ -1,0 +1,217 @@
+"""A clock that stands still, an opening nonce that is known, and what else it takes to write the same bytes again."""
+
+import gzip
+import hashlib
+import json
+import lzma
+import os
+import platform
+import re
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import pytest
+import scipy
+import sklearn
+from click.testing import CliRunner
+
+from proofs_tests.old_files.doors import main
+
+FILES: Final = Path(__file__).parent / "files"
+
+BEGUN: Final = 1_767_225_600_000_000_000
+"""The first second of 2026, in nanoseconds."""
+
+TICK: Final = 61_000_000_007
+
+
+class Clock:
+    """Nanoseconds since 1970, as long as nobody turns it on: however often it is looked at, an entry has one time."""
+
+    def __init__(self) -> None:
+        self.now = BEGUN
+
+    def tick(self) -> None:
+        """A minute, and a little."""
+        self.now += TICK
+
+
+@contextmanager
+def frozen(name: str) -> Iterator[Clock]:
+    """A clock of our own for all entries that are written, and ids of ledgers that follow from this name."""
+    clock = Clock()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "time_ns", lambda: clock.now)
+        patch.setattr(os, "urandom", lambda size: hashlib.shake_256(name.encode()).digest(size))
+        yield clock
+
+
+# --- files -------------------------------------------------------------------------------------------------------
+
+
+def put(path: Path, content: bytes) -> None:
+    """Compressed, the same whenever it is written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(content, 9, mtime=0))
+
+
+def put_json(path: Path, content: object) -> None:
+    """As JSON, compressed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(content, indent=0, sort_keys=True, allow_nan=False) + "\n"
+    path.with_name(f"{path.name}.xz").write_bytes(lzma.compress(text.encode("ascii"), preset=9 | lzma.PRESET_EXTREME))
+
+
+def kept(name: str) -> bytes:
+    """What a file holds that was kept."""
+    return gzip.decompress((FILES / f"{name}.gz").read_bytes())
+
+
+@cache
+def kept_json(name: str) -> Any:
+    """The same of one in JSON, read."""
+    return json.loads(lzma.decompress((FILES / f"{name}.json.xz").read_bytes()))
+
+
+def names_in(folder: str, ending: str) -> list[str]:
+    """The files that were kept in a folder, without this ending."""
+    return sorted(path.name.removesuffix(f"{ending}.gz") for path in (FILES / folder).glob(f"*{ending}.gz"))
+
+
+# --- the command line --------------------------------------------------------------------------------------------
+
+
+REFUSED: Final = 2
+"""The exit code where nothing was done."""
+
+
+def said(*arguments: str) -> dict[str, object]:
+    """What a command printed, and how it ended; of one that refused, no more than that it did."""
+    result = CliRunner().invoke(main, arguments, env={"EXCHEQUER_LEDGER": None, "COLUMNS": "100"})
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    if result.exit_code == REFUSED:
+        return {"code": REFUSED}
+    return {"code": result.exit_code, "out": result.stdout, "err": result.stderr}
+
+
+# --- values as JSON ----------------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """Any value as JSON: floats to the last bit, what has parts as the list of them, without their names."""
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return [str(value.dtype), plain(value.tolist())]
+    if isinstance(value, float):
+        return value.hex()
+    if isinstance(value, complex):
+        return [value.real.hex(), value.imag.hex()]
+    if attrs.has(type(value)):
+        return [plain(part) for part in attrs.astuple(value, recurse=False)]
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, Sequence):
+        return [plain(part) for part in value]
+    return repr(value)
+
+
+# --- comparing ---------------------------------------------------------------------------------------------------
+
+
+def machine() -> dict[str, object]:
+    """What the last bits of exp, of log and of sums of products hang on."""
+    config: Any = np.show_config(mode="dicts")
+    return {
+        "rich": metadata.version("rich"),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "sklearn": sklearn.__version__,
+        "dp-accounting": metadata.version("dp-accounting"),
+        "machine": platform.machine(),
+        "system": sys.platform,
+        "libc": list(platform.libc_ver()),
+        "simd": config["SIMD Extensions"],
+    }
+
+
+@cache
+def at_home() -> bool:
+    """Whether this is a machine like that on which the files were written, so that each bit must be the same."""
+    return bool(kept_json("made_on")["machine"] == machine())
+
+
+TOLERANCE: Final = 1e-12
+"""Relative. On another machine exp, log and BLAS may round otherwise, and the library promises nothing else."""
+
+NUMBER: Final = re.compile(r"-?0x[01]\.[0-9a-f]+p[-+]\d+|-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
+DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")
+SPACES: Final = re.compile(r"[\s─]+")
+
+
+def differing(found: str, old: str, tolerance: float = TOLERANCE, *, digests: bool = True) -> str | None:
+    """The first difference; None where there is none that counts.
+
+    On a machine like that of the files each character counts. Elsewhere numbers may differ a little, and spaces, which
+    tables are drawn with; and, of what was computed anew (digests=False), so may digests.
+    """
+    if found == old:
+        return None
+    if not at_home():
+        one, other = _pieces(found, digests), _pieces(old, digests)
+        if len(one) == len(other) and all(_close(a, b, tolerance) for a, b in zip(one, other, strict=True)):
+            return None
+    place = next((n for n, (a, b) in enumerate(zip(found, old, strict=False)) if a != b), min(len(found), len(old)))
+    start = max(place - 200, 0)
+    return f"at {place}: found {found[start : place + 200]!r}, kept {old[start : place + 200]!r}"
+
+
+def _pieces(text: str, digests: bool) -> list[str]:
+    """Numbers, and what is between them."""
+    text = SPACES.sub(" ", text if digests else DIGEST.sub("-", text))
+    pieces, end = [], 0
+    for match in NUMBER.finditer(text):
+        pieces += [text[end : match.start()], match.group()]
+        end = match.end()
+    return [*pieces, text[end:]]
+
+
+def _close(one: str, other: str, tolerance: float) -> bool:
+    if one == other or not (NUMBER.fullmatch(one) and NUMBER.fullmatch(other)):
+        return one == other
+    (a, slack), (b, _) = _number(one), _number(other)
+    return abs(a - b) <= max(tolerance * max(abs(a), abs(b)), slack)
+
+
+def _number(text: str) -> tuple[float, float]:
+    """Its value, and what its last digit is worth where it was rounded for people."""
+    if "0x" in text:
+        return float.fromhex(text), 0.0
+    digits, _, exponent = text.lower().partition("e")
+    rounded = sum(map(str.isdigit, digits)) < 15
+    return float(text), 1.01 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])) if rounded else 0.0
+
+
+def assert_same(found: object, old: object, tolerance: float = TOLERANCE, *, digests: bool = True) -> None:
+    """That two values are the same, as `differing` has it, part by part so that what differs is named."""
+    if isinstance(found, Mapping) and isinstance(old, Mapping):
+        assert list(found) == list(old) or sorted(found) == sorted(old)
+        for name, part in found.items():
+            difference = differing(_text(part), _text(old[name]), tolerance, digests=digests)
+            assert difference is None, f"{name}: {difference}"
+        return
+    difference = differing(_text(found), _text(old), tolerance, digests=digests)
+    assert difference is None, difference
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, indent=0, sort_keys=True)

@@ -1,0 +1,80 @@
+"""Models of every learner that an earlier version saved: loaded, asked, saved again; and fitted again from the records.
+
+Predictions must have the same bits on a machine like that of the files, where numpy and scipy are the same and the
+processor has the same vector units. Elsewhere exp, log and BLAS may round otherwise, and 1e-12 of a number is let pass.
+"""
+
+import inspect
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from proofs_tests.old_files import readouts, write
+from proofs_tests.old_files.cases import CASES, NEW
+from proofs_tests.old_files.doors import exported_learners
+from proofs_tests.old_files.frozen import assert_same, kept, kept_json, names_in
+
+MODELS: Final = [f"models/{name}" for name in names_in("models", ".json")]
+SECURE: Final = [f"secure_models/{name}" for name in names_in("secure_models", ".json")]
+
+REFITTED: Final = 1e-9
+"""Relative, and elsewhere only: a fit goes through many sums of products."""
+
+
+def told(model: str) -> Any:
+    """What was read from it then."""
+    folder, _, name = model.partition("/")
+    return kept_json(f"{folder}.said")[name]
+
+
+def put(model: str, folder: Path) -> Path:
+    """Its file as it was."""
+    path = folder / "model.json"
+    path.write_bytes(kept(f"{model}.json"))
+    return path
+
+
+@pytest.mark.parametrize("model", [*MODELS, *SECURE])
+def test_a_model_loads_and_says_what_it_said(model: str, tmp_path: Path) -> None:
+    old = told(model)
+    found = readouts.loaded(put(model, tmp_path))
+    table = readouts.as_table(kept_json("tables")[old["table"]])
+    assert_same(readouts.of_model(found, table), old["python"])
+
+
+@pytest.mark.parametrize("model", [*MODELS, *SECURE])
+def test_its_own_class_loads_it_and_saves_the_same_bytes(model: str, tmp_path: Path) -> None:
+    path = put(model, tmp_path)
+    own = type(readouts.loaded(path))
+    assert own.__name__ == told(model)["python"]["learner"]
+    own.load(path).save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == kept(f"{model}.json")
+
+
+@pytest.mark.parametrize("model", [*MODELS, *SECURE])
+def test_the_command_line_says_what_it_said(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    old = told(model)
+    table = readouts.as_table(kept_json("tables")[old["table"]])
+    assert_same(readouts.of_model_file(kept(f"{model}.json"), table, tmp_path), old["shell"])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_same_fit_writes_the_same_file_and_entries(name: str, tmp_path: Path) -> None:
+    found = write.fitted_model(name, tmp_path / "model.json")
+    lines = told(f"models/{name}")["lines"]
+    assert_same("\n".join(write.lines_of(found)), "\n".join(lines), REFITTED)
+    written = (tmp_path / "model.json").read_text(encoding="utf-8")
+    assert_same(written, kept(f"models/{name}.json").decode(), REFITTED, digests=False)
+
+
+def test_the_tables_are_those_of_then() -> None:
+    assert {name: write.plain_table(table()) for name, table in NEW.items()} == kept_json("tables")
+
+
+def test_no_learner_and_no_fit_is_left_out() -> None:
+    kinds = {told(model)["python"]["learner"] for model in MODELS}
+    assert kinds == {kind.__name__ for kind in exported_learners() if not inspect.isabstract(kind)}
+    assert {f"models/{name}" for name in CASES} <= set(MODELS)
+    assert len(MODELS) >= 58
