@@ -37,9 +37,9 @@ from accountant import (
     parallel,
     verify,
 )
-from accountant.export import open_export, save_export
-from accountant.receipts import PublicKey, Receipt, SigningKey
-from accountant.report import ClaimText, report
+from accountant.audit.report import ClaimText, report
+from accountant.entries.export import open_export, save_export
+from accountant.entries.receipts import PublicKey, Receipt, SigningKey
 from exchequer.cli import main
 from learners import (
     SGD,
@@ -73,7 +73,7 @@ from learners import (
     private_margin_histogram,
     private_statistical_parity,
 )
-from learners.paying import PayingEstimator
+from learners.base.private_estimator import PayingEstimator
 from mechanisms import (
     Candidates,
     ExponentialKernel,

@@ -12,7 +12,7 @@ from proofs_tests.old_files import readouts, write
 from proofs_tests.old_files.doors import Ledger, LedgerMismatch, PureDP, open_export, save_export, verify
 from proofs_tests.old_files.frozen import assert_same, at_home, differing, frozen, kept, kept_json, names_in, said
 from proofs_tests.old_files.scripts import LEDGERS, Telling, step
-from proofs_tests.support.durable import quick_folder
+from proofs_tests.support.ledgers.durable import quick_folder
 
 __all__ = ["quick_folder"]
 

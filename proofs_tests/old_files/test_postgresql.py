@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from benchmarks.postgres import Server
+from benchmarks.ledgers.postgres import Server
 from proofs_tests.old_files import readouts, write
 from proofs_tests.old_files.doors import Ledger
 from proofs_tests.old_files.frozen import assert_same, differing, kept_json
 from proofs_tests.old_files.scripts import Telling, step
-from proofs_tests.support.durable import behind_its_back
+from proofs_tests.support.ledgers.durable import behind_its_back
 
 
 @pytest.fixture

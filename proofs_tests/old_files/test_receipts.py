@@ -9,7 +9,7 @@ from proofs_tests.old_files import readouts, write
 from proofs_tests.old_files.cases import CHARGED, PURSES
 from proofs_tests.old_files.doors import Ledger, PublicKey, Receipt
 from proofs_tests.old_files.frozen import REFUSED, assert_same, at_home, kept, kept_json, names_in
-from proofs_tests.support.durable import quick_folder
+from proofs_tests.support.ledgers.durable import quick_folder
 
 __all__ = ["quick_folder"]
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from benchmarks.postgres import Server
+from benchmarks.ledgers.postgres import Server
 from proofs_tests.old_files import readouts
 from proofs_tests.old_files.cases import CASES, CHARGED, NEW, PURSES, SEED, relation
 from proofs_tests.old_files.doors import (
