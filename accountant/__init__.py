@@ -55,6 +55,9 @@ from accountant.exceptions import (
     UnknownLabel,
 )
 from accountant.ledger import Ledger, Protected, Reservation, Sealed
+from accountant.renamed import go_on_with_old_names
+
+go_on_with_old_names()
 
 __all__ = [
     "GDP",

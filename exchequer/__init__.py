@@ -1,5 +1,34 @@
-"""The command line: demo, train, predict and price.
+"""Exchequer by one name, such as `exchequer.Ledger` and `exchequer.testing`; and the command line.
 
-Thin: it reads files, calls the folders below and prints. No mechanism, no composition and no accounting may
-live here, and nothing may be printed that was computed from protected data without the ledger's release.
+The public names of `accountant`, `mechanisms`, `boosting` and `learners` are here as well, each loaded when it is asked
+for. The command line is thin: it reads files, calls the folders below and prints. No mechanism, no composition and no
+accounting may live here, and nothing may be printed that was computed from protected data without the ledger's release.
 """
+
+import importlib
+from typing import TYPE_CHECKING
+
+from exchequer.own_packages import PACKAGES, refuse_strangers
+
+refuse_strangers()
+
+if TYPE_CHECKING:
+    # ruff: noqa: F403  # types of all public names, which are looked up by name below
+    from accountant import *
+    from boosting import *
+    from exchequer import testing as testing
+    from learners import *
+    from mechanisms import *
+else:
+
+    def __getattr__(name: str) -> object:
+        if name == "testing":
+            return importlib.import_module("exchequer.testing")
+        if not name.startswith("_"):
+            for package in map(importlib.import_module, PACKAGES):
+                if name in package.__all__:
+                    return getattr(package, name)
+        raise AttributeError(f"module 'exchequer' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), "testing", *(name for p in PACKAGES for name in importlib.import_module(p).__all__)})

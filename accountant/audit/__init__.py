@@ -3,6 +3,8 @@
 The report and the second opinion are in sub-packages of their own, as they take more packages along.
 """
 
+from typing import TYPE_CHECKING
+
 from accountant.audit.displayed_numbers import (
     as_property,
     in_symbols,
@@ -51,6 +53,10 @@ from accountant.audit.verification import (
     Verification,
     verify,
 )
+from accountant.renamed import names_of_old_module
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "READ_AT",

@@ -1,5 +1,7 @@
 """How costs add up: rules that filter adaptive releases, theorems for plans, and loss distributions."""
 
+from typing import TYPE_CHECKING
+
 from accountant.composition import adaptive_range, fixed_plans
 from accountant.composition.advanced import (
     AdvancedComposition,
@@ -51,6 +53,10 @@ from accountant.composition.rules import (
     readable,
     told_apart,
 )
+from accountant.renamed import names_of_old_module
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "NOTHING",

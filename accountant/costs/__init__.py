@@ -1,5 +1,7 @@
 """What a release costs: neighbours, kinds of cost, the curves behind them, and how privacy arithmetic is rounded."""
 
+from typing import TYPE_CHECKING
+
 from accountant.costs import curves, gaussian
 from accountant.costs.adjacency import (
     AddRemoveOne,
@@ -59,6 +61,10 @@ from accountant.costs.spendable import (
     Spendable,
     own_sources,
 )
+from accountant.renamed import names_of_old_module
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "ABSOLUTE",

@@ -1,5 +1,7 @@
 """The ledger: the only place where protected data is opened, and only after the charge is written."""
 
+from typing import TYPE_CHECKING
+
 from accountant.ledger.account_names import (
     unknown_label,
 )
@@ -19,6 +21,10 @@ from accountant.ledger.protected_data import (
 from accountant.ledger.reservation import (
     Reservation,
 )
+from accountant.renamed import names_of_old_module
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "Ledger",

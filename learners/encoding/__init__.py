@@ -1,5 +1,8 @@
 """Records as codes or numbers, and sums over them that no order of records shows in."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from learners.encoding.encoded_rows import (
     EncodedRows,
     check_rows,
@@ -48,6 +51,9 @@ from learners.encoding.weighted_sums import (
     as_shares,
     cell_sums,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "FINE",

@@ -1,5 +1,8 @@
 """How differently a model treats groups, measured on public data, or privately on what it was trained on."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from learners.fairness.group_measures import (
     PAPER_GRID,
     GroupRow,
@@ -14,6 +17,9 @@ from learners.fairness.private_measures import (
     private_group_risks,
     private_statistical_parity,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "PAPER_GRID",

@@ -1,5 +1,8 @@
 """Rados as a data holder releases them, and the linear classifier that is learnt from them alone."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from learners.rados.public_sums import (
     spread,
 )
@@ -12,6 +15,9 @@ from learners.rados.rado_releases import (
     RadoRelease,
     Rados,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "OracleName",

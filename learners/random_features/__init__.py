@@ -1,5 +1,8 @@
 """Random feature models: maps, fits, their costs, and the bounds on their errors."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from learners.random_features.baselines import (
     SGD,
     Objective,
@@ -43,6 +46,9 @@ from learners.random_features.solvers import (
     gamma_release,
     gaussian_release,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "BLOCK",

@@ -1,6 +1,9 @@
 """Tables of any make, read value by value: the public schema, columns, labels and classes."""
 
+from typing import TYPE_CHECKING
+
 from accountant.arrays import CodeArray, IntArray
+from accountant.renamed import names_of_old_module
 from learners.tables.arrow_columns import (
     of_arrow,
 )
@@ -57,6 +60,9 @@ from learners.tables.schema import (
     SchemaError,
 )
 from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "MOST_CLASSES",

@@ -1,5 +1,8 @@
 """Forests, gradient boosting and bagging of trees."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from learners.trees.bagging import (
     DPBaggingClassifier,
     StudentModel,
@@ -14,6 +17,9 @@ from learners.trees.gradient_boosting import (
 from learners.trees.gradient_trees import (
     BoostedTreesModel,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "BoostedTreesModel",

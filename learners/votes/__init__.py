@@ -1,5 +1,8 @@
 """Majority votes of 1-Rules and private trees, boosted by lazy Bregman re-weighting."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from learners.votes.lazy_boost import (
     LazyBoostClassifier,
 )
@@ -14,6 +17,9 @@ from learners.votes.one_rules import (
     one_rule_scores,
     one_rules,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "CONSTANT",

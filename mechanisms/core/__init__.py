@@ -1,5 +1,8 @@
 """What a mechanism is: a query whose sensitivity is in its type, what is drawn, and the declared cost."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from mechanisms.core.kernels import (
     FiniteKernel,
     Kernel,
@@ -52,6 +55,9 @@ from mechanisms.core.sensitivity import (
     LInfSensitivity,
     RangeSensitivity,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "Block",

@@ -1,5 +1,8 @@
 """What learning by gradients asks of records: clipped sums, gains of splits, losses, and what their minimisers cost."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from mechanisms.gradients.feature_fits import (
     LARGEST_RATE,
     LEAST_PENALTY,
@@ -56,6 +59,9 @@ from mechanisms.gradients.tree_gradients import (
     leaf_values_l1,
     leaf_values_l2,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "BLOCK",

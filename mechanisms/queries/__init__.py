@@ -1,5 +1,8 @@
 """Queries of weighted records, of histograms and of public groups, with how far they move."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from mechanisms.queries.group_queries import (
     MOST_CELLS,
     SHARE_ONE,
@@ -35,6 +38,9 @@ from mechanisms.queries.weighted_queries import (
     refuse_sizes,
     unit_ball_mean,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "ENTROPY_IMPROVEMENT",

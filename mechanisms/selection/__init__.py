@@ -1,5 +1,8 @@
 """Private choice: of candidates by noisy scores, of labels for leaves, and of whole models."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import names_of_old_module
 from mechanisms.selection import utility
 from mechanisms.selection.leaf_labels import (
     LeafLabelKernel,
@@ -21,6 +24,9 @@ from mechanisms.selection.stopping import (
     NegativeBinomialStopping,
     PoissonStopping,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
     "ExponentialKernel",
