@@ -181,7 +181,7 @@ class _Moved(importlib.abc.Loader):
         found = importlib.import_module(new)
         module.__doc__ = found.__doc__
         if hasattr(found, "__path__"):
-            module.__path__ = []  # its modules have old names as well; looked for in its folder, they would be there twice
+            module.__path__ = []  # found in its folder, its modules would be there twice
 
         def there(name: str) -> object:
             if name.startswith("__"):
