@@ -105,7 +105,7 @@ class Weighting:
 
 
 @attrs.frozen
-class Step(Generic[S]):
+class BoostingStep(Generic[S]):
     """A hypothesis as a booster took it, told apart by `token` alone: also where a copy of it came to a worker."""
 
     hypothesis: "Hypothesis[S]" = attrs.field(eq=False)
@@ -121,7 +121,7 @@ class Reweighted(Generic[S]):
     """
 
     rows: Rows[S] = attrs.field(repr=False)
-    steps: tuple["Step[S]", ...]
+    steps: tuple["BoostingStep[S]", ...]
     producer: MarginWeighting
 
     @property
@@ -190,17 +190,17 @@ def start(sample: S | Rows[S], producer: MarginWeighting) -> Reweighted[S]:
 
 def step(state: Reweighted[S], hypothesis: Hypothesis[S]) -> Reweighted[S]:
     """The same after one more hypothesis."""
-    return Reweighted(state.rows, (*state.steps, Step(hypothesis)), state.producer)
+    return Reweighted(state.rows, (*state.steps, BoostingStep(hypothesis)), state.producer)
 
 
-def margins_of(block: Block[S], steps: "tuple[Step[S], ...]") -> Margins:
+def margins_of(block: Block[S], steps: "tuple[BoostingStep[S], ...]") -> Margins:
     """yᵢ·Σⱼ hⱼ(xᵢ) of a block's records.
 
     They stay with the block, so that a visit adds new hypotheses only; lost, they follow from all of them.
     """
     sample, kind = block.data, MARGIN if len(steps) <= MAX_ROUNDS else np.int64
 
-    def agreed(margins: Margins, step: Step[S]) -> Margins:
+    def agreed(margins: Margins, step: BoostingStep[S]) -> Margins:
         said, labels = in_range(step.hypothesis.predictions(sample)), sample.labels.astype(np.int8, copy=False)
         values, number = margins.values, margins.hypotheses + 1
         if said.dtype.kind == "f" and margins.grid == 1:

@@ -165,11 +165,11 @@ def train(
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
     ledger_commands.refuse_simulated(ledger, seed)
     from exchequer.commands import train as work
-    from exchequer.commands.paying_ledger import Payer
+    from exchequer.commands.paying_ledger import PayingLedger
 
     promise = LEARNERS[learner].delta if delta is None else delta
-    payer = None if ledger is None else Payer(ledger, account or "", signing_key)
-    order = work.Order(LEARNERS[learner], epsilon, promise, given, seed, payer)
+    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key)
+    order = work.TrainingRequest(LEARNERS[learner], epsilon, promise, given, seed, payer)
     work.train(data, schema, out, order, header=not no_header, force=force)
 
 

@@ -46,7 +46,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
 
 
 @attrs.frozen
-class Learner:
+class TrainableLearner:
     """estimator: its class in `learners`.  what: for the help.
 
     defaults: of each of OPTIONS that it takes, as the class has them; None where it goes by the size of the data.
@@ -73,23 +73,25 @@ class Learner:
             raise click.UsageError(f"{', '.join(strange)}: not for --learner {name}, which takes {own}")
 
 
-LEARNERS: Final[Mapping[str, Learner]] = {
-    "private-boost": Learner(
+LEARNERS: Final[Mapping[str, TrainableLearner]] = {
+    "private-boost": TrainableLearner(
         "PrivateBoostClassifier",
         "a curve for every column that add up; recommended; needs a --delta; two classes or more",
         {"adjacency": "add-remove-one", "sweeps": 8},
         steps="",
         delta=1e-6,
     ),
-    "lazy-boost": Learner(
+    "lazy-boost": TrainableLearner(
         "LazyBoostClassifier",
         "one-feature rules that vote, a table that a person can read; two classes",
         {"rounds": None, "learning_rate": None, "density": None},
     ),
-    "logistic": Learner("DPLogisticRegression", "logistic regression by objective perturbation; two classes", {}, ""),
-    "gradient-boosting": Learner("DPGradientBoostingClassifier", "DPBoost of Li et al.; two classes", {}, ""),
-    "forest": Learner("DPRandomForestClassifier", "random trees with noisy leaves; two classes", {}, ""),
-    "bagging": Learner("DPBaggingClassifier", "teachers that vote on drawn points; two classes", {}, ""),
+    "logistic": TrainableLearner(
+        "DPLogisticRegression", "logistic regression by objective perturbation; two classes", {}, ""
+    ),
+    "gradient-boosting": TrainableLearner("DPGradientBoostingClassifier", "DPBoost of Li et al.; two classes", {}, ""),
+    "forest": TrainableLearner("DPRandomForestClassifier", "random trees with noisy leaves; two classes", {}, ""),
+    "bagging": TrainableLearner("DPBaggingClassifier", "teachers that vote on drawn points; two classes", {}, ""),
 }
 DEFAULT: Final = "private-boost"
 

@@ -48,9 +48,9 @@ from accountant.audit.statement import (
     unprotected,
 )
 from accountant.audit.verification import (
-    Audit,
     Verdict,
     Verification,
+    Verifier,
     verify,
 )
 from accountant.renamed import names_of_old_module
@@ -62,7 +62,6 @@ __all__ = [
     "READ_AT",
     "SEVERAL",
     "UNBOUNDED",
-    "Audit",
     "Odometer",
     "ReadOut",
     "SeparateFits",
@@ -71,6 +70,7 @@ __all__ = [
     "Statement",
     "Verdict",
     "Verification",
+    "Verifier",
     "as_approx",
     "as_property",
     "epsilon_at",

@@ -65,7 +65,7 @@ class Terms:
         return None if record.amount == rest else "it gives back another amount than these rounds were charged at"
 
 
-class Replay:
+class EntryChecker:
     """The books so far, entry by entry.
 
     claims: the ids that are known, None where nobody asks.

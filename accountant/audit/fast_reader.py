@@ -9,7 +9,7 @@ whole and names what is wrong. So nothing passes here that would not pass there,
 
 from typing import Final
 
-from accountant.audit.entry_checks import Replay, Terms
+from accountant.audit.entry_checks import EntryChecker, Terms
 from accountant.composition import Amount, amount_text
 from accountant.entries import Account, Charged, OpenCharge, Record, Released, parts_of, used_of
 
@@ -33,7 +33,7 @@ def _zeros(units: int) -> int:
     return (units & -units).bit_length() - 1 if units else _SCALE
 
 
-class _Purse:
+class _Remaining:
     """What an account may still be charged, in the units of this turn."""
 
     __slots__ = ("account", "delta", "delta_before", "loss", "loss_before")
@@ -63,7 +63,7 @@ class _Charge:
         self.terms, self.next, self.turn, self.uses = terms, self, -1, 0
         self.loss, self.delta = terms.amount
         self.zeros = min(_zeros(self.loss), _zeros(self.delta))
-        self.purse: _Purse
+        self.purse: _Remaining
 
 
 class _Used:
@@ -78,20 +78,20 @@ class _Used:
 
 
 class FastReader:
-    """Takes charges and releases in place of a `Replay`, which knows of them as soon as they are settled.
+    """Takes charges and releases in place of a `EntryChecker`, which knows of them as soon as they are settled.
 
     A turn lasts from one settlement to the next; the sub-budgets stay as they are for as long. In it, amounts are
     counted in units of 2^scale: real ones end in many zero bits, and short numbers are quick.
     """
 
-    def __init__(self, replay: Replay) -> None:
+    def __init__(self, replay: EntryChecker) -> None:
         self._replay = replay
         self._charges: dict[str, _Charge] = {}
         self._uses: dict[str, _Used] = {}
         self._met: set[int] = set()
         self._newest: _Charge | None = None
         self._turn, self._begun, self._scale = 0, False, _SCALE
-        self._purses: dict[str, _Purse] = {}
+        self._purses: dict[str, _Remaining] = {}
         self._bound: list[_Charge] = []
         self._open: dict[int, Terms] = {}  # charges of this turn that wait for their release
         self._loss, self._delta, self._delta_text = 0, 0, "0p0"
@@ -238,7 +238,7 @@ class FastReader:
         account = self._replay.state.payer(template.terms.account)
         purse = self._purses.get(account.path)
         if purse is None:
-            purse = self._purses[account.path] = _Purse(account, self._scale)
+            purse = self._purses[account.path] = _Remaining(account, self._scale)
         amount = template.terms.amount
         template.loss, template.delta = amount.loss_units >> self._scale, amount.delta_units >> self._scale
         template.purse, template.turn, template.uses = purse, self._turn, 0

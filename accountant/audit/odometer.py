@@ -11,7 +11,7 @@ from typing import Final
 
 import attrs
 
-from accountant.audit.spending import Point, Spending, gather, share
+from accountant.audit.spending import Spending, SpendingPoint, gather, share
 from accountant.composition import (
     ORDERED,
     ROUTE_CLAIMS,
@@ -88,7 +88,7 @@ class Odometer:
     by_sub_budget: tuple[Share, ...]
     by_account: tuple[Share, ...]
     by_mechanism: tuple[Share, ...]
-    points: tuple[Point, ...]
+    points: tuple[SpendingPoint, ...]
 
     # --- the guarantee ------------------------------------------------------------------------------------
 

@@ -191,7 +191,7 @@ def _one_in(delta: float) -> str:
 
 
 @attrs.frozen
-class Unit:
+class ProtectedUnit:
     """Whom a promise is about: the relation in one sentence, what it hides, what it leaves open."""
 
     neighbours: str
@@ -199,25 +199,25 @@ class Unit:
     leaves: str
 
 
-def unit(adjacency: Adjacency) -> Unit:
+def unit(adjacency: Adjacency) -> ProtectedUnit:
     """The unit of privacy in plain words. A record is one row of what was handed to the ledger."""
     match adjacency:
         case ReplaceOne():
-            return Unit(
+            return ProtectedUnit(
                 "Two data sets are neighbours if one becomes the other by replacing a single record, one row of the "
                 "table that was handed to the ledger, by any other record.",
                 "The promise hides what any one record says.",
                 "The number of records is taken to be public; it is not hidden.",
             )
         case AddRemoveOne():
-            return Unit(
+            return ProtectedUnit(
                 "Two data sets are neighbours if one becomes the other by adding or removing a single record, one row "
                 "of the table that was handed to the ledger.",
                 "The promise hides whether any one record is there at all, and so what it says.",
                 "Replacing a record by another is two such steps: read it as two records below.",
             )
         case FeatureValues(columns=columns):
-            return Unit(
+            return ProtectedUnit(
                 "Two data sets are neighbours if they differ in the entries of a single record in the columns "
                 f"{', '.join(map(str, columns))}, counted from 0.",
                 "The promise hides these entries, all of them together.",
@@ -225,7 +225,7 @@ def unit(adjacency: Adjacency) -> Unit:
                 "promise about a whole record, nor about a person.",
             )
         case FeatureValue(column=column):
-            return Unit(
+            return ProtectedUnit(
                 "Two data sets are neighbours if they differ in one entry of one column, number "
                 f"{column} counted from 0, of a single record.",
                 "The promise hides that one entry.",

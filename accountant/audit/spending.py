@@ -34,7 +34,7 @@ class Listener(Protocol):
         """The next record."""
 
 
-class Point(NamedTuple):
+class SpendingPoint(NamedTuple):
     """After entry `number`, at `time` in nanoseconds since 1970, the books had charged `amount` in all."""
 
     number: int
@@ -80,9 +80,9 @@ class Spending:
     _allocated: set[str] = attrs.field(factory=set)
     _open: dict[int, Charge] = attrs.field(factory=dict)
     _amounts: dict[tuple[Plan, ApproxDP | None], Amount] = attrs.field(factory=dict)
-    _points: list[Point] = attrs.field(factory=list)
+    _points: list[SpendingPoint] = attrs.field(factory=list)
     _stride: int = 1
-    _last: Point | None = None
+    _last: SpendingPoint | None = None
 
     @property
     def promise(self) -> Opened:
@@ -132,7 +132,7 @@ class Spending:
         self._open[number] = charge
         self.charges += 1
         self._count(charge, amount, 1)
-        self._note(Point(number, record.time, self.total), record.after)
+        self._note(SpendingPoint(number, record.time, self.total), record.after)
 
     def _returned(self, number: int, record: Returned) -> None:
         charge = self._open.get(record.charge)
@@ -148,7 +148,7 @@ class Spending:
         else:
             self._open[record.charge] = charge._replace(plan=kept)
         self._count(charge, record.amount, -1)
-        self._note(Point(number, record.time, self.total), record.after)
+        self._note(SpendingPoint(number, record.time, self.total), record.after)
 
     def _amount(self, record: Charged) -> Amount:
         key = (record.plan, record.price)
@@ -171,7 +171,7 @@ class Spending:
         self.by_place[place] = _plus(self.by_place.get(place, NOTHING), amount, sign)
         self.total = _plus(self.total, amount, sign)
 
-    def _note(self, point: Point, stated: Amount) -> None:
+    def _note(self, point: SpendingPoint, stated: Amount) -> None:
         """One more point over time; where they become too many, every second one goes."""
         self.stated, self._last = stated, point
         if (self.charges - 1) % self._stride == 0:
@@ -180,7 +180,7 @@ class Spending:
                 self._points, self._stride = self._points[::2], 2 * self._stride
 
     @property
-    def points(self) -> Sequence[Point]:
+    def points(self) -> Sequence[SpendingPoint]:
         """The total over time, oldest first, the newest always among them; at most MOST_POINTS."""
         newest = [] if self._last is None or self._points[-1] == self._last else [self._last]
         return (*self._points, *newest)

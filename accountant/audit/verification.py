@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
-from accountant.audit.entry_checks import Replay
+from accountant.audit.entry_checks import EntryChecker
 from accountant.audit.fast_reader import FastReader
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import (
@@ -110,7 +110,7 @@ def verify(
     claims: the ids of all known claims; a charge that rests on another one is an error.
     progress: called with the number of entries read so far, after every thousand and after the last.
     """
-    audit = Audit(expect_head=expect_head, claims=claims)
+    audit = Verifier(expect_head=expect_head, claims=claims)
     rest, before = iter(entries), -1
     while audit.entries > before:
         before = audit.entries
@@ -120,7 +120,7 @@ def verify(
     return audit.verification()
 
 
-class Audit:
+class Verifier:
     """`verify`, some entries at a time. fast: False to read every entry whole, for comparison."""
 
     def __init__(
@@ -131,7 +131,7 @@ class Audit:
         self._errors: list[str] = []
         self._more = 0
         self._expected, self._seen = expect_head, -1  # how many entries there were when the expected head came by
-        self._replay = Replay(claims)
+        self._replay = EntryChecker(claims)
         self._fast, self._learns = FastReader(self._replay), fast
 
     @property

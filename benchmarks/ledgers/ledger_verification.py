@@ -25,7 +25,7 @@ from accountant import (
     ReplaceOne,
     ZCDPComposition,
 )
-from accountant.audit import Audit
+from accountant.audit import Verifier
 from accountant.entries import digest_of
 from benchmarks.runner import (
     Cell,
@@ -112,7 +112,7 @@ def microseconds(work: Callable[[], object], entries: int) -> float:
 
 def measure(store: MemoryStore) -> Times:
     """One pass over the books, in turns."""
-    audit, verifying, hashing, streaming = Audit(), list[float](), list[float](), list[float]()
+    audit, verifying, hashing, streaming = Verifier(), list[float](), list[float](), list[float]()
     for some in turns(store.read()):
         before, data = audit.head, [(entry.digest + entry.line).encode() for entry in some]
         verifying.append(microseconds(partial(audit.take, some), len(some)))

@@ -8,9 +8,9 @@ from boosting.rados.losses import (
     shrinkage_factor,
 )
 from boosting.rados.rado_boost import (
+    CappedOracle,
     CoordinateRun,
     Oracle,
-    Prudential,
     ada_boost,
     median,
     rado_boost,
@@ -22,9 +22,9 @@ from boosting.rados.smoothing import (
 )
 
 __all__ = [
+    "CappedOracle",
     "CoordinateRun",
     "Oracle",
-    "Prudential",
     "ada_boost",
     "enough_smoothing",
     "log_exponential_loss",

@@ -38,7 +38,7 @@ def median(correlations: FloatArray) -> int:
 
 
 @attrs.frozen
-class Prudential:
+class CappedOracle:
     """The coordinate of largest |r| <= most; of the smallest |r| where all are above. 000, section 5.2.
 
     most: λ_p in (0, 1].

@@ -21,7 +21,7 @@ from learners.tables import encode
 
 
 @attrs.frozen
-class Settings:
+class DemoSettings:
     """What is fixed before the data is looked at."""
 
     epsilon: float
@@ -34,13 +34,13 @@ class Settings:
 FEW = 1000
 """Below this many records the noise is large: fewer rounds, and a denser (hence quieter) weighting."""
 
-SETTINGS_FEW = Settings(epsilon=1.0, delta=1e-5, rounds=25, learning_rate=0.25, density=0.5)
-SETTINGS_MANY = Settings(epsilon=1.0, delta=1e-5, rounds=100, learning_rate=0.25, density=0.35)
+SETTINGS_FEW = DemoSettings(epsilon=1.0, delta=1e-5, rounds=25, learning_rate=0.25, density=0.5)
+SETTINGS_MANY = DemoSettings(epsilon=1.0, delta=1e-5, rounds=100, learning_rate=0.25, density=0.35)
 
 NOTABLE_GAP = 0.01
 
 
-def settings_for(n: int) -> Settings:
+def settings_for(n: int) -> DemoSettings:
     """The demo's constants; they depend on the public number of records alone."""
     return SETTINGS_FEW if n < FEW else SETTINGS_MANY
 
@@ -73,14 +73,14 @@ def run(
         output.note("For Adult (32,561 records) as well, give its folder: --data DIR, or set EXCHEQUER_DATA.")
 
 
-def fit(data: Dataset, settings: Settings, seed: int | None) -> LazyBoostClassifier:
+def fit(data: Dataset, settings: DemoSettings, seed: int | None) -> LazyBoostClassifier:
     """The private model, with a progress bar."""
     model = LazyBoostClassifier(**attrs.asdict(settings), schema=data.schema, random_state=seed)
     with output.rounds_bar(settings.rounds) as on_round:
         return model.fit(data.train, data.y_train, on_round=on_round)
 
 
-def _one(data: Dataset, settings: Settings, seed: int | None) -> None:
+def _one(data: Dataset, settings: DemoSettings, seed: int | None) -> None:
     output.title(
         f"{data.name}: {data.y_train.size} training records, {data.y_test.size} held out, "
         f"{len(data.schema.features)} Boolean features"

@@ -15,7 +15,7 @@ from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from learners.additive import AdditiveModel
 from learners.base import PrivateClassifier
-from learners.inspection import Linear, Scorecard, Section, plots, scorecard, tolerated
+from learners.inspection import CardSection, Linear, Scorecard, plots, scorecard, tolerated
 from learners.votes import VoteModel
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def explain(path: Path, form: Format, pictures: Path | None, *, tolerance: float
         output.note(f"{len(drawn)} pictures in {pictures}")
 
 
-def _print(section: Section) -> None:
+def _print(section: CardSection) -> None:
     output.heading(section.heading)
     for text in section.text:
         output.paragraph(text if section.verbatim else visible(text))
@@ -64,7 +64,7 @@ def _print(section: Section) -> None:
 
 def _markdown(learner: str, books: Statement, card: Scorecard) -> str:
     lines = tuple((name, text) for name, text in books.lines())
-    statement = Section(books.heading, (books.guarantee,), headers=("book", "entry"), rows=lines)
+    statement = CardSection(books.heading, (books.guarantee,), headers=("book", "entry"), rows=lines)
     return f"# {learner}\n\n{statement.markdown()}\n\n{card.markdown()}"
 
 

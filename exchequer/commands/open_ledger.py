@@ -77,7 +77,7 @@ def reading(location: str) -> Iterator[Books]:
 
     Raises ValueError where there are none, or what is there is neither a ledger nor an export; LedgerUnavailable.
     """
-    with discreet(location):
+    with without_passwords(location):
         if "://" not in location and not _is_sqlite(_file(location)):
             yield _exported(Path(location))
             return
@@ -212,13 +212,13 @@ def _url(location: str) -> str:
 @contextmanager
 def spending(location: str) -> Iterator[Ledger]:
     """The ledger that is there, for as long as the block lasts. Raises as `Ledger.open` does."""
-    with discreet(location), Ledger.open(url_of(location)) as ledger:
+    with without_passwords(location), Ledger.open(url_of(location)) as ledger:
         yield ledger
 
 
 def is_begun(location: str) -> bool:
     """Whether there is a ledger with entries, for somebody who is about to write. Raises LedgerUnavailable."""
-    with discreet(location):
+    with without_passwords(location):
         try:
             store = _probe(url_of(location))
         except LedgerMismatch:
@@ -264,7 +264,7 @@ def _discreetly(text: str, location: str) -> str:
 
 
 @contextmanager
-def discreet(location: str) -> Iterator[None]:
+def without_passwords(location: str) -> Iterator[None]:
     """Leave passwords out of whatever is wrong."""
     try:
         yield

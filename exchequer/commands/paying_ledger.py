@@ -9,13 +9,13 @@ import attrs
 
 from accountant import Ledger, SubBudgetRefused
 from accountant.entries import SigningKey
-from exchequer.commands.open_ledger import discreet, url_of, without_password
+from exchequer.commands.open_ledger import url_of, without_password, without_passwords
 from exchequer.console import output
 from learners.base import PayingEstimator
 
 
 @contextmanager
-def paying(payer: "Payer | None") -> Iterator[Ledger | None]:
+def paying(payer: "PayingLedger | None") -> Iterator[Ledger | None]:
     """Its ledger, open for as long as the block lasts; None for nobody, and then a fit opens one of its own."""
     if payer is None:
         yield None
@@ -25,7 +25,7 @@ def paying(payer: "Payer | None") -> Iterator[Ledger | None]:
 
 
 @attrs.frozen
-class Payer:
+class PayingLedger:
     """Which ledger, which account of it, and with which key its receipts are signed.
 
     location: a URL or the path of a SQLite file.
@@ -44,7 +44,7 @@ class Payer:
     def ledger(self) -> Iterator[Ledger]:
         """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does, and UnknownLabel."""
         with (
-            discreet(self.location),
+            without_passwords(self.location),
             Ledger.open(url_of(self.location), signing_key=self._key()) as ledger,
         ):
             yield self._account_of(ledger) if self.account else ledger

@@ -116,9 +116,9 @@ def release(
         raise click.UsageError("--epsilon is missing: what the release may cost, above 0")
     ledger_commands.refuse_simulated(ledger, seed)
     from exchequer.commands import rados as work
-    from exchequer.commands.paying_ledger import Payer
+    from exchequer.commands.paying_ledger import PayingLedger
 
-    order = work.Order(
+    order = work.RadoRequest(
         None if protection == NOTHING else protection,
         1.0 if epsilon is None else epsilon,
         1e-6 if delta is None else delta,
@@ -132,7 +132,7 @@ def release(
             "standardise": not raw,
         },
         seed,
-        None if ledger is None else Payer(ledger, account or "", signing_key),
+        None if ledger is None else PayingLedger(ledger, account or "", signing_key),
     )
     work.release(data, schema, out, order, header=not no_header, force=force)
 

@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from accountant import AdjacencyMismatch
-from exchequer.commands.paying_ledger import Payer, paying
+from exchequer.commands.paying_ledger import PayingLedger, paying
 from exchequer.commands.train import labelled_table, refuse_loose_delta, save
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
@@ -20,7 +20,7 @@ MOST_FEATURES = 12
 
 
 @attrs.frozen
-class Order:
+class RadoRequest:
     """What `release` was asked for. options: of `RadoRelease`, which checks them.  seed: None draws secure noise.
 
     payer: the durable ledger that pays; None opens one in memory.
@@ -31,10 +31,10 @@ class Order:
     delta: float
     options: Mapping[str, object]
     seed: int | None
-    payer: Payer | None = None
+    payer: PayingLedger | None = None
 
 
-def release(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
+def release(data: Path, schema_path: Path, out: Path, order: RadoRequest, *, header: bool, force: bool) -> None:
     """Release rados of a CSV file, save them with their statement, and print that."""
     refuse_overwriting(out, force)
     refuse_replacing(out, data, schema_path)

@@ -45,7 +45,7 @@ MOST_LINES: Final = 60
 
 
 @attrs.frozen
-class Drawn:
+class AccountSpending:
     """A part of what was drawn from an account. name: of a sub-budget or a label.  what: which of them it is."""
 
     name: str
@@ -88,18 +88,18 @@ class Overview:
         """What an amount stands for, in the budget's kind."""
         return self.rule.guarantee(amount, self.state.budget)
 
-    def drawn(self) -> list[Drawn]:
+    def drawn(self) -> list[AccountSpending]:
         """All that was drawn from it: by the sub-budgets in it, under each label beside them, and under none.
 
         Each charge is in one of them, so that they add up to what was drawn, exactly.
         """
         below = [account for account in self.accounts if account.parent is self.account]
-        parts = [Drawn(account.path, "sub-budget", account.drawn) for account in below]
+        parts = [AccountSpending(account.path, "sub-budget", account.drawn) for account in below]
         places = sorted(gather(self.books).by_place.items())
         beside = [(label, amount) for (payer, label), amount in places if payer == self.path]
         own = (self.path or MAIN,)
-        parts += [Drawn(label, self._sort_of(label), amount) for label, amount in beside if label not in own]
-        return parts + [Drawn("", "no label", amount) for label, amount in beside if label in own]
+        parts += [AccountSpending(label, self._sort_of(label), amount) for label, amount in beside if label not in own]
+        return parts + [AccountSpending("", "no label", amount) for label, amount in beside if label in own]
 
     def _sort_of(self, label: str) -> str:
         return "label" if self.state.lists(label, self.account) else "label, not announced"
@@ -152,7 +152,7 @@ def show_ledger(location: str, path: str, entries: int, *, as_json: bool) -> Non
 
 
 def as_dict(
-    found: Overview, statement: Statement, drawn: Sequence[Drawn], newest: Sequence[Entry]
+    found: Overview, statement: Statement, drawn: Sequence[AccountSpending], newest: Sequence[Entry]
 ) -> dict[str, object]:
     """For JSON."""
     return {
@@ -227,7 +227,7 @@ def _accounts(found: Overview) -> None:
         )
 
 
-def _drawn(found: Overview, drawn: Sequence[Drawn]) -> None:
+def _drawn(found: Overview, drawn: Sequence[AccountSpending]) -> None:
     """One line for each part, and one for them all."""
     deltas = any(part.amount.delta_units for part in drawn)
     output.heading(f"Drawn from {shown(found.path) if found.path else 'the whole budget'}, in {_unit(found, deltas)}")

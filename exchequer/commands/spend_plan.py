@@ -35,7 +35,7 @@ from accountant.costs import open_probability, positive, probability_below_one
 from accountant.entries import SigningKey, State
 from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
-from exchequer.commands.open_ledger import discreet, is_begun, reading, replayed, spending, url_of
+from exchequer.commands.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
 from exchequer.commands.show_ledger import amount_record
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
@@ -130,7 +130,7 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
         rule = rule or own_rule(budget)
         adjacency = adjacency or AddRemoveOne()
     with (
-        discreet(location),
+        without_passwords(location),
         Ledger.open(url_of(location), budget, composition=rule, adjacency=adjacency) as ledger,
     ):
         output.title("There is a ledger already, and it promises this" if begun else "A new ledger")

@@ -11,10 +11,10 @@ import click
 import numpy as np
 
 from accountant import AddRemoveOne, AdjacencyMismatch, Statement
-from exchequer.commands.paying_ledger import Payer, paying
+from exchequer.commands.paying_ledger import PayingLedger, paying
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
-from exchequer.trainable import Learner, Setting
+from exchequer.trainable import Setting, TrainableLearner
 from learners import EncodedSample, Label, RadoRelease, RandomFeatureRegressor, Schema, read_csv
 from learners.base import PayingEstimator, PrivateClassifier
 from learners.tables import Strings, Values
@@ -24,18 +24,18 @@ Classifier: TypeAlias = PrivateClassifier[Any]
 
 
 @attrs.frozen
-class Order:
+class TrainingRequest:
     """What `train` was asked for. options: of the learner, which checks them.  seed: None draws secure noise.
 
     payer: the durable ledger that pays; None opens one in memory.
     """
 
-    learner: Learner
+    learner: TrainableLearner
     epsilon: float
     delta: float
     options: Mapping[str, Setting]
     seed: int | None
-    payer: Payer | None = None
+    payer: PayingLedger | None = None
 
 
 def label_of(schema: Schema, where: Path) -> Label:
@@ -67,7 +67,7 @@ def labelled_table(data: Path, schema_path: Path, *, header: bool) -> tuple[Sche
     return schema, table, take_label(table, label, data)
 
 
-def train(data: Path, schema_path: Path, out: Path, order: Order, *, header: bool, force: bool) -> None:
+def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, header: bool, force: bool) -> None:
     """Fit on a CSV file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
     schema, table, y = labelled_table(data, schema_path, header=header)
@@ -112,7 +112,7 @@ def refuse_loose_delta(delta: float, n: int) -> None:
         raise ValueError(f"delta: {delta!r} is not below 1/n = {1.0 / n:.3g}, so it promises nothing; use far less")
 
 
-def _fit(model: Classifier, sample: EncodedSample, order: Order) -> None:
+def _fit(model: Classifier, sample: EncodedSample, order: TrainingRequest) -> None:
     try:
         with output.rounds_bar(
             model.get_params().get(order.learner.steps) if order.learner.steps else None
@@ -128,7 +128,7 @@ def _fit(model: Classifier, sample: EncodedSample, order: Order) -> None:
         raise ValueError(f"epsilon: no noise goes with {order.epsilon!r}: {error}") from error
 
 
-def _or_other_relation(order: Order) -> str:
+def _or_other_relation(order: TrainingRequest) -> str:
     return ", or train with another --adjacency" if "adjacency" in order.learner.defaults else ""
 
 

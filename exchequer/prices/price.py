@@ -39,7 +39,7 @@ FORMS = (
 
 
 @attrs.frozen
-class Line:
+class RuleAnswer:
     """One rule's answer.
 
     value: ε of the plan, or the eta that the rule affords; None where it does not apply, for `reason`.
@@ -63,16 +63,16 @@ class Line:
 class Answer:
     """All rules' answers, and which are best. better: min for a price, max for an eta."""
 
-    lines: list[Line]
+    lines: list[RuleAnswer]
     better: Callable[[list[float]], float]
 
-    def best(self, *, filters_only: bool = False) -> Line | None:
+    def best(self, *, filters_only: bool = False) -> RuleAnswer | None:
         """The best line; None where no rule applies."""
         running = [line for line in self.lines if line.rule.validity == "filter" or not filters_only]
         values = [line.value for line in running if line.value is not None]
         return next((line for line in running if values and line.value == self.better(values)), None)
 
-    def remark(self, line: Line) -> str:
+    def remark(self, line: RuleAnswer) -> str:
         """The last column."""
         if line.reason:
             return f"does not apply: {line.reason}"
@@ -132,11 +132,11 @@ def parse_step(text: str, rounds: int) -> Step:
 def plan_answer(plan: Plan, delta: float) -> Answer:
     """The plan's ε under each rule."""
 
-    def line(rule: Rule) -> Line:
+    def line(rule: Rule) -> RuleAnswer:
         try:
-            return Line(rule, rule.epsilon(plan, delta))
+            return RuleAnswer(rule, rule.epsilon(plan, delta))
         except DoesNotApply as error:
-            return Line(rule, reason=str(error))
+            return RuleAnswer(rule, reason=str(error))
 
     return Answer([line(rule) for rule in RULES], min)
 
@@ -233,14 +233,14 @@ def learner_answer(run: Boosting, target: ApproxDP) -> Answer:
     """The inverse noise scale that each rule affords, and what one round then costs."""
     plan_of = run.plan()
 
-    def line(rule: Rule) -> Line:
+    def line(rule: Rule) -> RuleAnswer:
         try:
             eta = _eta(rule, plan_of, target)
         except DoesNotApply as error:
-            return Line(rule, reason=str(error))
+            return RuleAnswer(rule, reason=str(error))
         cost = plan_of(eta).steps[-1].cost
         assert isinstance(cost, BoundedRange)
-        return Line(rule, eta, round_cost=cost)
+        return RuleAnswer(rule, eta, round_cost=cost)
 
     return Answer([line(rule) for rule in RULES], max)
 

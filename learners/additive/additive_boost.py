@@ -65,7 +65,7 @@ Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
 
 
 @attrs.frozen(slots=False)
-class Design:
+class AdditiveDesign:
     """What a fit will release, fixed before it starts. Everything here is public.
 
     classes: K >= 2.  sweeps: rounds per view.  pairs: columns to be looked at together.
@@ -281,7 +281,7 @@ class Schedule:
 
 
 def boost_additively(
-    sample: Protected[EncodedSample], design: Design, eta: float, spender: Spender, on_round: Progress | None
+    sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender, on_round: Progress | None
 ) -> AdditiveModel:
     """Release what the design says with noise 1/eta, and put it together. Everything kept is post-processing."""
     coins = np.random.default_rng(np.packbits(design.noise.bits(64)).tolist())
@@ -310,7 +310,7 @@ def boost_additively(
 
 
 def _calibrated(
-    model: AdditiveModel, sample: Protected[EncodedSample], design: Design, eta: float, spender: Spender
+    model: AdditiveModel, sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender
 ) -> AdditiveModel:
     calibrator = design.calibrator
     assert calibrator is not None
@@ -318,7 +318,7 @@ def _calibrated(
     return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
 
 
-def _views(sample: Protected[EncodedSample], design: Design, eta: float, spender: Spender) -> list[View]:
+def _views(sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender) -> list[View]:
     counter, schema = design.histograms(eta), design.schema
     if counter is None:
         return views(schema, None, 0.0, design.pairs)

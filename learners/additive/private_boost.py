@@ -10,7 +10,7 @@ import numpy.typing as npt
 from accountant import AddRemoveOne, Ledger, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, open_probability, positive, probability_below_one
-from learners.additive.additive_boost import SWEEPS, Design, boost_additively
+from learners.additive.additive_boost import SWEEPS, AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel, Curve, softmax
 from learners.additive.views import check_pairs
 from learners.base import Allowance, Check, Domain, PrivateClassifier, Progress, RandomState
@@ -159,8 +159,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     def _resolved_schema(self, table: Table) -> Schema:
         return finely_cut(super()._resolved_schema(table))
 
-    def _design(self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource) -> Design:
-        return Design(
+    def _design(self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource) -> AdditiveDesign:
+        return AdditiveDesign(
             sample.layout.schema,
             self._adjacency(),
             len(classes),

@@ -13,16 +13,16 @@ MOST: Final = 1000
 
 
 @attrs.frozen
-class Settings:
+class BoostingSettings:
     """Of one boosted run. rounds: T.  learning_rate: λ.  density: κ."""
 
     rounds: int
     learning_rate: float
     density: float
 
-    def unless(self, rounds: int | None, learning_rate: float | None, density: float | None) -> "Settings":
+    def unless(self, rounds: int | None, learning_rate: float | None, density: float | None) -> "BoostingSettings":
         """These, unless others are given."""
-        return Settings(
+        return BoostingSettings(
             self.rounds if rounds is None else count(rounds),
             self.learning_rate if learning_rate is None else float(learning_rate),
             self.density if density is None else float(density),
@@ -31,7 +31,7 @@ class Settings:
 
 def lazy_boost_settings(
     n: int, epsilon: float, delta: float, features: int, *, splits: int = 0, rounds: int | None = None
-) -> Settings:
+) -> BoostingSettings:
     """Rounds, learning rate and density of `LazyBoostClassifier` for n records.
 
     epsilon > 0, delta in [0, 1): the budget.  features: d, the number of Boolean features.
@@ -61,10 +61,10 @@ def lazy_boost_settings(
         scale = candidates * math.sqrt(math.log(1.0 / delta))
         best = share ** (1.0 / 3.0) * (n * epsilon / scale) ** (2.0 / 3.0)
     chosen = round(min(max(best, FEWEST), MOST)) if rounds is None else rounds
-    return Settings(chosen, min(0.5, 10.0 / chosen), min(0.35, chosen**-0.25))
+    return BoostingSettings(chosen, min(0.5, 10.0 / chosen), min(0.35, chosen**-0.25))
 
 
-def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> Settings:
+def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> BoostingSettings:
     """Rounds, learning rate and density of `HalfspaceBoostClassifier` for n records of that dimension.
 
     With μ the Gaussian differential privacy that (epsilon, delta) buys, and d the dimension:
@@ -88,4 +88,4 @@ def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> 
     else:
         rounds, rate, noise = 100, 0.5, 2.0 / (n * signal * gaussian.mu(epsilon, delta))
     density = max(0.35, 0.7 * math.sqrt(noise / signal))
-    return Settings(rounds, rate, density) if density < 1.0 else Settings(1, 1.0, 1.0)
+    return BoostingSettings(rounds, rate, density) if density < 1.0 else BoostingSettings(1, 1.0, 1.0)

@@ -21,7 +21,7 @@ LEAST_VARIANCE: Final = 1e-12
 D = TypeVar("D")
 
 
-def bought(allowance: Allowance, plan: Callable[[float], Plan]) -> float:
+def affordable_mu(allowance: Allowance, plan: Callable[[float], Plan]) -> float:
     """The largest μ whose plan the allowance pays for. Raises ValueError."""
     if isinstance(allowance.target, PureDP):
         raise ValueError("delta: Gaussian noise needs delta > 0; 1e-6 is usual")
@@ -42,7 +42,7 @@ def noisy_spread(moments: FloatArray, records: int, sigma: float, least_noise: f
 
 
 @attrs.frozen
-class Part(Generic[D]):
+class GaussianQuery(Generic[D]):
     """A query with Gaussian noise of `sigma`."""
 
     query: Query[D, FloatArray, L2Sensitivity]
@@ -55,11 +55,11 @@ class Part(Generic[D]):
         return PlainMechanism(self.query, GaussianKernel(self.sigma), self.noise)
 
 
-def plan_of(parts: Sequence["Part[D]"]) -> Plan:
+def plan_of(parts: Sequence["GaussianQuery[D]"]) -> Plan:
     """Their costs, in order."""
     return Plan(tuple(step for part in parts for step in Plan.of(part.mechanism.cost).steps))
 
 
-def part_at(query: Query[D, FloatArray, L2Sensitivity], mu: float, noise: NoiseSource) -> Part[D]:
+def part_at(query: Query[D, FloatArray, L2Sensitivity], mu: float, noise: NoiseSource) -> GaussianQuery[D]:
     """The query with the σ that costs μ: Δ/μ."""
-    return Part(query, query.sensitivity.value / mu, noise)
+    return GaussianQuery(query, query.sensitivity.value / mu, noise)

@@ -39,7 +39,7 @@ Check: TypeAlias = Callable[[Any], object]
 """Takes a parameter as the user gave it and returns the plain value that is saved; raises TypeError or ValueError."""
 
 
-class Kept(Protocol):
+class FitResult(Protocol):
     """What a fit keeps: releases and public parameters, nothing else."""
 
     def as_record(self) -> dict[str, object]:
@@ -47,7 +47,7 @@ class Kept(Protocol):
 
 
 S = TypeVar("S")
-K = TypeVar("K", bound=Kept)
+K = TypeVar("K", bound=FitResult)
 Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object] | None]]
 """Spends an allowance on a model; also the setting that won, None where nothing was to be chosen."""
 

@@ -39,7 +39,7 @@ REMEDY: Final = (
 
 
 @attrs.frozen
-class Fit:
+class ChargedFit:
     """What one fit was charged.
 
     cost: in all.  relation: the adjacency that it holds under, in words.  private: False for simulated noise.
@@ -59,8 +59,8 @@ class Family:
     def __init__(self, name: str | None = None, *, arrived: bool = False) -> None:
         self.name = uuid.uuid4().hex if name is None else name
         self._lock = threading.Lock()
-        self._made: dict[str, Fit] = {}
-        self._under_way: dict[str, Fit] = {}
+        self._made: dict[str, ChargedFit] = {}
+        self._under_way: dict[str, ChargedFit] = {}
         self._arrived, self._process = arrived, os.getpid()
         self._sent, self._made_here = False, False
 
@@ -74,7 +74,7 @@ class Family:
         fit, relation = uuid.uuid4().hex, _in_words(ledger.adjacency)
         with self._lock:
             others = [*self._made.values(), *self._under_way.values()]
-            self._under_way[fit] = planned = Fit(ledger.budget, relation, private)
+            self._under_way[fit] = planned = ChargedFit(ledger.budget, relation, private)
         try:
             if others or self._away or self._sent:
                 self._warn([*others, planned])
@@ -84,7 +84,7 @@ class Family:
             with self._lock:
                 del self._under_way[fit]
                 if charged:
-                    self._made[fit] = Fit(ledger.spent, relation, private)
+                    self._made[fit] = ChargedFit(ledger.spent, relation, private)
                     self._made_here = True
 
     def told(self, fit: str) -> SeparateFits | None:
@@ -102,7 +102,7 @@ class Family:
     def _away(self) -> bool:
         return self._arrived or os.getpid() != self._process  # a forked process has it, too
 
-    def _warn(self, fits: list[Fit]) -> None:
+    def _warn(self, fits: list[ChargedFit]) -> None:
         said = []
         if len(fits) > 1:
             would = "are" if all(each.private for each in fits) else "would, with secure noise, be"
@@ -119,7 +119,7 @@ class Family:
 
     # --- to other processes and back -----------------------------------------------------------------------
 
-    def packed(self, *, sent_to_fit: bool) -> tuple[str, dict[str, Fit], bool]:
+    def packed(self, *, sent_to_fit: bool) -> tuple[str, dict[str, ChargedFit], bool]:
         """What another process is told. sent_to_fit: whether what goes there is not fitted yet, so that it may be."""
         with self._lock:
             self._sent = self._sent or sent_to_fit
@@ -128,7 +128,7 @@ class Family:
             _LIVING.setdefault(self.name, self)
         return self.name, known, self._sent
 
-    def learn(self, known: Mapping[str, Fit], sent: bool) -> None:
+    def learn(self, known: Mapping[str, ChargedFit], sent: bool) -> None:
         """What another process knew."""
         with self._lock:
             self._made = {**self._made, **known}
@@ -163,7 +163,7 @@ class Member:
         return _arrived, (*self.family.packed(sent_to_fit=self.fit is None), self.fit)
 
 
-def _arrived(name: str, known: Mapping[str, Fit], sent: bool, fit: str | None) -> Member:
+def _arrived(name: str, known: Mapping[str, ChargedFit], sent: bool, fit: str | None) -> Member:
     """A member as it was pickled: of the same family, where that lives in this process."""
     with _LIVING_LOCK:
         family = _LIVING.get(name)
@@ -173,7 +173,7 @@ def _arrived(name: str, known: Mapping[str, Fit], sent: bool, fit: str | None) -
     return Member(family, fit)
 
 
-def _together(fits: Iterable[Fit]) -> str:
+def _together(fits: Iterable[ChargedFit]) -> str:
     return in_words((fit.relation, fit.cost) for fit in fits)
 
 

@@ -61,10 +61,10 @@ class Scores(Protocol):
 M = TypeVar("M", bound=Scores)
 
 
-class Learner(Protocol[M]):
+class TunableClassifier(Protocol[M]):
     """A classifier, as its tuning sees it."""
 
-    def set_params(self, **parameters: object) -> "Learner[M]":
+    def set_params(self, **parameters: object) -> "TunableClassifier[M]":
         """See scikit-learn."""
 
     def _parameters(self) -> dict[str, object]: ...
@@ -101,7 +101,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
     It runs on a ledger of its own with just `cost` in it, so that it cannot spend more.
     """
 
-    learner: Learner[M]
+    learner: TunableClassifier[M]
     budget: Spent
     classes: tuple[object, ...]
     noise: NoiseSource
@@ -197,14 +197,18 @@ FIXED: Final = frozenset(
 """Parameters that all candidates share: the promise, and what decides how the records are encoded."""
 
 
-def candidate(learner: object, setting: Setting) -> Learner[Any]:
+def candidate(learner: object, setting: Setting) -> TunableClassifier[Any]:
     """A copy of the learner with one setting, and without ledger and tuning of its own."""
     own = {name: None for name in ("tune", "ledger") if hasattr(learner, name)}
-    return cast("Learner[Any]", clone(learner)).set_params(**setting, **own)
+    return cast("TunableClassifier[Any]", clone(learner)).set_params(**setting, **own)
 
 
 def best_setting(
-    learner: Learner[M], settings: Sequence[Setting], sample: EncodedSample, allowance: Allowance, noise: NoiseSource
+    learner: TunableClassifier[M],
+    settings: Sequence[Setting],
+    sample: EncodedSample,
+    allowance: Allowance,
+    noise: NoiseSource,
 ) -> tuple[M, Setting]:
     """The best model among a random number of runs, and its setting; charged as one release. [random-stopping]
 

@@ -2,7 +2,7 @@
 
 from learners.blocks.block_tables import (
     AnyTable,
-    Part,
+    TableBlock,
     in_blocks,
     source_header,
     source_names,
@@ -19,7 +19,7 @@ __all__ = [
     "AnyTable",
     "MappedTable",
     "ParquetTable",
-    "Part",
+    "TableBlock",
     "in_blocks",
     "source_header",
     "source_names",

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 @attrs.frozen(eq=False, repr=False)
-class Part(SealedRepr):
+class TableBlock(SealedRepr):
     """Some records as they came. table: them, as `fit` takes them.  labels: shape (n,)."""
 
     table: Table
@@ -29,7 +29,7 @@ class BlockTable(Protocol):
     def block_header(self, y: object) -> Table:
         """A table of no records with the same columns but for the label's; no record is looked at."""
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         """Its records. Raises ValueError for labels that it does not have."""
 
 
@@ -51,13 +51,13 @@ def in_blocks(table: AnyTable) -> BlockTable | None:
     return DaskTable(table)
 
 
-def source_rows(table: AnyTable, y: object) -> Rows[Part]:
+def source_rows(table: AnyTable, y: object) -> Rows[TableBlock]:
     """Its records, in memory in one block. y: see `BlockTable`. Raises ValueError for labels that cannot be read."""
     found = in_blocks(table)
     if found is not None:
         return found.block_rows(y)
     labels = label_values(y)
-    return MemoryRows.of(Part(table, labels), labels.size)  # type: ignore[arg-type]  # no other kind of table is left
+    return MemoryRows.of(TableBlock(table, labels), labels.size)  # type: ignore[arg-type]  # no other kind of table is left
 
 
 def source_header(table: AnyTable, y: object) -> Table:

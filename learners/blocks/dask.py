@@ -21,7 +21,7 @@ from dask.base import annotate, compute, persist
 from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
 
-from learners.blocks.block_tables import Part
+from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import parts_of
 from learners.tables import Table, refuse_no_records
 from mechanisms.core import Block, Rows, SealedRepr, Sums, added, in_block
@@ -183,7 +183,7 @@ class DaskTable:
             raise ValueError(f"y: expected the name of a column of labels, one of {names}, got {y!r}")
         return {name: () for name in names if name != y}
 
-    def block_rows(self, y: object) -> DaskRows[Part]:
+    def block_rows(self, y: object) -> DaskRows[TableBlock]:
         """See `BlockTable`. y: a Series or an Array cut as the table is, or the name of one of its columns.
 
         How many records each partition has is public and found out now: it is in an Array's shape, and takes a pass
@@ -238,22 +238,22 @@ def _aligned(table: Any, y: object) -> Any:
 
 
 def _rows(
-    make: Callable[..., Block[Part]], parts: Sequence[Delayed], labels: Sequence[object], sizes: Sequence[int]
-) -> DaskRows[Part]:
+    make: Callable[..., Block[TableBlock]], parts: Sequence[Delayed], labels: Sequence[object], sizes: Sequence[int]
+) -> DaskRows[TableBlock]:
     block, starts = _task(make), np.cumsum([0, *sizes]).tolist()
     every = [each for each in zip(parts, labels, starts[:-1], sizes, strict=True) if each[-1]]
     refuse_no_records(len(every))
     return DaskRows.of([block(*each) for each in every], [size for *_, size in every])
 
 
-def _named_block(frame: Any, label: Hashable, first: int, size: int) -> Block[Part]:
+def _named_block(frame: Any, label: Hashable, first: int, size: int) -> Block[TableBlock]:
     """A partition with its labels in one of the columns."""
     return _block(frame.drop(columns=[label]), frame[label], first, size)
 
 
-def _block(table: Any, labels: Any, first: int, size: int) -> Block[Part]:
+def _block(table: Any, labels: Any, first: int, size: int) -> Block[TableBlock]:
     if not len(table) == len(labels) == size:
         raise ValueError(
             f"a partition of {size} records now has {len(table)}: the collection is not the same each time"
         )
-    return Block(Part(table, labels), first, size)
+    return Block(TableBlock(table, labels), first, size)

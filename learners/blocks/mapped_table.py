@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.costs import count
-from learners.blocks.block_tables import Part
+from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
 from learners.blocks.unchanged_files import BLOCK, Place, SourceFile, own_or_given
 from learners.tables import Values
@@ -83,7 +83,7 @@ class MappedTable:
         """See `BlockTable`: arrays name no columns."""
         return np.empty((0, self._source.shape[1]))
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`. y: the labels, None where the table has them. Raises ValueError, TypeError, OSError."""
         given = own_or_given(self.labels, y, "there are no labels: fit(table, labels)")
         labels = _Source.of(given, "y")
@@ -95,5 +95,5 @@ class MappedTable:
         return FileRows(tuple(StoredBlock(partial(load, *block), *block) for block in blocks), self.scratch)
 
 
-def _part(source: _Source, labels: _Source, first: int, size: int) -> Part:
-    return Part(source.part(first, size), labels.part(first, size))
+def _part(source: _Source, labels: _Source, first: int, size: int) -> TableBlock:
+    return TableBlock(source.part(first, size), labels.part(first, size))

@@ -14,10 +14,10 @@ import attrs
 import numpy as np
 
 from accountant.costs import count
-from learners.blocks.block_tables import Part
+from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
 from learners.blocks.unchanged_files import BLOCK, Place, SourceFile, own_or_given
-from learners.tables import Coded, Values, of_arrow, refuse_no_records
+from learners.tables import DictionaryColumn, Values, of_arrow, refuse_no_records
 from mechanisms.core import Rows, SealedRepr
 
 
@@ -49,7 +49,7 @@ class _Leaf:
         """Of records."""
         return int(self.about.num_rows)
 
-    def column(self, name: str, first: int, size: int) -> Values | Coded:
+    def column(self, name: str, first: int, size: int) -> Values | DictionaryColumn:
         """One column of `size` records from `first` on, shape (size,). Raises ChangedFile."""
         starts = self.starts
         groups = [
@@ -90,7 +90,7 @@ def _pyarrow() -> ModuleType:
 
 
 @attrs.frozen(eq=False, repr=False)
-class _Columns(SealedRepr, Mapping[str, Values | Coded]):
+class _Columns(SealedRepr, Mapping[str, Values | DictionaryColumn]):
     """Columns of one block, each read when it is asked for. names: without the label's."""
 
     leaf: _Leaf
@@ -98,7 +98,7 @@ class _Columns(SealedRepr, Mapping[str, Values | Coded]):
     first: int
     size: int
 
-    def __getitem__(self, name: str) -> Values | Coded:
+    def __getitem__(self, name: str) -> Values | DictionaryColumn:
         if name not in self.names:
             raise KeyError(name)
         return self.leaf.column(name, self.first, self.size)
@@ -155,10 +155,10 @@ class ParquetTable:
         label = self._label(y)
         return {name: () for name in self._names if name != label}
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`; y as for `block_header`."""
         names, label = list(self.block_header(y)), self._label(y)
-        blocks, before = list[StoredBlock[Part]](), 0
+        blocks, before = list[StoredBlock[TableBlock]](), 0
         for leaf in self._leaves:
             for first, size in leaf.blocks(self.block):
                 columns = _Columns(leaf, names, first, size)
@@ -175,13 +175,13 @@ class ParquetTable:
         return label
 
 
-def _part(columns: _Columns, labels: Callable[[], Values | Coded]) -> Part:
-    return Part(columns, _plain_labels(labels()))
+def _part(columns: _Columns, labels: Callable[[], Values | DictionaryColumn]) -> TableBlock:
+    return TableBlock(columns, _plain_labels(labels()))
 
 
-def _plain_labels(labels: Values | Coded) -> Values:
+def _plain_labels(labels: Values | DictionaryColumn) -> Values:
     """Strings of one length where none is missing: they are compared 10 times as fast as objects."""
-    if not isinstance(labels, Coded):
+    if not isinstance(labels, DictionaryColumn):
         return labels
     texts = labels.values.tolist()
     if np.any(labels.numbers < 0) or not all(type(text) is str and not text.endswith("\0") for text in texts):

@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.blocks import AnyTable, Part, source_rows
+from learners.blocks import AnyTable, TableBlock, source_rows
 from learners.encoding.encoder import EncodedSample, Layout, check_encoded
 from learners.tables import Schema, coded_labels, narrow_codes, refuse_other_number
 from mechanisms.core import Block, MemoryRows, Rows, SealedRepr
@@ -38,7 +38,7 @@ def encoded_rows(table: AnyTable, y: object, schema: Schema, classes: Sequence[o
     """
     layout, names = Layout(schema), tuple(classes)
 
-    def encoded(part: Part) -> EncodedSample:
+    def encoded(part: TableBlock) -> EncodedSample:
         codes = narrow_codes(part.table, schema, reader=reader)
         labels = coded_labels(part.labels, names)
         refuse_other_number(codes.shape[1], labels.size)

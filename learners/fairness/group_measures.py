@@ -16,7 +16,16 @@ from scipy import stats
 
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, non_negative
-from learners.tables import Coded, Table, Values, column_values, input_names, is_missing, refuse_masked, table_column
+from learners.tables import (
+    DictionaryColumn,
+    Table,
+    Values,
+    column_values,
+    input_names,
+    is_missing,
+    refuse_masked,
+    table_column,
+)
 
 PAPER_GRID: Final = 500
 """Points of the paper's grid."""
@@ -90,7 +99,7 @@ def same_length(n: int, what: str, values: Values) -> None:
 def group_values(groups: npt.ArrayLike, n: int) -> Values:
     """The group of each record, shape (n,): text, whole numbers or truth values, none missing. Raises ValueError."""
     found = column_values(groups, "groups")
-    values = found.boxed() if isinstance(found, Coded) else found
+    values = found.boxed() if isinstance(found, DictionaryColumn) else found
     same_length(n, "groups", values)
     listed = values.tolist() if values.dtype.kind in "Of" else []
     absent = [row for row, value in enumerate(listed) if is_missing(value)]
@@ -111,7 +120,7 @@ def column_of(table: Table, name: str) -> Values:
     if names is None or name not in names:
         raise ValueError(f"table: no column {name!r}; it has {names or 'no named columns'}")
     found = table_column(table, name)
-    return found.boxed() if isinstance(found, Coded) else found
+    return found.boxed() if isinstance(found, DictionaryColumn) else found
 
 
 def _members(groups: npt.ArrayLike, n: int, *, least: int = 2) -> dict[object, IntArray]:

@@ -59,7 +59,7 @@ def whole_shares(values: FloatArray, low: float, high: float) -> IntArray:
 
 
 @attrs.frozen(eq=False)
-class Released:
+class NoisyValues:
     """Noisy values, the deviation of their noise, and whether it was no simulation's."""
 
     values: FloatArray
@@ -68,14 +68,14 @@ class Released:
 
 
 @attrs.frozen
-class Payer:
+class ReleaseBudget:
     """The allowance of one release, refused where its numbers are bad; nothing is charged before `release`."""
 
     allowance: Allowance
     adjacency: Neighbours
 
     @staticmethod
-    def of(ledger: Ledger, epsilon: float, delta: float, account: str) -> "Payer":
+    def of(ledger: Ledger, epsilon: float, delta: float, account: str) -> "ReleaseBudget":
         """Raises TypeError for a ledger of another adjacency than replace-one and add-remove-one."""
         if not isinstance(ledger, Ledger):
             raise TypeError(f"ledger: expected the Ledger that pays, got {type(ledger).__name__}")
@@ -83,9 +83,9 @@ class Payer:
         if not isinstance(adjacency, AddRemoveOne | ReplaceOne):
             raise TypeError(f"ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")
         target = ApproxDP(checked("epsilon", positive, epsilon), checked("delta", open_probability, delta))
-        return Payer(Allowance(ledger, target, account), adjacency)
+        return ReleaseBudget(Allowance(ledger, target, account), adjacency)
 
-    def release(self, query: Query[D, FloatArray, L2Sensitivity], data: D, random_state: RandomState) -> Released:
+    def release(self, query: Query[D, FloatArray, L2Sensitivity], data: D, random_state: RandomState) -> NoisyValues:
         """The query with the least Gaussian noise that the allowance pays for; all of it is charged at once."""
 
         def plan(eta: float) -> Plan:
@@ -98,7 +98,7 @@ class Payer:
         sealed = self.allowance.ledger.protect(data)
         with self.allowance.reserve(Plan.of(mechanism.cost), self.adjacency, mechanism.description) as charge:
             values = charge.release(mechanism, sealed)
-        return Released(values, kernel.sigma, noise.private)
+        return NoisyValues(values, kernel.sigma, noise.private)
 
 
 # --- from noisy sums to shares ---------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ from learners.fairness.group_measures import PAPER_GRID, Error, numbers, same_le
 from learners.fairness.private_groups import (
     ACCOUNT,
     CONFIDENCE,
-    Payer,
-    Released,
+    NoisyValues,
+    ReleaseBudget,
     checked,
     group_codes,
     mean_shares,
@@ -214,7 +214,7 @@ def private_statistical_parity(
     Raises BudgetExceeded where the ledger cannot pay; ValueError for a group that is not public, bounds that are
     missing, NaN or unequal lengths; TypeError for a ledger of another adjacency. All before anything is charged.
     """
-    payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
+    payer, sure = ReleaseBudget.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
     low, high = checked("bounds", public_interval, bounds)
     if not 2 <= checked("grid", count, grid) < MOST_CELLS:
         raise ValueError(f"grid: expected 2 to {MOST_CELLS - 1} points, got {grid}")
@@ -248,7 +248,9 @@ def _losses(predictions: npt.ArrayLike, labels: FloatArray, loss: Error, what: s
         return np.asarray(np.minimum(np.abs(outputs - labels), FARTHEST) ** 2)
 
 
-def _risks(released: Released, names: Sequence[object], least: float, width: float, confidence: float) -> PrivateRisks:
+def _risks(
+    released: NoisyValues, names: Sequence[object], least: float, width: float, confidence: float
+) -> PrivateRisks:
     """Post-processing: risks are least + width·share."""
     deviation, groups = released.deviation, len(names)
     sums = np.concatenate([released.values, released.values.sum(axis=0, keepdims=True)])  # everybody last
@@ -290,7 +292,7 @@ def private_group_risks(
     Sums of losses and numbers of records are released together, at the noise of the sums alone. [group-risks]
     delta, random_state, and what is raised, all before anything is charged: as for `private_statistical_parity`.
     """
-    payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
+    payer, sure = ReleaseBudget.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
     most, known = checked("bound", positive, bound), numbers(labels, "labels")
     if most >= FARTHEST:
         raise ValueError(f"bound: expected less than {FARTHEST}, got {bound!r}")
@@ -312,7 +314,9 @@ SCORES: Final = 3
 """A record's label, prediction, and whether that is above the threshold."""
 
 
-def _table(released: Released, names: Sequence[object], least: float, width: float, confidence: float) -> PrivateTable:
+def _table(
+    released: NoisyValues, names: Sequence[object], least: float, width: float, confidence: float
+) -> PrivateTable:
     """Post-processing. A group has four intervals, of two noisy numbers each."""
     slack, groups = released.deviation * quantile(confidence, 8 * len(names)), len(names)
     counts, *means = mean_shares(released.values, np.full(groups, slack))
@@ -352,7 +356,7 @@ def private_demographic_table(
     Everything is one release: three scores and numbers of records, at the noise of three scores alone. [group-risks]
     delta, random_state, and what is raised, all before anything is charged: as for `private_statistical_parity`.
     """
-    payer, sure = Payer.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
+    payer, sure = ReleaseBudget.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
     low, high = checked("bounds", public_interval, bounds)
     if not math.isfinite(threshold):
         raise ValueError(f"threshold: expected a finite number, got {threshold!r}")

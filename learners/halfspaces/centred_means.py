@@ -63,7 +63,7 @@ class Halfspace:
 
 
 @attrs.frozen(slots=False, eq=False)
-class WeightedPoints:
+class ReweightedPoints:
     """Points under the measure that `LazyBregman` puts on them after so many halfspaces, margins rounded to a grid.
 
     total: the sum of their normals, shape (dimension,).
@@ -124,10 +124,10 @@ class Centring:
         """See `LazyBregman.slickness`."""
         return self.producer.slickness(n, number)
 
-    def start(self, points: PointRows) -> WeightedPoints:
+    def start(self, points: PointRows) -> ReweightedPoints:
         """The uniform measure."""
-        return WeightedPoints(points, np.zeros(points.dimension), 0, self.producer)
+        return ReweightedPoints(points, np.zeros(points.dimension), 0, self.producer)
 
-    def step(self, state: WeightedPoints, hypothesis: Halfspace) -> WeightedPoints:
+    def step(self, state: ReweightedPoints, hypothesis: Halfspace) -> ReweightedPoints:
         """The measure after one more halfspace."""
         return attrs.evolve(state, total=state.total + hypothesis.normal, hypotheses=state.hypotheses + 1)

@@ -16,7 +16,7 @@ from boosting.theory import (
     flips_planned_for,
     noisy_centred_mean_advantage,
 )
-from learners.base import Settings
+from learners.base import BoostingSettings
 from learners.halfspaces.centred_means import PER_UNIT, mean_rounding
 from learners.halfspaces.exact_sums import DIRECTION
 from learners.halfspaces.point_sample import POINT_UNIT
@@ -65,7 +65,7 @@ def _certified(task: HalfspaceTask, sigma: float) -> SampleSize:
     return size
 
 
-def promised(task: HalfspaceTask, n: int) -> tuple[Settings, SampleSize]:
+def promised(task: HalfspaceTask, n: int) -> tuple[BoostingSettings, SampleSize]:
     """T, λ and κ, and the σ that they bear, for n records. Raises ValueError where these are too few for the promise.
 
     κ = α/4 and λ = √(2L/T), with T and σ those that need the fewest records by 003, Theorem 30, for a margin that is
@@ -84,4 +84,4 @@ def promised(task: HalfspaceTask, n: int) -> tuple[Settings, SampleSize]:
             f"{size.dominant.replace('_', ' ')}. `exchequer price --halfspace` shows what other promises take; without "
             "margin= nothing is promised, and fewer are mostly enough"
         )
-    return Settings(size.rounds, best_learning_rate(task.density, size.rounds), task.density), size
+    return BoostingSettings(size.rounds, best_learning_rate(task.density, size.rounds), task.density), size

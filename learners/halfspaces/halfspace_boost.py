@@ -15,15 +15,15 @@ from boosting import boost
 from boosting.theory import HalfspaceTask, SampleSize
 from learners.base import (
     Allowance,
+    BoostingSettings,
     Check,
     PayingEstimator,
     Progress,
     RandomState,
-    Settings,
     halfspace_settings,
     optional,
 )
-from learners.blocks import AnyTable, Part, in_blocks, source_names, source_rows
+from learners.blocks import AnyTable, TableBlock, in_blocks, source_names, source_rows
 from learners.halfspaces.guaranteed_settings import promised
 from learners.halfspaces.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspaces.halfspace_plan import HalfspacePlan
@@ -46,7 +46,7 @@ from mechanisms.core import scale as noise_scale
 from mechanisms.queries import public_radius
 
 
-def _signed(classes: tuple[object, ...], radius: float, constant: float, part: Part) -> SignedPoints:
+def _signed(classes: tuple[object, ...], radius: float, constant: float, part: TableBlock) -> SignedPoints:
     """A block of records, read."""
     points, labels = number_table(part.table), signs(part.labels, classes)
     refuse_other_number(points.shape[0], labels.size)
@@ -171,7 +171,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
         points = checked_points(source_rows(X, y).map(read).kept(), None if names is None else tuple(names))
         return self._fit_sample(points, classes, on_round)
 
-    def _settings(self, sample: PointRows) -> tuple[Settings, SampleSize | None]:
+    def _settings(self, sample: PointRows) -> tuple[BoostingSettings, SampleSize | None]:
         """What a promise takes; or what was given, and for the rest the defaults."""
         given = (self.rounds, self.learning_rate, self.density)
         if self.margin is None:

@@ -10,7 +10,7 @@ import numpy as np
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction, non_negative, positive
 from boosting.theory import SampleSize
-from learners.base import Settings
+from learners.base import BoostingSettings
 from learners.encoding import row_products
 
 
@@ -18,7 +18,7 @@ from learners.encoding import row_products
 class HalfspaceRun:
     """scale: σ.  outside: the noisy number of points outside the ball, if it was asked for.  promise: if one was."""
 
-    settings: Settings
+    settings: BoostingSettings
     scale: float = attrs.field(converter=positive)
     outside: float | None = None
     promise: SampleSize | None = None
@@ -29,7 +29,7 @@ class HalfspaceRun:
         settings, outside = cast("Mapping[str, float]", record["settings"]), cast("float | None", record["outside"])
         promise = cast("Mapping[str, float] | None", record["promise"])
         return HalfspaceRun(
-            Settings(
+            BoostingSettings(
                 count(cast("int", settings["rounds"])),
                 positive(settings["learning_rate"]),
                 fraction(settings["density"]),

@@ -8,7 +8,7 @@ import numpy as np
 from accountant import Description, Plan, ReplaceOne
 from accountant.arrays import FloatArray
 from boosting import LazyBregman, boosting_plan, certificates
-from learners.base import Settings
+from learners.base import BoostingSettings
 from learners.halfspaces.centred_means import Centring, mean_rounding
 from learners.halfspaces.noisy_centred_mean import NoisyCentring
 from learners.halfspaces.point_sample import PointRows
@@ -38,7 +38,7 @@ class HalfspacePlan:
     """
 
     n: int
-    settings: Settings
+    settings: BoostingSettings
     radius: float
     pure: bool
     noise: NoiseSource

@@ -10,7 +10,7 @@ from accountant import Cost, Description, Protected
 from accountant.arrays import FloatArray
 from accountant.costs import positive
 from boosting import Spender
-from learners.halfspaces.centred_means import Halfspace, WeightedPoints
+from learners.halfspaces.centred_means import Halfspace, ReweightedPoints
 from mechanisms import GammaNorm, NoiseSource, RobustGaussian, Slickness
 from mechanisms.queries import unit_ball_mean
 
@@ -34,7 +34,7 @@ class NoisyCentring:
     rounding: float
     law: Law = "gaussian"
 
-    def _release(self, zeta: float) -> RobustGaussian[WeightedPoints] | GammaNorm[WeightedPoints]:
+    def _release(self, zeta: float) -> RobustGaussian[ReweightedPoints] | GammaNorm[ReweightedPoints]:
         kind = RobustGaussian if self.law == "gaussian" else GammaNorm
         return kind(unit_ball_mean(self.rounding), self.scale, zeta, self.noise)
 
@@ -46,12 +46,12 @@ class NoisyCentring:
         """What the books say about a plan of such rounds."""
         return self._release(slickness.zeta).under(slickness).description
 
-    def learn(self, spender: Spender, data: Protected[WeightedPoints], slickness: Slickness) -> Halfspace:
+    def learn(self, spender: Spender, data: Protected[ReweightedPoints], slickness: Slickness) -> Halfspace:
         """One halfspace, paid through `spender`."""
         return Halfspace(unit(spender.release(self._release(slickness.zeta).under(slickness), data)))
 
 
-def centred_halfspace(weighted: WeightedPoints) -> Halfspace:
+def centred_halfspace(weighted: ReweightedPoints) -> Halfspace:
     """Servedio's weak learner as it is, x ↦ (z/|z|)·x, z = Σ μ̂(i)·yᵢ·x̃ᵢ: advantage |z|/2. Not private. [003-Thm26]"""
     return Halfspace(unit(weighted.mean))
 

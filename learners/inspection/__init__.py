@@ -12,17 +12,17 @@ from learners.inspection.point_tables import (
     tolerated,
 )
 from learners.inspection.scorecards import (
+    CardSection,
     Scorecard,
-    Section,
     Sparsity,
     scorecard,
 )
 
 __all__ = [
+    "CardSection",
     "Linear",
     "MarginHistogram",
     "Scorecard",
-    "Section",
     "Sparsity",
     "advantages",
     "margin_histogram",

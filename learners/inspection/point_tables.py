@@ -40,7 +40,7 @@ def tolerated(value: float) -> float:
 
 
 @attrs.frozen
-class Unit:
+class PointUnit:
     """How log-odds become points.
 
     doubling: points for which the odds double.  tolerance: how many points a line of numbers may be off, at least 0.5.
@@ -111,7 +111,7 @@ Linear: TypeAlias = LogisticModel | StudentModel
 
 
 @attrs.frozen
-class Line:
+class PointLine:
     """One line of a table: what it says of each column, and the points; one number for two classes, else one each."""
 
     where: tuple[Cell, ...]
@@ -135,18 +135,18 @@ class PointsTable:
     """
 
     columns: tuple[int, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[PointLine, ...]
     base: tuple[int, ...]
     span: float
 
 
-def tables(model: AdditiveModel, unit: Unit) -> list[PointsTable]:
+def tables(model: AdditiveModel, unit: PointUnit) -> list[PointsTable]:
     """One per column and pair, the most influential first."""
     found = [_table(model.schema, term, unit, max(1, model.intercept.size)) for term in model.terms]
     return sorted(found, key=lambda table: -table.span)
 
 
-def _table(schema: Schema, term: Term, unit: Unit, heads: int) -> PointsTable:
+def _table(schema: Schema, term: Term, unit: PointUnit, heads: int) -> PointsTable:
     points = unit.points(term.values).reshape(*term.values.shape[: len(term.columns)], heads)
     if heads > 1:
         # What all classes get alike decides nothing.
@@ -155,7 +155,7 @@ def _table(schema: Schema, term: Term, unit: Unit, heads: int) -> PointsTable:
     codes = points[np.ix_(*term.maps)]
     span = float(np.max(np.ptp(points.reshape(-1, heads), axis=0)))
     lines = [
-        Line((*before, cell), line)
+        PointLine((*before, cell), line)
         for before, row in _rows(columns, term.maps, codes)
         for cell, line in _lines(columns[-1], term.maps[-1], row, unit.tolerance)
     ]

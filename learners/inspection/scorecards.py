@@ -18,7 +18,7 @@ from learners.inspection.point_tables import (
     TOLERANCE,
     Linear,
     PointsTable,
-    Unit,
+    PointUnit,
     as_additive,
     tables,
 )
@@ -33,7 +33,7 @@ TOTALS: Final = (-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8)
 
 
 @attrs.frozen
-class Section:
+class CardSection:
     """A part of a card: text, then a table where there is one.
 
     headers: of the table's columns.  numbers: those of them that hold numbers.
@@ -85,7 +85,7 @@ class Scorecard(abc.ABC):
     """A model to read. `str` gives plain text."""
 
     @abc.abstractmethod
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[CardSection]:
         """What is printed, in order."""
 
     @abc.abstractmethod
@@ -114,7 +114,7 @@ class PointsCard(Scorecard):
 
     schema: Schema
     classes: tuple[str, ...]
-    unit: Unit
+    unit: PointUnit
     base: tuple[int, ...]
     tables: tuple[PointsTable, ...]
     unused: tuple[str, ...]
@@ -145,10 +145,10 @@ class PointsCard(Scorecard):
         total = self.total(record)
         return self.classes[int(total[0] > 0) if len(total) == 1 else int(np.argmax(total))]
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[CardSection]:
         shown = [self._section(table) for table in self.tables]
-        unused = [Section("No points", (", ".join(self.unused),))] if self.unused else []
-        return [Section("How to read it", self._advice()), *shown, *unused, *self._meaning()]
+        unused = [CardSection("No points", (", ".join(self.unused),))] if self.unused else []
+        return [CardSection("How to read it", self._advice()), *shown, *unused, *self._meaning()]
 
     def _advice(self) -> tuple[str, ...]:
         off = f"Points are rounded: none is more than {self.unit.tolerance:g} off."
@@ -170,18 +170,18 @@ class PointsCard(Scorecard):
     def _names(self, table: PointsTable) -> tuple[str, ...]:
         return tuple(self.schema.columns[column].name for column in table.columns)
 
-    def _section(self, table: PointsTable) -> Section:
+    def _section(self, table: PointsTable) -> CardSection:
         names = self._names(table)
         heads = ("points",) if len(self.base) == 1 else tuple(f"for {name}" for name in self.classes)
         rows = [(*map(str, line.where), *map(_signed, line.points)) for line in table.lines]
-        return Section(" × ".join(names), headers=(*names, *heads), rows=tuple(rows), numbers=heads)
+        return CardSection(" × ".join(names), headers=(*names, *heads), rows=tuple(rows), numbers=heads)
 
-    def _meaning(self) -> list[Section]:
+    def _meaning(self) -> list[CardSection]:
         if not self.probabilities:
             return []
         headers = ("total", f"probability of {self.classes[1]}")
         rows = tuple((_signed(total), f"{share:.1%}") for total, share in self.probabilities)
-        return [Section("What a total means", headers=headers, rows=rows, numbers=headers)]
+        return [CardSection("What a total means", headers=headers, rows=rows, numbers=headers)]
 
     def as_dict(self) -> dict[str, object]:
         columns = [
@@ -201,7 +201,7 @@ class PointsCard(Scorecard):
         }
 
 
-def _points_card(model: AdditiveModel | Linear, classes: tuple[str, ...], unit: Unit) -> PointsCard:
+def _points_card(model: AdditiveModel | Linear, classes: tuple[str, ...], unit: PointUnit) -> PointsCard:
     additive = as_additive(model)
     found = tables(additive, unit)
     intercept = unit.points(np.atleast_1d(additive.intercept))
@@ -274,16 +274,16 @@ class VoteCard(Scorecard):
         """How many features it asks for."""
         return Sparsity.of(self.model)
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[CardSection]:
         sparse, rounds = self.sparsity, len(self.model.rules)
         used = f"{sparse.features} of {sparse.available} features are used ({sparse.share:.2%}), in {rounds} rounds."
         if self._one_rules:
-            return [Section("How to read it", (*self._advice(), used)), self._table("Votes", "votes", "+d")]
+            return [CardSection("How to read it", (*self._advice(), used)), self._table("Votes", "votes", "+d")]
         advice = f"Every tree has one vote; more votes for {self.classes[1]!r} than for {self.classes[0]!r} win."
         return [
-            Section("How to read it", (advice, used)),
+            CardSection("How to read it", (advice, used)),
             self._table("Features", "splits", "d"),
-            Section("Trees", (self.model.text(),), verbatim=True),
+            CardSection("Trees", (self.model.text(),), verbatim=True),
         ]
 
     @property
@@ -297,9 +297,9 @@ class VoteCard(Scorecard):
             f"holds. A sum above 0 says {positive!r}, any other {negative!r}.",
         )
 
-    def _table(self, heading: str, what: str, form: str) -> Section:
+    def _table(self, heading: str, what: str, form: str) -> CardSection:
         rows = tuple((format(vote.votes, form), vote.feature, vote.value) for vote in self.model.table())
-        return Section(heading, headers=(what, "column", "is"), rows=rows, numbers=(what,))
+        return CardSection(heading, headers=(what, "column", "is"), rows=rows, numbers=(what,))
 
     def as_dict(self) -> dict[str, object]:
         lines = [attrs.asdict(vote) for vote in self.model.table()]
@@ -321,10 +321,10 @@ class ForestCard(Scorecard):
     trees: int
     splits: tuple[tuple[str, int], ...]
 
-    def sections(self) -> list[Section]:
+    def sections(self) -> list[CardSection]:
         rows = tuple((name, str(splits)) for name, splits in self.splits)
         text = (f"{self.trees} trees. Their leaves add up, and a sum above 0 says {self.classes[1]!r}.",)
-        return [Section("Columns", text, headers=("column", "splits"), rows=rows, numbers=("splits",))]
+        return [CardSection("Columns", text, headers=("column", "splits"), rows=rows, numbers=("splits",))]
 
     def as_dict(self) -> dict[str, object]:
         splits = [{"column": name, "splits": splits} for name, splits in self.splits]
@@ -352,7 +352,7 @@ def scorecard(
     """
     model, classes = opened(fitted)
     if isinstance(model, AdditiveModel | Linear):
-        return _points_card(model, classes, Unit(doubling, tolerance))
+        return _points_card(model, classes, PointUnit(doubling, tolerance))
     if isinstance(model, VoteModel):
         return VoteCard(model, classes)
     if isinstance(model, ForestModel | BoostedTreesModel):

@@ -67,7 +67,7 @@ class LinearLayout:
 
 
 @attrs.frozen(slots=False, eq=False)
-class Design:
+class LogisticDesign:
     """An encoded sample as a `LinearSample`, by code look-ups: no feature matrix is made."""
 
     sample: EncodedSample
@@ -284,7 +284,7 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
             raise ValueError("this learner takes no sample weights")
         linear = LinearLayout(sample.layout)
         mechanism = self._mechanism(linear, sample.n, allowance, noise)
-        data = allowance.ledger.protect(Design(sample, linear))
+        data = allowance.ledger.protect(LogisticDesign(sample, linear))
         weights = allowance.ledger.release(mechanism, data, account=allowance.account)
         model = LogisticModel(sample.layout.schema, tuple(weights.tolist()))
         self.regularization_, self.deviation_ = mechanism.regularization / sample.n, mechanism.deviation

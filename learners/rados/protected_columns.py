@@ -28,7 +28,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from accountant.costs import feature_adjacency
-from learners.base import Allowance, Part, bought, noisy_spread, part_at, plan_of
+from learners.base import Allowance, GaussianQuery, affordable_mu, noisy_spread, part_at, plan_of
 from learners.encoding import Coding, Scaling
 from learners.rados.public_sums import plain_rados
 from learners.rados.rado_designs import Released, in_one_place
@@ -149,7 +149,7 @@ def sensitive_features(coding: Coding, relation: FeatureValue | FeatureValues) -
     return tuple(feature for column in columns for feature in coding.groups[column])
 
 
-class Source(Protocol):
+class SensitiveColumns(Protocol):
     """Where the sensitive columns of rados come from."""
 
     @property
@@ -231,15 +231,15 @@ class FeatureDesign:
         scaling.scale[places] = np.append(public.scaling.scale, own.scale)
         return rados, scaling
 
-    def _noisy_sums(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Source:
+    def _noisy_sums(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> SensitiveColumns:
         query = class_moments(table.coding, table.records, self.adjacency)
 
         def at(mu: float) -> NoisySums:
             return NoisySums(part_at(query, mu, noise), table.records)
 
-        return at(bought(allowance, lambda mu: plan_of([at(mu).part])))
+        return at(affordable_mu(allowance, lambda mu: plan_of([at(mu).part])))
 
-    def _own_supports(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Source:
+    def _own_supports(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> SensitiveColumns:
         in_one_place(table)
         # By the schema: whether the values happen to be two says something about each of them.
         schema = table.coding.schema
@@ -330,20 +330,20 @@ class NoisySums:
 
     number: ClassVar[None] = None
 
-    part: Part[RadoTable]
+    part: GaussianQuery[RadoTable]
     records: int
 
     @property
     def mechanism(self) -> Mechanism[RadoTable, FloatArray]:
-        """See `Source`."""
+        """See `SensitiveColumns`."""
         return self.part.mechanism
 
     def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
-        """See `Source`."""
+        """See `SensitiveColumns`."""
         return charge.release(self.mechanism, data)
 
     def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
-        """See `Source`."""
+        """See `SensitiveColumns`."""
         negative, positive, squares = found
         # The noise of a sum of two is √2 times as large.
         own = noisy_spread(np.stack([negative + positive, squares]), self.records, math.sqrt(2.0) * self.part.sigma)
@@ -360,15 +360,15 @@ class OwnSupports:
 
     @property
     def number(self) -> int:
-        """See `Source`."""
+        """See `SensitiveColumns`."""
         return self.mechanism.number
 
     def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
-        """See `Source`."""
+        """See `SensitiveColumns`."""
         return charge.release(self.mechanism, data.map(_plain_edges))
 
     def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
-        """See `Source`."""
+        """See `SensitiveColumns`."""
         return found[:, None], Scaling.none(1)
 
 

@@ -11,9 +11,9 @@ from accountant import Ledger
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction, probability_below_one
 from boosting.rados import (
+    CappedOracle,
     CoordinateRun,
     Oracle,
-    Prudential,
     enough_smoothing,
     median,
     rado_boost,
@@ -38,10 +38,10 @@ def oracle_name(value: OracleName) -> OracleName:
 
 
 def oracle_of(name: OracleName) -> Oracle:
-    """The weak feature index oracle of that name; a number is that of `Prudential`."""
+    """The weak feature index oracle of that name; a number is that of `CappedOracle`."""
     if isinstance(name, str):
         return strong if name == "strong" else median
-    return Prudential(name)
+    return CappedOracle(name)
 
 
 @attrs.frozen(eq=False)

@@ -12,7 +12,7 @@ import attrs
 
 from accountant import Adjacency, Plan, ReplaceOne
 from accountant.arrays import FloatArray
-from learners.base import MOMENTS_SHARE, Allowance, Part, bought, noisy_spread, part_at, plan_of
+from learners.base import MOMENTS_SHARE, Allowance, GaussianQuery, affordable_mu, noisy_spread, part_at, plan_of
 from learners.encoding import Scaling
 from learners.rados.public_sums import plain_rados, spread
 from learners.rados.rado_records import RadoSample, RadoTable
@@ -34,7 +34,7 @@ Released: TypeAlias = tuple[FloatArray, Scaling]
 """Rados, shape (n, d), and what their features were scaled by."""
 
 
-class Design(Protocol):
+class RadoDesign(Protocol):
     """A way to release rados."""
 
     @property
@@ -112,13 +112,13 @@ class ExamplesDesign:
         return "whole records: all columns and the label"
 
     def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
-        """See `Design`. With on_edges, raises ValueError for records in blocks, before the charge."""
+        """See `RadoDesign`. With on_edges, raises ValueError for records in blocks, before the charge."""
         refuse_sizes(table.records, table.coding.features)  # which mechanisms would do after the charge
         if self.on_edges:
             in_one_place(table)
         width, columns, scaling = table.coding.features, table.coding.variable, Scaling.none(table.coding.features)
         parts, data = self._parts(table, noise), allowance.ledger.protect(table)
-        moments, rados = parts(bought(allowance, lambda mu: _plan(*parts(mu))))
+        moments, rados = parts(affordable_mu(allowance, lambda mu: _plan(*parts(mu))))
         with allowance.reserve(_plan(moments, rados), self.adjacency, rados.mechanism.description) as charge:
             for part in moments:
                 values = data.map(lambda each: each.rows.map(lambda some: some.columns(len(columns))))
@@ -145,10 +145,10 @@ class ExamplesDesign:
         return parts
 
 
-Parts: TypeAlias = tuple[list[Part[Rows[EdgeVectors]]], Part[Rows[Vectors]]]
+Parts: TypeAlias = tuple[list[GaussianQuery[Rows[EdgeVectors]]], GaussianQuery[Rows[Vectors]]]
 """Moments, where they are bought, and rados or edges."""
 
 
-def _plan(moments: list[Part[Rows[EdgeVectors]]], rados: Part[Rows[Vectors]]) -> Plan:
+def _plan(moments: list[GaussianQuery[Rows[EdgeVectors]]], rados: GaussianQuery[Rows[Vectors]]) -> Plan:
     before = plan_of(moments).steps if moments else ()
     return Plan((*before, *plan_of([rados]).steps))

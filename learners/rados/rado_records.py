@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import FloatArray, SignArray
-from learners.blocks import Part
+from learners.blocks import TableBlock
 from learners.encoding import Coding, Scaling
 from learners.tables import refuse_other_number, signs
 from mechanisms import EdgeVectors, Vectors
@@ -157,7 +157,7 @@ def _refuse_other_width(sample: RadoSample, width: int) -> None:
 
 
 def coded_rows(
-    rows: Rows[Part], coding: Coding, classes: tuple[object, ...], names: Sequence[str] | None, reader: str
+    rows: Rows[TableBlock], coding: Coding, classes: tuple[object, ...], names: Sequence[str] | None, reader: str
 ) -> RadoTable:
     """Records as they came, coded once, checked, and kept where they are.
 
@@ -165,7 +165,7 @@ def coded_rows(
     ValueError where there are not as many labels as records.
     """
 
-    def coded(part: Part) -> RadoSample:
+    def coded(part: TableBlock) -> RadoSample:
         features, labels = coding.encode(part.table, reader), signs(part.labels, classes)
         refuse_other_number(len(features), labels.size)
         return RadoSample(features, labels)

@@ -17,7 +17,7 @@ from learners.base import (
     Allowance,
     Check,
     Domain,
-    Kept,
+    FitResult,
     NamedColumns,
     PayingEstimator,
     Progress,
@@ -29,7 +29,7 @@ from learners.base import (
 from learners.blocks import AnyTable, in_blocks, source_header, source_names, source_rows
 from learners.encoding import Coding, Scaling
 from learners.rados.protected_columns import FeatureDesign
-from learners.rados.rado_designs import Design, ExamplesDesign, NoProtection, Released
+from learners.rados.rado_designs import ExamplesDesign, NoProtection, RadoDesign, Released
 from learners.rados.rado_records import RadoTable, check_blocks, coded_rows
 from learners.tables import Classes, distinct_classes, public_classes, refuse_no_labels, refuse_no_records
 from mechanisms import NoiseSource
@@ -114,7 +114,7 @@ def _listed(value: Sequence[int | str] | int | str) -> list[int | str]:
     return [each if isinstance(each, str) else int(each) for each in given]  # numpy's numbers are none of Python's
 
 
-class Coded(Kept, Protocol):
+class RadoCode(FitResult, Protocol):
     """What is kept of rados."""
 
     @property
@@ -126,13 +126,13 @@ class Coded(Kept, Protocol):
         """What they hide."""
 
 
-K = TypeVar("K", bound=Coded)
+K = TypeVar("K", bound=RadoCode)
 
 
 class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
     """What whoever holds the records decides: see `RadoRelease`, whose parameters these are."""
 
-    _design: NoProtection | Design
+    _design: NoProtection | RadoDesign
     """Of the fit that goes on: public numbers."""
 
     _checks: ClassVar[Mapping[str, Check]] = {
@@ -263,7 +263,7 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
     def _adjacency(self) -> Adjacency:
         return ReplaceOne() if isinstance(self._design, NoProtection) else self._design.adjacency
 
-    def _designed(self, table: RadoTable) -> NoProtection | Design:
+    def _designed(self, table: RadoTable) -> NoProtection | RadoDesign:
         """Raises ValueError for parameters that do not go together, or not with records in blocks."""
         route = self._route()
         self._refuse_blocks(table, route)

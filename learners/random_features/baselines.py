@@ -10,7 +10,7 @@ import attrs
 from accountant.arrays import FloatArray
 from accountant.costs import count, up
 from learners.base import Allowance, moderate
-from learners.random_features.feature_model import Fit
+from learners.random_features.feature_model import FittedCoefficients
 from learners.random_features.feature_rows import FeatureRows, FeatureTable
 from learners.random_features.solvers import Task, gaussian_release, refuse_blocks, refuse_complex
 from mechanisms import GammaNormKernel, L2Sensitivity, NoiseSource, Query
@@ -66,11 +66,13 @@ class NoisedFit(abc.ABC):
         """See `Solver`."""
         refuse_complex(task)
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """See `Solver`."""
         public = task.plain
         table = FeatureTable(public, task.sample.rows)
-        return Fit(public, gaussian_release(allowance, self.query(table.records, table.width), table, noise)[0])
+        return FittedCoefficients(
+            public, gaussian_release(allowance, self.query(table.records, table.width), table, noise)[0]
+        )
 
 
 @attrs.frozen
@@ -140,7 +142,7 @@ class Objective:
         refuse_blocks(task)
         refuse_complex(task)
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """See `Solver`. Raises ValueError, before the charge, where a minimum could not be certified."""
         sample, public = task.sample, task.plain
         width = public.map.width
@@ -170,4 +172,4 @@ class Objective:
 
         data = allowance.ledger.protect(sample).map(records)
         weights = allowance.ledger.release(mechanism, data, account=allowance.account)
-        return Fit(public, self.clip * weights)
+        return FittedCoefficients(public, self.clip * weights)

@@ -10,9 +10,19 @@ import numpy as np
 from accountant import Plan, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count
-from learners.base import MOMENTS_SHARE, Allowance, Part, bought, flag, moderate, noisy_spread, part_at, plan_of
+from learners.base import (
+    MOMENTS_SHARE,
+    Allowance,
+    GaussianQuery,
+    affordable_mu,
+    flag,
+    moderate,
+    noisy_spread,
+    part_at,
+    plan_of,
+)
 from learners.encoding import Scaling
-from learners.random_features.feature_model import Fit, PublicFeatures
+from learners.random_features.feature_model import FittedCoefficients, PublicFeatures
 from learners.random_features.feature_rows import FeatureRows, FeatureSample, FeatureTable
 from learners.random_features.solvers import Task, gaussian_release, refuse_complex
 from mechanisms import EdgeVectors, L2Sensitivity, NoiseSource, Query, column_moments
@@ -71,7 +81,7 @@ class Descent:
             )
         refuse_complex(task)
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """See `Solver`."""
         sample, features = task.sample, task.map(standardised=self.standardise)
         share = MOMENTS_SHARE if self.standardise else 0.0
@@ -80,7 +90,7 @@ class Descent:
         def pull(coefficients: FloatArray) -> Query[UnitRows, FloatArray, L2Sensitivity]:
             return clipped_pull(sample.records, coefficients, self.clip)
 
-        def parts(mu: float) -> tuple[list[Part[Rows[EdgeVectors]]], Part[UnitRows]]:
+        def parts(mu: float) -> tuple[list[GaussianQuery[Rows[EdgeVectors]]], GaussianQuery[UnitRows]]:
             """What a μ buys: moments, if any, and one of the gradients."""
             first = [part_at(moments, mu * math.sqrt(share), noise)] if share else []
             return first, part_at(pull(np.zeros(features.width)), mu * math.sqrt((1.0 - share) / self.rounds), noise)
@@ -90,7 +100,7 @@ class Descent:
             rounds = Plan.of(step.mechanism.cost, rounds=self.rounds).steps
             return Plan((*(each for part in first for each in plan_of([part]).steps), *rounds))
 
-        mu = bought(allowance, plan)
+        mu = affordable_mu(allowance, plan)
         first, step = parts(mu)
         data = allowance.ledger.protect(sample)
         with allowance.reserve(plan(mu), ReplaceOne(), step.mechanism.description) as charge:
@@ -104,11 +114,13 @@ class Descent:
             table = data.map(lambda each: FeatureTable(public, each.rows, centre, scale, again=True))
 
             def gradient(coefficients: FloatArray) -> FloatArray:
-                found = charge.release(Part(pull(coefficients), step.sigma, noise).mechanism, table)
+                found = charge.release(GaussianQuery(pull(coefficients), step.sigma, noise).mechanism, table)
                 return found * (-self.clip / sample.records)
 
             least = self.clip * step.sigma / math.sqrt(self.rounds) / sample.records  # noise of the mean of all rounds
-            return Fit(public, descended(gradient, features.width, self.rounds, self.horizon / least), centre, scale)
+            return FittedCoefficients(
+                public, descended(gradient, features.width, self.rounds, self.horizon / least), centre, scale
+            )
 
 
 def descended(gradient: Callable[[FloatArray], FloatArray], width: int, rounds: int, time: float) -> FloatArray:
@@ -154,7 +166,7 @@ class AdaSSP:
             raise ValueError(f"number: {width} features have {width**2 // 2} second moments; take at most {WIDEST}")
         refuse_complex(task)
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """See `Solver`."""
         sample, public = task.sample, task.plain
         width = public.map.width
@@ -165,4 +177,4 @@ class AdaSSP:
         values, vectors = np.linalg.eigh(gram)
         off = sigma * (math.sqrt(2.0 * width) + 2.0)  # what noise adds to a symmetric matrix, as an operator, at most
         penalty = max(0.0, off - max(0.0, float(values[0]) - off))
-        return Fit(public, vectors @ ((vectors.T @ pull) / (np.maximum(values, 0.0) + penalty)))
+        return FittedCoefficients(public, vectors @ ((vectors.T @ pull) / (np.maximum(values, 0.0) + penalty)))

@@ -84,7 +84,7 @@ class PublicFeatures:
 
 
 @attrs.frozen(eq=False)
-class Fit:
+class FittedCoefficients:
     """What a solver finds: targets are about centre + scale·(coefficients·row). All of it released or public.
 
     coefficients: shape (D,).  centre, scale: in units of the labels' bounds.
@@ -108,7 +108,7 @@ class RandomFeatureModel:
     bounds: public, of the labels; predictions stay within them.  solver: that found it, as saved.
     """
 
-    fit: Fit
+    fit: FittedCoefficients
     coding: Coding
     bounds: tuple[float, float] = attrs.field(converter=public_interval)
     solver: Mapping[str, object]
@@ -165,7 +165,7 @@ class RandomFeatureModel:
         if not np.isfinite(centre):
             raise ValueError(f"target_centre: expected a finite number, got {centre!r}")
         coefficients = np.array(record["coefficients"], dtype=np.float64)
-        fit = Fit(features, coefficients, centre, positive(cast("float", record["target_scale"])))
+        fit = FittedCoefficients(features, coefficients, centre, positive(cast("float", record["target_scale"])))
         coding = Coding.from_record(cast("Mapping[str, object]", record["coding"]))
         bounds = cast("Sequence[float]", record["bounds"])
         return RandomFeatureModel(fit, coding, bounds, dict(cast("Mapping[str, object]", record["solver"])))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import FloatArray
-from learners.blocks import Part
+from learners.blocks import TableBlock
 from learners.encoding import Coding
 from learners.random_features.feature_model import PublicFeatures
 from mechanisms.core import Block, MemoryRows, Rows, SealedRepr, one_block
@@ -74,7 +74,7 @@ class FeatureRows(SealedRepr):
 
 
 def feature_rows(
-    parts: Rows[Part],
+    parts: Rows[TableBlock],
     coding: Coding,
     targets: Callable[[npt.ArrayLike], FloatArray],
     bounds: tuple[float, float],
@@ -86,7 +86,7 @@ def feature_rows(
     Raises as `Coding.encode` and `targets` do, and where there are not as many labels as records.
     """
 
-    def coded(part: Part) -> FeatureSample:
+    def coded(part: TableBlock) -> FeatureSample:
         return FeatureSample(coding.encode(part.table, reader), targets(part.labels))
 
     found = FeatureRows(coding, bounds, parts.map(coded).kept())

@@ -15,11 +15,11 @@ import numpy as np
 from accountant import ApproxDP, Description, ReplaceOne, Unbounded
 from accountant.arrays import FloatArray
 from accountant.costs import largest, positive
-from learners.base import Allowance, bought, flag, one_of, part_at, plan_of
+from learners.base import Allowance, affordable_mu, flag, one_of, part_at, plan_of
 from learners.encoding import Scaling
 from learners.random_features import error_bounds
 from learners.random_features.feature_maps import Form, Law, RandomFeatureMap
-from learners.random_features.feature_model import Fit, PublicFeatures
+from learners.random_features.feature_model import FittedCoefficients, PublicFeatures
 from learners.random_features.feature_rows import FeatureRows, FeatureSample
 from learners.random_features.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
 from mechanisms import L2Sensitivity, Mechanism, NoiseSource, PlainMechanism, Query
@@ -82,7 +82,7 @@ class Solver(Protocol):
     def refuse(self, task: Task) -> None:
         """Raise ValueError where it cannot fit this, before anything is charged."""
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """Charge, then fit. Raises ValueError where the allowance does not buy it, before anything is charged."""
 
 
@@ -90,7 +90,7 @@ def gaussian_release(
     allowance: Allowance, query: Query[D, FloatArray, L2Sensitivity], data: D, noise: NoiseSource
 ) -> tuple[FloatArray, float]:
     """The query's value with as little Gaussian noise as the allowance buys, and the noise's σ."""
-    part = part_at(query, bought(allowance, lambda mu: plan_of([part_at(query, mu, noise)])), noise)
+    part = part_at(query, affordable_mu(allowance, lambda mu: plan_of([part_at(query, mu, noise)])), noise)
     protected = allowance.ledger.protect(data)
     with allowance.reserve(plan_of([part]), ReplaceOne(), part.mechanism.description) as charge:
         return charge.release(part.mechanism, protected), part.sigma
@@ -216,14 +216,14 @@ class MinNorm:
         """See `Solver`."""
         _refuse_few(task)
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """See `Solver`."""
         features = task.plain
         query = projected_coefficients(self.radius(task.sample.records, features.map), features.map.width)
         data = Interpolation(features, task.sample.whole, self.route)
         if self.gamma:
-            return Fit(features, gamma_release(allowance, query, data, noise))
-        return Fit(features, gaussian_release(allowance, query, data, noise)[0])
+            return FittedCoefficients(features, gamma_release(allowance, query, data, noise))
+        return FittedCoefficients(features, gaussian_release(allowance, query, data, noise)[0])
 
 
 @attrs.frozen(slots=False)
@@ -307,7 +307,7 @@ class Published:
         unit = math.sqrt(2.0) if self.code else math.sqrt(number)
         return printed.sigma * unit, 2.0 * printed.radius * unit
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
         """See `Solver`. The ledger must be one that books what has no bound."""
         features = task.plain
         assert isinstance(allowance.target, ApproxDP)  # as `pure` says
@@ -315,4 +315,4 @@ class Published:
         steps = task.sample.records if self.route == "kaczmarz" else None
         mechanism = PublishedRelease(sigma, sensitivity, not self.code, steps, noise)
         data = allowance.ledger.protect(Interpolation(features, task.sample.whole, self.route))
-        return Fit(features, allowance.ledger.release(mechanism, data, account=allowance.account))
+        return FittedCoefficients(features, allowance.ledger.release(mechanism, data, account=allowance.account))

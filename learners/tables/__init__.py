@@ -13,7 +13,7 @@ from learners.tables.columns import (
     refuse_masked,
 )
 from learners.tables.dictionary_columns import (
-    Coded,
+    DictionaryColumn,
     each_value,
 )
 from learners.tables.labels import (
@@ -71,8 +71,8 @@ __all__ = [
     "Categorical",
     "Classes",
     "CodeArray",
-    "Coded",
     "Column",
+    "DictionaryColumn",
     "Frame",
     "IntArray",
     "Label",

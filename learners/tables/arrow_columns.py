@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from learners.tables.dictionary_columns import Coded, together
+from learners.tables.dictionary_columns import DictionaryColumn, together
 from learners.tables.single_values import Values
 
 
-def of_arrow(column: Any) -> Values | Coded:
+def of_arrow(column: Any) -> Values | DictionaryColumn:
     """An Array or a ChunkedArray, shape (n,), with NaN, NaT or None where a value is missing.
 
     Dictionaries stay, and integers become one where one of them is missing: as floats, large ones would change.
@@ -29,7 +29,7 @@ def of_arrow(column: Any) -> Values | Coded:
     return _of_dictionary(arrow, whole)
 
 
-def _of_dictionary(arrow: Any, array: Any) -> Coded:
+def _of_dictionary(arrow: Any, array: Any) -> DictionaryColumn:
     """Numbers below 0 where a value is missing, or is a null among the dictionary's values: one like any other."""
     indices = array.indices if arrow.types.is_signed_integer(array.indices.type) else array.indices.cast(arrow.int64())
     numbers = indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -37,7 +37,7 @@ def _of_dictionary(arrow: Any, array: Any) -> Coded:
     if not there.all():
         places = np.where(there, np.cumsum(there) - 1, -1)
         numbers = np.append(places, -1)[numbers]  # which number -1 stands for
-    return Coded(numbers, array.dictionary.drop_null().to_numpy(zero_copy_only=False))
+    return DictionaryColumn(numbers, array.dictionary.drop_null().to_numpy(zero_copy_only=False))
 
 
 def column_names(table: object) -> list[str] | None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from learners.tables.arrow_columns import of_arrow
-from learners.tables.dictionary_columns import Coded, with_missing
+from learners.tables.dictionary_columns import DictionaryColumn, with_missing
 from learners.tables.single_values import Values, is_missing
 
 _NESTED: Final = (list, tuple, dict, set, np.ndarray)
@@ -26,20 +26,20 @@ def library(values: object) -> str:
     return next((home for home in homes if home in known), homes[0])
 
 
-def column_values(column: object, what: str) -> Values | Coded:
+def column_values(column: object, what: str) -> Values | DictionaryColumn:
     """A column's values, shape (n,); what: it is called in messages.
 
     Raises TypeError for a masked array, and ValueError for another shape.
     """
     refuse_masked(column, what)
     found = _values(column, what)
-    if not isinstance(found, Coded) and found.ndim != 1:
+    if not isinstance(found, DictionaryColumn) and found.ndim != 1:
         raise ValueError(f"{what}: expected one value per record, got shape {found.shape}")
     return found
 
 
-def _values(column: object, what: str) -> Values | Coded:
-    if isinstance(column, Coded):
+def _values(column: object, what: str) -> Values | DictionaryColumn:
+    if isinstance(column, DictionaryColumn):
         return column
     if isinstance(column, np.ndarray):
         return column.astype(object) if column.dtype.kind == "T" else column  # numpy's text of any length
@@ -74,7 +74,7 @@ def boxed(values: object, what: str) -> npt.NDArray[Any]:
     return found
 
 
-def _of_pandas(column: Any, what: str) -> Values | Coded:
+def _of_pandas(column: Any, what: str) -> Values | DictionaryColumn:
     """Of a Series, an Index or an array of an extension; pandas is not imported here."""
     kind = getattr(column, "dtype", None)
     if isinstance(kind, np.dtype) or kind is None:  # a table has none
@@ -82,7 +82,9 @@ def _of_pandas(column: Any, what: str) -> Values | Coded:
     array = getattr(column, "array", column)
     if type(kind).__name__ == "CategoricalDtype":
         values = column_values(array.categories, what)
-        return Coded(np.asarray(array.codes), values.boxed() if isinstance(values, Coded) else values)
+        return DictionaryColumn(
+            np.asarray(array.codes), values.boxed() if isinstance(values, DictionaryColumn) else values
+        )
     if type(kind).__name__ == "ArrowDtype":
         return of_arrow(array.__arrow_array__())
     if type(kind).__name__ == "SparseDtype":
@@ -93,17 +95,17 @@ def _of_pandas(column: Any, what: str) -> Values | Coded:
     return cast("Values", array.to_numpy(dtype=object, na_value=None))
 
 
-def _of_sparse(array: Any) -> Coded:
+def _of_sparse(array: Any) -> DictionaryColumn:
     """As an array its type would depend on whether there is a gap."""
     values, gap = np.asarray(array.sp_values), array.fill_value
     numbers = np.full(len(array), -1)
     if not is_missing(gap):
         values, numbers[:] = np.append(values, values.dtype.type(gap)), values.size
     numbers[array.sp_index.indices] = np.arange(len(array.sp_values))
-    return Coded(numbers, values)
+    return DictionaryColumn(numbers, values)
 
 
-def _of_polars(column: Any, what: str) -> Values | Coded:
+def _of_polars(column: Any, what: str) -> Values | DictionaryColumn:
     """Of a Series; Polars is not imported here."""
     kind, name = column.dtype, str(column.dtype)
     if name in _NUMBERS:

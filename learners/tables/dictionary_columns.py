@@ -21,7 +21,7 @@ MISSING: Final[Values] = np.array([None], dtype=object)
 
 
 @attrs.frozen(eq=False, repr=False)
-class Coded(SealedRepr):
+class DictionaryColumn(SealedRepr):
     """A column of a dictionary and numbers, as Arrow and pandas keep strings that repeat.
 
     numbers: of each record's value among `values`, shape (n,), of any signed integer type; below 0 where it is missing.
@@ -57,16 +57,16 @@ class Coded(SealedRepr):
         return self.each(lambda values, _: _objects(values))
 
 
-def together(parts: Sequence[Coded]) -> Coded:
+def together(parts: Sequence[DictionaryColumn]) -> DictionaryColumn:
     """One column after another, each with the values that it has; of the same type."""
     starts = np.cumsum([0, *(part.values.size for part in parts)]).tolist()
     numbers = [np.where(part.numbers < 0, -1, part.numbers + start) for part, start in zip(parts, starts, strict=False)]
-    return Coded(np.concatenate(numbers), np.concatenate([part.values for part in parts]))
+    return DictionaryColumn(np.concatenate(numbers), np.concatenate([part.values for part in parts]))
 
 
-def with_missing(values: Values, missing: npt.NDArray[np.bool_]) -> "Values | Coded":
+def with_missing(values: Values, missing: npt.NDArray[np.bool_]) -> "Values | DictionaryColumn":
     """Values of one type, and which records have none, whatever stands in their places. Shapes (n,)."""
-    return Coded(np.where(missing, -1, np.arange(values.size)), values) if np.any(missing) else values
+    return DictionaryColumn(np.where(missing, -1, np.arange(values.size)), values) if np.any(missing) else values
 
 
 def _objects(values: Values) -> npt.NDArray[Any]:
@@ -74,6 +74,6 @@ def _objects(values: Values) -> npt.NDArray[Any]:
     return np.fromiter(values, dtype=object, count=values.size)
 
 
-def each_value(column: "Values | Coded", work: Work[S]) -> npt.NDArray[S]:
+def each_value(column: "Values | DictionaryColumn", work: Work[S]) -> npt.NDArray[S]:
     """What `work` makes of every record's value, shape (n, …)."""
-    return column.each(work) if isinstance(column, Coded) else work(column, same_row)
+    return column.each(work) if isinstance(column, DictionaryColumn) else work(column, same_row)

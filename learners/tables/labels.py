@@ -9,7 +9,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from accountant.arrays import FloatArray, SignArray
 from learners.tables.columns import boxed, column_values, is_list, library, refuse_masked
-from learners.tables.dictionary_columns import Coded
+from learners.tables.dictionary_columns import DictionaryColumn
 from learners.tables.readers import refuse_blocks
 from learners.tables.single_values import OutsideSchema, Values, as_numbers, is_missing
 
@@ -102,7 +102,7 @@ def _label_array(y: object) -> Values:
     if len(getattr(y, "shape", (0,))) != 1:
         return np.asarray(y)  # a table of one column, or nothing that could be labels
     values = column_values(y, "y") if library(y) != "numpy" else np.asarray(y)
-    return values.boxed() if isinstance(values, Coded) else values
+    return values.boxed() if isinstance(values, DictionaryColumn) else values
 
 
 def _refuse_missing(values: Values) -> None:

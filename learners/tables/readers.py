@@ -14,7 +14,7 @@ from accountant.arrays import CodeArray, IntArray
 from learners.tables.arrow_columns import column_names
 from learners.tables.category_names import category_name
 from learners.tables.columns import column_values, is_list, library, refuse_masked, table_rows
-from learners.tables.dictionary_columns import Coded, each_value
+from learners.tables.dictionary_columns import DictionaryColumn, each_value
 from learners.tables.schema import (
     Boolean,
     Categorical,
@@ -42,7 +42,9 @@ class Frame(Protocol):
         """One column."""
 
 
-Table: TypeAlias = Frame | Mapping[str, Sequence[object] | Values | Coded] | Sequence[Sequence[object]] | npt.ArrayLike
+Table: TypeAlias = (
+    Frame | Mapping[str, Sequence[object] | Values | DictionaryColumn] | Sequence[Sequence[object]] | npt.ArrayLike
+)
 """n records: a DataFrame, a mapping of columns, a list of rows or an array of shape (n, columns), in schema order.
 
 A column of a declared type keeps it; of a list, and of columns of objects, each value is read by itself.
@@ -128,7 +130,7 @@ def _encoded(table: Table, schema: Schema, reader: str, kind: np.dtype[Any]) -> 
     return codes
 
 
-def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values | Coded]:
+def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values | DictionaryColumn]:
     """The schema's columns, in its order, shape (n,) each, n >= 1. reader, and what is raised, as for `encode`."""
     values = _columns(table, schema, reader)
     _records(values)
@@ -144,7 +146,7 @@ def _records(columns: Sequence[Sized]) -> int:
     return lengths.pop()
 
 
-def _columns(table: Table, schema: Schema, reader: str) -> list[Values | Coded]:
+def _columns(table: Table, schema: Schema, reader: str) -> list[Values | DictionaryColumn]:
     names = input_names(table)
     if names is None:
         return _array_columns(_matrix(table), schema, reader)
@@ -156,13 +158,13 @@ def _columns(table: Table, schema: Schema, reader: str) -> list[Values | Coded]:
     return [table_column(table, name) for name in schema.names]
 
 
-def table_column(table: Table, name: str) -> Values | Coded:
+def table_column(table: Table, name: str) -> Values | DictionaryColumn:
     """The column that a table calls so, each value as it is, see `learners.tables.columns`; shape (n,). Raises
     KeyError."""
     return _column(table, {str(key): key for key in _keys(table) or ()}[name])
 
 
-def _column(table: Table, key: object) -> Values | Coded:
+def _column(table: Table, key: object) -> Values | DictionaryColumn:
     """One column of a table that names them."""
     column = cast("Mapping[object, object]", table)[key]
     refuse_blocks(column, f"column {str(key)!r}")
@@ -205,7 +207,7 @@ def _named_numbers(table: Table) -> npt.NDArray[np.float64]:
     return points
 
 
-def _column_numbers(column: Values | Coded, what: str) -> npt.NDArray[np.float64]:
+def _column_numbers(column: Values | DictionaryColumn, what: str) -> npt.NDArray[np.float64]:
     return each_value(column, lambda values, row_of: as_numbers(values, what, row_of))
 
 
@@ -290,7 +292,7 @@ def _no_columns(shape: tuple[int, ...]) -> NoReturn:
     raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
 
 
-def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values | Coded]:
+def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values | DictionaryColumn]:
     found, wanted = array.shape[1], len(schema.columns)
     if found != wanted:
         raise ValueError(

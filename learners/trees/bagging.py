@@ -64,7 +64,7 @@ def literals(layout: Layout, codes: CodeArray) -> npt.NDArray[np.float32]:
 
 
 @attrs.frozen(eq=False)
-class School:
+class TeachingPlan:
     """Who teaches whom and what they are asked; all of it public.
 
     points: codes of the queries, shape (columns, queries).  shares: for each partition of the records, the share of
@@ -89,7 +89,7 @@ class School:
         """How many verdicts there will be."""
         return int(self.points.shape[1])
 
-    def votes(self, sample: EncodedSample) -> "Ballot":
+    def votes(self, sample: EncodedSample) -> "VoteCounts":
         """How many of all teachers say +1 at each point."""
         records, points = literals(self.layout, sample.codes), literals(self.layout, self.points)
         total = np.zeros(self.queries, dtype=np.intp)
@@ -98,9 +98,9 @@ class School:
                 mine = np.flatnonzero(shares == teacher)
                 tree = DecisionTreeClassifier(max_depth=self.depth, random_state=self.seed)
                 total += tree.fit(records[mine], sample.labels[mine]).predict(points) > 0
-        return Ballot(total, self.partitions * self.teachers, sample.n)
+        return VoteCounts(total, self.partitions * self.teachers, sample.n)
 
-    def query(self, number: int) -> Query["Ballot", FloatArray, RangeSensitivity]:
+    def query(self, number: int) -> Query["VoteCounts", FloatArray, RangeSensitivity]:
         """Votes for either label at one point: range 2 for every partition. [bagging-votes]
 
         A replaced record stays in its share, so in every partition one teacher learns anew and may change its vote,
@@ -115,22 +115,22 @@ class School:
             self.check,
         )
 
-    def check(self, ballot: "Ballot") -> None:
+    def check(self, ballot: "VoteCounts") -> None:
         """Raise ValueError where the votes are of another school."""
         if (ballot.n, ballot.voters, ballot.votes.size) != (
             self.shares.shape[1],
             self.partitions * self.teachers,
             self.queries,
         ):
-            raise ValueError(f"{ballot!r} is not of this school")
+            raise ValueError(f"{ballot!r} is not of this plan")
 
-    def verdict(self, number: int, eta: float, noise: NoiseSource) -> PlainSelection["Ballot"]:
+    def verdict(self, number: int, eta: float, noise: NoiseSource) -> PlainSelection["VoteCounts"]:
         """The label of one point: the second with odds exp(eta·(votes for − votes against)) : 1."""
         return PlainSelection(self.query(number), ExponentialKernel(eta), noise)
 
 
 @attrs.frozen(eq=False, repr=False)
-class Ballot:
+class VoteCounts:
     """Votes for +1 at every point, shape (queries,), of so many voters. As private as the records."""
 
     votes: IntArray
@@ -326,7 +326,7 @@ class DPBaggingClassifier(PrivateClassifier[StudentModel]):
                     on_round(number + 1, verdicts[-1])
         return student(school.layout, school.points, verdicts, self.penalty)
 
-    def _school(self, layout: Layout, n: int, allowance: Allowance) -> School:
+    def _school(self, layout: Layout, n: int, allowance: Allowance) -> TeachingPlan:
         """The public part of a fit: shares by place in the table, points from the schema or the user."""
         teachers = max(1, n // RECORDS_PER_TEACHER) if self.teachers is None else self.teachers
         if teachers > n:
@@ -339,7 +339,7 @@ class DPBaggingClassifier(PrivateClassifier[StudentModel]):
             points = np.stack([generator.integers(0, number, queries) for number in cells])
         else:
             points = encode(self.public, layout.schema)[:, :queries]
-        return School(layout, points, shares, teachers, self.teacher_depth, self.seed)
+        return TeachingPlan(layout, points, shares, teachers, self.teacher_depth, self.seed)
 
     @staticmethod
     def _restored(record: Mapping[str, object]) -> StudentModel:

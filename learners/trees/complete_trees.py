@@ -30,7 +30,7 @@ def tree_depth(value: int) -> int:
 
 
 @attrs.frozen
-class Split:
+class CodeSplit:
     """Records whose code in `column` is among `right` go right, all others left; nobody does where it is empty."""
 
     column: int
@@ -44,7 +44,7 @@ class CompleteTree:
     splits: one per inner node in heap order, 2^depth − 1 of them.  Raises ValueError for any other number.
     """
 
-    splits: tuple[Split, ...] = attrs.field(converter=tuple[Split, ...])
+    splits: tuple[CodeSplit, ...] = attrs.field(converter=tuple[CodeSplit, ...])
 
     def __attrs_post_init__(self) -> None:
         if not self.splits or len(self.splits) + 1 != self.leaves or self.depth > DEEPEST:
@@ -91,7 +91,7 @@ class CompleteTree:
         """The inverse of `as_record`. Raises ValueError for a split that the schema has no column or code for."""
         splits = []
         for column, right in record:
-            split = Split(int(cast("int", column)), tuple(int(code) for code in cast("Sequence[int]", right)))
+            split = CodeSplit(int(cast("int", column)), tuple(int(code) for code in cast("Sequence[int]", right)))
             if not 0 <= split.column < len(schema.columns):
                 raise ValueError(f"{split} does not fit a schema of {len(schema.columns)} columns")
             if any(not 0 <= code < schema.columns[split.column].cells for code in split.right):
@@ -108,7 +108,7 @@ def random_tree(schema: Schema, depth: int, generator: np.random.Generator) -> C
     generator: of public randomness; the tree is public.
     """
     reach = {0: [np.arange(column.cells) for column in schema.columns]}
-    splits: list[Split] = []
+    splits: list[CodeSplit] = []
     for node in range(2**depth - 1):
         codes = reach.pop(node)
         split = _random_split(schema, codes, generator)
@@ -123,16 +123,16 @@ def _with(codes: list[IntArray], column: int, kept: IntArray) -> list[IntArray]:
     return [kept if number == column else old for number, old in enumerate(codes)]
 
 
-def _random_split(schema: Schema, codes: list[IntArray], generator: np.random.Generator) -> Split:
+def _random_split(schema: Schema, codes: list[IntArray], generator: np.random.Generator) -> CodeSplit:
     # Nothing reaches a node where some column has no code left.
     open_columns = [number for number, left in enumerate(codes) if left.size >= 2]
     if not open_columns or min(left.size for left in codes) == 0:
-        return Split(0, ())
+        return CodeSplit(0, ())
     column = int(generator.choice(open_columns))
     left = codes[column]
     if not isinstance(schema.columns[column], Categorical):
-        return Split(column, tuple(left[int(generator.integers(1, left.size)) :].tolist()))
+        return CodeSplit(column, tuple(left[int(generator.integers(1, left.size)) :].tolist()))
     coins = generator.integers(0, 2, size=left.size)
     while coins.min() == coins.max():
         coins = generator.integers(0, 2, size=left.size)
-    return Split(column, tuple(left[coins == 1].tolist()))
+    return CodeSplit(column, tuple(left[coins == 1].tolist()))

@@ -43,7 +43,7 @@ LeafValues: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int8]
 
 
 @attrs.frozen(eq=False)
-class Grove:
+class ForestPlan:
     """Trees whose leaves are released together, and which records each of them sees; all of it public.
 
     trees: of one depth.  lanes: the tree of each record, shape (n,), by its place in the table; None shows every
@@ -84,7 +84,7 @@ class Grove:
         return np.asarray(counts[:, 1] - counts[:, 0])
 
 
-def leaf_counts(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
+def leaf_counts(grove: ForestPlan) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
     """Label counts of all leaves: ℓ1 sensitivity 2 under replace-one, whatever the number of trees. [forest-leaves]
 
     A record is in one leaf of the grove, the tree given by its place in the table: replaced, it leaves one count and
@@ -94,27 +94,27 @@ def leaf_counts(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]
     return Query("forest-leaf-counts", grove.counts, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
-def leaf_counts_l2(grove: Grove) -> Query[EncodedSample, FloatArray, L2Sensitivity]:
+def leaf_counts_l2(grove: ForestPlan) -> Query[EncodedSample, FloatArray, L2Sensitivity]:
     """The same in ℓ2: √2, one count down and another up. [forest-leaves]"""
     moved = counts_l2(ReplaceOne())
     return Query("forest-leaf-counts", grove.counts, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
-def leaf_gaps(grove: Grove) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
+def leaf_gaps(grove: ForestPlan) -> Query[EncodedSample, FloatArray, L1Sensitivity]:
     """Label gaps of all leaves, ℓ1 sensitivity 2: a flipped label puts both on one leaf. [forest-leaves]"""
     moved = counts_l1(ReplaceOne())
     return Query("forest-leaf-gaps", grove.gaps, moved, ReplaceOne(), ("forest-leaves",), grove.check)
 
 
-def _labels(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
+def _labels(eta: float, grove: ForestPlan, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
     return PlainMechanism(leaf_gaps(grove), LeafLabelKernel(eta), noise)
 
 
-def _laplace(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
+def _laplace(eta: float, grove: ForestPlan, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
     return PlainMechanism(leaf_counts(grove), LaplaceKernel(1.0 / eta), noise)
 
 
-def _gaussian(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
+def _gaussian(eta: float, grove: ForestPlan, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
     return PlainMechanism(leaf_counts_l2(grove), GaussianKernel(1.0 / eta), noise)
 
 
@@ -122,12 +122,12 @@ def _gaussian(eta: float, grove: Grove, noise: NoiseSource) -> Mechanism[Encoded
 class LeafNoise:
     """How leaves are released. eta: inverse noise scale.  deviation: of the noise on a count, 0 for labels."""
 
-    build: Callable[[float, Grove, NoiseSource], Mechanism[EncodedSample, LeafValues]]
+    build: Callable[[float, ForestPlan, NoiseSource], Mechanism[EncodedSample, LeafValues]]
     eta: float
     deviation: float
 
 
-def _least_noise(leaves: Leaves, allowance: Allowance, groves: Sequence[Grove], noise: NoiseSource) -> LeafNoise:
+def _least_noise(leaves: Leaves, allowance: Allowance, groves: Sequence[ForestPlan], noise: NoiseSource) -> LeafNoise:
     """The least noise that the allowance pays for, over the kernels that there are for such leaves."""
     kernels = [(_labels, 0.0)] if leaves == "labels" else [(_laplace, math.sqrt(2.0))]
     if leaves == "counts" and not isinstance(allowance.target, PureDP):
@@ -299,13 +299,13 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
         released = values.reshape(len(trees), trees[0].leaves, *values.shape[1:])
         return ForestModel(sample.layout.schema, trees, released, chosen.deviation)
 
-    def _groves(self, schema: Schema, n: int) -> list[Grove]:
+    def _groves(self, schema: Schema, n: int) -> list[ForestPlan]:
         """What is released together: the whole forest where each record has one tree, else tree by tree."""
         generator = np.random.default_rng(self.seed)
         trees = tuple(random_tree(schema, self.depth, generator) for _ in range(self.trees))
         if self.share == "all":
-            return [Grove((tree,)) for tree in trees]
-        return [Grove(trees, generator.permutation(np.arange(n) % self.trees))]
+            return [ForestPlan((tree,)) for tree in trees]
+        return [ForestPlan(trees, generator.permutation(np.arange(n) % self.trees))]
 
     @staticmethod
     def _restored(record: Mapping[str, object]) -> ForestModel:

@@ -39,7 +39,7 @@ from learners.base import (
 )
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Classes, Table
-from learners.trees.complete_trees import CompleteTree, Split, tree_depth
+from learners.trees.complete_trees import CodeSplit, CompleteTree, tree_depth
 from learners.trees.gradient_trees import (
     LARGEST_VALUE,
     BoostedRecords,
@@ -101,7 +101,7 @@ class TreeNoise:
         return Plan((Step(BoundedRange(up(self.level)), depth), Step(leaves, 1)))
 
     def splits(
-        self, growth: Growth, above: tuple[Split, ...], n: int, noise: NoiseSource
+        self, growth: Growth, above: tuple[CodeSplit, ...], n: int, noise: NoiseSource
     ) -> Mechanism[BoostedRecords, IntArray]:
         """The features of all nodes of the next level, shape (nodes,). above: splits so far.  n: of the lane."""
         bound = gain_range(n, growth.regularization)
@@ -190,7 +190,7 @@ class Grower:
 
     def tree(self, lane: Lane[BoostedRecords], before: tuple[GradientTree, ...], n: int) -> GradientTree:
         """The next tree: its levels from the root down, then its leaves."""
-        growth, splits = self.growth(before), tuple[Split, ...]()
+        growth, splits = self.growth(before), tuple[CodeSplit, ...]()
         for _ in range(self.depth):
             features = lane.release(self.amount.splits(growth, splits, n, self.noise))
             splits = (*splits, *(self._split(feature) for feature in features.tolist()))
@@ -199,9 +199,9 @@ class Grower:
         values = np.rint(np.clip(noisy, -LARGEST_VALUE, LARGEST_VALUE)).astype(np.int64)
         return GradientTree(tree, tuple(values.tolist()))
 
-    def _split(self, feature: int) -> Split:
+    def _split(self, feature: int) -> CodeSplit:
         column, members = self.layout.feature(feature)
-        return Split(column, tuple(np.flatnonzero(members).tolist()))
+        return CodeSplit(column, tuple(np.flatnonzero(members).tolist()))
 
     def mechanism(self, allowance: Allowance) -> Parallel[BoostedRecords, tuple[GradientTree, ...]]:
         """All of it as one release, at the price of one lane per partition."""

@@ -16,7 +16,7 @@ from scipy.special import expit
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Schema
-from learners.trees.complete_trees import CompleteTree, Split
+from learners.trees.complete_trees import CodeSplit, CompleteTree
 from mechanisms.gradients import GRADIENT_UNIT, LARGEST, gains, leaf_values
 
 Loss: TypeAlias = Literal["square", "logistic"]
@@ -109,7 +109,7 @@ class Growth:
     regularization: float
     bound: float
 
-    def level_gains(self, records: BoostedRecords, splits: tuple[Split, ...]) -> FloatArray:
+    def level_gains(self, records: BoostedRecords, splits: tuple[CodeSplit, ...]) -> FloatArray:
         """Gains of every feature in every node of the next level, shape (nodes, d). splits: those above it."""
         nodes, stride = len(splits) + 1, self.layout.narrow.stride
         kept, found = records.gradients(self.trees, self.loss, self.large)
@@ -135,7 +135,7 @@ class Growth:
         return leaf_values(cells, self.regularization, self.bound)
 
     @staticmethod
-    def _places(records: BoostedRecords, splits: tuple[Split, ...]) -> IntArray:
+    def _places(records: BoostedRecords, splits: tuple[CodeSplit, ...]) -> IntArray:
         return CompleteTree(splits).leaf(records.sample.codes) if splits else np.zeros(records.sample.n, dtype=np.intp)
 
 

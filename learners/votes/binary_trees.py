@@ -12,7 +12,7 @@ from learners.votes.weak_learners import CodeHypothesis, sequence, two_classes, 
 
 
 @attrs.frozen
-class Split:
+class LeafSplit:
     """Leaf number `leaf` is cut by Boolean feature number `feature`.
 
     Records without the feature stay in a leaf of that number; those with it move to a new leaf, numbered by how many
@@ -32,7 +32,7 @@ class Tree(CodeHypothesis):
     Raises ValueError where they do not fit each other.
     """
 
-    splits: tuple[Split, ...] = attrs.field(converter=tuple[Split, ...])
+    splits: tuple[LeafSplit, ...] = attrs.field(converter=tuple[LeafSplit, ...])
     labels: tuple[int, ...] = attrs.field(converter=tuple[int, ...])
 
     def __attrs_post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Tree(CodeHypothesis):
         """The inverse of `as_record`. Raises ValueError for a malformed record."""
         if not isinstance(record, Mapping) or record.keys() != {"splits", "labels"}:
             raise ValueError(f"a tree needs splits and labels and nothing else, got {record!r}")
-        splits = [Split(*whole(pair, 2)) for pair in sequence(record["splits"])]
+        splits = [LeafSplit(*whole(pair, 2)) for pair in sequence(record["splits"])]
         return Tree(tuple(splits), tuple(whole(record["labels"], len(splits) + 1)))
 
 

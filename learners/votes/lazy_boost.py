@@ -13,6 +13,7 @@ from accountant.costs import count, fraction, positive, probability_below_one
 from boosting import LazyBregman
 from learners.base import (
     Allowance,
+    BoostingSettings,
     Calibrator,
     Check,
     Learning,
@@ -21,7 +22,6 @@ from learners.base import (
     RandomState,
     Rule,
     Selection,
-    Settings,
     lazy_boost_settings,
     named_rule,
     optional,
@@ -238,7 +238,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
             cuts = None
         return LazyPlan(layout, sample.n, settings, self._learner, noise, calibrator, cuts)
 
-    def _settings(self, n: int, features: int) -> Settings:
+    def _settings(self, n: int, features: int) -> BoostingSettings:
         """What was given, and for the rest the defaults."""
         splits = self.splits if self.weak_learner == "top-down" else 0
         rounds = None if self.rounds is None else count(self.rounds)

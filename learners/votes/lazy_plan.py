@@ -6,7 +6,7 @@ import attrs
 
 from accountant import Description, Plan, Protected
 from boosting import LazyBregman, Spender, boost, boosting_plan, certificates
-from learners.base import BinnedRows, Calibrator, Progress, ScoreBins, Settings
+from learners.base import BinnedRows, BoostingSettings, Calibrator, Progress, ScoreBins
 from learners.encoding import EncodedSample, Layout, Merged, QuantileCuts
 from learners.votes.majority_vote import VoteModel
 from learners.votes.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
@@ -23,7 +23,7 @@ class LazyPlan:
 
     layout: Layout
     n: int
-    settings: Settings
+    settings: BoostingSettings
     learner: LearnerFactory
     noise: NoiseSource
     calibrator: Calibrator | None = None

@@ -13,7 +13,7 @@ from accountant.costs import count, positive
 from boosting.booster import Spender
 from learners.base import Selection, choosing, selection
 from learners.encoding import ExactArray, Layout, Path, as_shares
-from learners.votes.binary_trees import Split, Tree
+from learners.votes.binary_trees import LeafSplit, Tree
 from learners.votes.weak_learners import Robust, RobustLearner, Weighted
 from mechanisms import (
     ENTROPY_IMPROVEMENT,
@@ -106,7 +106,7 @@ class WeightedTree:
         """The weight of each label in each leaf, shape (leaves, 2), label −1 first."""
         return np.array([leaf.labels for leaf in self.leaves])
 
-    def after(self, split: Split) -> "WeightedTree":
+    def after(self, split: LeafSplit) -> "WeightedTree":
         """The same once a split is released."""
         leaves = list(self.leaves)
         leaves[split.leaf], new = leaves[split.leaf].cut(split.feature)
@@ -141,7 +141,7 @@ class OpenLeaves:
         return np.array([self.tree.leaves[number].inside for number in self.open])
 
 
-def open_leaves(splits: Sequence[Split], depth: int | None) -> tuple[int, ...]:
+def open_leaves(splits: Sequence[LeafSplit], depth: int | None) -> tuple[int, ...]:
     """The leaves with fewer than `depth` splits above them, or all. Empty ones included: that they are is private."""
     above = [0]
     for split in splits:
@@ -231,13 +231,13 @@ class PrivateTopDown(RobustLearner[Tree]):
     def learn(self, spender: Spender, data: Protected[Weighted], slickness: Slickness) -> Tree:
         """See `RoundLearner`."""
         *choices, label = self.certified(slickness)
-        splits = list[Split]()
+        splits = list[LeafSplit]()
         state = data.map(WeightedTree.planted)
         for choose in choices:
             candidates = open_leaves(splits, self.depth)
             chosen = spender.release(choose, state.map(partial(OpenLeaves, open=candidates)))
             place, feature = divmod(chosen, self.layout.d)
-            splits.append(Split(candidates[place], feature))
+            splits.append(LeafSplit(candidates[place], feature))
             state = state.map(partial(WeightedTree.after, split=splits[-1]))
         labels = spender.release(label, state)
         return Tree(tuple(splits), tuple(labels.tolist()))

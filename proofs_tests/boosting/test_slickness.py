@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from accountant import ReplaceOne
 from accountant.arrays import SignArray
 from boosting import LazyBregman, Reweighted, joint_distance
-from boosting.reweighted_sample import MAX_ROUNDS, Step
+from boosting.reweighted_sample import MAX_ROUNDS, BoostingStep
 
 
 @attrs.frozen(eq=False)
@@ -171,7 +171,7 @@ def test_bad_parameters_are_refused() -> None:
 def test_margins_of_more_rounds_than_are_certified_do_not_overflow() -> None:
     """A replay may be longer than any certificate; two bytes would wrap at 2^15."""
     sample = ToyLabels(np.array([1, -1], dtype=np.int8))
-    state = attrs.evolve(LazyBregman(0.5, 0.001).start(sample), steps=(Step(AlwaysRight()),) * MAX_ROUNDS)
+    state = attrs.evolve(LazyBregman(0.5, 0.001).start(sample), steps=(BoostingStep(AlwaysRight()),) * MAX_ROUNDS)
     assert state.margins.dtype == np.int16
     after = LazyBregman(0.5, 0.001).step(state, AlwaysRight())
     assert after.margins.dtype == np.int64

@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 
 from accountant import Statement
 from exchequer.cli import main
-from exchequer.commands.train import Order, train
-from exchequer.trainable import LEARNERS, OPTIONS, Learner
+from exchequer.commands.train import TrainingRequest, train
+from exchequer.trainable import LEARNERS, OPTIONS, TrainableLearner
 from learners import LazyBoostClassifier, Numeric, RandomFeatureRegressor, Schema, read_csv
 from mechanisms.randomness.sources import SeededNoise
 from proofs_tests.support.learners.histograms import HistogramClassifier
@@ -140,7 +140,9 @@ def test_every_learner_trains_and_predicts(folder: Path, learner: str) -> None:
 
 def test_an_option_of_another_learner_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="--density: not for --learner mine, which takes --learning-rate"):
-        Learner("Mine", "", {"learning_rate": 1.0}).refuse_others("mine", {"density": 0.5, "learning_rate": 2.0})
+        TrainableLearner("Mine", "", {"learning_rate": 1.0}).refuse_others(
+            "mine", {"density": 0.5, "learning_rate": 2.0}
+        )
     assert "--learner" in refused(*TRAIN, "--epsilon", "1", "--learner", "oracle")
 
 
@@ -152,7 +154,9 @@ def test_three_classes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         *TRAIN, "--epsilon", "1"
     )
     monkeypatch.setattr("learners.HistogramClassifier", HistogramClassifier, raising=False)
-    order = Order(Learner("HistogramClassifier", "", {}), epsilon=50.0, delta=0.0, options={}, seed=0)
+    order = TrainingRequest(
+        TrainableLearner("HistogramClassifier", "", {}), epsilon=50.0, delta=0.0, options={}, seed=0
+    )
     train(Path("people.csv"), Path("people.toml"), Path("model.json"), order, header=True, force=False)
     scored = fine("predict", "people.csv", "--model", "model.json", "--out", "out.csv", "--score")
     out, table = read_csv("out.csv"), read_csv("people.csv")

@@ -19,7 +19,7 @@ from accountant.composition.plans import ROUTE_CLAIMS
 from accountant.entries.receipts import PublicKey
 from benchmarks.ledgers.postgres import Server
 from exchequer.cli import main
-from exchequer.commands.paying_ledger import Payer
+from exchequer.commands.paying_ledger import PayingLedger
 from exchequer.trainable import LEARNERS
 from learners import PrivateBoostClassifier, PrivateClassifier
 from proofs_tests.claims import known
@@ -285,12 +285,12 @@ def test_on_postgresql_and_in_a_process_of_its_own(folder: Path, postgresql_serv
 
 def test_single_releases_are_labelled_too(study: str) -> None:
     response = RandomizedResponse(0.25, relation=AddRemoveOne())
-    with Payer("study.db", "ann").ledger() as ledger:
+    with PayingLedger("study.db", "ann").ledger() as ledger:
         data = ledger.protect(True)
         ledger.release(response, data)
         ledger.release(response, data, account="first")
         assert [entry.record["account"] for entry in ledger.entries if entry.kind == "charged"] == ["ann", "ann/first"]
-    with Payer("study.db").ledger() as ledger:
+    with PayingLedger("study.db").ledger() as ledger:
         ledger.release(response, ledger.protect(True), account="first")
         assert [entry.record["account"] for entry in ledger.entries if entry.kind == "charged"][-1] == "first"
 
@@ -298,7 +298,7 @@ def test_single_releases_are_labelled_too(study: str) -> None:
 def test_a_label_is_a_path() -> None:
     for account in ("a/", "/a", " a", "a/ b"):
         with pytest.raises(ValueError, match="--account"):
-            Payer("study.db", account)
+            PayingLedger("study.db", account)
 
 
 # --- the claims that books cite ----------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ _STEPS: Final = (
 """Distances between ticks of a time axis, in seconds."""
 
 
-class Point(NamedTuple):
+class BurnDownPoint(NamedTuple):
     """After entry `number`, at `time` (nanoseconds since 1970), this share of the budget was spent; 1 is all of it."""
 
     number: int
@@ -69,7 +69,7 @@ class Panel:
     bottom: float = HEIGHT - BOTTOM
 
 
-def panels(points: Sequence[Point]) -> tuple[Panel, ...]:
+def panels(points: Sequence[BurnDownPoint]) -> tuple[Panel, ...]:
     """The share spent over the entries, and over time where that is more than two seconds. At least one point."""
     by_entry = _panel("By entry", "number of the entry", points, lambda point: point.number, _number_ticks, "entry {}")
     if points[-1].time - points[0].time < 2 * _SECOND:
@@ -81,8 +81,8 @@ def panels(points: Sequence[Point]) -> tuple[Panel, ...]:
 def _panel(
     name: str,
     axis: str,
-    points: Sequence[Point],
-    place: Callable[[Point], int],
+    points: Sequence[BurnDownPoint],
+    place: Callable[[BurnDownPoint], int],
     ticks: Callable[[int, int], list[tuple[int, str]]],
     where: str,
     say: Callable[[int], str] = str,

@@ -18,8 +18,8 @@ from accountant.audit import (
     times,
     unit,
 )
-from accountant.audit.report.burn_down import Point, moment, panels
-from accountant.audit.report.evidence import Evidence, Source, part_of
+from accountant.audit.report.burn_down import BurnDownPoint, moment, panels
+from accountant.audit.report.evidence import Evidence, NoiseUse, part_of
 from accountant.audit.report.page import (
     MOST_ROWS,
     Cell,
@@ -29,9 +29,9 @@ from accountant.audit.report.page import (
     Listing,
     Panels,
     Part,
-    Row,
-    Section,
+    ReportSection,
     Table,
+    TableRow,
     Text,
     Tone,
     columns,
@@ -136,10 +136,10 @@ def sentence(found: Findings) -> str:
 # --- the guarantee ----------------------------------------------------------------------------------------
 
 
-def guarantee(found: Findings) -> Section:
+def guarantee(found: Findings) -> ReportSection:
     """What is promised, to whom, and what that means."""
     name = "The guarantee" if found.promises else "No guarantee"
-    return Section("guarantee", name, tuple(_guarantee(found)))
+    return ReportSection("guarantee", name, tuple(_guarantee(found)))
 
 
 def _guarantee(found: Findings) -> Iterator[Part]:
@@ -212,7 +212,7 @@ def _several(found: Findings) -> Table:
     promise = as_approx(found.spent)
     changes = "entries" if isinstance(found.opened.adjacency, FeatureValue | FeatureValues) else "records"
     how, plus = ("kε, and δ(e^kε − 1)/(e^ε − 1)", ", and δ") if promise.delta else ("kε", "")
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for records in SEVERAL:
         group = for_group(promise, records)
         rows.append(
@@ -231,14 +231,14 @@ def _several(found: Findings) -> Table:
 # --- how it was spent -------------------------------------------------------------------------------------
 
 
-def burn_down(found: Findings) -> Section:
+def burn_down(found: Findings) -> ReportSection:
     """The share of the budget that was spent, over entries and over time."""
-    drawn = panels([Point(*each) for each in found.evidence.spent_over_time()])
+    drawn = panels([BurnDownPoint(*each) for each in found.evidence.spent_over_time()])
     measure = f"{found.rule.unit} over its ceiling"
     if found.evidence.state.root.ceiling.delta_units:
         measure += ", or Σδ over its ceiling where that is larger"
     spent = percent(part_of(found.evidence.state.total, found.evidence.state.root.ceiling))
-    return Section(
+    return ReportSection(
         "burn-down",
         "How the budget was spent",
         (
@@ -274,7 +274,7 @@ _TONES: Mapping[str, Tone] = {
 }
 
 
-def assumptions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Section:
+def assumptions(found: Findings, claims: Mapping[str, ClaimText] | None) -> ReportSection:
     """The trust model, and the results that costs rest on."""
     ids = sorted(set(found.evidence.claims) | set(found.rule.claims))
     parts: list[Part] = [Heading("Whom one has to trust"), Text(" ".join(TRUST)), Heading("What the costs rest on")]
@@ -285,11 +285,11 @@ def assumptions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Sect
         ]
     else:
         parts.append(_claims(found, ids, claims))
-    return Section("assumptions", "Assumptions and claims", tuple(parts))
+    return ReportSection("assumptions", "Assumptions and claims", tuple(parts))
 
 
 def _claims(found: Findings, ids: Sequence[str], claims: Mapping[str, ClaimText]) -> Table:
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for name in ids[:MOST_ROWS]:
         known = claims.get(name)
         verdict = "unknown" if known is None else known.verdict
@@ -312,7 +312,7 @@ def _claims(found: Findings, ids: Sequence[str], claims: Mapping[str, ClaimText]
     )
 
 
-def noise(found: Findings) -> Section:
+def noise(found: Findings) -> ReportSection:
     """Where the noise came from."""
     sources = found.evidence.sources
     parts: list[Part] = []
@@ -327,16 +327,16 @@ def noise(found: Findings) -> Section:
                 "is unknown."
             )
         )
-    return Section("noise", "Noise sources", tuple(parts))
+    return ReportSection("noise", "Noise sources", tuple(parts))
 
 
-def _kind(name: str, source: Source) -> Cell:
+def _kind(name: str, source: NoiseUse) -> Cell:
     if not source.private:
         return Cell("simulation: not private", tag="bad")
     return Cell("not of this library", tag="warn") if own_sources([name]) else Cell("secure", tag="good")
 
 
-def _sources(sources: Mapping[str, Source]) -> Table:
+def _sources(sources: Mapping[str, NoiseUse]) -> Table:
     rows = tuple(
         row(
             Cell(shown(name), code=True),
@@ -358,7 +358,7 @@ def _sources(sources: Mapping[str, Source]) -> Table:
 # --- the books themselves -----------------------------------------------------------------------------------
 
 
-def books(found: Findings, entries: int, head: str, version: str) -> Section:
+def books(found: Findings, entries: int, head: str, version: str) -> ReportSection:
     """Which books these are, so that others can find the same ones."""
     evidence = found.evidence
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(evidence.kinds.items()))
@@ -382,7 +382,7 @@ def books(found: Findings, entries: int, head: str, version: str) -> Section:
         "Keep the head digest where the curator cannot change it. The next verification that is told to expect it "
         "finds out whether any of these entries was changed, lost, or rolled back."
     )
-    return Section("books", "The books themselves", (table, Text(keep)))
+    return ReportSection("books", "The books themselves", (table, Text(keep)))
 
 
 def _described(rule: Composition) -> str:

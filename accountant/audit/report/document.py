@@ -15,9 +15,9 @@ from accountant.audit.report.evidence import Evidence
 from accountant.audit.report.page import (
     Cell,
     Page,
-    Row,
-    Section,
+    ReportSection,
     Table,
+    TableRow,
     Text,
     Tone,
     columns,
@@ -27,7 +27,7 @@ from accountant.audit.report.page import (
     row,
     shown,
 )
-from accountant.audit.report.questions import Known, questions
+from accountant.audit.report.questions import LedgerFacts, questions
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import Entry, Opened
 
@@ -162,9 +162,9 @@ def _unknown(evidence: Evidence) -> str:
     )
 
 
-def _nothing() -> Section:
+def _nothing() -> ReportSection:
     text = "These books hold no readable first entry, so they promise nothing, and there is nothing to report."
-    return Section("guarantee", "The guarantee", (Text(text),))
+    return ReportSection("guarantee", "The guarantee", (Text(text),))
 
 
 def _sections(
@@ -174,7 +174,7 @@ def _sections(
     claims: Mapping[str, ClaimText] | None,
     second: "SecondOpinion | None",
     version: str,
-) -> Iterator[Section]:
+) -> Iterator[ReportSection]:
     spent = opened.composition.guarantee(evidence.state.total, opened.budget)
     found = Findings(evidence, opened, spent, verification.sound)
     yield chapters.guarantee(found)
@@ -193,10 +193,10 @@ def _sections(
         yield _questions(found, claims)
 
 
-def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Section:
+def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> ReportSection:
     evidence = found.evidence
     ids = set(evidence.claims) | set(found.rule.claims)
-    known = Known(
+    known = LedgerFacts(
         opened=found.opened,
         spent=found.spent,
         sound=found.sound,
@@ -207,7 +207,7 @@ def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Secti
         claims=len(ids),
         unknown_claims=None if claims is None else len(ids - set(claims)),
     )
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     level = ""
     for asked in questions(known):
         tone: Tone = "good" if asked.who == "the books" else "warn"
@@ -222,7 +222,7 @@ def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Secti
             )
         )
         level = asked.level
-    return Section(
+    return ReportSection(
         "questions",
         "The questions of NIST SP 800-226",
         (

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import attrs
 
 from accountant.audit import Spending, parted
-from accountant.audit.report.released import Drawn
+from accountant.audit.report.released import ReleaseGroups
 from accountant.composition import ROUTE_CLAIMS, Amount, Plan
 from accountant.costs import Cost, Description
 from accountant.entries import (
@@ -52,7 +52,7 @@ class GivenBack(NamedTuple):
 
 
 @attrs.define
-class Source:
+class NoiseUse:
     """A noise source. private: False for a simulation.  released: rounds drawn from it.  waiting: rounds not yet."""
 
     private: bool = True
@@ -69,7 +69,7 @@ class Evidence:
     """
 
     def __init__(self) -> None:
-        self.state, self.spending, self.drawn = State(), Spending(), Drawn()
+        self.state, self.spending, self.drawn = State(), Spending(), ReleaseGroups()
         self.kinds: Counter[str] = Counter()
         self.first_time, self.last_time = 0, 0
         self.unreadable = 0
@@ -105,16 +105,16 @@ class Evidence:
         return sum(waiting.mechanism is None for waiting in self.waiting.values())
 
     @property
-    def sources(self) -> dict[str, Source]:
+    def sources(self) -> dict[str, NoiseUse]:
         """The noise sources by name, those that open charges announced included."""
-        found: dict[str, Source] = {}
+        found: dict[str, NoiseUse] = {}
         for group in self.drawn.groups():
-            source = found.setdefault(group.noise, Source())
+            source = found.setdefault(group.noise, NoiseUse())
             source.private = source.private and group.private
             source.released += group.rounds
         for waiting in self.waiting.values():
             if waiting.mechanism is not None:
-                source = found.setdefault(waiting.mechanism.noise, Source())
+                source = found.setdefault(waiting.mechanism.noise, NoiseUse())
                 source.private = source.private and waiting.mechanism.private
                 source.waiting += waiting.plan.rounds
         return found

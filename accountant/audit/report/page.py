@@ -57,7 +57,7 @@ class Cell:
 
 
 @attrs.frozen
-class Row:
+class TableRow:
     """One row. strong: it stands out.  group: a heading above it, for it and the rows that follow."""
 
     cells: tuple[Cell, ...]
@@ -65,9 +65,9 @@ class Row:
     group: str = ""
 
 
-def row(*cells: Cell | str, strong: bool = False, group: str = "") -> Row:
+def row(*cells: Cell | str, strong: bool = False, group: str = "") -> TableRow:
     """A row of cells and plain texts."""
-    return Row(tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), strong, group)
+    return TableRow(tuple(Cell(cell) if isinstance(cell, str) else cell for cell in cells), strong, group)
 
 
 @attrs.frozen
@@ -77,7 +77,7 @@ class Table:
     kind: ClassVar[str] = "table"
     caption: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     note: str = ""
     more: str = ""
     long: bool = False
@@ -138,7 +138,7 @@ Part: TypeAlias = Table | Listing | Text | Heading | Figures | Panels
 
 
 @attrs.frozen
-class Section:
+class ReportSection:
     """A section of the report. id: the anchor that the table of contents points to."""
 
     id: str
@@ -168,7 +168,7 @@ class Page:
     simulated: str
     unknown: str
     contradicted: str
-    sections: tuple[Section, ...]
+    sections: tuple[ReportSection, ...]
     foot: str
 
 

@@ -35,7 +35,7 @@ class Question:
 
 
 @attrs.frozen
-class Known:
+class LedgerFacts:
     """What the books say that the answers need.
 
     spent: so far.  claims: how many results the costs rest on, and how many of these were found to hold (in whole, in
@@ -59,14 +59,14 @@ MIDDLE: Final = "The algorithms"
 BASE: Final = "The deployment"
 
 
-def questions(known: Known) -> Iterator[Question]:
+def questions(known: LedgerFacts) -> Iterator[Question]:
     """All of them, from the top of the pyramid to its base."""
     yield from _promise(known)
     yield from _algorithms(known)
     yield from _deployment(known)
 
 
-def _promise(known: Known) -> Iterator[Question]:
+def _promise(known: LedgerFacts) -> Iterator[Question]:
     opened = known.opened
     yield Question(
         TOP,
@@ -144,7 +144,7 @@ def _bounded(opened: Opened) -> str:
             return "No: the promise is of the bounded kind, the number of records is public."
 
 
-def _algorithms(known: Known) -> Iterator[Question]:
+def _algorithms(known: LedgerFacts) -> Iterator[Question]:
     missing = known.unknown_claims
     registry = (
         "No registry of claims was at hand for this report, so their verdicts are not shown."
@@ -186,7 +186,7 @@ def _algorithms(known: Known) -> Iterator[Question]:
     )
 
 
-def _noise(known: Known) -> str:
+def _noise(known: LedgerFacts) -> str:
     if not known.sources:
         return "No charge of these books has named a noise source yet."
     names = ", ".join(known.sources)
@@ -197,7 +197,7 @@ def _noise(known: Known) -> str:
     return f"The noise came from: {names}. At least one of these is a simulation, so nothing here is private."
 
 
-def _deployment(known: Known) -> Iterator[Question]:
+def _deployment(known: LedgerFacts) -> Iterator[Question]:
     yield Question(
         BASE,
         "Trust model",

@@ -76,7 +76,7 @@ class Group:
             known.extend([value] if len(known) < MOST_WORDS else [])
 
 
-class Drawn:
+class ReleaseGroups:
     """All groups, in the order in which they first appeared."""
 
     def __init__(self) -> None:

@@ -27,9 +27,9 @@ from accountant.audit.report.page import (
     Cell,
     Heading,
     Part,
-    Row,
-    Section,
+    ReportSection,
     Table,
+    TableRow,
     Text,
     columns,
     counted,
@@ -51,13 +51,13 @@ MOST_COSTS: Final = 3
 # --- by whom, and on what ---------------------------------------------------------------------------------
 
 
-def spend(found: Findings) -> Section:
+def spend(found: Findings) -> ReportSection:
     """Sub-budgets, accounts, mechanisms as they were charged, and as they were drawn."""
     if not found.evidence.spending.charges:
-        return Section("spend", "Who spent it, and on what", (_budgets(found), Text("Nothing was charged yet.")))
+        return ReportSection("spend", "Who spent it, and on what", (_budgets(found), Text("Nothing was charged yet.")))
     read = from_spending(found.evidence.spending)
     parts = (_budgets(found), _by_account(found, read), _by_mechanism(found, read), *_drawn(found))
-    return Section("spend", "Who spent it, and on what", parts)
+    return ReportSection("spend", "Who spent it, and on what", parts)
 
 
 def _budgets(found: Findings) -> Table:
@@ -73,7 +73,7 @@ def _budgets(found: Findings) -> Table:
     )
 
 
-def _account(found: Findings, account: Account) -> Row:
+def _account(found: Findings, account: Account) -> TableRow:
     drawn, part = spent_text(account.drawn, found.rule), part_of(account.drawn, account.ceiling)
     name = shown(account.path.rpartition("/")[2]) if account.path else "the whole budget"
     return row(
@@ -152,7 +152,7 @@ def _drawn(found: Findings) -> tuple[Part, ...]:
     return (table,)
 
 
-def _group(group: Group) -> Row:
+def _group(group: Group) -> TableRow:
     return row(
         Cell(shown(f"{group.mechanism}({group.query})"), under=_parameters(group)),
         f"{group.rounds:,}",
@@ -180,9 +180,9 @@ def _number(value: float) -> str:
 # --- by other rules, and by another accountant ----------------------------------------------------------------
 
 
-def other_rules(found: Findings) -> Section:
+def other_rules(found: Findings) -> ReportSection:
     """What every other rule, and every theorem for fixed plans, would have given for the same rounds."""
-    return Section("rules", "What other rules would have given", tuple(_other_rules(found)))
+    return ReportSection("rules", "What other rules would have given", tuple(_other_rules(found)))
 
 
 def _other_rules(found: Findings) -> Iterator[Part]:
@@ -215,7 +215,7 @@ def _other_rules(found: Findings) -> Iterator[Part]:
         yield listing(silent)
 
 
-def _read_out(each: ReadOut, epsilon: float, own: str) -> Row:
+def _read_out(each: ReadOut, epsilon: float, own: str) -> TableRow:
     what = _THEOREMS.get(each.name, RULES.get(each.name, ""))
     plain = "no plan priced as one thing" if each.name == own else "had the books been opened under it"
     return row(Cell(each.name, under=what), _epsilon(epsilon), each.note or plain)
@@ -240,7 +240,7 @@ def reading_delta(found: Findings) -> float:
     return budget.delta if isinstance(budget, ApproxDP) and budget.delta else READ_AT
 
 
-def opinion(second: "SecondOpinion") -> Section:
+def opinion(second: "SecondOpinion") -> ReportSection:
     """What an independent accountant makes of the same entries."""
     verdict = "agrees with" if second.agrees else "DISAGREES with"
     (name, _, delta, note), *theirs = second.rows()
@@ -255,23 +255,23 @@ def opinion(second: "SecondOpinion") -> Section:
         parts += [Heading("Disagreements"), listing(second.disagreements)]
     if second.explanations:
         parts += [Heading("How to read the differences"), listing(second.explanations)]
-    return Section("second-opinion", "A second opinion", tuple(parts))
+    return ReportSection("second-opinion", "A second opinion", tuple(parts))
 
 
 # --- what is not simply charged and released ----------------------------------------------------------------
 
 
-def loose_ends(found: Findings) -> Section:
+def loose_ends(found: Findings) -> ReportSection:
     """Charges without a release, rounds that were given back, plans that were priced as one thing."""
     parts = [_waiting(found), _given_back(found), _plans(found)]
-    return Section("loose-ends", "Open charges, rounds given back, plans", tuple(parts))
+    return ReportSection("loose-ends", "Open charges, rounds given back, plans", tuple(parts))
 
 
 def _waiting(found: Findings) -> Part:
     waiting = found.evidence.waiting
     if not waiting:
         return Text("Every charge was followed by its release.")
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for number in sorted(waiting)[:MOST_ROWS]:
         charge, known = found.evidence.state.open[number], waiting[number]
         rows.append(
@@ -318,7 +318,7 @@ def _plans(found: Findings) -> Part:
     plans, number = found.evidence.plans, found.evidence.spending.routes.total()
     if not plans:
         return Text("No plan was priced as one thing.")
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for plan in plans[:MOST_ROWS]:
         assert plan.record.price is not None  # that is what makes it a priced plan
         rows.append(

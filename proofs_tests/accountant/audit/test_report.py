@@ -26,7 +26,7 @@ from accountant import (
 )
 from accountant.audit.displayed_numbers import rounded_up
 from accountant.audit.report import report
-from accountant.audit.report.questions import Known, questions
+from accountant.audit.report.questions import LedgerFacts, questions
 from accountant.audit.second_opinion import second_opinion
 from accountant.audit.verification import Verification, verify
 from accountant.costs.spendable import SECURE
@@ -307,7 +307,7 @@ def test_every_question_has_an_answer_or_says_who_has_it(
     ledger = open_ledger(rule, budget, adjacency, 0)
     opened = ledger._books.state.opened
     assert opened is not None
-    known = Known(opened, ledger.spent, True, True, (), 0, 1, None)
+    known = LedgerFacts(opened, ledger.spent, True, True, (), 0, 1, None)
     for question in questions(known):
         assert question.answer or question.left, question.name
         assert question.question.endswith("?")

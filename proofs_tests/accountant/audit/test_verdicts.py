@@ -22,7 +22,7 @@ from accountant import (
     Unbounded,
 )
 from accountant.audit.report import report
-from accountant.audit.verification import MOST_SOURCES, Audit, verify
+from accountant.audit.verification import MOST_SOURCES, Verifier, verify
 from accountant.costs.spendable import SECURE, SEEDED, SOURCES, own_sources
 from exchequer.commands.audit_ledger import CODES
 from exchequer.console import output
@@ -150,7 +150,7 @@ def test_the_quick_reader_counts_caveats_too() -> None:
             )
 
     entries = books(work)
-    quick, slow = Audit(), Audit(fast=False)
+    quick, slow = Verifier(), Verifier(fast=False)
     for audit in (quick, slow):
         audit.take(entries)
     found = quick.verification()

@@ -17,7 +17,7 @@ from accountant import (
     PureDP,
     ReplaceOne,
 )
-from accountant.audit.verification import Audit, verify
+from accountant.audit.verification import Verifier, verify
 from accountant.entries.chain import MemoryStore
 from accountant.ledger.writer import Bookkeeper
 from proofs_tests.support.ledgers.books import Secure, rechained, rewritten
@@ -101,7 +101,7 @@ def test_verify_finds_it_in_charges_and_in_releases(name: str, fast: bool) -> No
     entries = books()
     assert verify(entries).errors == ()
     for place in (1, len(entries) - 1):  # a charge; a release of a plan that announced nothing
-        audit = Audit(fast=fast)
+        audit = Verifier(fast=fast)
         audit.take(rewritten(entries, place, old, new))
         found = audit.verification()
         assert len(found.errors) == 1, found.errors
@@ -115,7 +115,7 @@ def test_each_of_many_equal_ones_is_found(fast: bool) -> None:
     entries = [
         attrs.evolve(entry, line=entry.line.replace('"sensitivity":1.0', '"sensitivity":0.0')) for entry in books(40)
     ]
-    audit = Audit(fast=fast)
+    audit = Verifier(fast=fast)
     audit.take(rechained(entries))
     assert len(audit.verification().errors) == 41
 

@@ -26,7 +26,7 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant.audit import fast_reader
-from accountant.audit.verification import Audit, Verification
+from accountant.audit.verification import Verification, Verifier
 from accountant.composition.rules import Amount, amount_from_record, amount_text
 from proofs_tests.support.ledgers.books import Secure, open_books, rechained, rewritten
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -34,14 +34,14 @@ from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 def audited(entries: list[Entry], *, fast: bool) -> tuple[Verification, dict[str, object]]:
     """What is found, and the state at the end."""
-    audit = Audit(fast=fast, claims={"basic"})
+    audit = Verifier(fast=fast, claims={"basic"})
     audit.take(entries)
     return audit.verification(), audit._replay.state.as_dict()
 
 
 def read_whole(entries: list[Entry]) -> int:
     """How many entries went the slow way."""
-    audit = Audit()
+    audit = Verifier()
     with patch.object(audit, "_read_whole", wraps=audit._read_whole) as slow:
         audit.take(entries)
     assert audit.verification().sound
@@ -301,7 +301,7 @@ def test_what_the_state_forbids_does_not_pass_the_quick_way(
 
 
 def kept(entries: list[Entry]) -> tuple[int, int]:
-    audit = Audit()
+    audit = Verifier()
     audit.take(entries)
     assert audit.verification().sound
     return len(audit._fast._charges), len(audit._fast._uses)

@@ -15,7 +15,7 @@ import attrs
 import pytest
 
 from accountant import Entry
-from accountant.audit.verification import Audit, verify
+from accountant.audit.verification import Verifier, verify
 from accountant.entries.chain import GENESIS, Kind, follows
 from proofs_tests.support.ledgers.books import first, rechained, rewritten, sound_books
 
@@ -31,7 +31,7 @@ def books() -> tuple[Entry, ...]:
 @functools.cache
 def kept() -> tuple[bytes, ...]:
     """For each entry, an audit of those before it; bytes, as each is used many times."""
-    audit, audits = Audit(), []
+    audit, audits = Verifier(), []
     for entry in books():
         audits.append(pickle.dumps(audit))
         audit.take([entry])
@@ -39,9 +39,9 @@ def kept() -> tuple[bytes, ...]:
     return tuple(audits)
 
 
-def audit_at(place: int) -> Audit:
+def audit_at(place: int) -> Verifier:
     """`verify` just before entry `place`."""
-    return cast("Audit", pickle.loads(kept()[place]))  # noqa: S301  # our own bytes, from a line above
+    return cast("Verifier", pickle.loads(kept()[place]))  # noqa: S301  # our own bytes, from a line above
 
 
 def found(place: int, entries: Sequence[Entry]) -> bool:
@@ -179,7 +179,7 @@ def test_every_swap_of_neighbours_and_two_thousand_others_are_found() -> None:
 
 
 def test_every_cut_shows_against_the_head() -> None:
-    audit = Audit(expect_head=books()[-1].digest)
+    audit = Verifier(expect_head=books()[-1].digest)
     for entry in books():
         errors = audit.verification().errors
         assert any("cut off, or the books were rolled back or rewritten" in error for error in errors), entry.number

@@ -20,7 +20,7 @@ from accountant import (
     UnknownLabel,
 )
 from accountant.audit.spending import gather
-from accountant.audit.verification import Audit, verify
+from accountant.audit.verification import Verifier, verify
 from accountant.entries.entry_kinds import read
 from accountant.entries.state import State
 from accountant.ledger import writer
@@ -221,7 +221,7 @@ def old_books(monkeypatch: pytest.MonkeyPatch, times: int = 1) -> Ledger:
 @pytest.mark.parametrize("fast", [True, False])
 def test_old_books_verify_and_a_note_counts_the_charges(monkeypatch: pytest.MonkeyPatch, fast: bool) -> None:
     ledger = old_books(monkeypatch, 50)
-    audit = Audit(fast=fast)
+    audit = Verifier(fast=fast)
     audit.take(ledger.entries)
     found = audit.verification()
     assert found.errors == ()

@@ -43,7 +43,7 @@ from accountant.audit.plain_language import as_approx, readings
 from accountant.audit.second_opinion import second_opinion
 from accountant.audit.second_opinion.peer_totals import Parts
 from accountant.audit.statement import UNBOUNDED, Statement
-from accountant.audit.verification import Audit, verify
+from accountant.audit.verification import Verifier, verify
 from accountant.composition.calibration import largest_eta
 from accountant.costs.cost_kinds import KINDS, cost_from_dict
 from accountant.entries.chain import GENESIS, digest_of
@@ -212,7 +212,7 @@ def test_whatever_is_charged_nothing_is_promised(costs: list[Cost]) -> None:
     assert ledger.spent == Unbounded()
     assert ledger.odometer().total.loss == 2 * len(costs)
     assert ledger.verify().sound
-    slow = Audit(fast=False)
+    slow = Verifier(fast=False)
     slow.take(ledger.entries)
     assert slow.verification() == ledger.verify()
     said = str(ledger.statement())

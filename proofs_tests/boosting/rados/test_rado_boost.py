@@ -17,10 +17,10 @@ from boosting.rados.losses import (
     logistic_bound,
     logistic_loss,
 )
-from boosting.rados.rado_boost import Oracle, Prudential, ada_boost, median, rado_boost, strong
+from boosting.rados.rado_boost import CappedOracle, Oracle, ada_boost, median, rado_boost, strong
 from mechanisms import EdgeVectors, SeededNoise, sample_fixed_support_rados
 
-ORACLES: dict[str, Oracle] = {"strong": strong, "median": median, "prudential": Prudential(0.2)}
+ORACLES: dict[str, Oracle] = {"strong": strong, "median": median, "prudential": CappedOracle(0.2)}
 
 
 def naive(rados: FloatArray, rounds: int, oracle: Oracle, kappa: float, *, exponential: bool) -> FloatArray:
@@ -87,7 +87,7 @@ def test_what_the_oracles_choose(correlations: list[float], most: float) -> None
     sizes = np.abs(correlations)
     assert sizes[strong(np.array(correlations))] == sizes.max()
     assert sizes[median(np.array(correlations))] == np.sort(sizes)[len(correlations) // 2]
-    chosen = sizes[Prudential(most)(np.array(correlations))]
+    chosen = sizes[CappedOracle(most)(np.array(correlations))]
     allowed = sizes[sizes <= most]
     assert chosen == (allowed.max() if allowed.size else sizes.min())
 
@@ -128,7 +128,7 @@ def test_a_thousand_rounds_take_less_than_the_second_that_was_asked_for() -> Non
         (lambda: rado_boost(np.ones((3, 2)), 0), "whole number"),
         (lambda: rado_boost(np.ones((3, 2)), 1, strong, 0.5), "shrinkage"),
         (lambda: rado_boost(np.ones((3, 2)), 1, least=1.0), "least"),
-        (lambda: Prudential(0.0), r"\(0, 1\]"),
+        (lambda: CappedOracle(0.0), r"\(0, 1\]"),
     ],
 )
 def test_bad_input_is_refused(call: Callable[[], object], message: str) -> None:
@@ -161,4 +161,4 @@ def test_with_large_supports_the_loss_on_clean_rados_falls_without_any_prudence(
     A prudential oracle leaves the features that correlate, which are those that noise has not hidden.
     """
     assert all(loss <= bound for loss, bound in clean_losses(strong, 10))
-    assert sum(loss <= bound for loss, bound in clean_losses(Prudential(0.2), 10)) <= 7
+    assert sum(loss <= bound for loss, bound in clean_losses(CappedOracle(0.2), 10)) <= 7

@@ -32,8 +32,8 @@ from learners.additive.additive_boost import (
     EVEN_SWEEPS,
     HISTOGRAM_SHARE,
     MOST_EFFECT,
+    AdditiveDesign,
     Column,
-    Design,
     Schedule,
     boost_additively,
 )
@@ -94,7 +94,7 @@ class Spy:
 
 
 def run(
-    sample: EncodedSample, design: Design, eta: float, on_round: Progress | None = None
+    sample: EncodedSample, design: AdditiveDesign, eta: float, on_round: Progress | None = None
 ) -> tuple[AdditiveModel, Spy, Ledger]:
     """On a ledger that can pay anything, which refuses what the plan does not cover."""
     ledger = Ledger(ZCDP(1e300), composition=ZCDPComposition(), adjacency=design.adjacency)
@@ -112,7 +112,7 @@ def test_what_is_released_is_what_was_planned_and_nothing_more(
     adjacency: Neighbours, classes: int, sweeps: int, paired: bool, eta: float
 ) -> None:
     pairs = PAIRS if paired else ()
-    design = Design(SCHEMA, adjacency, classes, SeededNoise(0), sweeps, pairs)
+    design = AdditiveDesign(SCHEMA, adjacency, classes, SeededNoise(0), sweeps, pairs)
     _, spy, ledger = run(sample_of(30, 1, classes=classes), design, eta)
     assert design.rounds == sweeps * (4 + len(pairs))
     assert [cost for _, cost in spy.seen] == list(design.plan(eta))
@@ -123,13 +123,15 @@ def test_what_is_released_is_what_was_planned_and_nothing_more(
 
 @pytest.mark.parametrize("adjacency", BOTH)
 def test_the_histograms_take_their_share_of_the_budget(adjacency: Neighbours) -> None:
-    squares = [cost.mu**2 for cost in Design(SCHEMA, adjacency, 2, SeededNoise(0)).plan(0.1) if isinstance(cost, GDP)]
+    squares = [
+        cost.mu**2 for cost in AdditiveDesign(SCHEMA, adjacency, 2, SeededNoise(0)).plan(0.1) if isinstance(cost, GDP)
+    ]
     assert len(squares) == 33
     assert np.isclose(squares[0] / sum(squares), HISTOGRAM_SHARE, rtol=1e-6)
 
 
 def test_where_no_grid_needs_them_there_are_no_histograms() -> None:
-    design = Design(Schema.boolean(["a", "b"]), AddRemoveOne(), 2, SeededNoise(0))
+    design = AdditiveDesign(Schema.boolean(["a", "b"]), AddRemoveOne(), 2, SeededNoise(0))
     assert design.histograms(1.0) is None
     _, spy, _ = run(sample_of(20, 0, schema=design.schema), design, 1.0)
     assert len(spy.seen) == design.rounds == 16
@@ -151,7 +153,7 @@ def test_neighbours_are_never_further_apart_than_what_was_paid(
     else:
         second = rows(whole, np.array([*range(n - 1), n]))
     noises = [RecordingNoise(seed, loud), RecordingNoise(seed, loud)]
-    designs = [Design(SCHEMA, adjacency, classes, noise, 2, PAIRS) for noise in noises]
+    designs = [AdditiveDesign(SCHEMA, adjacency, classes, noise, 2, PAIRS) for noise in noises]
     models = [run(sample, design, 0.5)[0] for sample, design in zip((first, second), designs, strict=True)]
     assert models[0].as_record() == models[1].as_record()
     costs = [cost.mu for cost in designs[0].plan(0.5) if isinstance(cost, GDP)]
@@ -281,7 +283,7 @@ def test_drift_counts_how_far_the_others_moved_since() -> None:
 def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: float, sweeps: int) -> None:
     """Two Boolean columns in turn: Newton steps, gains, drifts and the mean of the last tables, number by number."""
     schema, told = Schema.boolean(["a", "b"]), list[FloatArray]()
-    design = Design(schema, AddRemoveOne(), 2, SeededNoise(seed), sweeps)
+    design = AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(seed), sweeps)
     sample = sample_of(200, seed, schema=schema)
     model, _, _ = run(sample, design, eta, lambda _, released: told.append(np.asarray(released)))
     sigma, prior = 1.0 / eta, additive_boost.PRIOR_VARIANCE / 2
@@ -317,7 +319,7 @@ def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: f
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_hardly_any_records(n: int, classes: int) -> None:
     """Under add-remove-one their number is private, so nothing may fail for it."""
-    design = Design(SCHEMA, AddRemoveOne(), classes, SeededNoise(n), 2, PAIRS)
+    design = AdditiveDesign(SCHEMA, AddRemoveOne(), classes, SeededNoise(n), 2, PAIRS)
     model, _, _ = run(sample_of(n, 0, classes=classes), design, 0.3)
     assert np.all(np.isfinite(model.scores(sample_of(5, 1).codes)))
 
@@ -325,7 +327,7 @@ def test_hardly_any_records(n: int, classes: int) -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("eta", [1e-140, 1e-9, 1e9, 1e140])
 def test_no_noise_level_breaks_a_fit(eta: float, classes: int) -> None:
-    design = Design(SCHEMA, AddRemoveOne(), classes, SeededNoise(0), 4, PAIRS)
+    design = AdditiveDesign(SCHEMA, AddRemoveOne(), classes, SeededNoise(0), 4, PAIRS)
     model, _, _ = run(sample_of(200, 0, classes=classes), design, eta)
     assert np.all(np.isfinite(model.scores(sample_of(5, 1).codes)))
 
@@ -336,7 +338,7 @@ def test_columns_of_one_sort_or_another_in_great_number() -> None:
     for columns in (wide, [Numeric(f"x{k}", 0.0, 1.0, bins=8) for k in range(300)]):
         schema = Schema(tuple(columns))
         sample = sample_of(300, 0, schema=schema)
-        model, spy, _ = run(sample, Design(schema, AddRemoveOne(), 2, SeededNoise(0), 2), 0.2)
+        model, spy, _ = run(sample, AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(0), 2), 0.2)
         assert model.scores(sample.codes).shape == (300,)
         assert sum(name != "histograms(1)" for name, _ in spy.seen) == 2 * len(columns)
 
@@ -354,7 +356,7 @@ def test_scores_of_thousands_of_columns_fit_their_type(means: list[float]) -> No
 
 def test_a_release_is_told_as_it_happens() -> None:
     told: list[tuple[int, tuple[int, ...]]] = []
-    design = Design(SCHEMA, AddRemoveOne(), 3, SeededNoise(0), 2)
+    design = AdditiveDesign(SCHEMA, AddRemoveOne(), 3, SeededNoise(0), 2)
     run(sample_of(50, 0, classes=3), design, 1.0, lambda number, sums: told.append((number, np.asarray(sums).shape)))
     assert [number for number, _ in told] == list(range(1, 9))
     assert [shape for _, shape in told[:4]] == [(3, 3, 2), (told[1][1][0], 3, 2), (2, 3, 2), (6, 3, 2)]
@@ -364,7 +366,7 @@ def test_a_release_is_told_as_it_happens() -> None:
 def test_only_a_seed_makes_a_fit_repeatable(noise: type[SeededNoise]) -> None:
     def model() -> dict[str, object]:
         source: NoiseSource = noise(3)
-        return run(sample_of(60, 0), Design(SCHEMA, AddRemoveOne(), 2, source, 1), 1.0)[0].as_record()
+        return run(sample_of(60, 0), AdditiveDesign(SCHEMA, AddRemoveOne(), 2, source, 1), 1.0)[0].as_record()
 
     assert (model() == model()) == (noise is SeededNoise)
 
@@ -440,5 +442,5 @@ def test_what_a_pair_knows_is_learnt_when_asked_for() -> None:
 
 def test_sweeps_and_pairs_are_all_there_is_to_count() -> None:
     for sweeps, pairs in itertools.product((1, 8), ((), PAIRS)):
-        design = Design(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), sweeps, pairs)
+        design = AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), sweeps, pairs)
         assert design.plan(1.0).rounds == 1 + design.rounds == 1 + sweeps * (4 + len(pairs))

@@ -33,7 +33,7 @@ from learners import (
     Schema,
     private_group_risks,
 )
-from learners.fairness.private_groups import Payer, Released
+from learners.fairness.private_groups import NoisyValues, ReleaseBudget
 from learners.random_features.estimators import SOLVERS
 from learners.random_features.feature_maps import FORMS, LAWS
 from mechanisms import Query
@@ -276,13 +276,15 @@ Asked = list[tuple[FloatArray, float]]
 def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
     """What is asked of the records before there is noise, with the sensitivity that is declared for it."""
     found: Asked = []
-    release = Payer.release
+    release = ReleaseBudget.release
 
-    def spy(payer: Payer, query: Query[Any, FloatArray, Any], data: object, random_state: object) -> Released:
+    def spy(
+        payer: ReleaseBudget, query: Query[Any, FloatArray, Any], data: object, random_state: object
+    ) -> NoisyValues:
         found.append((query.evaluate(data), query.sensitivity.value))
         return release(payer, query, data, random_state)  # type: ignore[arg-type]  # whatever it was given
 
-    monkeypatch.setattr(Payer, "release", spy)
+    monkeypatch.setattr(ReleaseBudget, "release", spy)
     return found
 
 

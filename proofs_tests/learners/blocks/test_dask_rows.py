@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from learners.blocks.block_tables import AnyTable, Part, source_names, source_rows
+from learners.blocks.block_tables import AnyTable, TableBlock, source_names, source_rows
 from learners.blocks.dask import DaskRows, DaskTable, bytes_of
 from mechanisms.core.rows import Block
 from proofs_tests.support.programs.clusters import Cluster, killed_when
@@ -30,7 +30,7 @@ def frame(n: int = N) -> pd.DataFrame:
     return pd.DataFrame({"a": np.arange(n), "text": np.array(["x", "yy"])[np.arange(n) % 2], "y": np.arange(n) % 3})
 
 
-def encoded(part: Part) -> Encoded:
+def encoded(part: TableBlock) -> Encoded:
     table = part.table
     assert isinstance(table, pd.DataFrame)
     assert "y" not in table.columns
@@ -153,7 +153,7 @@ def here() -> Iterator[None]:
         yield
 
 
-def two(part: Part) -> Encoded:
+def two(part: TableBlock) -> Encoded:
     return np.asarray(part.table)[:, 0].astype(np.int64), np.asarray(part.labels, dtype=np.int64)
 
 

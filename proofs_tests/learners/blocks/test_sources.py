@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from learners import Boolean, Categorical, Numeric, Schema
-from learners.blocks.block_tables import Part, in_blocks, source_names, source_rows
+from learners.blocks.block_tables import TableBlock, in_blocks, source_names, source_rows
 from learners.blocks.files import FileRows
 from learners.blocks.mapped_table import MappedTable
 from learners.blocks.parquet_table import ParquetTable
 from learners.blocks.unchanged_files import ChangedFile
 from learners.tables.category_names import MISSING_TEXTS, category_name, elements
-from learners.tables.dictionary_columns import Coded
+from learners.tables.dictionary_columns import DictionaryColumn
 from learners.tables.labels import label_values
 from learners.tables.readers import encode, input_names, narrow_codes, number_table
 from learners.tables.schema import Column
@@ -151,7 +151,7 @@ def test_a_column_of_a_dictionary_is_encoded_as_its_values_are(
     column: Column, values: list[object], numbers: list[int], kind: str
 ) -> None:
     """Values of the dictionary that do not occur make no difference; what is refused is refused in the same words."""
-    coded = Coded(np.minimum(np.array(numbers, dtype=kind), len(values) - 1), np.array(values))
+    coded = DictionaryColumn(np.minimum(np.array(numbers, dtype=kind), len(values) - 1), np.array(values))
     listed = [None if number < 0 else values[number] for number in coded.numbers.tolist()]
     expected = outcome(lambda: encode({"c": listed}, Schema((column,)))[0])
     frame = pd.DataFrame({"c": pd.Categorical.from_codes(coded.numbers.tolist(), categories=values)})
@@ -161,7 +161,7 @@ def test_a_column_of_a_dictionary_is_encoded_as_its_values_are(
 
 
 def test_a_column_of_a_dictionary_shows_nothing() -> None:
-    assert repr(Coded(np.zeros(3, dtype=np.int8), np.array(["secret"]))) == "<Coded: sealed>"
+    assert repr(DictionaryColumn(np.zeros(3, dtype=np.int8), np.array(["secret"]))) == "<Coded: sealed>"
 
 
 def test_narrow_codes_are_the_same_codes() -> None:
@@ -214,11 +214,11 @@ def write(folder: Path, sizes: list[int], groups: int = 7) -> tuple[pd.DataFrame
     return whole, paths
 
 
-def gathered(rows: FileRows[Part], n: int) -> tuple[Whole, list[object]]:
+def gathered(rows: FileRows[TableBlock], n: int) -> tuple[Whole, list[object]]:
     """All codes and labels, as a test may do."""
     codes, labels = np.full((len(SCHEMA.columns), n), -1), [object()] * n
 
-    def put(block: Block[Part]) -> Whole:
+    def put(block: Block[TableBlock]) -> Whole:
         codes[:, block.first : block.first + block.size] = encode(block.data.table, SCHEMA)
         labels[block.first : block.first + block.size] = label_values(block.data.labels).tolist()
         return np.array([block.size])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne, Reservation
 from accountant.arrays import CodeArray, SignArray
 from boosting import LazyBregman
-from boosting.reweighted_sample import GRID, Reweighted, Step, margins_of
+from boosting.reweighted_sample import GRID, BoostingStep, Reweighted, margins_of
 from learners import Categorical, EncodedSample, Layout, LazyBoostClassifier, Numeric, Schema
 from learners.blocks.files import FileRows, StoredBlock
 from learners.encoding.encoded_rows import EncodedRows, check_rows
@@ -192,7 +192,7 @@ def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(
 
 
 def test_margins_stay_with_their_block_and_are_found_again_when_lost() -> None:
-    sample, rules = records(40, 2), tuple(map(Step, (OneRule(1, 1), OneRule(3, -1), OneRule(-1, 1))))
+    sample, rules = records(40, 2), tuple(map(BoostingStep, (OneRule(1, 1), OneRule(3, -1), OneRule(-1, 1))))
     block = Block(sample, 0, 40)
     kept = margins_of(block, rules).values
     first = margins_of(Block(sample, 0, 40), rules[:1]).values

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from accountant.arrays import FloatArray
-from learners.fairness.private_groups import Released, mean_shares, quantile, share_interval, whole_shares
+from learners.fairness.private_groups import NoisyValues, mean_shares, quantile, share_interval, whole_shares
 from learners.fairness.private_measures import Estimate, _risks, _share_bounds, _table
 from mechanisms.queries.group_queries import SHARE_ONE
 
@@ -76,7 +76,7 @@ def test_shares_do_not_fall() -> None:
 def test_intervals_of_risks_by_hand() -> None:
     """Three groups and everybody: eight numbers. Everybody's are sums of three."""
     values = np.array([[[300.0, 700.0]], [[800.0, 200.0]], [[250.0, 250.0]]])
-    found = _risks(Released(values, 2.0, private=False), "abc", -1.0, 4.0, 0.9)
+    found = _risks(NoisyValues(values, 2.0, private=False), "abc", -1.0, 4.0, 0.9)
     slack = 2.0 * off(0.9, 8)
     low = [-1.0 + 4.0 * (part - slack) / whole for part, whole in ((300, 1000), (800, 1000), (250, 500))]
     high = [-1.0 + 4.0 * (part + slack) / whole for part, whole in ((300, 1000), (800, 1000), (250, 500))]
@@ -132,7 +132,7 @@ def test_intervals_of_tables_by_hand() -> None:
     values = np.array(
         [[[300.0, 700.0], [515.0, 515.0], [85.0, 885.0]], [[200.0, 300.0], [250.0, 250.0], [100.0, 400.0]]]
     )
-    found = _table(Released(values, 3.0, private=False), "ab", -2.0, 10.0, 0.9)
+    found = _table(NoisyValues(values, 3.0, private=False), "ab", -2.0, 10.0, 0.9)
     slack = 3.0 * off(0.9, 16) * math.sqrt(2 / 3)
     for row, n, parts in zip(found.rows, (1000.0, 500.0), ((300, 500, 100), (200, 250, 100)), strict=True):
         assert row.n == pytest.approx(n)
@@ -148,7 +148,7 @@ def test_intervals_of_tables_by_hand() -> None:
 
 def test_numbers_of_the_other_groups_are_off_by_all_their_noise() -> None:
     values = np.full((5, 3, 2), 500.0)
-    found = _table(Released(values, 1.0, private=True), "abcde", 0.0, 1.0, 0.9)
+    found = _table(NoisyValues(values, 1.0, private=True), "abcde", 0.0, 1.0, 0.9)
     slack = off(0.9, 40) * math.sqrt(2 / 3)
     share = (1000.0 - slack) / (1000.0 - slack + 4000.0 + 2.0 * slack)
     assert found.rows[0].share.low == pytest.approx(share)
@@ -156,7 +156,7 @@ def test_numbers_of_the_other_groups_are_off_by_all_their_noise() -> None:
 
 
 def test_nobody_says_nothing() -> None:
-    found = _table(Released(np.zeros((2, 3, 2)), 1.0, private=True), "ab", -1.0, 2.0, 0.9)
+    found = _table(NoisyValues(np.zeros((2, 3, 2)), 1.0, private=True), "ab", -1.0, 2.0, 0.9)
     assert found.rows[0].share == Estimate(0.0, 0.0, 1.0)
     assert found.rows[0].mean_label == Estimate(-1.0, -1.0, 1.0)
 

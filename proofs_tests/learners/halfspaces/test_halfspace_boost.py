@@ -29,7 +29,7 @@ from accountant.costs import gaussian
 from boosting import LazyBregman, replay
 from boosting.theory.margin_samples import margin_data
 from learners import HalfspaceBoostClassifier
-from learners.base.defaults import Settings
+from learners.base.defaults import BoostingSettings
 from learners.halfspaces.centred_means import PER_UNIT, Centring, Halfspace, mean_rounding
 from learners.halfspaces.halfspace_plan import HalfspacePlan
 from learners.halfspaces.noisy_centred_mean import centred_halfspace, unit
@@ -114,7 +114,7 @@ def test_rounding_that_the_sensitivity_leaves_out_is_refused() -> None:
 @pytest.mark.parametrize(("n", "added"), [(2**17, 2.0**-24 + 2.0**-43), (2**17 + 1, 2.0**-43 + 2.0**-48)])
 def test_rounding_is_charged_by_public_numbers(n: int, added: float) -> None:
     """Weights get 24 bits more where these would add more than 2^-8 to the sensitivity."""
-    plan = HalfspacePlan(n, Settings(3, 1.0, 1.0), 1.0, False, SecureNoise())
+    plan = HalfspacePlan(n, BoostingSettings(3, 1.0, 1.0), 1.0, False, SecureNoise())
     (cost,) = plan.learner(0.5).costs(plan.booster.slickness(n, 3))
     assert added <= 2.0 / n * (2.0**-8 + 2.0**-25)
     assert cost.mu == pytest.approx((2.0 / n + added) / 0.5, rel=1e-7)  # type: ignore[union-attr]  # all are Gaussian
@@ -388,7 +388,7 @@ def test_points_outside_are_counted_only_if_asked_and_paid_for() -> None:
     assert pure.fit(points, labels).outside_ == pytest.approx(outside, abs=200.0)
     costs = []
     for law in (True, False):
-        mechanism = HalfspacePlan(9, Settings(1, 1.0, 1.0), 2.0, law, SecureNoise(), 10.0).count
+        mechanism = HalfspacePlan(9, BoostingSettings(1, 1.0, 1.0), 2.0, law, SecureNoise(), 10.0).count
         assert mechanism is not None
         costs.append(mechanism.cost)
     pure_cost, gaussian_cost = costs

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from boosting import LazyBregman, capped_scaling
 from boosting.theory.sample_sizes import HalfspaceTask, by_margins
 from learners import HalfspaceBoostClassifier
-from learners.blocks.block_tables import Part
+from learners.blocks.block_tables import TableBlock
 from learners.encoding.row_chunks import MOST_ROWS
 from learners.halfspaces import stepped_weights
 from learners.halfspaces.centred_means import PER_UNIT, Centring, Halfspace, mean_rounding
@@ -88,9 +88,11 @@ class Cut:
     def block_header(self, y: object) -> Table:
         return np.empty((0, self.points.shape[1]))
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         ends = np.cumsum(self.sizes)[:-1]
-        parts = [Part(*each) for each in zip(np.split(self.points, ends), np.split(self.labels, ends), strict=True)]
+        parts = [
+            TableBlock(*each) for each in zip(np.split(self.points, ends), np.split(self.labels, ends), strict=True)
+        ]
         rows = MemoryRows.parts(parts, self.sizes)
         return Sent(rows) if self.sent else rows
 

@@ -15,7 +15,7 @@ from exchequer.datasets import Dataset, adult, breast_cancer
 from learners import LazyBoostClassifier
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.private_boost import PrivateBoostClassifier
-from learners.inspection.point_tables import Interval, Unit, as_additive, segments, tables
+from learners.inspection.point_tables import Interval, PointUnit, as_additive, segments, tables
 from learners.inspection.scorecards import PointsCard, Sparsity, VoteCard, scorecard
 from learners.linear.logistic import DPLogisticRegression
 from learners.tables.schema import Numeric, Schema
@@ -23,7 +23,7 @@ from learners.tables.single_values import OutsideSchema, Values
 from learners.trees.bagging import DPBaggingClassifier
 from learners.trees.forest import DPRandomForestClassifier
 from learners.trees.gradient_boosting import DPGradientBoostingClassifier
-from learners.votes.binary_trees import Split, Tree
+from learners.votes.binary_trees import LeafSplit, Tree
 from learners.votes.majority_vote import VoteModel
 from learners.votes.one_rules import CONSTANT, OneRule
 from proofs_tests.support.learners.histograms import HistogramClassifier
@@ -136,7 +136,7 @@ def test_no_line_is_further_off_than_it_says(tolerance: float, seed: int) -> Non
     model = three_classes(seed)
     model = AdditiveModel(Schema(model.schema.columns), np.array(0.3), [attr_first(term) for term in model.terms])
     card = points_card(model, tolerance=tolerance)
-    scores = Unit().points(model.scores(all_codes(model.schema)))
+    scores = PointUnit().points(model.scores(all_codes(model.schema)))
     off = np.abs(totals(card) - scores)
     assert float(off.max()) <= tolerance * len(model.terms) + 0.5
     if tolerance > 2.0:
@@ -228,7 +228,7 @@ def test_a_total_means_what_predict_proba_says(
 ) -> None:
     model = learner(3.0, 1e-5, schema=cancer.schema, random_state=1).fit(cancer.train, cancer.y_train)
     card = points_card(model)
-    points = Unit().points(model.decision_function(cancer.test))
+    points = PointUnit().points(model.decision_function(cancer.test))
     total, share = np.array(card.probabilities).T
     inside = np.abs(points) < total[-1]
     expected = model.predict_proba(cancer.test)[inside, 1]
@@ -258,7 +258,7 @@ def test_adult_by_hand_is_predict_in_99_of_100() -> None:
     assert np.mean(answers == model.predict({name: values[:3000] for name, values in data.test.items()})) >= 0.99
     lines = [len(table.lines) for table in card.tables]
     assert max(lines) < 128
-    coarser = tables(model.model_, Unit(tolerance=4.0))
+    coarser = tables(model.model_, PointUnit(tolerance=4.0))
     assert sum(len(table.lines) for table in coarser) < 0.7 * sum(lines)
 
 
@@ -330,7 +330,7 @@ def test_votes_that_all_cancel_are_still_votes() -> None:
 
 
 def test_trees_are_told_in_words() -> None:
-    tree = Tree((Split(0, 12), Split(1, 0)), (-1, 1, -1))
+    tree = Tree((LeafSplit(0, 12), LeafSplit(1, 0)), (-1, 1, -1))
     card = scorecard(VoteModel(SCHEMA, [tree, tree]))
     assert card.as_dict()["kind"] == "trees"
     assert Sparsity.of(VoteModel(SCHEMA, [tree])).features == 2

@@ -38,7 +38,7 @@ from learners import (
     Numeric,
     Schema,
 )
-from learners.linear.logistic import Design, DPLogisticRegression, LinearLayout
+from learners.linear.logistic import DPLogisticRegression, LinearLayout, LogisticDesign
 from mechanisms import SeededNoise
 from mechanisms.gradients.linear_losses import LinearRecords, Reach, minimiser
 from mechanisms.randomness.sources import BitArray
@@ -89,7 +89,7 @@ SCHEMAS = {"mixed": MIXED, "thresholds": THRESHOLDS, "one-hot": ONE_HOT}
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_design_is_the_dense_matrix(name: str) -> None:
     sample = encoded(SCHEMAS[name], n=2500)
-    design, written = Design(sample, LinearLayout(sample.layout)), dense(sample)
+    design, written = LogisticDesign(sample, LinearLayout(sample.layout)), dense(sample)
     plain = LinearRecords(written, sample.labels.astype(float), design.reach)
     rng = np.random.default_rng(1)
     weights, residuals, curvatures = rng.normal(size=design.d), rng.normal(size=design.n), rng.random(design.n)
@@ -115,7 +115,7 @@ def test_the_reach_is_the_largest_norm_of_any_record(name: str) -> None:
 def test_rounding_of_the_design_stays_below_what_it_says() -> None:
     """Against sums in extended precision, with weights and residuals of many sizes."""
     sample = encoded(MIXED, n=20_000)
-    design, written = Design(sample, LinearLayout(sample.layout)), dense(sample).astype(np.longdouble)
+    design, written = LogisticDesign(sample, LinearLayout(sample.layout)), dense(sample).astype(np.longdouble)
     rng = np.random.default_rng(0)
     for power in (0, 3, 8):
         weights = rng.normal(size=design.d) * 10.0 ** rng.uniform(0, power, design.d)

@@ -18,7 +18,7 @@ from accountant import ApproxDP, BasicComposition, FeatureValue, Ledger, Replace
 from accountant.arrays import FloatArray
 from learners import Categorical, Numeric, RadoBoostClassifier, RadoRelease, Schema
 from learners.base.budget import Allowance
-from learners.blocks.block_tables import AnyTable, Part
+from learners.blocks.block_tables import AnyTable, TableBlock
 from learners.blocks.parquet_table import ParquetTable
 from learners.rados.protected_columns import FeatureDesign
 from learners.rados.public_sums import LOWEST, sizes, spread
@@ -89,11 +89,11 @@ class Split:
     def block_header(self, y: object) -> Table:
         return dict.fromkeys(self.table, ())
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         ends = [*sorted({cut for cut in self.cuts if 0 < cut < M}), M]
         ranges = [slice(*each) for each in zip([0, *ends], ends, strict=False)]
         tables = [{name: column[rows] for name, column in self.table.items()} for rows in ranges]
-        parts = [Part(table, self.labels[rows]) for table, rows in zip(tables, ranges, strict=True)]
+        parts = [TableBlock(table, self.labels[rows]) for table, rows in zip(tables, ranges, strict=True)]
         rows = MemoryRows.parts(parts, [rows.stop - rows.start for rows in ranges])
         return SentRows(tuple(cloudpickle.dumps(block) for block in rows.blocks)) if self.sent else rows
 

@@ -30,7 +30,7 @@ from accountant import (
 from accountant.arrays import FloatArray, IntArray
 from boosting.rados.losses import logistic_loss
 from learners import Bounds, Categorical, Numeric, RadoRelease, Schema
-from learners.base.gaussian_budget import Part
+from learners.base.gaussian_budget import GaussianQuery
 from learners.encoding.numeric_features import Coding, Scaling
 from learners.rados.protected_columns import NoisySums, PublicColumns, PublicPart, class_moments, most_rados
 from learners.rados.rado_records import RadoSample, RadoTable
@@ -149,7 +149,7 @@ def test_without_noise_a_column_of_two_values_has_the_law_of_random_rados() -> N
     labels = np.where(np.arange(60) < 35, 1.0, -1.0)
     features = np.where(np.arange(60) % 3 == 0, 1.0, -1.0)[:, None]
     query = class_moments(sample_of(features, labels).coding, 60, FeatureValue(0))
-    source = NoisySums(Part(query, 1e-9, SeededNoise(0)), 60)
+    source = NoisySums(GaussianQuery(query, 1e-9, SeededNoise(0)), 60)
     nothing = PublicPart([], np.empty((40_000, 0)), Scaling.none(0), float(labels.sum()))
     drawn, scaling = source.rados(query.evaluate(sample_of(features, labels)), nothing, 40_000)
     edges = labels[:, None] * scaling.apply(features)

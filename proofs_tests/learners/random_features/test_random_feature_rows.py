@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from accountant import ApproxDP, BasicComposition, Ledger, ReplaceOne
 from accountant.arrays import FloatArray
 from learners import AdaSSP, Bounds, Descent, RandomFeatureClassifier, RandomFeatureRegressor, Ridge
-from learners.blocks.block_tables import Part
+from learners.blocks.block_tables import TableBlock
 from learners.blocks.mapped_table import MappedTable
 from learners.encoding.numeric_features import Scaling
 from learners.random_features.estimators import SolverName
@@ -84,13 +84,13 @@ class Blocks:
         width = self.X.shape[1]
         return {f"c{number}": () for number in range(width)} if self.named else np.empty((0, width))
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`."""
         edges = np.cumsum(self.sizes)[:-1]
         tables = np.split(self.X, edges)
         names = input_names(self.block_header(y))
         parts = [
-            Part(table if names is None else dict(zip(names, table.T, strict=True)), labels)
+            TableBlock(table if names is None else dict(zip(names, table.T, strict=True)), labels)
             for table, labels in zip(tables, np.split(self.labels, edges), strict=True)
         ]
         rows = MemoryRows.parts(parts, self.sizes)

@@ -19,7 +19,7 @@ from learners import (
     Ridge,
 )
 from learners.base.budget import Allowance
-from learners.random_features.feature_model import Fit
+from learners.random_features.feature_model import FittedCoefficients
 from learners.random_features.solvers import Task
 from mechanisms import NoiseSource
 from proofs_tests.support.learners.waves import EPSILON, PURE, regressor, waves
@@ -123,8 +123,8 @@ class Constant:
     def refuse(self, task: Task) -> None:
         pass
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> Fit:
-        return Fit(task.plain, np.zeros(task.plain.map.width), self.level)
+    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
+        return FittedCoefficients(task.plain, np.zeros(task.plain.map.width), self.level)
 
 
 def test_a_solver_of_your_own_fits() -> None:

@@ -24,7 +24,7 @@ from accountant import (
 from accountant.arrays import FloatArray
 from learners import Boolean, Categorical, EncodedSample, Label, Numeric, Schema
 from learners.base.budget import Allowance
-from learners.trees.bagging import Ballot, DPBaggingClassifier, School, decided, student
+from learners.trees.bagging import DPBaggingClassifier, TeachingPlan, VoteCounts, decided, student
 from mechanisms import RangeSensitivity
 from proofs_tests.harness import (
     ClaimViolated,
@@ -62,8 +62,8 @@ def frame(n: int, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray[tuple[int], n
     return table, np.where(rich, "yes", "no")
 
 
-def school(*shares: tuple[int, ...], teachers: int = 2) -> School:
-    return School(LAYOUT, POINTS, np.array(shares), teachers, depth=2, seed=0)
+def school(*shares: tuple[int, ...], teachers: int = 2) -> TeachingPlan:
+    return TeachingPlan(LAYOUT, POINTS, np.array(shares), teachers, depth=2, seed=0)
 
 
 SCHOOLS = [school((0, 1, 0)), school((0, 1, 0), (1, 0, 0)), school((0, 1, 2), (2, 1, 0), (1, 2, 0), teachers=3)]
@@ -74,7 +74,7 @@ PAIRS = list(neighbours(ReplaceOne(), RECORDS, 3))
 
 
 @pytest.mark.parametrize("which", SCHOOLS, ids=lambda given: f"{given.partitions} partitions")
-def test_votes_move_by_two_for_every_partition_and_no_further(which: School) -> None:
+def test_votes_move_by_two_for_every_partition_and_no_further(which: TeachingPlan) -> None:
     """[bagging-votes] On all pairs of three records, and attained, so that any smaller constant is caught."""
     pairs = [pair.map(lambda records: which.votes(encoded(records))) for pair in PAIRS[:800:5]]
     for number in range(which.queries):
@@ -113,7 +113,7 @@ def test_two_candidates_are_bounded_range_at_eta_times_two_for_each_partition() 
     for which in SCHOOLS:
         k, total = which.partitions, which.partitions * which.teachers
         pairs = [
-            Pair(Ballot(np.array([votes] * 3), total, 3), Ballot(np.array([votes + moved] * 3), total, 3))
+            Pair(VoteCounts(np.array([votes] * 3), total, 3), VoteCounts(np.array([votes + moved] * 3), total, 3))
             for votes in range(total)
             for moved in range(1, k + 1)
             if votes + moved <= total
@@ -189,7 +189,7 @@ def test_an_epsilon_that_depends_on_the_votes_tells_neighbours_apart() -> None:
     five = school((0, 1, 2, 3, 4), teachers=5)
 
     def law(votes: int) -> FloatArray:
-        ballot = Ballot(np.full(five.queries, votes), 5, 5)
+        ballot = VoteCounts(np.full(five.queries, votes), 5, 5)
         return five.verdict(0, 1.0, ScriptedNoise(())).log_probabilities(ballot)
 
     def seen(votes: int) -> float:

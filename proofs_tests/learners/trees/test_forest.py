@@ -23,10 +23,10 @@ from accountant import (
 from accountant.arrays import FloatArray
 from accountant.composition.calibration import GRAINY
 from learners import Boolean, Categorical, EncodedSample, Label, Numeric, Schema
-from learners.trees.complete_trees import CompleteTree, Split, random_tree
+from learners.trees.complete_trees import CodeSplit, CompleteTree, random_tree
 from learners.trees.forest import (
     DPRandomForestClassifier,
-    Grove,
+    ForestPlan,
     Leaves,
     Share,
     leaf_counts,
@@ -106,17 +106,17 @@ def test_a_schema_without_enough_to_cut_leaves_leaves_empty() -> None:
 @pytest.mark.parametrize("number", [0, 2, 4, 2**17 - 1])
 def test_a_tree_of_another_number_of_splits_is_refused(number: int) -> None:
     with pytest.raises(ValueError, match="expected 2\\^depth − 1 splits"):
-        CompleteTree(tuple(Split(0, (1,)) for _ in range(number)))
+        CompleteTree(tuple(CodeSplit(0, (1,)) for _ in range(number)))
 
 
 # --- sensitivity ---------------------------------------------------------------------------------------------------
 
 
-def groves(n: int) -> list[Grove]:
+def groves(n: int) -> list[ForestPlan]:
     """One tree that all records see, and three among which they are shared out."""
     generator = np.random.default_rng(3)
     trees = tuple(random_tree(LAYOUT.schema, 2, generator) for _ in range(3))
-    return [Grove((trees[0],)), Grove(trees[:2], np.arange(n) % 2), Grove(trees, np.array([2] * n))]
+    return [ForestPlan((trees[0],)), ForestPlan(trees[:2], np.arange(n) % 2), ForestPlan(trees, np.array([2] * n))]
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -138,7 +138,7 @@ def test_several_trees_that_see_every_record_move_together() -> None:
     trees = groves(3)[1].trees
 
     def both(sample: EncodedSample) -> FloatArray:
-        return np.concatenate([Grove((tree,)).counts(sample) for tree in trees])
+        return np.concatenate([ForestPlan((tree,)).counts(sample) for tree in trees])
 
     pairs = [pair.map(encoded) for pair in PAIRS]
     assert check_sensitivity(Query("two", both, L1Sensitivity(4.0), ReplaceOne()), pairs).ratio == 1.0
@@ -147,7 +147,7 @@ def test_several_trees_that_see_every_record_move_together() -> None:
 
 
 def test_records_shared_out_for_another_n_are_refused() -> None:
-    grove = Grove(groves(3)[1].trees, np.arange(5) % 2)
+    grove = ForestPlan(groves(3)[1].trees, np.arange(5) % 2)
     with pytest.raises(ValueError, match="n = 5, got 3"):
         leaf_counts(grove).check(encoded(((0, 0, 1),) * 3))
 

@@ -27,7 +27,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from learners import Categorical, EncodedSample, Label, Layout, Numeric, Schema
-from learners.trees.complete_trees import CompleteTree, Split
+from learners.trees.complete_trees import CodeSplit, CompleteTree
 from learners.trees.gradient_boosting import DPGradientBoostingClassifier, TreeNoise, shares
 from learners.trees.gradient_trees import BoostedRecords, BoostedTreesModel, GradientTree, Growth, gradients
 from mechanisms.gradients.tree_gradients import GRADIENT_UNIT, LARGEST
@@ -92,11 +92,11 @@ def test_gradients_are_derivatives_and_one_at_the_start() -> None:
     assert np.max(np.abs(gradients("logistic", huge, np.array([1, -1], dtype=np.int8)))) == 2 * LARGEST
 
 
-def grown(sample: EncodedSample) -> tuple[GradientTree, tuple[Split, ...]]:
+def grown(sample: EncodedSample) -> tuple[GradientTree, tuple[CodeSplit, ...]]:
     """A tree before, and a root split and its two children for the next."""
-    tree = CompleteTree((Split(1, (0, 3)),))
+    tree = CompleteTree((CodeSplit(1, (0, 3)),))
     values = (int(0.4 * LARGEST), int(-1.7 * LARGEST))
-    return GradientTree(tree, values), (Split(0, (5, 6, 7, 8, 9)), Split(1, (2,)), Split(2, (1, 3)))
+    return GradientTree(tree, values), (CodeSplit(0, (5, 6, 7, 8, 9)), CodeSplit(1, (2,)), CodeSplit(2, (1, 3)))
 
 
 @pytest.mark.parametrize("large", ["filter", "clip"])
@@ -170,7 +170,7 @@ def test_every_step_of_a_tree_stays_within_its_plan(gaussian: bool) -> None:
         growth = Growth(LAYOUT, (), "square", "filter", regularization, bound)
         n = int(rng.integers(0, 1000))
         level = amount.splits(growth, (), n, ScriptedNoise(())).cost
-        leaf = amount.leaves(growth, CompleteTree((Split(0, (1,)),)), ScriptedNoise(())).cost
+        leaf = amount.leaves(growth, CompleteTree((CodeSplit(0, (1,)),)), ScriptedNoise(())).cost
         assert isinstance(level, BoundedRange)
         assert isinstance(plan[0], BoundedRange)
         assert level <= plan[0]

@@ -33,7 +33,7 @@ from accountant import (
 from accountant.composition.calibration import GRAINY
 from boosting import LazyBregman, boosting_plan, certificates
 from learners import LazyBoostClassifier, Numeric, PrivateOneRule, Schema
-from learners.base.defaults import Settings, lazy_boost_settings
+from learners.base.defaults import BoostingSettings, lazy_boost_settings
 from learners.base.table_classifier import Rule
 from mechanisms import SecureNoise
 from proofs_tests.support.ledgers.settled import settled
@@ -119,7 +119,7 @@ def test_defaults_are_functions_of_public_numbers_and_are_told() -> None:
     other = LazyBoostClassifier(1.0, 1e-6, random_state=0).fit(1 - X, 1 - y)
     assert other.settings_ == model.settings_
     given = LazyBoostClassifier(1.0, 1e-6, rounds=7, density=0.5, random_state=0).fit(X, y).settings_
-    assert given == Settings(7, 0.5, 0.5)
+    assert given == BoostingSettings(7, 0.5, 0.5)
 
 
 @pytest.mark.parametrize("splits", [0, 1, 3])

@@ -16,7 +16,7 @@ from learners.base.selection_rules import Selection
 from learners.encoding.encoder import EncodedSample, Layout
 from learners.tables.schema import Boolean, Categorical, Numeric, Schema
 from learners.votes import top_down
-from learners.votes.binary_trees import Split, Tree
+from learners.votes.binary_trees import LeafSplit, Tree
 from learners.votes.majority_vote import VoteModel
 from learners.votes.one_rules import one_rules
 from learners.votes.top_down import Criterion, Leaf, OpenLeaves, PrivateTopDown, WeightedTree, open_leaves
@@ -48,7 +48,7 @@ def holds(record: Record, feature: int) -> bool:
     return [job == 0, job == 1, job == 2, age >= 1, age >= 2, age >= 3, x == 1][feature]
 
 
-def reaches(record: Record, splits: tuple[Split, ...]) -> int:
+def reaches(record: Record, splits: tuple[LeafSplit, ...]) -> int:
     """A record's leaf, split by split."""
     leaf = 0
     for number, split in enumerate(splits, 1):
@@ -58,9 +58,9 @@ def reaches(record: Record, splits: tuple[Split, ...]) -> int:
 
 
 @st.composite
-def paths(draw: st.DrawFn, largest: int = 5) -> tuple[Split, ...]:
+def paths(draw: st.DrawFn, largest: int = 5) -> tuple[LeafSplit, ...]:
     size = draw(st.integers(0, largest))
-    return tuple(Split(draw(st.integers(0, number)), draw(st.integers(0, D - 1))) for number in range(size))
+    return tuple(LeafSplit(draw(st.integers(0, number)), draw(st.integers(0, D - 1))) for number in range(size))
 
 
 def weighted(table: list[Record], history: list[int], booster: LazyBregman) -> Reweighted[EncodedSample]:
@@ -70,14 +70,16 @@ def weighted(table: list[Record], history: list[int], booster: LazyBregman) -> R
     return state
 
 
-def grown(data: Reweighted[EncodedSample], splits: tuple[Split, ...]) -> WeightedTree:
+def grown(data: Reweighted[EncodedSample], splits: tuple[LeafSplit, ...]) -> WeightedTree:
     tree = WeightedTree.planted(data)
     for split in splits:
         tree = tree.after(split)
     return tree
 
 
-def slow_cells(table: list[Record], shares: list[float], splits: tuple[Split, ...]) -> tuple[FloatArray, FloatArray]:
+def slow_cells(
+    table: list[Record], shares: list[float], splits: tuple[LeafSplit, ...]
+) -> tuple[FloatArray, FloatArray]:
     """Label weights per leaf, and per leaf and feature, record by record."""
     leaf, inside = np.zeros((len(splits) + 1, 2)), np.zeros((len(splits) + 1, D, 2))
     for record, share in zip(table, shares, strict=True):
@@ -93,7 +95,7 @@ def slow_cells(table: list[Record], shares: list[float], splits: tuple[Split, ..
 
 @given(records, st.lists(st.integers(0, 2 * D + 1), max_size=4), paths())
 def test_cells_are_the_weights_that_slow_sums_give(
-    table: list[Record], history: list[int], splits: tuple[Split, ...]
+    table: list[Record], history: list[int], splits: tuple[LeafSplit, ...]
 ) -> None:
     data = weighted(table, history, LazyBregman(0.4, 0.3))
     tree = grown(data, splits)
@@ -108,7 +110,9 @@ def test_cells_are_the_weights_that_slow_sums_give(
 
 
 @given(records, st.lists(st.integers(0, 2 * D + 1), max_size=4), paths())
-def test_sums_by_subtraction_are_the_sums(table: list[Record], history: list[int], splits: tuple[Split, ...]) -> None:
+def test_sums_by_subtraction_are_the_sums(
+    table: list[Record], history: list[int], splits: tuple[LeafSplit, ...]
+) -> None:
     tree = grown(weighted(table, history, LazyBregman(0.4, 0.3)), splits)
     for leaf in tree.leaves:
         counted = Leaf(leaf.data, leaf.path)
@@ -123,7 +127,7 @@ def test_rounding_head_room_covers_a_thousand_rounds() -> None:
     rng = np.random.default_rng(0)
     table = [tuple(row) for row in rng.integers(0, (3, 4, 2, 2), (400, 4)).tolist()]
     data = weighted(table, rng.integers(0, 2 * D + 2, 1000).tolist(), LazyBregman(0.3, 0.05))
-    splits = (Split(0, 1), Split(0, 4), Split(1, 6))
+    splits = (LeafSplit(0, 1), LeafSplit(0, 4), LeafSplit(1, 6))
     view = OpenLeaves(grown(data, splits), (0, 1, 2, 3))
     mass = Fraction(0.3) * 400
     leaf = [[Fraction(0)] * 2 for _ in range(4)]
@@ -180,7 +184,7 @@ def test_without_noise_it_is_greedy_top_down(
     assert all(label == np.sign(gap) for label, gap in zip(tree.labels, gaps.tolist(), strict=True) if abs(gap) > 1e-9)
 
 
-def depths(splits: tuple[Split, ...]) -> list[int]:
+def depths(splits: tuple[LeafSplit, ...]) -> list[int]:
     """Splits above each leaf, by walking up: a leaf's number was used by every split that it is below."""
     found = []
     for leaf in range(len(splits) + 1):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from learners.encoding.encoder import EncodedSample
 from learners.tables.schema import Boolean, Categorical, Label, Numeric, Schema
-from learners.votes.binary_trees import Split, Tree
+from learners.votes.binary_trees import LeafSplit, Tree
 from learners.votes.majority_vote import Vote, VoteModel
 
 SCHEMA = Schema(
@@ -24,14 +24,14 @@ MODEL = VoteModel(SCHEMA, ())
 D = MODEL.layout.d
 SMITH, OVER_SIX, MEMBER = 1, 5, 6
 
-TREE = Tree((Split(0, SMITH), Split(0, OVER_SIX), Split(1, MEMBER)), (-1, 1, 1, -1))
+TREE = Tree((LeafSplit(0, SMITH), LeafSplit(0, OVER_SIX), LeafSplit(1, MEMBER)), (-1, 1, 1, -1))
 """smith? no: over six? (no: −1, yes: +1), yes: member? (no: +1, yes: −1)."""
 
 
 @st.composite
 def trees(draw: st.DrawFn, largest: int = 6) -> Tree:
     size = draw(st.integers(0, largest))
-    splits = tuple(Split(draw(st.integers(0, number)), draw(st.integers(0, D - 1))) for number in range(size))
+    splits = tuple(LeafSplit(draw(st.integers(0, number)), draw(st.integers(0, D - 1))) for number in range(size))
     return Tree(splits, tuple(draw(st.sampled_from((-1, 1))) for _ in range(size + 1)))
 
 
@@ -95,7 +95,7 @@ def test_text_reads_from_the_root_down() -> None:
 
 
 def test_the_table_counts_the_splits_that_ask_for_a_feature() -> None:
-    again = Tree((Split(0, MEMBER), Split(0, MEMBER)), (1, 1, 1))
+    again = Tree((LeafSplit(0, MEMBER), LeafSplit(0, MEMBER)), (1, 1, 1))
     assert VoteModel(SCHEMA, [TREE, again]).table() == [
         Vote(3, "member", "1"),
         Vote(1, "age", ">= 6"),
@@ -154,8 +154,8 @@ def test_a_malformed_model_is_refused(record: dict[str, object]) -> None:
 
 
 def test_a_tree_that_contradicts_itself_is_refused_at_birth() -> None:
-    for splits, labels in [((), (1, 1)), ((), (2,)), ((Split(1, 0),), (1, 1)), ((Split(0, -1),), (1, 1))]:
+    for splits, labels in [((), (1, 1)), ((), (2,)), ((LeafSplit(1, 0),), (1, 1)), ((LeafSplit(0, -1),), (1, 1))]:
         with pytest.raises(ValueError, match=r"expected|does not fit"):
             Tree(splits, labels)
     with pytest.raises(ValueError, match="does not fit a schema of 7 features"):
-        VoteModel(SCHEMA, [Tree((Split(0, 7),), (1, 1))])
+        VoteModel(SCHEMA, [Tree((LeafSplit(0, 7),), (1, 1))])

@@ -30,7 +30,7 @@ from learners import (
     RandomFeatureClassifier,
     Schema,
 )
-from learners.blocks.block_tables import Part
+from learners.blocks.block_tables import TableBlock
 from learners.blocks.parquet_table import ParquetTable
 from mechanisms.core.rows import Block, MemoryRows, Rows, Sums
 
@@ -167,9 +167,9 @@ class WatchedTable:
         """See `BlockTable`."""
         return {str(name): () for name in self.frame.columns if name != y}
 
-    def block_rows(self, y: object) -> Rows[Part]:
+    def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`."""
         ends = np.cumsum([*self.sizes, len(self.frame) - sum(self.sizes)]).tolist()
         parts = [self.frame.iloc[start:end] for start, end in itertools.pairwise([0, *ends])]
-        tables = [Part(part.drop(columns=[y]), part[y]) for part in parts]
+        tables = [TableBlock(part.drop(columns=[y]), part[y]) for part in parts]
         return WatchedRows(MemoryRows.parts(tables, [len(part) for part in parts]), self.visits)
