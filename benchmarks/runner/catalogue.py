@@ -13,12 +13,14 @@ DOMAINS: Final = tuple(name for name in OFFERED if name not in PAPER)
 CATALOGUE: Final = (
     Benchmark(
         "boosted-trees",
+        "boosted_trees",
         "The tables and figures of 001 (boosted 1-Rules and trees), the recommended learner, and what others reach.",
         "Adult, Cod-RNA, Mushroom.",
         10,
         PAPER,
     ),
     Benchmark(
+        "halfspaces",
         "halfspaces",
         "003: error against records, margin, ε, flipped labels and dimension, beside what theory promises.",
         "made-up points with a margin; Adult, Cod-RNA, Mushroom.",
@@ -27,6 +29,7 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "rados",
+        "rados",
         "000: its tables, the honest cost of its DP-FEAT, noise on rados and on edges, hardness, speed.",
         "twelve UCI domains, Adult, Mushroom.",
         10,
@@ -34,6 +37,7 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "random-features",
+        "random_features",
         "004: its tables and figures, what its noise really costs, and solvers at a true ε.",
         "medical costs, wine quality.",
         10,
@@ -41,6 +45,7 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "fairness",
+        "random_features",
         "004, Table 2 and excess risk by group, with and without the noise that makes them.",
         "medical costs, wine quality.",
         3,
@@ -48,18 +53,21 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "ledger",
+        "ledgers",
         "Throughput, latency, growth and verification of the books, in memory, on SQLite and on PostgreSQL.",
         "none.",
         8,
     ),
     Benchmark(
         "verification-kit",
+        "kit",
         "What the kit detects: mutants killed, the smallest miscalibration by samples, and the time it takes.",
         "none.",
         5,
     ),
     Benchmark(
         "records-alone",
+        "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",
         "Adult; made-up tables.",
         3,
@@ -67,11 +75,13 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "composition",
+        "prices",
         "ε at δ under every rule of composition against the number of rounds, beside dp-accounting's PLD.",
         "none.",
         2,
     ),
     Benchmark(
+        "peers",
         "peers",
         "Ours beside diffprivlib, interpret's DP-EBM, OpenDP and dp-accounting, side by side in one run.",
         "Adult, Cod-RNA, Mushroom.",
@@ -80,6 +90,7 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "speed",
+        "speed",
         "The hot paths against the bound of the machine, 100 rounds on Adult beside peers, and 10^7 records.",
         "Adult; made-up codes.",
         4,
@@ -87,6 +98,7 @@ CATALOGUE: Final = (
     ),
     Benchmark(
         "blocks",
+        "speed",
         "10^8 records from Parquet in bounded memory, what moves with Dask, and models that are the same everywhere.",
         "made-up codes; breast cancer.",
         5,

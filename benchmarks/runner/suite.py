@@ -1,6 +1,6 @@
 """The one shape of all benchmarks: a module whose `parts` says what there is to measure, one after the other.
 
-A module is `benchmarks.NAME` with "_" for "-", its first docstring line says what it reproduces, and
+A module is `benchmarks.FOLDER.NAME` with "_" for "-", its first docstring line says what it reproduces, and
 
     def parts(setting: Setting) -> list[Part]
 
@@ -50,11 +50,12 @@ class Part:
 class Benchmark:
     """An entry of the front page.
 
-    reproduces, data: in words.  sets: the folders of the data sets that it reads, for OpenML.  minutes: of a full run,
+    folder: its module's, in `benchmarks`.  reproduces, data: in words.  sets: the folders of the data sets that it reads, for OpenML.  minutes: of a full run,
     on two idle cores.
     """
 
     name: str
+    folder: str
     reproduces: str
     data: str
     minutes: float
@@ -63,4 +64,4 @@ class Benchmark:
     @property
     def module(self) -> str:
         """Where its `parts` is."""
-        return f"benchmarks.{self.name.replace('-', '_')}"
+        return f"benchmarks.{self.folder}.{self.name.replace('-', '_')}"

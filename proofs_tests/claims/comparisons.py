@@ -105,7 +105,7 @@ COMPARISONS: Final = (
         "With k partitions the two vote counts of a query move by at most k each (ℓ1 2k, range 2k), whatever "
         "teachers learn, so a verdict costs BoundedRange(2kη).",
         "holds",
-        "School.query, priced as one plan",
+        "TeachingPlan.query, priced as one plan",
         "Shares go by place, so one teacher per partition sees the record, and a flipped vote moves both counts by "
         "1, oppositely. Attained.",
         "learners/trees/test_bagging.py::test_votes_move_by_two_for_every_partition_and_no_further",

@@ -30,7 +30,7 @@ from benchmarks.runner.suite import Benchmark, Part, Setting
 from exchequer.datasets import DataNotFound
 
 QUIET = Console(quiet=True)
-TOY = Benchmark("toy-one", "Nothing.", "none.", 0.1)
+TOY = Benchmark("toy-one", "toys", "Nothing.", "none.", 0.1)
 
 CURVES = Grid(
     "error by ε",
@@ -45,7 +45,7 @@ class Toy(types.ModuleType):
     """A benchmark of three parts. seen: which of them were measured.  broken: whether the third is interrupted."""
 
     def __init__(self) -> None:
-        super().__init__("benchmarks.toy_one")
+        super().__init__("benchmarks.toys.toy_one")
         self.seen: list[str] = []
         self.broken = False
 
@@ -65,7 +65,7 @@ class Toy(types.ModuleType):
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> Toy:
     module = Toy()
-    monkeypatch.setitem(sys.modules, "benchmarks.toy_one", module)
+    monkeypatch.setitem(sys.modules, "benchmarks.toys.toy_one", module)
     return module
 
 
@@ -140,9 +140,9 @@ def test_what_is_missing_is_said_and_tried_again(
         calls.append(1)
         raise error
 
-    module = types.ModuleType("benchmarks.toy_one")
+    module = types.ModuleType("benchmarks.toys.toy_one")
     module.parts = lambda setting: [Part("one", make)]  # type: ignore[attr-defined]  # a module made here
-    monkeypatch.setitem(sys.modules, "benchmarks.toy_one", module)
+    monkeypatch.setitem(sys.modules, "benchmarks.toys.toy_one", module)
     for number in (1, 2):
         outcome = run(TOY, Setting(None, False, tmp_path), QUIET)
         assert len(calls) == number
@@ -166,9 +166,9 @@ def test_a_part_that_fails_does_not_take_the_others_along(
 
 
 def test_parts_have_names_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = types.ModuleType("benchmarks.toy_one")
+    module = types.ModuleType("benchmarks.toys.toy_one")
     module.parts = lambda setting: [Part("A b", list), Part("a-b", list)]  # type: ignore[attr-defined]  # a module
-    monkeypatch.setitem(sys.modules, "benchmarks.toy_one", module)
+    monkeypatch.setitem(sys.modules, "benchmarks.toys.toy_one", module)
     with pytest.raises(ValueError, match="two parts of one name"):
         parts_of(TOY, Setting(None, True, tmp_path))
 
