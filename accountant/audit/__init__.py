@@ -9,6 +9,11 @@ from accountant.audit.displayed_numbers import (
     rounded_up,
     spent_text,
 )
+from accountant.audit.model_claims import (
+    ModelClaim,
+    content_digest,
+    read_model_claim,
+)
 from accountant.audit.odometer import (
     Odometer,
     ReadOut,
@@ -27,6 +32,10 @@ from accountant.audit.plain_language import (
     readings,
     times,
     unit,
+)
+from accountant.audit.saved_models import (
+    ModelComparison,
+    compare_model,
 )
 from accountant.audit.separate_fits import (
     SeparateFits,
@@ -55,6 +64,8 @@ __all__ = [
     "SEVERAL",
     "UNBOUNDED",
     "Audit",
+    "ModelClaim",
+    "ModelComparison",
     "Odometer",
     "ReadOut",
     "SeparateFits",
@@ -65,6 +76,8 @@ __all__ = [
     "Verification",
     "as_approx",
     "as_property",
+    "compare_model",
+    "content_digest",
     "epsilon_at",
     "for_group",
     "from_spending",
@@ -76,6 +89,7 @@ __all__ = [
     "odometer",
     "parted",
     "percent",
+    "read_model_claim",
     "readings",
     "rounded_down",
     "rounded_up",

@@ -43,9 +43,6 @@ from learners.base.private_estimator import (
     Progress,
     RandomState,
 )
-from learners.base.saved_models import (
-    content_digest,
-)
 from learners.base.selection_rules import (
     Selection,
     choosing,
@@ -95,7 +92,6 @@ __all__ = [
     "affordable",
     "bought",
     "choosing",
-    "content_digest",
     "domain_schema",
     "flag",
     "halfspace_settings",
