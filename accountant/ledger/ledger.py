@@ -176,7 +176,7 @@ class Ledger:
     @property
     def entries(self) -> Sequence[Entry]:
         """All entries of these books, oldest first."""
-        return self._books.entries()
+        return self._books.replica.entries()
 
     @property
     def head(self) -> str:
@@ -190,7 +190,7 @@ class Ledger:
 
     def statement(self) -> Statement:
         """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
-        entries, account = self._books.at_once(self._path)
+        entries, account = self._books.replica.at_once(self._path)
         spent = self._rule.guarantee(account.drawn, self._books.state.budget)
         return state(entries, spent, self.budget, self._path)
 
@@ -223,7 +223,7 @@ class Ledger:
     @property
     def _fresh_account(self) -> Account:
         """With what other processes have charged."""
-        return self._books.account(self._path)
+        return self._books.replica.account(self._path)
 
     # --- sub-budgets ----------------------------------------------------------------------------------------
 
@@ -244,7 +244,7 @@ class Ledger:
     def sub_budget(self, name: str) -> Self:
         """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
         path = self._below(name)
-        if path not in self._books.refresh().accounts:
+        if path not in self._books.replica.refresh().accounts:
             raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
         return self._view(path)
 
@@ -272,7 +272,7 @@ class Ledger:
         Raises UnknownLabel.
         """
         path = self._below(label)
-        state = self._books.refresh()
+        state = self._books.replica.refresh()
         if not state.lists(path, payer := state.payer(path)):
             raise unknown_label(state, path, payer)
         view = self._view(self._path)
@@ -340,7 +340,7 @@ class Ledger:
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
         Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
-        self._books.same_process()
+        self._books.replica.same_process()
         self._promises(adjacency, "this plan")
         if not isinstance(mechanism, Description | None):
             raise NotSpendable("mechanism: expected what the books say of it, as in mechanism=m.description")
@@ -389,7 +389,7 @@ class Ledger:
             ) from error
 
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
-        self._books.same_process()
+        self._books.replica.same_process()
         content = unseal(data, self._books)
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
