@@ -103,7 +103,7 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "learners",
         "learners.base",
-        "allowance=budget calibration contents=saved_models defaults estimator=table_classifier "
+        "allowance=budget calibration defaults estimator=table_classifier "
         "gaussian_parts=gaussian_budget parameters paying=private_estimator selections=selection_rules "
         "separate_fits=separate_ledgers tuning",
     ),
@@ -142,8 +142,10 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
         "exchequer",
         "exchequer.commands",
         "auditing=audit_ledger books=open_ledger budgeting=spend_plan claims=installed_claims demo explain "
-        "ledger_commands overview=show_ledger payer=paying_ledger rado_commands rados train verify_model",
+        "ledger_commands overview=show_ledger payer=paying_ledger rado_commands rados train",
     ),
+    ("learners", "accountant.audit", "contents=model_claims"),
+    ("exchequer", "accountant.audit", "verify_model=saved_models"),
     ("exchequer", "exchequer.prices", "halfspace_price price rules=pricing_rules"),
     ("exchequer", "exchequer.console", "bad_input=input_errors show=output"),
 )

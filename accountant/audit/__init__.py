@@ -13,6 +13,11 @@ from accountant.audit.displayed_numbers import (
     rounded_up,
     spent_text,
 )
+from accountant.audit.model_claims import (
+    ModelClaim,
+    content_digest,
+    read_model_claim,
+)
 from accountant.audit.odometer import (
     Odometer,
     ReadOut,
@@ -31,6 +36,10 @@ from accountant.audit.plain_language import (
     readings,
     times,
     unit,
+)
+from accountant.audit.saved_models import (
+    ModelComparison,
+    compare_model,
 )
 from accountant.audit.separate_fits import (
     SeparateFits,
@@ -62,6 +71,8 @@ __all__ = [
     "READ_AT",
     "SEVERAL",
     "UNBOUNDED",
+    "ModelClaim",
+    "ModelComparison",
     "Odometer",
     "ReadOut",
     "SeparateFits",
@@ -73,6 +84,8 @@ __all__ = [
     "Verifier",
     "as_approx",
     "as_property",
+    "compare_model",
+    "content_digest",
     "epsilon_at",
     "for_group",
     "from_spending",
@@ -84,6 +97,7 @@ __all__ = [
     "odometer",
     "parted",
     "percent",
+    "read_model_claim",
     "readings",
     "rounded_down",
     "rounded_up",

@@ -1,5 +1,12 @@
 """What a ledger writes: kinds of entries, their lines, the hash chain over them, and the state that they add up to."""
 
+from accountant.entries.accounts import (
+    LONGEST_LABEL,
+    MAIN,
+    ROOT,
+    Account,
+    OpenCharge,
+)
 from accountant.entries.atomic_files import (
     whole_file,
 )
@@ -54,11 +61,6 @@ from accountant.entries.receipts import (
     receipt,
 )
 from accountant.entries.state import (
-    LONGEST_LABEL,
-    MAIN,
-    ROOT,
-    Account,
-    OpenCharge,
     State,
 )
 

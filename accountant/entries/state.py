@@ -4,12 +4,11 @@ The ledger decides by this state, and `verify` recomputes it. Amounts are exact,
 """
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple, cast
+from typing import cast
 
-import attrs
-
-from accountant.composition import NOTHING, Amount, Composition, amount_from_record, amount_record
+from accountant.composition import Amount, Composition
 from accountant.costs import Adjacency, Budget, Unbounded
+from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
 from accountant.entries.chain import canonical
 from accountant.entries.entry_kinds import (
     Allocated,
@@ -23,71 +22,6 @@ from accountant.entries.entry_kinds import (
     Returned,
     whole,
 )
-
-ROOT: Final = ""
-"""The path of the account that everything draws on."""
-
-MAIN: Final = "main"
-"""The label that says: this account itself, and none of its sub-budgets."""
-
-LONGEST_LABEL: Final = 1000
-"""Characters of a label that is announced, as of any account that is charged."""
-
-
-class OpenCharge(NamedTuple):
-    """A charge without its release. account: as in its entry.  payer: the path of the sub-budget that paid."""
-
-    account: str
-    payer: str
-    rounds: int
-    amount: Amount
-
-
-@attrs.define
-class Account:
-    """A sub-budget, or the whole budget.
-
-    ceiling: what it may draw.  drawn: what was charged to it and to accounts below it.
-    committed: what was charged to it directly, and what is set aside for accounts below; never above the ceiling.
-    parted: whether a part of it was ever set aside as a sub-budget.
-    """
-
-    path: str
-    parent: "Account | None"
-    ceiling: Amount
-    drawn: Amount = NOTHING
-    committed: Amount = NOTHING
-    closed: bool = False
-    parted: bool = False
-
-    @property
-    def left(self) -> Amount:
-        """What may still be charged to it, or set aside."""
-        return NOTHING if self.closed else self.ceiling.minus(self.committed)
-
-    def affords(self, amount: Amount) -> bool:
-        """Whether that much is left."""
-        (loss, delta), ceiling = self.committed, self.ceiling
-        return not self.closed and loss + amount[0] <= ceiling[0] and delta + amount[1] <= ceiling[1]
-
-    def draw(self, amount: Amount) -> None:
-        """Charge it here, and count it in every account above."""
-        self.committed = self.committed.plus(amount)
-        account: Account | None = self
-        while account is not None:
-            account.drawn = account.drawn.plus(amount)
-            account = account.parent
-
-    def put_back(self, amount: Amount) -> None:
-        """Undo a part of a charge. What a closed account gets back is its parent's."""
-        account: Account | None = self
-        ours = True
-        while account is not None:
-            account.drawn = account.drawn.minus(amount)
-            if ours:
-                account.committed = account.committed.minus(amount)
-            ours = ours and account.closed
-            account = account.parent
 
 
 class State:
@@ -330,26 +264,8 @@ class State:
         """
         return {
             **({"labels": list(self.labels)} if self.labels else {}),
-            "accounts": [
-                {
-                    "account": account.path,
-                    "ceiling": amount_record(account.ceiling),
-                    "closed": account.closed,
-                    "committed": amount_record(account.committed),
-                    "drawn": amount_record(account.drawn),
-                }
-                for account in self.accounts.values()
-            ],
-            "open": [
-                {
-                    "account": charge.account,
-                    "amount": amount_record(charge.amount),
-                    "number": number,
-                    "payer": charge.payer,
-                    "rounds": charge.rounds,
-                }
-                for number, charge in self.open.items()
-            ],
+            "accounts": [account.as_dict() for account in self.accounts.values()],
+            "open": [charge.as_dict(number) for number, charge in self.open.items()],
         }
 
     def says(self, state: Mapping[str, object]) -> bool:
@@ -368,26 +284,15 @@ class State:
         self.accounts = {}
         for record in cast("list[Mapping[str, object]]", checkpoint.state["accounts"]):
             path = str(record["account"])
-            self.accounts[path] = Account(
-                path,
-                self.payer(path) if path else None,
-                _amount(record["ceiling"]),
-                _amount(record["drawn"]),
-                _amount(record["committed"]),
-                record["closed"] is True,
-            )
-            if (parent := self.accounts[path].parent) is not None:
+            parent = self.payer(path) if path else None
+            self.accounts[path] = Account.from_dict(record, parent)
+            if parent is not None:
                 parent.parted = True
         self.labels = {str(label): None for label in cast("list[object]", checkpoint.state.get("labels", []))}
         if self.root.ceiling != ceiling:
             raise ValueError("the checkpoint's budget is not that of the books")
         self.open = {
-            whole(record["number"]): OpenCharge(
-                account=str(record["account"]),
-                payer=self.accounts[str(record["payer"])].path,
-                rounds=whole(record["rounds"]),
-                amount=_amount(record["amount"]),
-            )
+            whole(record["number"]): OpenCharge.from_dict(record, self.accounts)
             for record in cast("list[Mapping[str, object]]", checkpoint.state["open"])
         }
 
@@ -404,7 +309,3 @@ def _overdrawn(payer: Account) -> str:
         if payer.path
         else "it takes the total above the budget"
     )
-
-
-def _amount(value: object) -> Amount:
-    return amount_from_record(cast("Mapping[str, str]", value))

@@ -1,13 +1,28 @@
-"""Why a charge to an account was refused that nobody set aside or announced, and what was meant, perhaps."""
+"""The paths that accounts are named by; why a charge to one was refused that nobody set aside or announced.
+
+The refusal says what was meant, perhaps.
+"""
 
 import difflib
 from typing import Final
 
 from accountant.entries import MAIN, Account, State, visible
-from accountant.exceptions import UnknownLabel
+from accountant.exceptions import SubBudgetRefused, UnknownLabel
 
 NEAREST: Final = 3
 """Names that a refusal suggests."""
+
+
+def path_below(path: str, name: str) -> str:
+    """The path of a sub-budget or a label of the account at `path`. Raises SubBudgetRefused where it is no text."""
+    if not isinstance(name, str) or not name:
+        raise SubBudgetRefused(f"a sub-budget or a label is named by a text, got {name!r}")
+    return f"{path}/{name}" if path else name
+
+
+def labelled(label: str, account: str) -> str:
+    """The account of an entry that is charged under a label: "main" is the label itself."""
+    return label if account == MAIN else f"{label}/{account}"
 
 
 def unknown_label(state: State, account: str, payer: Account) -> UnknownLabel:

@@ -1,38 +1,22 @@
 """The ledger: the only place where protected data is opened, and only after the charge is in the books."""
 
-import contextlib
 import functools
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Never, Self, TypeVar
+from typing import Never, Self, TypeVar
 
-from accountant.audit import Statement, Verification, state, verify
-from accountant.composition import Amount, Composition, Plan, Price, TextbookComposition
-from accountant.costs import (
-    GDP,
-    ZCDP,
-    Adjacency,
-    ApproxDP,
-    BeyondFloats,
-    Budget,
-    Cost,
-    Description,
-    PureDP,
-    Spendable,
-    Unbounded,
-)
-from accountant.entries import MAIN, ROOT, Account, Entry, EntryStore, MemoryStore
-from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, LedgerMismatch, NotSpendable, SubBudgetRefused
-from accountant.ledger.account_names import unknown_label
+from accountant.audit import Odometer, Statement, Verification, odometer, state, verify
+from accountant.composition import Amount, Composition, Plan
+from accountant.costs import Adjacency, Budget, Description, Spendable
+from accountant.entries import MAIN, ROOT, Account, Entry, EntryStore, MemoryStore, Receipt, SigningKey, receipt
+from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, NotSpendable, SubBudgetRefused
+from accountant.ledger.account_names import labelled, path_below, unknown_label
+from accountant.ledger.amounts import amount_of_plan, amount_of_release, amount_of_share, price_text, steps_text
+from accountant.ledger.opening import open_books
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
 from accountant.ledger.writer import Bookkeeper
-
-if TYPE_CHECKING:
-    from accountant.audit import Odometer
-    from accountant.entries import Receipt, SigningKey
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -66,12 +50,12 @@ class Ledger:
         books.open_new(budget, composition, adjacency)
         self._set_up(books, ROOT, None)
 
-    def _set_up(self, books: Bookkeeper, path: str, signing_key: "SigningKey | None") -> None:
+    def _set_up(self, books: Bookkeeper, path: str, signing_key: SigningKey | None) -> None:
         self._books, self._path, self.signing_key = books, path, signing_key
         self._charged_to = path
         # Fixed when the books are opened, so that a release need not ask for them.
         self._rule, self._adjacency = books.state.rule, books.state.adjacency
-        self._one_release = functools.lru_cache(maxsize=4096)(self._price_one)
+        self._one_release = functools.lru_cache(maxsize=4096)(functools.partial(amount_of_release, self._rule))
 
     @classmethod
     def open(
@@ -82,7 +66,7 @@ class Ledger:
         composition: Composition | None = None,
         adjacency: Adjacency | None = None,
         expect_head: str | None = None,
-        signing_key: "SigningKey | None" = None,
+        signing_key: SigningKey | None = None,
     ) -> Self:
         """A durable ledger: begin one, or go on with the one that is there.
 
@@ -94,26 +78,7 @@ class Ledger:
         something else, LedgerBroken where the books do not hold together since their last checkpoint, and
         LedgerUnavailable where the database does not answer.
         """
-        from accountant.storage import SqlStore  # takes SQLAlchemy along, which ledgers in memory need not wait for
-
-        beginning = budget is not None and composition is not None and adjacency is not None
-        if budget is not None and composition is not None:
-            composition.ceiling(budget)  # refused before a file is made
-        store = SqlStore(url, "create" if beginning else "write")
-        try:
-            books = Bookkeeper(store)
-            books.resume(whole=expect_head is not None)
-            if books.state.opened is None:
-                if budget is None or composition is None or adjacency is None:
-                    raise LedgerMismatch(f"there is no ledger at {store.name}: give budget, composition and adjacency")
-                books.open_new(budget, composition, adjacency)
-            _refuse_other(books, budget, composition, adjacency)
-            # Every digest was computed anew on the way here, so one that is found is the one that was kept.
-            if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
-                raise LedgerMismatch(f"{expect_head} is nowhere in these books: they were cut off, or rolled back")
-        except BaseException:
-            store.close()
-            raise
+        books = open_books(url, budget, composition, adjacency, expect_head)
         ledger = cls.__new__(cls)
         ledger._set_up(books, ROOT, signing_key)
         return ledger
@@ -176,7 +141,7 @@ class Ledger:
     @property
     def entries(self) -> Sequence[Entry]:
         """All entries of these books, oldest first."""
-        return self._books.entries()
+        return self._books.replica.entries()
 
     @property
     def head(self) -> str:
@@ -190,23 +155,19 @@ class Ledger:
 
     def statement(self) -> Statement:
         """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
-        entries, account = self._books.at_once(self._path)
+        entries, account = self._books.replica.at_once(self._path)
         spent = self._rule.guarantee(account.drawn, self._books.state.budget)
         return state(entries, spent, self.budget, self._path)
 
-    def odometer(self) -> "Odometer":
+    def odometer(self) -> Odometer:
         """What these books come to at any δ, and by every other rule: for reading only, never to stop by."""
-        from accountant.audit import odometer
-
         return odometer(self._books.store.read())
 
-    def receipt(self, number: int, *, bought: str | None = None) -> "Receipt":
+    def receipt(self, number: int, *, bought: str | None = None) -> Receipt:
         """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry.
 
         bought: SHA-256, in hexadecimal, of what the charge was for; the signature then vouches for that, too.
         """
-        from accountant.entries import receipt
-
         entry = next(iter(self._books.store.read(number)), None) if isinstance(number, int) and number >= 0 else None
         if entry is None or entry.number != number:
             raise ValueError(f"these books have no entry {number}")
@@ -214,7 +175,7 @@ class Ledger:
 
     def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
         """Whether `reserve(plan, delta=delta)` would go through now."""
-        return self._fresh_account.affords(self._price(plan, delta)[0])
+        return self._fresh_account.affords(amount_of_plan(self._rule, plan, delta)[0])
 
     @property
     def _account(self) -> Account:
@@ -223,7 +184,7 @@ class Ledger:
     @property
     def _fresh_account(self) -> Account:
         """With what other processes have charged."""
-        return self._books.account(self._path)
+        return self._books.replica.account(self._path)
 
     # --- sub-budgets ----------------------------------------------------------------------------------------
 
@@ -235,16 +196,16 @@ class Ledger:
         share: of this budget, in (0, 1]; or a budget that its releases must keep by themselves.
         Raises SubBudgetRefused where the name is taken or less is left, and UnsupportedBudget.
         """
-        path = self._below(name)
+        path = path_below(self._path, name)
         if "/" in name or name == MAIN:
             raise SubBudgetRefused(f"a sub-budget's name is a text without '/', and not {MAIN!r}, got {name!r}")
-        self._books.allocate(path, self._share(share))
+        self._books.allocate(path, amount_of_share(self._rule, share, self._account.ceiling))
         return self._view(path)
 
     def sub_budget(self, name: str) -> Self:
         """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
-        path = self._below(name)
-        if path not in self._books.refresh().accounts:
+        path = path_below(self._path, name)
+        if path not in self._books.replica.refresh().accounts:
             raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
         return self._view(path)
 
@@ -253,7 +214,7 @@ class Ledger:
 
         Raises SubBudgetRefused where there is none, or where sub-budgets of its own are open.
         """
-        return self._books.close_account(self._below(name))
+        return self._books.close_account(path_below(self._path, name))
 
     def announce(self, label: str) -> Self:
         """Announce a label, for good: where this budget has sub-budgets, charges under it may draw on the rest of it.
@@ -261,7 +222,7 @@ class Ledger:
         label: a path, as "pilot" or "pilot/first"; "pilot" covers all below it.  Returns `labelled(label)`.
         Raises SubBudgetRefused where it is no path, or there is a sub-budget or a label of that name.
         """
-        self._books.announce(self._below(label))
+        self._books.announce(path_below(self._path, label))
         return self.labelled(label)
 
     def labelled(self, label: str) -> Self:
@@ -271,25 +232,13 @@ class Ledger:
         the rest of this budget itself pays.
         Raises UnknownLabel.
         """
-        path = self._below(label)
-        state = self._books.refresh()
+        path = path_below(self._path, label)
+        state = self._books.replica.refresh()
         if not state.lists(path, payer := state.payer(path)):
             raise unknown_label(state, path, payer)
         view = self._view(self._path)
         view._charged_to = path
         return view
-
-    def _below(self, name: str) -> str:
-        if not isinstance(name, str) or not name:
-            raise SubBudgetRefused(f"a sub-budget or a label is named by a text, got {name!r}")
-        return f"{self._path}/{name}" if self._path else name
-
-    def _share(self, share: Fraction | float | Budget) -> Amount:
-        if isinstance(share, PureDP | ApproxDP | ZCDP | GDP | Unbounded):
-            return self._rule.ceiling(share)
-        if isinstance(share, bool) or not isinstance(share, int | float | Fraction) or not 0 < share <= 1:
-            raise SubBudgetRefused(f"share: expected a part of this budget in (0, 1], or a budget, got {share!r}")
-        return self._account.ceiling.scaled(Fraction(share))
 
     def _view(self, path: str) -> Self:
         view = type(self).__new__(type(self))
@@ -340,14 +289,13 @@ class Ledger:
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
         Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
-        self._books.same_process()
+        self._books.replica.same_process()
         self._promises(adjacency, "this plan")
         if not isinstance(mechanism, Description | None):
             raise NotSpendable("mechanism: expected what the books say of it, as in mechanism=m.description")
-        amount, price = self._price(plan, delta)
-        steps = _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
+        amount, price = amount_of_plan(self._rule, plan, delta)
         announced = "null" if mechanism is None else mechanism.canonical
-        priced = "null" if price is None else _compact({"cost": price.best.as_dict(), "route": price.route})
+        steps, priced = steps_text(plan), price_text(price)
         number = self._books.charge(amount, self._label(account), announced, steps, priced, plan.rounds)
         return Reservation(
             self._books,
@@ -363,33 +311,8 @@ class Ledger:
         """The account of an entry: a path that begins with this ledger's own."""
         return labelled(self._charged_to, account) if self._charged_to else account
 
-    def _price(self, plan: Plan, delta: float) -> tuple[Amount, Price | None]:
-        if not isinstance(plan, Plan):
-            raise NotSpendable(f"reserve takes a Plan, got {type(plan).__name__}: try Plan.of(cost, rounds=...)")
-        with self._within_floats(plan):
-            if delta == 0.0:
-                return plan.amount(self._rule), None
-            price = plan.cheapest(delta)
-            return self._rule.amount(price.best), price
-
-    def _price_one(self, cost: Cost) -> tuple[Amount, str]:
-        """What one release adds up to, and its step as the books write it."""
-        with self._within_floats(cost):
-            return self._rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
-
-    @contextlib.contextmanager
-    def _within_floats(self, what: Cost | Plan) -> Iterator[None]:
-        """Name what is so dear that no number says how much."""
-        try:
-            yield
-        except BeyondFloats as error:
-            raise BeyondFloats(
-                f"{what!r:.200} comes to more {self._rule.unit} than any float holds, so no finite budget pays for it; "
-                "nothing was charged. Lower the cost or the number of rounds"
-            ) from error
-
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
-        self._books.same_process()
+        self._books.replica.same_process()
         content = unseal(data, self._books)
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
@@ -422,33 +345,6 @@ class Ledger:
 
     def __repr__(self) -> str:
         whose = f" {self._path!r}" if self._path else ""
-        spent = self._rule.guarantee(
-            self._account.drawn, self._books.state.budget
-        )  # as last read: a repr asks no database
+        drawn = self._account.drawn  # as last read: a repr asks no database
+        spent = self._rule.guarantee(drawn, self._books.state.budget)
         return f"<Ledger{whose} {self._rule.name}, {self._adjacency.name}: spent {spent} of {self.budget}>"
-
-
-def labelled(label: str, account: str) -> str:
-    """The account of an entry that is charged under a label: "main" is the label itself."""
-    return label if account == MAIN else f"{label}/{account}"
-
-
-EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
-
-
-def _refuse_other(
-    books: Bookkeeper, budget: Budget | None, composition: Composition | None, adjacency: Adjacency | None
-) -> None:
-    """Raise LedgerMismatch where the books promise something else than was asked for."""
-    state = books.state
-    asked = (("budget", budget, state.budget), ("composition", composition, state.rule))
-    for what, wanted, found in (*asked, ("adjacency", adjacency, state.adjacency)):
-        if wanted is not None and wanted != found:
-            raise LedgerMismatch(
-                f"{what}: these books were opened with {found!r}, not with {wanted!r}; it never changes. Leave it out, "
-                f"or open another ledger{EARLIER if isinstance(found, TextbookComposition) else ''}"
-            )
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -7,8 +7,9 @@ from typing import Never, Protocol, Self, TypeVar
 from accountant.composition import Amount, Plan
 from accountant.costs import KINDS, Cost, Spendable
 from accountant.exceptions import LedgerCopyRefused, NotSpendable, ReservationClosed
+from accountant.ledger.new_lines import refuse_bad_texts
 from accountant.ledger.protected_data import Protected
-from accountant.ledger.writer import Bookkeeper, refuse_bad_texts
+from accountant.ledger.writer import Bookkeeper
 
 D = TypeVar("D")
 R = TypeVar("R")

@@ -12,23 +12,17 @@ then one round trip waits for the lock, makes sure of that, appends and commits.
 
 import contextlib
 import os
-import random
-import selectors
-import sqlite3
-import time
-import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Final, Literal, Protocol, cast
+from typing import Final, cast
 
 import sqlalchemy as sa
-from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 
 from accountant.entries import GENESIS, Entry, Kind, digest_of, follows
 from accountant.exceptions import LedgerBroken, LedgerCopyRefused, LedgerMismatch, LedgerUnavailable
-from accountant.storage import sql_schema
+from accountant.storage import postgresql, sql_schema, sqlite
+from accountant.storage.access import Access, checked_url
 from accountant.storage.sql_schema import ENTRIES
 
 PATIENCE: Final = 60.0
@@ -55,8 +49,6 @@ _LOCK = sa.text(
     "coalesce(to_regclass('exchequer_entries')::oid::int, hashtext(current_schema())))"
 )
 
-Access = Literal["create", "write", "read"]
-
 Row = tuple[int, Kind, str, str]
 
 
@@ -73,8 +65,9 @@ class SqlStore:
     shared = True
 
     def __init__(self, url: str, access: Access = "write") -> None:
-        self.url = _checked_url(url)
-        self._engine = _sqlite(self.url, access) if self._embedded else _postgresql(self.url, access)
+        self.url = checked_url(url)
+        engine = sqlite.engine if self._embedded else postgresql.engine
+        self._engine = engine(self.url, access, PATIENCE)
         self._process, self._writer = os.getpid(), cast("sa.Connection | None", None)
         self._last, self._pending = (-1, GENESIS), (-1, GENESIS)
         try:
@@ -117,7 +110,7 @@ class SqlStore:
         """Work that is done while nobody else writes, whether the tables are there yet or not."""
         with self._engine.connect() as connection, connection.begin():
             if self._embedded:
-                _begin_immediate(connection)
+                sqlite.begin_immediate(connection, PATIENCE)
             else:
                 connection.execute(_LOCK)
             work(connection)
@@ -143,23 +136,23 @@ class SqlStore:
         if self._writer is None:
             self._writer = self._engine.connect()
         if not self._embedded and not self._writer.closed and not self._writer.invalidated:
-            _commit_each(self._writer, False)
+            postgresql.commit_each(self._writer, False)
         self._writer.begin()
         if self._embedded:
-            _begin_immediate(self._writer)
+            sqlite.begin_immediate(self._writer, PATIENCE)
         found = self._writer.execute(_BATCH if self._embedded else _TURN, {"start": start, "most": BATCH}).all()
         return self._writer, cast("Sequence[Row]", found)
 
     def append_next(self, number: int, kind: Kind, line: str) -> bool:
         self._same_process()
         last, before = self._last
-        if self._embedded or number != last + 1 or self._writer is None or not _quiet(self._writer):
+        if self._embedded or number != last + 1 or self._writer is None or not postgresql.quiet(self._writer):
             return False
         new = (number, digest_of(before, line))
         values = {"next": number, "before": before, "kind": kind, "line": line, "digest": new[1]}
         try:
             with self._told("write to"):
-                _commit_each(self._writer, True)
+                postgresql.commit_each(self._writer, True)
                 added = bool(self._writer.scalar(_APPEND, values))
                 self._writer.rollback()  # ends what SQLAlchemy began; on the server nothing is open
         except BaseException:  # an interrupt, say: whatever state the connection is in, the next one is new
@@ -189,7 +182,7 @@ class SqlStore:
             return
         try:
             writer.rollback()
-            if self._embedded or not (writer.invalidated or _server(writer).pgconn.transaction_status):
+            if self._embedded or not (writer.invalidated or postgresql.in_transaction(writer)):
                 self._writer = writer
         except SQLAlchemyError:
             pass
@@ -251,9 +244,7 @@ class SqlStore:
                 if "decode" not in str(error.orig):
                     raise
             # Not even text: it is read all the same, so that the one who verifies can say which entry it is.
-            raw = connection.connection.dbapi_connection
-            assert isinstance(raw, sqlite3.Connection)  # PostgreSQL keeps such bytes out
-            raw.text_factory = _any_bytes
+            sqlite.read_any_bytes(connection)  # PostgreSQL keeps such bytes out
             return cast("Sequence[Row]", connection.execute(_BATCH, place).all())
 
     def checkpoint(self) -> Entry | None:
@@ -313,127 +304,3 @@ def _hang_up(connection: sa.Connection) -> None:
     with contextlib.suppress(SQLAlchemyError):
         connection.invalidate()
         connection.close()
-
-
-class _Server(Protocol):
-    """What is needed of psycopg's connection."""
-
-    autocommit: bool
-    closed: bool
-    pgconn: "_Line"
-
-    def fileno(self) -> int:
-        """Of its socket."""
-
-
-class _Line(Protocol):
-    transaction_status: int
-
-
-def _server(connection: sa.Connection) -> _Server:
-    return cast("_Server", connection.connection.driver_connection)
-
-
-def _commit_each(connection: sa.Connection, alone: bool) -> None:
-    """Whether statements are transactions of their own. It is only set where it changes: in a transaction it cannot."""
-    if _server(connection).autocommit is not alone:
-        _server(connection).autocommit = alone
-
-
-def _quiet(connection: sa.Connection) -> bool:
-    """Whether no transaction is open and the server has nothing to say.
-
-    It might say that it hangs up, and what is written to it then is in doubt: nobody knows whether it was done.
-    """
-    if connection.invalidated or _server(connection).closed or _server(connection).pgconn.transaction_status:
-        return False
-    with selectors.DefaultSelector() as selector:
-        selector.register(_server(connection).fileno(), selectors.EVENT_READ)
-        return not selector.select(0)
-
-
-def _begin_immediate(connection: sa.Connection) -> None:
-    """Take SQLite's write lock. Its own waiting backs off to 100 ms, which starves one of many with short turns."""
-    raw = connection.connection.dbapi_connection
-    assert isinstance(raw, sqlite3.Connection)
-    deadline = time.monotonic() + PATIENCE
-    raw.execute("PRAGMA busy_timeout = 0")
-    try:
-        while True:
-            try:
-                raw.execute("BEGIN IMMEDIATE")
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise LedgerUnavailable(f"could not lock the ledger: {error}") from error
-            time.sleep(random.uniform(0.0002, 0.002))
-    finally:
-        raw.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000:.0f}")
-
-
-def _any_bytes(text: bytes) -> str:
-    return text.decode("utf-8", "surrogateescape")
-
-
-def _checked_url(url: str) -> sa.URL:
-    try:
-        parsed = sa.make_url(url)
-    except (SQLAlchemyError, ValueError, AttributeError):  # it may hold a password, so it is not repeated
-        raise ValueError("this is no URL of a ledger; try 'sqlite:///study.db'") from None
-    match parsed.get_backend_name():
-        case "sqlite":
-            if not parsed.database or parsed.database == ":memory:" or parsed.query:
-                raise ValueError(
-                    "a durable ledger needs a plain file: 'sqlite:///study.db'; without one use Ledger(...)"
-                )
-            return parsed
-        case "postgresql":
-            return parsed.set(drivername="postgresql+psycopg")
-        case other:
-            raise ValueError(f"a ledger lives in sqlite or postgresql, not in {other!r}")
-
-
-def _sqlite(url: sa.URL, access: Access) -> sa.Engine:
-    path = Path(str(url.database))
-    if access == "create" and not path.parent.is_dir():
-        raise ValueError(f"there is no folder {str(path.parent)!r} for a ledger to be in")
-    if access != "create" and not path.exists():
-        raise LedgerMismatch(f"there is no ledger at {url}: the file does not exist")
-    # What a crash left half-written is put back by whoever opens the file next; a reader that may, does so too.
-    mode = {"create": "rwc", "write": "rw", "read": "rw" if os.access(path, os.W_OK) else "ro"}[access]
-    target = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
-
-    def connect() -> sqlite3.Connection:
-        # Transactions are ours alone (isolation_level=None), and so are locks: one thread at a time uses a connection.
-        connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, timeout=PATIENCE)
-        if access == "read":
-            connection.execute("PRAGMA query_only=ON")
-        else:
-            connection.execute("PRAGMA journal_mode=TRUNCATE")
-            connection.execute("PRAGMA synchronous=FULL")
-        return connection
-
-    return sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
-
-
-def _postgresql(url: sa.URL, access: Access) -> sa.Engine:
-    try:
-        # READ COMMITTED, whatever the server prefers: what is read after the lock must be what was committed before it.
-        engine = sa.create_engine(url, isolation_level="READ COMMITTED", pool_pre_ping=True)
-    except ModuleNotFoundError as error:
-        raise ValueError("a ledger in PostgreSQL needs psycopg: pip install 'exchequer[postgresql]'") from error
-
-    @sa.event.listens_for(engine, "connect")
-    def durable(connection: DBAPIConnection, record: object) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"SET lock_timeout = {PATIENCE * 1000:.0f}")
-        cursor.execute("SET default_transaction_isolation = 'read committed'")  # also of statements that stand alone
-        cursor.execute(
-            "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-        )
-        if access == "read":
-            cursor.execute("SET default_transaction_read_only = on")
-        cursor.close()
-        connection.commit()
-
-    return engine

@@ -13,12 +13,19 @@ import attrs
 import click
 
 from accountant import Entry, Unbounded
-from accountant.audit import Verdict, Verification, in_symbols, verify
+from accountant.audit import (
+    ModelComparison,
+    Verdict,
+    Verification,
+    compare_model,
+    in_symbols,
+    read_model_claim,
+    verify,
+)
 from accountant.audit.report import ClaimText, report
 from accountant.entries import Opened, PublicKey, read, whole_file, write_export
 from exchequer.commands.installed_claims import GROUP, known_claims
 from exchequer.commands.open_ledger import Books, reading, told
-from exchequer.commands.verify_model import Comparison, compare, read_claim
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
 
@@ -207,12 +214,12 @@ def _counted(books: Books, progress: Callable[[int], None]) -> Iterator[Entry]:
 
 def verify_model(model: Path, location: str, public_key: Path | None, *, as_json: bool) -> int:
     """Compare what a model says about its cost with the books; the exit code."""
-    claim = read_claim(model)
+    claim = read_model_claim(model)
     failures: list[str] = []
     try:
         key = None if public_key is None else PublicKey.load(public_key)
         with reading(location) as books, output.entries_bar("reading", len(books)) as progress:
-            found = compare(claim, told(books, failures), public_key=key, progress=progress)
+            found = compare_model(claim, told(books, failures), public_key=key, progress=progress)
     except ImportError as error:
         raise ValueError(str(error)) from error
     found = attrs.evolve(found, errors=(*failures, *found.errors))
@@ -223,7 +230,7 @@ def verify_model(model: Path, location: str, public_key: Path | None, *, as_json
     return CODES[found.result.verdict]
 
 
-def _comparison(found: Comparison) -> dict[str, object]:
+def _comparison(found: ModelComparison) -> dict[str, object]:
     costs = {"fit": found.fit, "spent": found.spent, "budget": found.budget}
     return {
         "sound": found.sound,
@@ -239,7 +246,7 @@ def _comparison(found: Comparison) -> dict[str, object]:
     }
 
 
-def _print_comparison(found: Comparison, model: Path, name: str) -> None:
+def _print_comparison(found: ModelComparison, model: Path, name: str) -> None:
     verdict = found.result.verdict
     output.title(f"{model}: {CONFIRMED[verdict]}, {name}", COLOURS[verdict])
     costs = (("its charges cost", found.fit), ("the ledger spent", found.spent), ("of its budget", found.budget))

@@ -42,9 +42,6 @@ from learners.base.private_estimator import (
     Progress,
     RandomState,
 )
-from learners.base.saved_models import (
-    content_digest,
-)
 from learners.base.selection_rules import (
     Selection,
     choosing,
@@ -94,7 +91,6 @@ __all__ = [
     "affordable",
     "affordable_mu",
     "choosing",
-    "content_digest",
     "domain_schema",
     "flag",
     "halfspace_settings",

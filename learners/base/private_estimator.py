@@ -24,11 +24,11 @@ from accountant import (
     ReplaceOne,
     Statement,
 )
+from accountant.audit import content_digest
 from accountant.costs import positive, probability_below_one
 from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import Allowance
-from learners.base.saved_models import content_digest
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import Table, class_array
 from mechanisms.randomness import NoiseSource, noise_source

@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from accountant import Ledger, Plan, PureDP, ReplaceOne
 from accountant.entries.chain import digest_of
-from accountant.storage.sql_store import Access, SqlStore
+from accountant.storage.access import Access
+from accountant.storage.sql_store import SqlStore
 from exchequer.commands import installed_claims
 from exchequer.commands.open_ledger import without_password
 from exchequer.console import output

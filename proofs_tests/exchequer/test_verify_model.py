@@ -24,12 +24,12 @@ from accountant import (
     ReplaceOne,
 )
 from accountant import ZCDPComposition as ZCDP
+from accountant.audit.model_claims import ALONE, content_digest, read_model_claim
+from accountant.audit.saved_models import ModelComparison, compare_model
 from accountant.entries.chain import GENESIS, canonical, digest_of
 from accountant.entries.export import read_export, write_export
 from accountant.entries.receipts import Receipt, SigningKey
-from exchequer.commands.verify_model import ALONE, Comparison, compare, read_claim
 from learners.base.private_estimator import PayingEstimator
-from learners.base.saved_models import content_digest
 from mechanisms import SeededNoise
 from proofs_tests.support.learners.paid_models import LEARNERS, X, Y, books, build
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -47,9 +47,11 @@ def saved(ledger: Ledger, folder: Path, name: str = "lazy boost", **given: objec
 
 def verdict(
     record: Mapping[str, object], entries: tuple[Entry, ...], folder: Path, key: SigningKey | None = None
-) -> Comparison:
+) -> ModelComparison:
     (folder / "claim.json").write_text(json.dumps(record))
-    return compare(read_claim(folder / "claim.json"), iter(entries), public_key=None if key is None else key.public)
+    return compare_model(
+        read_model_claim(folder / "claim.json"), iter(entries), public_key=None if key is None else key.public
+    )
 
 
 @pytest.fixture(scope="module")
@@ -134,14 +136,14 @@ def test_models_that_were_fitted_at_the_same_time_are_sound(durable: bool, tmp_p
     with ledger, ThreadPoolExecutor(4) as pool:
         places = list(pool.map(fit, range(24)))
         entries = tuple(ledger.entries)
-    assert [compare(read_claim(place), entries).errors for place in places] == [()] * 24
+    assert [compare_model(read_model_claim(place), entries).errors for place in places] == [()] * 24
 
 
 def test_progress_is_told(study: Study) -> None:
     record, entries, _, folder = study
     (folder / "claim.json").write_text(json.dumps(record))
     told: list[int] = []
-    compare(read_claim(folder / "claim.json"), entries, progress=told.append)
+    compare_model(read_model_claim(folder / "claim.json"), entries, progress=told.append)
     assert told == [len(entries)]
 
 
@@ -345,7 +347,7 @@ def test_a_charge_that_nothing_was_released_for_carries_no_model(study: Study) -
 def test_a_model_of_books_of_its_own_stands_alone(study: Study, tmp_path: Path) -> None:
     _, entries, _, _ = study
     build("lazy boost").fit(X, Y).save(tmp_path / "model.json")
-    result = compare(read_claim(tmp_path / "model.json"), entries)
+    result = compare_model(read_model_claim(tmp_path / "model.json"), entries)
     assert result.errors[0] == ALONE
     assert not result.compared
     assert result.fit is None
@@ -454,7 +456,7 @@ NO_MODELS: dict[str, Callable[[File], object]] = {
 def test_a_file_that_is_no_model_is_refused_by_name(study: Study, fault: str, tmp_path: Path) -> None:
     (tmp_path / "claim.json").write_text(json.dumps(NO_MODELS[fault](study[0])))
     with pytest.raises(ValueError, match=r"claim\.json: "):
-        read_claim(tmp_path / "claim.json")
+        read_model_claim(tmp_path / "claim.json")
 
 
 @given(content=st.binary(max_size=60) | st.just(b"[" * 10**5) | st.just(b"9" * 10**5))
@@ -462,13 +464,13 @@ def test_no_content_is_more_than_a_clear_refusal(content: bytes, study: Study) -
     place = study[3] / "hostile.json"
     place.write_bytes(content)
     with pytest.raises(ValueError, match=r"hostile\.json: "):
-        read_claim(place)
+        read_model_claim(place)
 
 
 def test_receipts_of_the_file_are_those_of_the_model(study: Study) -> None:
     record, entries, ledger, folder = study
     (folder / "claim.json").write_text(json.dumps(record))
-    claim = read_claim(folder / "claim.json")
+    claim = read_model_claim(folder / "claim.json")
     assert claim.receipts == tuple(Receipt.from_dict(each) for each in record["receipts"])
     assert (claim.learner, claim.path, claim.account) == ("LazyBoostClassifier", "", "LazyBoostClassifier")
     bit = RandomizedResponse(0.5)

@@ -69,7 +69,7 @@ def test_postgresql_refuses_changes(spent: str, statement: str) -> None:
 
 TAMPERING = {
     "a cost": "UPDATE exchequer_entries SET line = replace(line, '0.0625', '0.0375') WHERE number = 3",
-    "a digest": "UPDATE exchequer_entries SET digest = replace(digest, '1', '2') WHERE number = 3",
+    "a digest": "UPDATE exchequer_entries SET digest = substr(digest, 2) || substr(digest, 1, 1) WHERE number = 3",
     "a kind": "UPDATE exchequer_entries SET kind = 'released' WHERE number = 3",
     "a lost entry": "DELETE FROM exchequer_entries WHERE number = 3",
     "a lost beginning": "DELETE FROM exchequer_entries WHERE number = 0",

@@ -171,7 +171,7 @@ def test_an_interrupt_between_the_store_and_the_state_forgets_nothing(
         owner = (
             ("accountant.entries.state.State", "charge")
             if place == "charge"
-            else ("accountant.ledger.writer.Bookkeeper", "_wrote")
+            else ("accountant.ledger.replica.Replica", "wrote")
         )
         patch.setattr(".".join(owner), interrupt)
         with pytest.raises(broken):

@@ -7,7 +7,6 @@ import pytest
 import sqlalchemy as sa
 
 from accountant import LedgerUnavailable, Plan, PureDP, ReplaceOne
-from accountant.storage import sql_store
 from accountant.storage.sql_store import SqlStore
 from benchmarks.ledgers.postgres import OTHERS
 from proofs_tests.support.ledgers.durable import SIXTEENTH, Telling, behind_its_back, opened, sound, spend
@@ -111,7 +110,7 @@ def test_a_connection_that_is_lost_in_the_one_round_trip(url: str, monkeypatch: 
     with opened(url) as ledger:
         spend(ledger)
         with monkeypatch.context() as patched:
-            patched.setattr(sql_store, "_quiet", quiet)
+            patched.setattr("accountant.storage.postgresql.quiet", quiet)
             with pytest.raises(LedgerUnavailable, match="could not write to the ledger"):
                 spend(ledger)
         assert eventually(lambda: ledger.spent) == PureDP(1 / 16)

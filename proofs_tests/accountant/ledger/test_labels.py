@@ -197,7 +197,7 @@ def test_a_checkpoint_keeps_labels_and_without_any_is_what_it_was(
         assert json.loads(ledger.entries[-1].line)["state"]["labels"] == ["pilot"]
     monkeypatch.setattr(writer, "BELIEVED_FROM", 0)
     with Ledger.open(url) as ledger:
-        assert ledger._books._base is not None, "it was resumed"
+        assert ledger._books.replica._start is not None, "it was resumed"
         charges(ledger, "pilot")[0]()
         with pytest.raises(UnknownLabel):
             charges(ledger, "pliot")[0]()

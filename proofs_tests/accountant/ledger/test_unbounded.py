@@ -39,7 +39,9 @@ from accountant import (
     UnsupportedCost,
     ZCDPComposition,
 )
+from accountant.audit.model_claims import ModelClaim
 from accountant.audit.plain_language import as_approx, readings
+from accountant.audit.saved_models import compare_model
 from accountant.audit.second_opinion import second_opinion
 from accountant.audit.second_opinion.peer_totals import Parts
 from accountant.audit.statement import UNBOUNDED, Statement
@@ -50,7 +52,6 @@ from accountant.entries.chain import GENESIS, digest_of
 from accountant.entries.entry_kinds import Charged, Checkpoint, read
 from accountant.entries.export import read_export, write_export
 from accountant.entries.state import State
-from exchequer.commands.verify_model import Claim, compare
 from exchequer.prices import pricing_rules
 from mechanisms.selection.private_selection import selection_cost
 from mechanisms.selection.stopping import PoissonStopping
@@ -355,8 +356,8 @@ def test_a_model_that_these_books_paid_for_is_not_confirmed() -> None:
     ledger = open_ledger()
     ledger.release(RandomizedResponse(0.5), ledger.protect(True), account="Learner")
     written = json.loads(json.dumps(ledger.statement().as_dict()))
-    claim = Claim("Learner", PureDP(0.5), "0" * 64, written, (ledger.receipt(1),))
-    found = compare(claim, ledger.entries)
+    claim = ModelClaim("Learner", PureDP(0.5), "0" * 64, written, (ledger.receipt(1),))
+    found = compare_model(claim, ledger.entries)
     assert [error for error in found.errors if "promise nothing" in error] == list(found.errors)
     assert found.errors
     assert (found.fit, found.spent) == (Unbounded(), Unbounded())

@@ -1,4 +1,4 @@
-"""`exchequer verify-model`: whether what a saved model says about its cost is what the books say.
+"""Whether what a saved model says about its cost is what the books say.
 
 A model's file names the entries that its fit was charged with (its receipts) and holds the statement of the books as
 they were then. Both are compared with books that somebody else kept. That this model, and not another one, is what
@@ -7,101 +7,39 @@ those charges bought is not in the books: a receipt names the digest of the mode
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import Final, cast
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 import attrs
 
-from accountant import (
-    ApproxDP,
-    Budget,
-    Composition,
+from accountant.audit.model_claims import SHOWN, ModelClaim
+from accountant.audit.statement import Statement
+from accountant.audit.statement import state as statement_of
+from accountant.audit.verification import Verification, verify
+from accountant.composition import NOTHING, Amount, Composition, UnsupportedBudget, UnsupportedCost
+from accountant.costs import ApproxDP, Budget, PureDP, Unbounded
+from accountant.entries import (
+    BadReceipt,
+    Charged,
     Entry,
-    PureDP,
-    Statement,
-    Unbounded,
-    UnsupportedBudget,
-    UnsupportedCost,
+    Opened,
+    PublicKey,
+    Receipt,
+    Record,
+    Released,
+    Returned,
+    State,
+    read,
 )
-from accountant.audit import UNBOUNDED, Verification, verify
-from accountant.audit import state as statement_of
-from accountant.composition import NOTHING, Amount
-from accountant.costs import positive, probability_below_one
-from accountant.entries import BadReceipt, Charged, Opened, PublicKey, Receipt, Record, Released, Returned, State, read
-from learners.base import content_digest
-
-SHOWN: Final = 300
-"""Characters of a value that a finding quotes."""
-
-ALONE: Final = (
-    "its claim stands alone, there is nothing to compare: the file names no entry of any books. Either the model was "
-    "fitted with books of its own, which ended with that fit, or its receipts were taken out"
-)
-
-LEARNT: Final = (
-    "its claim stands alone: it was learnt from rados, which were paid for, and costs nothing itself. Verify the file "
-    "of the rados instead, and learn from it again: `exchequer rados fit` gives the same model, of the release {}"
-)
-
-NOTHING_PROMISED: Final = "it promises nothing, and says so: it was made without protection, and without any books"
 
 SIMULATED: Final = "some noise in these books was simulated, and the statement says so: it promises nothing"
-
-DIGITS: Final = 64
-"""Of a digest; files may say anything."""
 
 NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading entries that do not hold together may raise."""
 
 
 @attrs.frozen
-class Claim:
-    """What a model's file says about its cost.
-
-    target: what its fit was to cost at most.  statement: as it stands in the file.
-    content: the digest of the model, target included, which its receipts should be for.
-    rados: the digest of the release that it was learnt from, None where there was none.
-    """
-
-    learner: str
-    target: PureDP | ApproxDP
-    content: str
-    statement: Mapping[str, object]
-    receipts: tuple[Receipt, ...]
-    rados: str | None = None
-
-    @property
-    def head(self) -> str:
-        """The newest entry of the books when the statement was made."""
-        return str(self.statement.get("head"))
-
-    @property
-    def promises(self) -> bool:
-        """Whether it promises anything."""
-        return self.statement.get("spent") != UNBOUNDED
-
-    @property
-    def alone(self) -> str:
-        """Why there is nothing to compare."""
-        if not self.promises:
-            return NOTHING_PROMISED
-        return ALONE if self.rados is None else LEARNT.format(self.rados[:DIGITS])
-
-    @property
-    def path(self) -> str:
-        """The sub-budget or label that it was fitted on, "" for neither: its account ends in the learner's name."""
-        account = self.receipts[0].account if self.receipts else ""
-        return account.removesuffix(f"/{self.learner}") if account != self.learner else ""
-
-    @property
-    def account(self) -> str:
-        """What its charges must have been charged to."""
-        return f"{self.path}/{self.learner}" if self.path else self.learner
-
-
-@attrs.frozen
-class Comparison:
+class ModelComparison:
     """What came out.
 
     errors: where the file and the books disagree, or the books with themselves.  notes: what to know all the same.
@@ -134,41 +72,13 @@ class Comparison:
         return not self.errors
 
 
-def read_claim(path: str | Path) -> Claim:
-    """A model's claim. Raises ValueError naming the file and what is wrong with it, or OSError."""
-    try:
-        return _claim(json.loads(Path(path).read_text(encoding="utf-8")))
-    except RecursionError:
-        raise ValueError(f"{path}: nested too deeply") from None
-    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
-        what = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-        raise ValueError(f"{path}: {what[:SHOWN]}") from error
-
-
-def _claim(record: object) -> Claim:
-    if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
-        raise ValueError("not an exchequer model of version 1")
-    learner, statement, receipts = record["learner"], record["statement"], record.get("receipts", [])
-    if not isinstance(learner, str) or not isinstance(statement, dict) or not isinstance(receipts, list):
-        raise TypeError("its learner, statement or receipts are not what a model's file has there")
-    Statement.from_dict(statement)
-    parameters = cast("Mapping[str, float]", record["parameters"])
-    epsilon, delta = positive(parameters["epsilon"]), probability_below_one(parameters["delta"])
-    target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
-    content = content_digest(cast("Mapping[str, object]", record))
-    model = record["model"]
-    rados = model.get("rados") if isinstance(model, dict) else None
-    bought = tuple(Receipt.from_dict(each) for each in receipts)
-    return Claim(learner, target, content, statement, bought, None if rados is None else str(rados))
-
-
-def compare(
-    claim: Claim,
+def compare_model(
+    claim: ModelClaim,
     entries: Iterable[Entry],
     *,
     public_key: PublicKey | None = None,
     progress: Callable[[int], object] | None = None,
-) -> Comparison:
+) -> ModelComparison:
     """Compare a model's claim with the books, read once from the first entry to the last.
 
     public_key: every receipt must be signed with it. Without, unsigned receipts pass, and signatures are checked with
@@ -186,7 +96,7 @@ def compare(
     notes += [f"the books: {each}" for each in verified.notes]
     errors = [] if claim.receipts else [claim.alone]
     errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
-    return Comparison(
+    return ModelComparison(
         errors=tuple(errors),
         notes=tuple(notes),
         compared=bool(claim.receipts),
@@ -200,7 +110,7 @@ def compare(
     )
 
 
-def _all_for(claim: Claim) -> bool:
+def _all_for(claim: ModelClaim) -> bool:
     return all(each.signed and each.bought == claim.content for each in claim.receipts)
 
 
@@ -224,7 +134,7 @@ def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> 
 class _Books:
     """What is picked out of the books while they pass by, and what is wrong with the claim."""
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: ModelClaim) -> None:
         self._claim = claim
         self._wanted = {each.number for each in claim.receipts}
         self._found: dict[int, Entry] = {}

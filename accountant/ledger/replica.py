@@ -1,0 +1,249 @@
+"""The state of a ledger as this process knows it, kept in step with the store: turns, and what a turn appends.
+
+What is in the store is the truth. The state that decisions rest on is replayed from there whenever somebody else
+has appended, and after a turn that was interrupted, so nothing that was ever written can be forgotten.
+"""
+
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable, Generator, Iterable
+from typing import Final, TypeVar
+
+import attrs
+
+from accountant.entries import (
+    LATEST,
+    Account,
+    DamagedEntry,
+    Entry,
+    EntryStore,
+    Kind,
+    Record,
+    State,
+    kind_of,
+    line_of,
+    read,
+)
+from accountant.exceptions import (
+    BudgetExceeded,
+    LedgerBroken,
+    LedgerCopyRefused,
+    LedgerUnavailable,
+    NotSpendable,
+    ReservationClosed,
+    SubBudgetRefused,
+)
+from accountant.ledger.checkpoints import Start
+from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
+
+T = TypeVar("T")
+
+
+class Replica:
+    """One process's copy of what the entries in a store add up to, and its turns at that store.
+
+    store: the entries.  state: after those that are known here; inside a turn, after all of them.
+    """
+
+    def __init__(self, store: EntryStore) -> None:
+        self.store, self.state = store, State()
+        self._lock = threading.RLock()
+        self._start: Start | None = None
+        self._sure, self._why_broken = True, ""
+        self._forks = _FORKS.count
+
+    def start_at(self, start: Start) -> None:
+        """Read no entries before this checkpoint."""
+        self._start, self._sure = start, False
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def refresh(self) -> State:
+        """The state after all entries that are in the store now."""
+        if not self.store.shared and self._sure and len(self.store) == self.state.length:
+            return self.state  # the usual case in memory, where a turn would only cost time
+        self._alone(lambda: self._catch_up(self.store.newer))
+        return self.state
+
+    def account(self, path: str) -> Account:
+        """An account, with what everybody has charged to it."""
+        return self.refresh().accounts[path]
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All entries, oldest first."""
+        if self.store.shared:
+            self.same_process()
+        with self._lock:
+            return tuple(self.store.read())
+
+    def at_once(self, path: str) -> tuple[tuple[Entry, ...], Account]:
+        """All entries, and an account after exactly these: a statement must not mix two moments."""
+
+        def read_both() -> tuple[tuple[Entry, ...], Account]:
+            self._catch_up(self.store.newer)
+            entries = tuple(itertools.islice(self.store.read(), self.state.length))
+            return entries, attrs.evolve(self.state.accounts[path])
+
+        return self._alone(read_both)
+
+    # --- a turn -------------------------------------------------------------------------------------------
+
+    def in_turn(self, work: Callable[[State], T]) -> T:
+        """Work on the state with every entry in it, while nobody else may append."""
+
+        def turn() -> T:
+            try:
+                if self.store.quick and (done := self._at_first_try(work)):
+                    return done[0]
+                self._catch_up(self.store.begin)
+                return work(self.state)
+            finally:
+                try:
+                    self.store.abort()  # after a commit it does nothing; work that wrote nothing must not keep the turn
+                finally:
+                    if self.store.in_turn:  # an interrupt came first
+                        self.store.abort()
+
+        return self._alone(turn)
+
+    def _at_first_try(self, work: Callable[[State], T]) -> tuple[T] | None:
+        """Work on the state as it is known, without a turn: the store appends only where there is nothing newer.
+
+        None where there is; a refusal may be due to old news, so it counts as None as well. Then a turn decides.
+        """
+        known = self.state.length
+        if not known or not self._sure or self._why_broken:
+            return None
+        try:
+            value = work(self.state)
+        except _NOT_YET:
+            if not self._sure or self.state.length != known:
+                raise  # something may have been written
+            return None
+        return (value,) if self.state.length > known else None
+
+    def _alone(self, work: Callable[[], T]) -> T:
+        """Work while no other thread does, nor a signal handler that came in between."""
+        self.same_process()
+        if self._is_ours():
+            raise LedgerBroken("a charge is under way in this very thread; a signal handler must not spend")
+        try:
+            with self._lock:
+                return work()
+        finally:
+            if self._is_ours():  # an interrupt came just before the lock was let go
+                self._lock.release()
+
+    def _is_ours(self) -> bool:
+        return bool(self._lock._is_owned())  # type: ignore[attr-defined]  # what threading.Condition asks of it, too
+
+    def _catch_up(self, newer: Callable[[int], Iterable[Entry]]) -> None:
+        """Take in what others wrote, and what this process wrote before it was interrupted.
+
+        Until the last entry is in, the state is not sure: whatever interrupts, the next turn reads it anew.
+        """
+        if self._why_broken:
+            raise LedgerBroken(self._why_broken)
+        state = self.state if self._sure else self._started_over()
+        self._sure = False
+        entries = newer(state.length)
+        try:
+            for entry in entries:
+                _take_in(state, entry)
+        except LedgerBroken as error:
+            self._why_broken = str(error)  # for good: a later checkpoint must not hide it
+            raise
+        finally:
+            if isinstance(entries, Generator):
+                entries.close()  # it holds a connection
+        self.state, self._sure = state, True
+
+    def _started_over(self) -> State:
+        """A state as it was when these books were opened."""
+        state = State()
+        if self._start is not None:
+            state.resume(*self._start)
+        return state
+
+    # --- what a turn appends --------------------------------------------------------------------------------
+
+    def write(self, kind: Kind, line: str) -> None:
+        """Write the next entry, durably. What it says is the caller's to take into the state, before `wrote`."""
+        refuse_bad_texts(line)
+        if self.store.shared:
+            refuse_unreadable(self.state.length, kind, line)
+        self._sure = False  # until the state has it: whatever interrupts, the store tells what was written
+        if self.store.in_turn:
+            self.store.append(kind, line)
+            self.store.commit()
+        elif not self.store.append_next(self.state.length, kind, line):
+            self._sure = True
+            raise _Overtaken
+
+    def enter(self, record: Record) -> None:
+        """Write a record, and take it into the state as any reader will."""
+        state = self.state
+        number = state.length
+        self.write(kind_of(record), line_of(number, record))
+        if wrong := state.apply(number, record):
+            raise LedgerBroken(_not_holding(number, wrong[0]))
+        self._sure = True
+
+    def wrote(self, when: int) -> None:
+        """The entry is in the store, and the state has it."""
+        self.state.length, self.state.time = self.state.length + 1, when
+        self._sure = True
+
+    def now(self) -> int:
+        """Now, but never before the newest entry: hosts' clocks differ."""
+        now = max(time.time_ns(), self.state.time)
+        if now >= LATEST:
+            raise LedgerUnavailable("this machine's clock is past the year 2286; nothing was written")
+        return now
+
+    def same_process(self) -> None:
+        """Raise LedgerCopyRefused in a fork's child."""
+        if _FORKS.count != self._forks:
+            remedy = "open it again by its URL" if self.store.shared else "its budget would be spent twice"
+            raise LedgerCopyRefused(f"a fork copied this ledger into another process: {remedy}")
+
+
+class _Overtaken(Exception):
+    """Somebody else wrote first, and nothing was written here."""
+
+
+_NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused)
+"""What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
+
+
+def _take_in(state: State, entry: Entry) -> None:
+    try:
+        wrong = state.apply(entry.number, read(entry))
+    except (DamagedEntry, TypeError, ValueError, LookupError, ArithmeticError) as error:
+        wrong = [str(error)]
+    if wrong:
+        raise LedgerBroken(_not_holding(entry.number, wrong[0]))
+
+
+def _not_holding(number: int, what: str) -> str:
+    return (
+        f"the books do not hold together: entry {number}: {what}; "
+        "`exchequer ledger verify` lists everything that is wrong"
+    )
+
+
+class _Forks:
+    """How often this process is the child of a fork: a ledger made before one belongs to the parent."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        if hasattr(os, "register_at_fork"):  # where there is no fork, nothing can be copied by one
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self.count += 1
+
+
+_FORKS = _Forks()

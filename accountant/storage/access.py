@@ -1,0 +1,27 @@
+"""How a ledger's database may be named, and what may be done with it."""
+
+from typing import Literal
+
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+Access = Literal["create", "write", "read"]
+
+
+def checked_url(url: str) -> sa.URL:
+    """The URL of a ledger, parsed. Raises ValueError for any other."""
+    try:
+        parsed = sa.make_url(url)
+    except (SQLAlchemyError, ValueError, AttributeError):  # it may hold a password, so it is not repeated
+        raise ValueError("this is no URL of a ledger; try 'sqlite:///study.db'") from None
+    match parsed.get_backend_name():
+        case "sqlite":
+            if not parsed.database or parsed.database == ":memory:" or parsed.query:
+                raise ValueError(
+                    "a durable ledger needs a plain file: 'sqlite:///study.db'; without one use Ledger(...)"
+                )
+            return parsed
+        case "postgresql":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ValueError(f"a ledger lives in sqlite or postgresql, not in {other!r}")
