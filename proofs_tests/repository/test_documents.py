@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
-from learners import Label, Numeric, PrivateBoostClassifier, Schema
+from learners import Numeric, PrivateBoostClassifier, Schema
 from proofs_tests.support.programs.architecture import LAYERS, ROOT, first_sentence, page
 
 
@@ -92,7 +92,7 @@ def test_a_fit_takes_the_steps_of_the_picture_in_their_order(tmp_path: Path) -> 
     rng = np.random.default_rng(0)
     table = {"age": rng.uniform(17.0, 90.0, 60)}
     labels = np.where(table["age"] > 40.0, 1, 0)
-    schema = Schema((Numeric("age", 17.0, 90.0),), Label("rich", (0, 1)))
+    schema = Schema((Numeric("age", 17.0, 90.0),))
     url = f"sqlite:///{tmp_path}/study.db"
     with Ledger.open(url, ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne()) as ledger:
         model = PrivateBoostClassifier(0.5, 1e-6, adjacency="replace-one", sweeps=1, schema=schema, ledger=ledger)
