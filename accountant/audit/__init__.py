@@ -1,4 +1,4 @@
-"""What is read off a ledger afterwards: verification, odometer and statement.
+"""Reading a ledger: verification, the odometer and the privacy statement.
 
 The report and the second opinion are in sub-packages of their own, as they take more packages along.
 """

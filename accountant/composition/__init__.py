@@ -1,4 +1,4 @@
-"""How costs add up: rules that filter adaptive releases, theorems for plans, and loss distributions."""
+"""Composition: privacy filters for ledgers, theorems for fixed plans, and privacy loss distributions."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a release costs: neighbours, kinds of cost, the curves behind them, and how privacy arithmetic is rounded."""
+"""Privacy costs: adjacency, kinds of cost, their privacy curves, and arithmetic that rounds towards more loss."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a ledger writes: kinds of entries, their lines, the hash chain over them, and the state that they add up to."""
+"""What a ledger writes: kinds of entries, their canonical JSON, the hash chain, and the state they add up to."""
 
 from accountant.entries.accounts import (
     LONGEST_LABEL,

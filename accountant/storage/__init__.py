@@ -1,4 +1,7 @@
-"""Where a durable ledger keeps its entries: SQLite and PostgreSQL, append-only. Takes SQLAlchemy along."""
+"""Where a durable ledger keeps its entries: append-only tables in SQLite or PostgreSQL.
+
+Importing it imports SQLAlchemy, which a ledger in memory does without.
+"""
 
 from accountant.storage.sql_store import (
     SqlStore,

@@ -1,4 +1,4 @@
-"""The experiments of 001 beside ours."""
+"""The experiments of paper 001 (private boosted trees), and our learners on the same data."""
 
 from benchmarks.boosted_trees.adult import (
     encoded,

@@ -1,4 +1,4 @@
-"""Data sets of benchmarks, and the figures that papers print."""
+"""Data sets of the benchmarks, and the figures that the papers print."""
 
 from benchmarks.data import printed, splits
 from benchmarks.data.openml import (

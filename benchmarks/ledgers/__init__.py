@@ -1,4 +1,4 @@
-"""What a release, a durable charge and a verification cost, and races for the last of a budget."""
+"""What a release, a durable charge and a verification cost in time, and what concurrent writers do."""
 
 from benchmarks.ledgers.free_mechanism import (
     Nothing,

@@ -1,4 +1,4 @@
-"""Other libraries, each in an environment and a process of its own."""
+"""Other libraries on the same tasks, each in an environment and a process of its own."""
 
 from benchmarks.peers.peer_costs import (
     measured,

@@ -1,3 +1,3 @@
-"""What we charge beside exact values and lower bounds."""
+"""The ε that we charge, compared with exact values and with lower bounds."""
 
 __all__ = []

@@ -1,4 +1,4 @@
-"""The experiments of 000 beside ours."""
+"""The experiments of paper 000 (Rademacher observations), and our learner on the same data."""
 
 from benchmarks.rados import rado_speed
 

@@ -1,4 +1,4 @@
-"""The experiments of 004 beside ours."""
+"""The experiments of paper 004 (private random features), and our solvers on the same data."""
 
 from benchmarks.random_features import random_feature_speed
 

@@ -1,4 +1,4 @@
-"""How benchmarks run: parts, time, memory, reports, pictures, and the figures of the README."""
+"""How benchmarks run: parts, timing, memory, reports, plots, and the figures of the README."""
 
 from benchmarks.runner import suite
 from benchmarks.runner.catalogue import (

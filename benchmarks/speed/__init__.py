@@ -1,3 +1,3 @@
-"""The hot paths against the bound of the machine."""
+"""The time of the hot paths, compared with what the machine can do at best."""
 
 __all__ = []

@@ -1,4 +1,4 @@
-"""Learners as rows of tables: ours, without privacy, and of halfspaces."""
+"""The learners that benchmarks compare: ours, and baselines without privacy."""
 
 from benchmarks.systems.baselines import (
     best_rules,

@@ -1,4 +1,4 @@
-"""What is proved about boosting and rados, as functions with explicit constants, and what it takes to check it."""
+"""Theorems on boosting and rados as functions with explicit constants, and code that checks them."""
 
 from boosting.theory import games, generalisation, guarantees, halfspaces, label_noise, margin_samples, sample_sizes
 from boosting.theory.guarantees import (

@@ -1,3 +1,6 @@
-"""What the commands of `exchequer` do, one module for each. Each module is loaded when it is asked for."""
+"""The commands of `exchequer`, one module for each group of them.
+
+Each module is imported when it is needed.
+"""
 
 __all__: list[str] = []

@@ -1,3 +1,6 @@
-"""How the commands talk: tables, progress, and one line for bad input. Each module is loaded when it is asked for."""
+"""How the commands print: tables, progress, and one line for each error of the user.
+
+Each module is imported when it is needed.
+"""
 
 __all__: list[str] = []

@@ -1,3 +1,6 @@
-"""What a plan costs under every rule, and what learning a halfspace takes. Loaded when asked for."""
+"""What `exchequer price` computes: the cost of a plan under every rule, and sample sizes for halfspaces.
+
+Each module is imported when it is needed.
+"""
 
 __all__: list[str] = []

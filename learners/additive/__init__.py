@@ -1,4 +1,4 @@
-"""Additive models: boosted on public partitions with Gaussian noise. `PrivateBoostClassifier` is recommended."""
+"""Additive models boosted on public partitions with Gaussian noise: `PrivateBoostClassifier` is recommended."""
 
 from learners.additive.additive_model import (
     AdditiveModel,

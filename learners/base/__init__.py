@@ -1,4 +1,4 @@
-"""What all private estimators share: ledger, budget, parameters, saved models, calibration and tuning."""
+"""What all private estimators share: charging a ledger, parameters, saved models, calibration and tuning."""
 
 from learners.base.budget import (
     Allowance,

@@ -1,4 +1,4 @@
-"""Tables that no single process could hold: Dask, Parquet and arrays on disk, in blocks."""
+"""Tables larger than memory, read in blocks: Parquet files, memory-mapped arrays, Dask."""
 
 from learners.blocks.block_tables import (
     AnyTable,

@@ -1,4 +1,4 @@
-"""Records as codes or numbers, and sums over them that no order of records shows in."""
+"""Records encoded as integer codes or scaled numbers, and exact sums over them in any order."""
 
 from typing import TYPE_CHECKING
 

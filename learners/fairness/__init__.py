@@ -1,4 +1,4 @@
-"""How differently a model treats groups, measured on public data, or privately on what it was trained on."""
+"""Fairness measures by group: for public data, and private ones for the training records."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Halfspaces by boosting of centred means."""
+"""Halfspaces learnt by boosting noisy means of centred points: `HalfspaceBoostClassifier`."""
 
 from learners.halfspaces.halfspace_boost import (
     HalfspaceBoostClassifier,

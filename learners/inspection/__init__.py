@@ -1,4 +1,4 @@
-"""Fitted models as people look at them: scorecards, points, pictures and margins."""
+"""Fitted models for people to read: scorecards, plots and margins."""
 
 from learners.inspection import plots
 from learners.inspection.margins import (

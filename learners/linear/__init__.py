@@ -1,4 +1,4 @@
-"""Logistic regression by objective perturbation."""
+"""Logistic regression by objective perturbation: `DPLogisticRegression`."""
 
 from learners.linear.logistic import (
     DPLogisticRegression,

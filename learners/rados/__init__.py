@@ -1,4 +1,4 @@
-"""Rados as a data holder releases them, and the linear classifier that is learnt from them alone."""
+"""Releasing rados of a table, and the linear classifier that learns from rados alone."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Random feature models: maps, fits, their costs, and the bounds on their errors."""
+"""Linear models on random features: maps, private solvers, and bounds on their errors."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Tables of any make, read value by value: the public schema, columns, labels and classes."""
+"""Reading tables of any library value by value: the public schema, columns, labels and classes."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Forests, gradient boosting and bagging of trees."""
+"""Private forests, gradient-boosted trees and bagged trees."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Majority votes of 1-Rules and private trees, boosted by lazy Bregman re-weighting."""
+"""Majority votes of 1-Rules or of private trees, boosted by lazy Bregman re-weighting."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What a mechanism is: a query whose sensitivity is in its type, what is drawn, and the declared cost."""
+"""The types of mechanisms: queries with a sensitivity, noise with a price, and what is made of both."""
 
 from typing import TYPE_CHECKING
 

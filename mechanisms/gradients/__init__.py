@@ -1,4 +1,4 @@
-"""What learning by gradients asks of records: clipped sums, gains of splits, losses, and what their minimisers cost."""
+"""Queries for gradient-based learning: clipped gradient sums, split gains, losses, objective perturbation."""
 
 from typing import TYPE_CHECKING
 

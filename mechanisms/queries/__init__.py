@@ -1,4 +1,4 @@
-"""Queries of weighted records, of histograms and of public groups, with how far they move."""
+"""Queries over weighted records, histograms and public groups, with their proven sensitivities."""
 
 from typing import TYPE_CHECKING
 

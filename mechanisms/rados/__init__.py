@@ -1,4 +1,4 @@
-"""Rademacher observations: edge vectors, supports, the distribution of a column, and what releasing them costs."""
+"""Mechanisms on Rademacher observations (rados): edge vectors, supports, the distribution of a column."""
 
 from mechanisms.rados.column_distribution import (
     MAX_RADOS,

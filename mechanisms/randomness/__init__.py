@@ -1,4 +1,4 @@
-"""Where randomness comes from, and exact draws of a choice."""
+"""Sources of randomness, secure and seeded, and exact sampling of a private choice."""
 
 from mechanisms.randomness import choice_probabilities
 from mechanisms.randomness.sources import (

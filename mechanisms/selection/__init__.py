@@ -1,4 +1,4 @@
-"""Private choice: of candidates by noisy scores, of labels for leaves, and of whole models."""
+"""Private selection: a candidate by noisy scores, labels for leaves, hyper-parameters by random stopping."""
 
 from typing import TYPE_CHECKING
 

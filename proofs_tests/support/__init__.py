@@ -1,1 +1,1 @@
-"""What several tests share; not shipped."""
+"""Helpers that several tests share; not shipped."""

@@ -1,4 +1,4 @@
-"""The report on a ledger: one HTML file that answers an auditor's questions. `report` makes it."""
+"""The report on a ledger: one HTML file that answers an auditor's questions."""
 
 from accountant.audit.report.burn_down import moment
 from accountant.audit.report.chapters import ClaimText

@@ -1,4 +1,4 @@
-"""The same books added up by somebody else: `dp-accounting`, and each cost from its mechanism's own parameters."""
+"""A ledger's total, computed again with `dp-accounting` and from each mechanism's own parameters."""
 
 from accountant.audit.second_opinion import peer_totals
 from accountant.audit.second_opinion.opinion import READ_OUT, TOLERANCE, SecondOpinion, Total, second_opinion

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Tables and small learners that several tests use."""

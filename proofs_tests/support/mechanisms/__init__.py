@@ -1,1 +1,1 @@
-"""TODO."""
+"""Mechanisms, closed forms and neighbouring samples that several tests use."""
