@@ -91,5 +91,6 @@ PLAN: Final[Mapping[str, Subject]] = {
     "mechanisms.gradient_queries": Subject(_prices("gradient_queries")),
     "mechanisms.rado_law": Subject(_prices("rado_law")),
     "mechanisms.stopping": Subject(_prices("stopping")),
+    "mechanisms.choice_profile": Subject(_prices("choice_profile")),
     "mechanisms.tuning": Subject(_prices("tuning"), ("PrivateSelection.description", "_listed")),
 }
