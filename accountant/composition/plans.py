@@ -211,8 +211,9 @@ class Plan:
             return None
         costs = [(pair, step.rounds) for pair, step in zip(pairs, self.steps, strict=True) if pair is not None]
         first = costs[0][0]
-        kept = sum(rounds * math.log1p(-d) for (_, d), rounds in costs)
-        beyond = math.log1p(-delta) - kept
+        kept = math.fsum(rounds * math.log1p(-d) for (_, d), rounds in costs)
+        # Where the releases' own δ are nearly all of it, the difference has lost its digits.
+        beyond = math.log1p(-delta) - kept + 2.0**-50 * abs(kept)
         slack = down(-math.expm1(beyond)) if beyond < 0.0 else 0.0
         if slack <= 0.0:
             return None

@@ -50,8 +50,8 @@ class Part:
 class Benchmark:
     """An entry of the front page.
 
-    folder: its module's, in `benchmarks`.  reproduces, data: in words.  sets: the folders of the data sets that it reads, for OpenML.  minutes: of a full run,
-    on two idle cores.
+    folder: its module's, in `benchmarks`.  reproduces, data: in words.  sets: the folders of the data sets that it
+      reads, for OpenML.  minutes: of a full run, on two idle cores.
     """
 
     name: str

@@ -4,6 +4,7 @@ Both things that speak for a model are taken at the same output: how much likeli
 less likely another run is to beat it. Bounding each by its own worst, as ε_run(δ/E[K]) + tilt does, is 2 to 5 % dearer.
 """
 
+import math
 from typing import Final
 
 import attrs
@@ -90,10 +91,12 @@ def _tangents(run: RunPrivacy) -> tuple[FloatArray, FloatArray]:
 def _kinks(heights: FloatArray, moved: FloatArray) -> tuple[FloatArray, FloatArray]:
     """max over i of heights·(L − e^{−moved})⁺ as Σ weights·(L − e^shift)⁺, by the lower hull of (height, intercept).
 
-    heights: falling, shape (k,).  Rounding may leave out a line that is a few ulp of its intercept above the others;
-    `delta` moves all shifts down by far more.
+    heights: falling, above 0, shape (k,).  Rounding may leave out a line that is a few ulp of its intercept above the
+    others; `delta` moves all shifts down by far more.
     """
     hull = [(0.0, 0.0)]
+    unit = 2.0 ** math.frexp(float(heights[-1]))[1]  # in units of the smallest, lest intercepts underflow
+    heights = heights / unit
     intercepts = heights * np.exp(-moved)
     for x, y in zip(heights[::-1].tolist(), intercepts[::-1].tolist(), strict=True):
         if x <= hull[-1][0]:
@@ -104,12 +107,12 @@ def _kinks(heights: FloatArray, moved: FloatArray) -> tuple[FloatArray, FloatArr
     corners = np.array(hull)
     weights, rises = np.diff(corners[:, 0]), np.diff(corners[:, 1])
     with np.errstate(divide="ignore"):
-        return weights, np.log(rises / weights)
+        return weights * unit, np.log(rises / weights)
 
 
 def _turns_down(one: tuple[float, float], two: tuple[float, float], three: tuple[float, float]) -> bool:
-    """Whether the second corner is on or above the line through the others."""
-    return (two[1] - one[1]) * (three[0] - two[0]) >= (three[1] - two[1]) * (two[0] - one[0])
+    """Whether the second corner is on or above the line through the others; by slopes, as products would underflow."""
+    return (two[1] - one[1]) / (two[0] - one[0]) >= (three[1] - two[1]) / (three[0] - two[0])
 
 
 def _both_sides(run: RunPrivacy, losses: FloatArray) -> FloatArray:

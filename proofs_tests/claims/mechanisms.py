@@ -215,10 +215,14 @@ MECHANISMS: tuple[Claim, ...] = (
         "tightened",
         "δ(ε) <= E max over G in [0, 1] of w(G)·(L − e^{ε − r(G)})⁺, L the likelihood ratio of the worst pair of runs, "
         "w(G) = f′(1 − G), r(G) = ln w(G)/w(T(G)), T(G) the most that a neighbour makes of a chance G",
-        "Rank by key, then by a fair u in [0, 1]: G, the chance under the run's law q that a run ranks above (y, u), "
+        "A run draws a candidate and then its output, both of which are y here: the mean of (qᵢ − c·qᵢ′)⁺ over "
+        "candidates is at most the most of them. To raise is an output as well, which ranks above all. "
+        "Rank by key, then by a fair u in [0, 1], which is as good as by the order of runs, as these are alike: G, the "
+        "chance under the run's law q that a run ranks above (y, u), "
         "and G′ under its neighbour's q′ are those of one test, so G′ <= T(G), and w falls. The output y has density "
         "q(y)·E_u w(G) here and q′(y)·E_u w(G′) there, ties included, so by convexity δ(ε) <= E_u ∫ (q·w(G) − "
-        "e^ε·q′·w(T(G)))⁺ <= E_u ∫ q′·h(q/q′), h the maximum over G. h is convex, hence a sum of s·(L − c)⁺, and each "
+        "e^ε·q′·w(T(G)))⁺ <= E_u ∫ q′·h(q/q′), h the maximum over G and 0. h is convex and 0 at L = 0, hence a sum of "
+        "s·(L − c)⁺, Σs = E[K], and each "
         "∫ (q − c·q′)⁺ is at most δ_run(ln c), for ln c < 0 by 1 − c + c·δ_run(−ln c), as neighbours are each other's. "
         "In the code G lies in cells: w is taken at the lower end, T below a tangent e^x·G + δ_run(x), along which r "
         "rises or falls all the way. K = 0 gives the same in both laws, and nothing above e^ε. Another order of the "

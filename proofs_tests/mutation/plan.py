@@ -92,6 +92,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "mechanisms.gradients.tree_gradients": Subject(_prices("gradients/gradient_queries")),
     "mechanisms.rados.column_distribution": Subject(_prices("rados/rado_law")),
     "mechanisms.selection.stopping": Subject(_prices("selection/stopping")),
+    "mechanisms.selection.choice_profile": Subject(_prices("selection/choice_profile")),
     "mechanisms.selection.private_selection": Subject(
         _prices("selection/tuning"), ("PrivateSelection.description", "_listed")
     ),

@@ -8,7 +8,7 @@ import pytest
 
 from accountant.composition.advanced import AdvancedComposition, TextbookComposition
 from accountant.composition.gaussian_sum import GDPComposition
-from accountant.composition.rule_names import composition_from_record
+from accountant.composition.rule_names import composition_from_record, own_rule
 from accountant.composition.rules import (
     ENDLESS,
     NOTHING,
@@ -27,17 +27,9 @@ from accountant.composition.rules import (
     readable,
     told_apart,
 )
-from accountant.costs.cost_kinds import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    Cost,
-    LaplaceDP,
-    PureDP,
-    Unbounded,
-)
-from accountant.costs.rounding import BeyondFloats
+from accountant.costs import curves
+from accountant.costs.cost_kinds import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
+from accountant.costs.rounding import BeyondFloats, float_up
 from proofs_tests.support.mechanisms.just_above import just_above
 
 UNIT = Fraction(1, 2**1074)
@@ -244,6 +236,25 @@ def test_a_ceiling_keeps_its_budget_and_hardly_more_would(rule: Composition, eps
         assert longer.delta <= (slightly.delta + Fraction(1e-7)) * (1 + Fraction(1, 2**52))
 
 
+@pytest.mark.parametrize("rule", [ZEROS, ADVANCED, TEXTBOOK])
+def test_what_is_within_a_ceiling_is_told_as_its_budget_at_most(rule: Composition) -> None:
+    """An ε that was rounded above the budget's is cut to it; beyond the ceiling nothing is cut."""
+    budget = ApproxDP(0.3, 1e-5)
+    ceiling, above = rule.ceiling(budget), math.nextafter(0.3, 1.0)
+    assert rule._kept(above, ceiling, budget) == 0.3
+    assert rule._kept(0.2, ceiling, budget) == 0.2
+    assert rule._kept(above, ceiling.plus(Amount(1)), budget) == above
+
+
+def test_sums_are_read_at_the_float_above_them() -> None:
+    for loss in (1e-6, 0.0137, 0.37, 1.0, 7.3, 50.0):
+        for times in range(1, 8):
+            total = Amount.of(loss).times(times).plus(Amount.of(1e-17 * loss))
+            above = float_up(total.loss)
+            assert ADVANCED.epsilon(total) == curves.zcdp_epsilon(above, ADVANCED.delta_prime)
+            assert TEXTBOOK.epsilon(total) == curves.advanced_epsilon(above, TEXTBOOK.delta_prime)
+
+
 def test_the_deltas_of_a_sum_are_told_rounded_up() -> None:
     for rule in (ADVANCED, TEXTBOOK):
         for times in (1, 3, 7):
@@ -355,6 +366,14 @@ def test_books_keep_a_rule(rule: Composition) -> None:
     assert type(composition_from_record(rule.describe())) is type(rule)
     with pytest.raises(ValueError, match="unknown rule"):
         composition_from_record({**rule.describe(), "name": "no such rule"})
+
+
+def test_a_budget_has_a_rule_of_its_own_unit() -> None:
+    """ρ adds up ρ, μ adds up squares of μ, and everything else ε."""
+    assert own_rule(ZCDP(0.1)) == ZCDPComposition()
+    assert own_rule(GDP(0.1)) == GDPComposition()
+    for budget in (PureDP(1.0), ApproxDP(1.0, 1e-6), Unbounded()):
+        assert own_rule(budget) == BasicComposition()
 
 
 def test_rules_are_named_in_the_books() -> None:

@@ -60,6 +60,11 @@ def test_only_gaussian_costs_are_added_up() -> None:
             RULE.ceiling(budget)
 
 
+def test_what_costs_nothing_adds_nothing_whatever_its_kind() -> None:
+    for cost in (PureDP(0.0), ZCDP(0.0), LaplaceDP(0.0), BoundedRange(0.0)):
+        assert RULE.amount(cost) == NOTHING
+
+
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 8.0, 300.0])
 @pytest.mark.parametrize("delta", [1e-15, 3.3e-7, 0.1])
 def test_a_budget_is_worth_the_largest_mu_whose_delta_fits(epsilon: float, delta: float) -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath as mp
 import pytest
 
+from accountant.composition import fixed_plans, plans
 from accountant.composition.plans import (
     EXACT,
     MOST_COUNTED,
@@ -19,17 +20,10 @@ from accountant.composition.plans import (
     worth_trying,
 )
 from accountant.composition.rules import Amount, BasicComposition, UnsupportedCost, ZCDPComposition
-from accountant.costs.cost_kinds import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    Cost,
-    LaplaceDP,
-    PureDP,
-    Unbounded,
-)
+from accountant.costs import curves, gaussian
+from accountant.costs.cost_kinds import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 from accountant.costs.curves import ORDERS
+from accountant.costs.rounding import finite_up, float_up
 from proofs_tests.support.mechanisms.closed_forms import binomial_delta, gaussian_delta
 from proofs_tests.support.mechanisms.just_above import just_above
 
@@ -199,6 +193,57 @@ def test_the_laplace_route_is_one_release(delta: float) -> None:
     assert plan.route("laplace", 0.0) is None
 
 
+ODD = ((0.1, 3), (0.3, 7), (1.0 / 3.0, 2), (0.7, 11))
+
+
+def test_sums_of_a_plan_are_exact_and_read_at_the_float_above() -> None:
+    """To the last digit: by rational sums, and the curves of one release."""
+    for chosen in (ODD, ODD[:2], ODD[1:], ODD[2:]):
+        epsilons = sum((rounds * Fraction(each) for each, rounds in chosen), Fraction(0))
+        laplace = Plan(tuple(Step(LaplaceDP(each), rounds) for each, rounds in chosen))
+        assert laplace.route("laplace", 1e-6) == curves.laplace_epsilon(float_up(epsilons), 1e-6)
+        squares = sum((rounds * Fraction(each) ** 2 for each, rounds in chosen), Fraction(0))
+        normal = Plan(tuple(Step(GDP(each), rounds) for each, rounds in chosen))
+        above = finite_up(math.sqrt(float_up(squares)))
+        assert normal.route("gdp", 1e-6) == gaussian.epsilon(above, 1e-6)
+        rho = Plan(tuple(Step(ZCDP(each), rounds) for each, rounds in chosen))
+        assert rho.route("zcdp", 1e-6) == curves.zcdp_epsilon(float_up(epsilons), 1e-6)
+
+
+def test_a_basic_sum_is_a_float_and_no_delta_is_lost_beside_another() -> None:
+    plan = Plan((Step(ApproxDP(0.1, 0.1), 1), Step(ApproxDP(0.1, 2.0**-60), 1)))
+    assert plan.route("basic", 0.1) is None
+    assert type(plan.route("basic", 0.11)) is float
+
+
+@pytest.mark.parametrize("share", [1e-13, 1e-12, 1e-10, 3e-8, 1e-4])
+@pytest.mark.parametrize(("own", "rounds"), [(1e-7, 12), (3e-5, 7), (1e-3, 50), (1e-12, 3)])
+def test_what_the_releases_own_delta_leaves_is_rounded_down(own: float, rounds: int, share: float) -> None:
+    """Also where that is a small part of the whole δ, and a difference of floats would have lost its digits."""
+    with mp.workdps(60):
+        kept = (1 - mp.mpf(own)) ** rounds
+        delta = float((1 - kept) * (1 + mp.mpf(share)))
+        slack = float(1 - (1 - mp.mpf(delta)) / kept)
+    found = Plan.of(ApproxDP(0.1, own), rounds).route("kov", delta)
+    if found is not None:
+        assert found >= fixed_plans.kov_homogeneous(0.1, 0.0, rounds, slack * (1.0 + 2e-9)).epsilon
+        if share > 1e-9:
+            assert found <= fixed_plans.kov_homogeneous(0.1, 0.0, rounds, slack * (1.0 - 1e-15 / share)).epsilon
+    elif share > 1e-9:
+        raise AssertionError("no price")
+
+
+def test_the_largest_number_of_rounds_is_within_reach_of_optimal_composition(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "MOST_ROUNDS", 5)
+    assert Plan.of(PureDP(0.1), 5).route("kov", 1e-6) is not None
+    assert Plan.of(PureDP(0.1), 6).route("kov", 1e-6) is None
+
+
+def test_a_route_beyond_floats_is_none() -> None:
+    assert Plan.of(PureDP(1e308), 3).route("basic", 1e-6) is None
+    assert Plan.of(GDP(1e308), 3).route("gdp", 1e-6) is None
+
+
 def test_the_convolution_is_that_of_the_rounds() -> None:
     plan = Plan((Step(PureDP(0.3), 5), Step(PureDP(0.3), 4)))
     found = _route(plan, "pld", 1e-5)
@@ -318,6 +363,7 @@ def test_a_plan_knows_its_steps() -> None:
     assert plan.last(2).steps == plan.steps[1:]
     assert plan.last(1) == Plan.of(PureDP(0.1))
     assert plan.last(9) == plan
+    assert Plan((Step(PureDP(0.1), 5), Step(PureDP(0.2), 2), Step(PureDP(0.3), 1))).last(4).steps[0].rounds == 1
     with pytest.raises(ValueError, match="at least one Step"):
         plan.last(0)
     for wrong in ((), (PureDP(0.1),), (Step(PureDP(0.1), 1), PureDP(0.1))):

@@ -6,9 +6,17 @@ import mpmath as mp
 import pytest
 
 from accountant.composition import adaptive_range
-from accountant.composition.ranges_as_gaussian import NEARLY_ALL, ONE_BY_ONE, STEP_UP, WIDEST, epsilon, square
+from accountant.composition.ranges_as_gaussian import (
+    NEARLY_ALL,
+    ONE_BY_ONE,
+    STEP_UP,
+    WIDEST,
+    _nearly_all,
+    epsilon,
+    square,
+)
 from accountant.costs import gaussian
-from accountant.costs.rounding import finite_up
+from accountant.costs.rounding import SLACK, finite_up
 from proofs_tests.support.mechanisms.closed_forms import gaussian_delta
 from proofs_tests.support.mechanisms.just_above import just_above
 
@@ -131,6 +139,7 @@ def test_the_gaussian_release_is_priced_on_its_exact_curve() -> None:
         assert found is not None
         assert total is not None
         mu = math.sqrt(total)
+        assert found == gaussian.epsilon(finite_up(mu), delta)
         assert gaussian_delta(mu, found) <= delta
         assert gaussian_delta(mu * (1 - 1e-11), found * (1 - 1e-9)) > delta * (1 - 1e-6)
 
@@ -154,6 +163,32 @@ def test_either_bound_may_be_missing() -> None:
     assert total is not None
     assert epsilon(long, 1e-6, 1e4) == pytest.approx(gaussian.epsilon(math.sqrt(total), 1e-6), rel=1e-11)
     assert epsilon([(6.0, 10_000)], 1e-6, 6e4) is None
+
+
+@pytest.mark.parametrize(
+    ("widths", "total", "nearly"),
+    [
+        ([(0.25, 64)], NEARLY_ALL, True),
+        ([(0.25, 64)], math.nextafter(NEARLY_ALL, 2.0), False),
+        ([(0.25, 32), (0.125, 128)], NEARLY_ALL, True),
+        ([(0.25, 32), (0.125, 128)], 1.0061, False),
+        ([(adaptive_range.MODERATE, 16)], NEARLY_ALL, True),
+        ([(math.nextafter(adaptive_range.MODERATE, 1.0), 16)], 1.0, False),
+        ([(0.25, 64), (0.75, 1)], 1.0, False),
+    ],
+)
+def test_where_no_grid_is_asked(widths: list[tuple[float, int]], total: float, nearly: bool) -> None:
+    """s against Σa², and the widest of the releases against MODERATE, both to the last digit."""
+    assert _nearly_all(widths, total) is nearly
+
+
+def test_squares_of_widths_and_harmonic_sums_are_moved_up() -> None:
+    """By SLACK each, beside the 2^-47 of a step."""
+    one, many = square([(0.3, 1)]), square([(0.2, ONE_BY_ONE + 1)])
+    assert one is not None
+    assert many is not None
+    assert one >= _exactly([(0.3, 1)]) * (1 + 0.95 * SLACK + 2.0**-47)
+    assert many >= _exactly([(0.2, ONE_BY_ONE + 1)]) * (1 + 1.95 * SLACK)
 
 
 def test_a_wide_release_is_priced_on_the_grid_however_many_rounds_there_are() -> None:

@@ -17,6 +17,7 @@ from accountant import (
     BoundedRange,
     Cost,
     Description,
+    GDPComposition,
     NotSpendable,
     Plan,
     PureDP,
@@ -213,3 +214,8 @@ def test_the_entry_names_what_was_charged() -> None:
         "lanes": 3,
         "steps of a lane": "3 x PureDP(epsilon=0.1), 2 x BoundedRange(epsilon=0.7)",
     }
+
+
+def test_a_gaussian_plan_is_one_gaussian_release_on_a_gaussian_ledger() -> None:
+    """Four of μ = 1/2 are one of 1, exactly."""
+    assert one_cost(Plan.of(GDP(0.5), 4), GDPComposition(), 0.0) == (GDP(1.0), "gdp-filter")

@@ -26,7 +26,7 @@ from accountant.costs.curves import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from accountant.costs.rounding import BeyondFloats
+from accountant.costs.rounding import SLACK, BeyondFloats
 from proofs_tests.support.mechanisms.just_above import just_above, just_below
 
 WIDTHS = (1e-150, 1e-9, 3.3e-4, 0.0078, 0.0079, 0.05, 0.31, 0.97, 1.0, 1.03, 1.9, 2.7, 11.0, 90.0, 650.0, 1e5, 1e150)
@@ -240,6 +240,22 @@ def test_the_curve_of_bounded_range_is_that_of_its_worst_mechanism(width: float)
         assert value <= min(width, bounded_range_rho(width) * order)
 
 
+@pytest.mark.parametrize("width", [1.0, 4.0])
+def test_the_head_room_of_the_curve_of_bounded_range_is_what_is_said(width: float) -> None:
+    """1e-15·(|ln A| + |ln(α − 1)| + 1)·α/(α − 1), read where rounding itself is a small part of it on average."""
+    orders = np.array([1.03, 1.07, 1.2, 1.5, 1.9, 2.0, 2.1, 2.7, 3.6, 5.0, 8.0])
+    shares = []
+    for order, value in zip(orders.tolist(), bounded_range_divergence(width, orders).tolist(), strict=True):
+        if value < min(width, bounded_range_rho(width) * order):
+            log_a = width * (order - 1) + math.log(-math.expm1(-width * order)) - math.log(-math.expm1(-width))
+            room = 1e-15 * (abs(log_a) + abs(math.log(order - 1.0)) + 1.0) * order / (order - 1.0)
+            with mp.workdps(60):
+                shares.append(float((mp.mpf(value) - _renyi_of_range(width, order)) / room))
+    assert len(shares) >= 6
+    assert min(shares) > 0.5
+    assert np.mean(shares) == pytest.approx(1.0, abs=0.15)
+
+
 def test_the_curve_of_bounded_range_is_capped() -> None:
     for width in (0.0, 1e-9, 0.99e-3, 0.3, 50.0, 1e6, 2.0**901):
         curve = bounded_range_divergence(width, ORDERS)
@@ -375,6 +391,14 @@ def test_advanced_composition_is_its_formula_and_its_inverse(square_sum: float, 
     with mp.workdps(400):
         root = mp.sqrt(log_term + 2 * e) - mp.sqrt(log_term)
         just_below(advanced_square_sum(epsilon, delta), root**2, within=5e-12)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.7, 5.0])
+def test_a_sum_of_squares_is_rounded_down_twice(epsilon: float) -> None:
+    with mp.workdps(60):
+        log_term = -2 * mp.log(mp.mpf(1e-5))
+        exact = (mp.sqrt(log_term + 2 * mp.mpf(epsilon)) - mp.sqrt(log_term)) ** 2
+        assert float(1 - advanced_square_sum(epsilon, 1e-5) / exact) == pytest.approx(2.0 * SLACK, rel=0.01, abs=0.0)
 
 
 def test_advanced_composition_at_the_ends() -> None:

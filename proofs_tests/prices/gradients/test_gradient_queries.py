@@ -53,11 +53,11 @@ def test_gains_are_those_of_both_children() -> None:
     assert found.tolist() == [pytest.approx([float(each) for each in row], rel=1e-14) for row in wanted]
 
 
-def _both(part: int, others: int, penalty: float) -> mp.mpf:
+def _both(part: float | mp.mpf, others: int, penalty: float) -> mp.mpf:
     """What S²/w gains where a record comes to as many of its own sign, and loses where all are of the other."""
     exact = mp.mpf(penalty)
 
-    def moved(size: int, total: int) -> mp.mpf:
+    def moved(size: float | mp.mpf, total: float | mp.mpf) -> mp.mpf:
         return mp.mpf(total + 1) ** 2 / (size + 1 + exact) - mp.mpf(total) ** 2 / (size + exact)
 
     return moved(part, part) - moved(others - part, part - others)
@@ -85,6 +85,27 @@ def test_the_range_of_gains_is_found_among_many(penalty: float, n: int) -> None:
     just_above(gain_range(n, penalty).value, 2 * most + mp.mpf(n) * mp.mpf(2) ** -46)
 
 
+@pytest.mark.parametrize("penalty", [0.1, 1.0, 30.0])
+@pytest.mark.parametrize("others", [40, 149, 10**6])
+def test_the_best_part_is_where_the_slope_is_0(penalty: float, others: int) -> None:
+    """Between whole numbers too, by the derivatives of a definition in fifty digits."""
+    with mp.workdps(50):
+        low, high = mp.mpf(0), mp.mpf(others - 1)
+        for _ in range(120):
+            middle = (low + high) / 2
+            low, high = (middle, high) if mp.diff(lambda p: _both(p, others, penalty), middle) > 0 else (low, middle)
+    assert 0.5 < low < others - 1.5
+    assert tree_gradients._best_part(others, penalty) == pytest.approx(float(low), rel=1e-7)
+
+
+def test_the_best_part_may_be_at_an_end() -> None:
+    """A record beside itself, or all others on its side."""
+    found = [tree_gradients._best_part(others, penalty) for others, penalty in ((20, 1e-6), (3, 1e6), (1, 1.0))]
+    ends = [max(range(others), key=lambda p: _both(p, others, penalty)) for others, penalty in ((20, 1e-6), (3, 1e6))]
+    assert found == pytest.approx([*ends, 0.0], abs=1.0)
+    assert found[0] < 0.1
+
+
 def test_one_record_moves_no_gain_but_by_rounding() -> None:
     assert gain_range(1, 0.1).value == pytest.approx(2.0**-46)
     assert gain_range(0, 0.1).value == 0.0
@@ -108,7 +129,8 @@ def _scores(records: list[tuple[int, int, int]], penalty: float) -> FloatArray:
     return np.asarray(gains(totals, np.array([inside]), penalty)[0])
 
 
-LEAVES = [(0.1, 1.0), (0.1, 0.3), (5.0, 0.2), (5.0, 0.05), (1.0, 0.5), (1.0, 2.0), (0.3, 0.01), (20.0, 1.0)]
+LEAVES = [(0.1, 1.0), (0.1, 0.3), (5.0, 0.2), (5.0, 0.05), (1.0, 0.5), (1.0, 2.0), (0.3, 0.01), (20.0, 1.0),
+          (1.0, 0.3), (1.0, 1e-14)]  # fmt: skip
 
 
 def _value(records: int, total: mp.mpf, penalty: float, bound: float) -> mp.mpf:

@@ -155,13 +155,13 @@ def test_bounds_on_rounding_are_those_of_sums_in_blocks(n: int, d: int) -> None:
     blocks = ResidualRecords(zeros, np.ones(n), Reach(1.0, 1.0))
     assert (dense.n, dense.d) == (n, d)
     # Twice γ of as many operations as there are on a term's way: products, sums within a block, sums of blocks.
-    assert _exact(dense.score_rounding) == pytest.approx(float(2 * (d + 2) * UNITS), rel=1e-15)
+    assert _exact(dense.score_rounding) == pytest.approx(float(2 * (d + 2) * UNITS), rel=1e-14, abs=0.0)
     for each in (dense, blocks):
         assert float(each.sum_rounding) == pytest.approx(
-            float(2 * (min(n, 1024) + mp.mpf(n) / 1024 + 4) * UNITS), rel=1e-15
+            float(2 * (min(n, 1024) + mp.mpf(n) / 1024 + 4) * UNITS), rel=1e-14, abs=0.0
         )
     assert float(blocks.score_rounding) == pytest.approx(
-        float(2 * (min(d, 32) + mp.mpf(d) / 32 + 4) * UNITS), rel=1e-15
+        float(2 * (min(d, 32) + mp.mpf(d) / 32 + 4) * UNITS), rel=1e-14, abs=0.0
     )
 
 
@@ -201,9 +201,25 @@ def test_the_error_of_a_gradient_is_its_derivation(score_rounding: float, bent: 
     noise = np.array([300.0, -40.0])
     for weights in (np.array([0.5, -0.55]), np.zeros(2)):
         found = gradient_error(sample, 2e4, weights, noise, bent)  # type: ignore[arg-type]  # as much as it asks
-        assert found == pytest.approx(float(_error(sample, 2e4, weights, noise, bent)), rel=1e-12)
+        assert found == pytest.approx(float(_error(sample, 2e4, weights, noise, bent)), rel=1e-12, abs=0.0)
+    for bare, strength in (
+        (Rounded(100, Reach(1.7, 0.6), 1.0, 0.0), 0.0),
+        (Rounded(100, Reach(1.7, 0.6), 0.0, 0.0), 2.0),
+    ):
+        for drawn in (np.zeros(2), noise):
+            found = gradient_error(bare, strength, np.array([0.5, -0.5]), drawn, 0.0)  # type: ignore[arg-type]  # the same
+            assert found == pytest.approx(
+                float(_error(bare, strength, np.array([0.5, -0.5]), drawn, 0.0)), rel=1e-12, abs=0.0
+            )
     none = gradient_error(Rounded(0, Reach(1.7, 0.6), 1e-15, 1e-15), 1.0, np.zeros(0), np.zeros(0), 0.0)  # type: ignore[arg-type]  # the same
     assert none == 0.0
+
+
+def test_a_certified_norm_has_its_head_room() -> None:
+    for size in (1, 2, 3, 10, 50, 400):
+        gradient = np.linspace(0.3, 1.0, size)
+        room = 1.0 + 2.0 * (size + 2) * 2.0**-53
+        assert certified_norm(gradient, 0.0) == float(np.linalg.norm(gradient)) * room
 
 
 def test_a_certified_norm_is_above_the_true_one() -> None:

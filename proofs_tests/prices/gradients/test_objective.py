@@ -9,7 +9,11 @@ import pytest
 
 from accountant import GDP, AddRemoveOne, ApproxDP, Cost, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
+from accountant.costs import gaussian
+from accountant.costs.rounding import SLACK, down, up
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
+from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity
+from mechanisms.gradients import objective_perturbation
 from mechanisms.gradients.linear_losses import LinearRecords, LossName, Reach, ResidualRecords
 from mechanisms.gradients.objective_perturbation import (
     SHARE,
@@ -25,6 +29,7 @@ from mechanisms.gradients.objective_perturbation import (
     gaussian_mu,
     pure_epsilon,
 )
+from mechanisms.randomness.sources import SecureNoise, SeededNoise
 from proofs_tests.support.mechanisms.closed_forms import gaussian_delta
 from proofs_tests.support.mechanisms.just_above import just_above
 
@@ -288,3 +293,94 @@ def test_deviations_are_those_of_the_laws() -> None:
     assert deviation(LaplaceKernel(0.7), 5) == pytest.approx(math.sqrt(2.0) * 0.7)
     assert deviation(GammaNormKernel(0.7), 5) == pytest.approx(math.sqrt(6.0) * 0.7)
     assert deviation(GaussianKernel(0.7), 5) == 0.7
+
+
+# --- roundings ------------------------------------------------------------------------------------------------------
+
+
+SLOPES: dict[LossName, float] = {"logistic": 1.0, "log-cosh": 0.5}
+
+
+def _most(each: mp.mpf, bend: float, other: mp.mpf) -> mp.mpf:
+    return _highest(lambda s: other + each * s + mp.log1p(bend * s * (1 - s)))
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("loss", ["logistic", "log-cosh"])
+def test_pure_prices_are_rounded_up_at_each_step(relation: Relation, loss: LossName) -> None:
+    """Once where the determinant costs nothing, else twice on each of two terms; to a tenth of SLACK."""
+    slopes = SLOPES[loss] * (2.0 if isinstance(relation, ReplaceOne) else 1.0)
+    for each, bend in ((0.9, 0.3), (0.3, 0.3), (0.1, 0.6), (0.05, 40.0), (1.0, 1.5)):
+        exact, other = mp.mpf(each), mp.mpf(each) * (slopes - 1) + (GRID if slopes < 2.0 else 0)
+        found = mp.mpf(pure_epsilon(each, bend, relation, loss))
+        if each >= bend:
+            assert abs(found / (exact + other) - 1 - SLACK) < 0.1 * SLACK
+            continue
+        most = _most(exact, bend, other)
+        assert abs(found / most - 1 - 2 * mp.mpf(SLACK)) < 0.1 * SLACK
+
+
+def test_gaussian_prices_are_rounded_up_at_each_step() -> None:
+    for mu, bend, delta in (
+        (0.3, 0.01, 1e-5),
+        (0.03, 5.0, 1e-5),
+        (0.7, 9.0, 1e-3),
+        (3.0, 9.5, 0.99),
+        (2.0, 1.0, 0.999),
+    ):
+        both = gaussian_epsilon(mu, bend, delta, ReplaceOne())
+        low = down(mu * mu)
+        assert both == max(gaussian.epsilon(up(2.0 * mu), delta), up(2.0 * bend - 2.0 * low), up(mu * mu))
+        assert gaussian_epsilon(mu, bend, delta, AddRemoveOne()) == max(
+            gaussian.epsilon(mu, delta), up(bend - 0.5 * low)
+        )
+    assert gaussian_epsilon(3.0, 1.0, 1.0 - 2.0**-50, ReplaceOne()) == up(9.0)
+
+
+def test_gaussian_privacy_is_rounded_up_at_each_step() -> None:
+    """The first sum of its fixed point is told, as the second one is not above it."""
+    for mu, bend in ((0.3, 0.1), (0.3, 0.3), (1.0, 0.9), (1.0, 1.1)):
+        excess = up(bend - 0.5 * down(mu * mu))
+        factor, total = up(excess * excess / (6.0 * mu)), mu
+        while (wanted := up(mu + up(factor * math.exp(0.125 * total * total)))) > total:
+            total = up(wanted)
+        assert gaussian_mu(mu, bend, AddRemoveOne()) == up(total)
+        assert gaussian_mu(mu, bend, ReplaceOne()) == up(2.0 * total)
+    assert gaussian_mu(0.5, 0.01, AddRemoveOne()) == up(0.5)
+
+
+def test_sums_of_costs_are_rounded_up() -> None:
+    for strength in (3.3, 9.7):
+        bend = up(up(REACH.l2 * REACH.l2) / strength)
+        pure = mechanism(LaplaceKernel(7.0), strength)
+        each = LaplaceKernel(7.0).cost(L1Sensitivity(REACH.l1)).epsilon
+        assert pure.exact_cost == PureDP(pure_epsilon(each, bend, pure.relation))
+        moved = L1Sensitivity(up(2.0 * math.sqrt(pure.d) * pure.displacement))
+        assert isinstance(pure.output, LaplaceKernel)
+        assert pure.output.scale == moved.value / (pure_epsilon(each, bend, pure.relation) * SHARE)
+        assert pure.cost == PureDP(up(pure.exact_cost.epsilon + pure.output.cost(moved).epsilon))
+        normal = mechanism(GaussianKernel(7.0), strength)
+        assert isinstance(normal.exact_cost, GDP)
+        far = up(2.0 * normal.displacement)
+        assert isinstance(normal.output, GaussianKernel)
+        assert normal.output.sigma == far / (normal.exact_cost.mu * math.sqrt(SHARE))
+        assert normal.cost == GDP(up(math.hypot(normal.exact_cost.mu, normal.output.cost(L2Sensitivity(far)).mu)))
+
+
+def _pure_fits(cost: Cost) -> bool:
+    return isinstance(cost, PureDP) and cost.epsilon <= 1.0
+
+
+def _approx_fits(cost: Cost) -> bool:
+    return isinstance(cost, ApproxDP) and cost.epsilon <= 0.5
+
+
+def test_noise_is_calibrated_with_its_source_and_its_delta() -> None:
+    assert (objective_perturbation.PULL, objective_perturbation.STEEPEST) == (2.0, 4.0)
+    source = SeededNoise(3)
+    found = calibrated(LaplaceKernel, _pure_fits, reach=REACH, d=3, n=100, noise=source)
+    assert found.noise is source
+    default = calibrated(LaplaceKernel, _pure_fits, reach=REACH, d=3, n=100)
+    assert isinstance(default.noise, SecureNoise)
+    normal = calibrated(GaussianKernel, _approx_fits, reach=REACH, d=3, n=100, delta=1e-4)
+    assert normal.regularization == default_regularization(normal.kernel, REACH, 3, 1e-4)

@@ -10,6 +10,8 @@ import pytest
 from scipy import stats
 from scipy.fft import irfft, next_fast_len, rfft
 
+from accountant.composition.loss_distribution import RELATIVE
+from accountant.costs.rounding import SLACK
 from mechanisms.rados import column_distribution
 from mechanisms.rados.column_distribution import (
     EmptyWindow,
@@ -258,3 +260,26 @@ def test_theorem_7_is_as_printed_where_it_is_true() -> None:
     for epsilon, number, eta in ((0.0, 1, 0.1), (1.0, 0, 0.1), (1.0, 1, 0.0), (1.0, 1, 1.0)):
         with pytest.raises(ValueError, match="expected"):
             theorem7_bound(100, epsilon, number, eta)
+
+
+@pytest.mark.parametrize("records", [5_000, 20_000])
+def test_what_is_cut_off_is_added_to_the_boundary(records: int) -> None:
+    """(m + 1)·e^-690, beside which the last weight that is kept is small."""
+    law = RadoColumnLaw(records)
+    assert law._first > 0
+    kept, cut = mp.mpf(float(law._probabilities[0])), (records + 1) * mp.exp(-690)
+    just_above(law.boundary, kept + cut, within=3e-12)
+    assert law.boundary > 100.0 * float(kept)
+
+
+def test_one_rados_delta_has_its_head_room() -> None:
+    """RELATIVE and SLACK of the exact sum."""
+    for records, low in ((40, 0), (101, 20)):
+        law = RadoColumnLaw(records, low)
+        with mp.workdps(40):
+            weights = {k: mp.binomial(records, k) for k in range(low, records - low + 1)}
+            e = mp.exp(mp.mpf(0.1))
+            exact = sum(max(w - e * weights.get(k - 1, mp.mpf(0)), mp.mpf(0)) for k, w in weights.items())
+            exact /= sum(weights.values())
+        head = float(mp.mpf(law.delta(0.1)) / exact - 1)
+        assert head == pytest.approx(RELATIVE + SLACK, rel=0.02)

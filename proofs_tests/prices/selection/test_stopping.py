@@ -116,7 +116,9 @@ def test_laws_that_are_none_are_refused() -> None:
     assert NegativeBinomialStopping(1.0, 2.0**-40).gamma == 2.0**-40
     with pytest.raises(ValueError, match="at most 600"):
         NegativeBinomialStopping(601.0, math.exp(-1.0))
-    assert NegativeBinomialStopping(599.0, math.exp(-1.0)).eta == 599.0
+    assert NegativeBinomialStopping(599.9, math.exp(-1.0)).eta == 599.9
+    with pytest.raises(ValueError, match="at most 600"):
+        NegativeBinomialStopping(300.0, math.exp(-3.0))
     for mean in (0.0, -1.0, 700.1, math.nan):
         with pytest.raises(ValueError, match="expected"):
             PoissonStopping(mean)
@@ -175,7 +177,34 @@ def test_no_run_is_cheaper_than_the_smallest() -> None:
     for cost in (PureDP(1e-40), LaplaceDP(1e-40), BoundedRange(1e-40)):
         assert run_privacy(cost).loss == tiny
     assert run_privacy(GDP(1e-40)).divergences[0] >= tiny**2 / 2
-    assert run_privacy(ZCDP(1e-40)).divergences == pytest.approx(tiny * ORDERS, rel=1e-12)
+    assert run_privacy(ZCDP(1e-40)).divergences == pytest.approx(tiny * ORDERS, rel=1e-12, abs=0.0)
+
+
+@pytest.mark.parametrize("mu", [0.01, 0.7, 30.0])
+def test_the_head_room_of_a_gaussian_profile_is_what_is_said(mu: float) -> None:
+    """1e-11·(1 + 1/μ) of the curve, which keeps ten digits, and 2^-1000; never above 1."""
+    losses = np.array([0.0, 0.3 * mu])
+    found = run_privacy(GDP(mu)).profile(losses)
+    moved = found / gaussian.profile(mu, losses) - 1.0
+    if mu < 10.0:
+        assert moved == pytest.approx(1e-11 * (1.0 + 1.0 / mu), rel=1e-3)
+    assert run_privacy(GDP(mu)).profile(np.array([1e6])).tolist() == [2.0**-1000]
+    assert run_privacy(GDP(100.0)).profile(np.zeros(1)).tolist() == [1.0]
+
+
+def test_the_head_room_of_a_zcdp_profile_is_what_is_said() -> None:
+    """1e-9 of the least over orders, which is cut to 1 before."""
+    excess = ORDERS - 1.0
+    for rho, loss in ((0.1, 2.0), (0.4, 3.0)):
+        logs = excess * (rho * ORDERS - loss) + ORDERS * np.log(excess / ORDERS) - np.log(excess)
+        found = float(run_privacy(ZCDP(rho)).profile(np.array([loss]))[0])
+        assert found / math.exp(float(logs.min())) - 1.0 == pytest.approx(1e-9, rel=1e-3)
+    assert run_privacy(ZCDP(100.0)).profile(np.zeros(1)).tolist() == [1.0 + 1e-9]
+
+
+def test_curves_of_runs_that_lose_much_are_numbers() -> None:
+    found = NegativeBinomialStopping(1.0, 0.1).divergences(run_privacy(GDP(100.0)))
+    assert np.all(np.isfinite(found))
 
 
 # --- what the choice costs ------------------------------------------------------------------------------------------

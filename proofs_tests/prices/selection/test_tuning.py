@@ -23,13 +23,15 @@ from accountant import (
     Unbounded,
     UnsupportedCost,
 )
-from accountant.costs import gaussian
+from accountant.arrays import FloatArray
+from accountant.costs import curves, gaussian
 from accountant.costs.curves import ORDERS
+from accountant.costs.rounding import down, up
 from mechanisms.randomness.sources import NoiseSource, SecureNoise, SeededNoise
 from mechanisms.selection import private_selection
 from mechanisms.selection.choice_profile import ChoiceProfile
 from mechanisms.selection.private_selection import PrivateSelection, selection_cost, selection_divergences
-from mechanisms.selection.stopping import NegativeBinomialStopping, PoissonStopping, Stopping, run_privacy
+from mechanisms.selection.stopping import NegativeBinomialStopping, PoissonStopping, RunPrivacy, Stopping, run_privacy
 from proofs_tests.support.mechanisms.just_above import just_above
 from proofs_tests.support.mechanisms.tables import ROWS, Fixed, Table
 
@@ -164,6 +166,64 @@ def test_rounding_of_curves_is_added_where_they_are_steep() -> None:
     assert private_selection._renyi_epsilon(run, law, delta) == pytest.approx(
         max(0.0, float(each.min())), rel=1e-11, abs=1e-13
     )
+
+
+@attrs.frozen
+class Straight:
+    """A law of which only the mean and the curve are asked."""
+
+    mean: float
+
+    def divergences(self, run: RunPrivacy) -> FloatArray:
+        return np.linspace(-1e-6, 1e-6, ORDERS.size)
+
+
+@pytest.mark.parametrize("mean", [0.02, 1.0, 50.0])
+def test_curves_are_read_with_their_rounding_and_at_0_at_least(mean: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[FloatArray] = []
+
+    def renyi_epsilon(curve: FloatArray, orders: FloatArray, delta: float) -> float:
+        read.append(curve)
+        return delta
+
+    monkeypatch.setattr(curves, "renyi_epsilon", renyi_epsilon)
+    law = Straight(mean)
+    assert private_selection._renyi_epsilon(run_privacy(GDP(0.5)), law, 0.1) == 0.1  # type: ignore[arg-type]  # all that it asks
+    added = read[0] - np.maximum(law.divergences(run_privacy(GDP(0.5))), 0.0)
+    assert added == pytest.approx(1e-12 * (1.0 + abs(math.log(mean))) * ORDERS / (ORDERS - 1.0), rel=1e-6, abs=1e-21)
+
+
+def test_a_runs_share_of_delta_is_rounded_down_and_what_it_loses_up() -> None:
+    asked: list[float] = []
+
+    def epsilon(delta: float) -> float:
+        asked.append(delta)
+        return 1.0
+
+    run = attrs.evolve(run_privacy(PureDP(0.5)), epsilon=epsilon)
+    for law in (GEOMETRIC, PoissonStopping(3.0)):
+        assert private_selection._profile_epsilon(run, law, 1e-5) == up(1.0 + law.tilt(run))
+        assert asked.pop() == down(1e-5 / law.mean)
+
+
+def test_one_range_repeated_costs_the_smaller_of_two_bounds() -> None:
+    for eta, gamma in ((2.0, 0.9), (2.0, 0.01), (-0.5, 0.01), (0.0, 0.5)):
+        law, cost = NegativeBinomialStopping(eta, gamma), BoundedRange(0.7)
+        run = run_privacy(cost)
+        either = up(run.loss + law.tilt(run)), up((1.0 + max(eta, 0.0)) * 0.7)
+        assert selection_cost([cost], law).epsilon == min(either)
+        assert selection_cost([cost] * 2, law).epsilon == either[0]
+
+
+def test_one_candidate_is_run_alone() -> None:
+    noise = SeededNoise(1)
+    selection: PrivateSelection[int, int] = PrivateSelection(
+        (_table(noise, PureDP(0.3)),), float, NegativeBinomialStopping(1.0, 0.5), None, noise
+    )
+    for _ in range(20):
+        found = selection.sample(0)
+        assert found is not None
+        assert found[0] == 0
 
 
 def test_a_share_of_delta_above_a_half_counts_as_a_half() -> None:
