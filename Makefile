@@ -6,10 +6,11 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 EXTRAS := test
 
-.PHONY: demo test lint types tests proofs mutants bench bench-full clean help
+.PHONY: demo quick test lint types tests proofs mutants bench bench-full clean help
 
 help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
+	@echo "make quick  ruff, mypy and the fast tests: no servers, browsers, clusters or data sets; about a minute"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
 	@echo "make proofs the long searches of the verification kit, with their times"
 	@echo "make mutants  mutation testing of all prices and bounds; what has not changed is skipped, unless FORCE=1"
@@ -27,6 +28,9 @@ $(STAMP): pyproject.toml
 
 demo: $(STAMP)
 	$(BIN)/exchequer demo
+
+quick: lint types
+	$(BIN)/pytest -q -n $(JOBS) -m "not slow and not postgres and not browser and not cluster and not data"
 
 test: lint types tests
 

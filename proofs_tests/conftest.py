@@ -1,6 +1,7 @@
 """Fixtures that several folders of tests share."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,22 @@ from proofs_tests.support.ledgers.postgres import postgresql_server as postgresq
 
 if TYPE_CHECKING:
     from proofs_tests.support.programs.clusters import Cluster
+
+
+SLOW = Path(__file__).with_name("slow_tests.txt")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use, and those that are on record as slow."""
+    slow = set(SLOW.read_text(encoding="utf-8").split())
+    for item in items:
+        used: list[str] = getattr(item, "fixturenames", [])
+        if "postgresql_server" in used or "postgresql" in getattr(getattr(item, "callspec", None), "id", ""):
+            item.add_marker(pytest.mark.postgres)
+        if "cluster" in used:
+            item.add_marker(pytest.mark.cluster)
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="module")

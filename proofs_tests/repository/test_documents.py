@@ -162,14 +162,12 @@ def test_programs_that_are_named_exist() -> None:
     assert all(_is_module(name) for name in named), named
 
 
-@pytest.mark.xfail(strict=True, reason="`make quick` comes with the fast loop: take this mark away then")
 def test_targets_of_make_exist() -> None:
     named = set(re.findall(r"`make (\w+)`", CONTRIBUTING))
     assert named >= {"quick", "test", "mutants", "bench"}
     assert named <= set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
 
 
-@pytest.mark.xfail(strict=True, reason="markers come with the fast loop: take this mark away then")
 def test_markers_are_those_of_pytest() -> None:
     table = CONTRIBUTING.partition("| marker |")[2].partition("\n\n")[0]
     listed = read("pyproject.toml").partition("\nmarkers = [\n")[2].partition("\n]")[0]

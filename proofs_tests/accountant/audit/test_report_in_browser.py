@@ -29,6 +29,8 @@ from proofs_tests.support.ledgers.reports import (
 from proofs_tests.support.programs.browser import Browser, browser, colours, pages, pixels
 from proofs_tests.support.programs.markup import parsed
 
+pytestmark = pytest.mark.browser
+
 SIZES: Final = [(1200, 1600), (400, 800)]
 
 MEASURE: Final = """
