@@ -8,8 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from accountant.arrays import FloatArray
 from accountant.composition import loss_distribution
+from accountant.costs.curves import ABSOLUTE, FloatArray
 from accountant.composition.loss_distribution import (
     LARGEST_LOSS,
     MAX_POINTS,
@@ -20,7 +20,7 @@ from accountant.composition.loss_distribution import (
     from_atoms,
     from_profile,
 )
-from accountant.costs.curves import ABSOLUTE
+from accountant.costs.rounding import SLACK, up
 from proofs_tests.support.mechanisms.closed_forms import binomial_delta, delta_of, gaussian_delta, product
 from proofs_tests.support.mechanisms.just_above import just_above
 
@@ -213,6 +213,80 @@ def test_many_rounds_keep_their_digits(rounds: int, at: float) -> None:
         assert binomial_delta(epsilon, rounds, math.floor(found / STEP - 1e-9) * STEP) > at
     place = 2 * STEP * math.floor(0.3 * math.sqrt(rounds))
     just_above(whole.delta(place), binomial_delta(epsilon, rounds, place), within=3e-9 + 2e-12 * rounds)
+
+
+# --- one tilt at a time -----------------------------------------------------------------------------------------------
+
+LONG = ComposedLosses([(RESPONSE, 300)])
+
+
+def test_an_epsilon_is_where_the_tails_come_down_to_what_is_left() -> None:
+    """Moved up by SLACK and ABSOLUTE; at the first grid point where all fit, and nowhere where none does."""
+    for tilt, room in ((0.05, 1e-3), (0.2, 1e-9), (0.4, 1e-20)):
+        losses, tails = LONG._profile(tilt)
+        place = int(np.argmax(tails <= room))
+        assert place > 0
+        with mp.workdps(60):
+            share = (mp.mpf(tails[place - 1]) - room) / (mp.mpf(tails[place - 1]) - mp.mpf(tails[place]))
+            crossing = losses[place - 1] + mp.log1p(share * mp.expm1(mp.mpf(STEP)))
+            head = float(LONG._epsilon(room, tilt) - crossing)
+        assert head == pytest.approx(ABSOLUTE + SLACK * float(crossing), rel=0.02, abs=0.0)
+    losses, tails = LONG._profile(5.0)
+    assert tails[0] <= 0.9999
+    assert losses[0] > 1.0
+    assert LONG._epsilon(0.9999, 5.0) == up(float(losses[0])) + ABSOLUTE
+    assert ComposedLosses([(RESPONSE, 2)])._epsilon(0.9999, 0.01) == ABSOLUTE
+    assert np.min(LONG._profile(0.01)[1]) > 1e-200
+    assert LONG._epsilon(1e-200, 0.01) == math.inf
+
+
+WHOLES = {
+    "short": ComposedLosses([(RESPONSE, 6)]),
+    "mixed": ComposedLosses([(RESPONSE, 40), (LOPSIDED, 3), (LAWS["one point"], 5)]),
+    "long": LONG,
+    "longer": ComposedLosses([(RESPONSE, 20_000)]),
+}
+
+
+@pytest.mark.parametrize("name", WHOLES)
+@pytest.mark.parametrize("tilt", [0.01, 0.3, 1.5])
+def test_tails_are_put_together_as_is_said(name: str, tilt: float) -> None:
+    """e^{moment − tilt·x}·(tail + what the transform may lose), and Chernoff's bound beyond; the head-room on top."""
+    whole = WHOLES[name]
+    losses, found = whole._profile(tilt)
+    size, rounds = losses.size, sum(each for _, each in whole.parts)
+    total, counted = whole._convolved(tilt, round(float(losses[0]) / STEP), size)
+    assert counted == rounds
+    assert np.diff(losses) == pytest.approx(STEP, rel=1e-12)
+    error = 2.0**-50 * math.log2(size) * math.sqrt(size) * rounds / (1.0 + tilt)
+    tails = loss_distribution._excess(total, math.exp(-tilt * STEP), STEP)
+    here = np.exp(np.minimum(whole.log_moment(tilt) - tilt * losses, 700.0)) * (tails + error)
+    wanted = (here + whole._beyond(float(losses[-1]))) * (1.0 + RELATIVE + 1e-12 * rounds)
+    assert found == pytest.approx(wanted, rel=1e-13, abs=0.0)
+
+
+def test_the_mass_beyond_a_window_is_chernoffs() -> None:
+    tilts = np.geomspace(1e-3, 50.0, 4000)
+    for edge in (60.0, 110.0, 140.0):
+        best = min(LONG.log_moment(tilt) - tilt * edge for tilt in tilts.tolist())
+        assert math.exp(best) * 0.999 <= LONG._beyond(edge) <= math.exp(best) * 1.01
+    assert LONG._beyond(LONG._support()[1]) == 0.0
+    losses, _ = WHOLES["longer"]._profile(0.3)
+    assert WHOLES["longer"]._beyond(float(losses[-1])) > 0.0
+
+
+def test_a_delta_outside_the_window_is_bounded_all_the_same() -> None:
+    losses, tails = LONG._profile(5.0)
+    assert LONG._delta(float(losses[0]) - 0.01, 5.0) == 1.0
+    assert LONG._delta(1e6, 5.0) == tails[-1]
+
+
+def test_what_tells_for_sure_is_rounded_up() -> None:
+    surely = LAWS["surely"].infinity
+    for rounds in (1, 2, 7):
+        exact = 1 - (1 - mp.mpf(surely)) ** rounds
+        found = ComposedLosses([(LAWS["surely"], rounds)]).infinity
+        assert float(found / exact - 1) == pytest.approx(SLACK, rel=0.02, abs=0.0)
 
 
 def test_gaussian_rounds_add_up_on_a_fine_grid() -> None:

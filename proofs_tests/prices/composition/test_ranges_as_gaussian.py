@@ -155,6 +155,15 @@ def test_the_smaller_of_two_bounds_is_taken(widths: list[tuple[float, int]], del
     assert epsilon(widths, delta, above) == pytest.approx(min(finer, coarser), rel=1e-11)
 
 
+def test_one_wide_release_beside_many_narrow_ones_is_not_priced_on_the_grid() -> None:
+    """Which is as coarse as the wide one allows: 1.8 times the Gaussian release."""
+    widths = [(1.0, 1), (0.02, 2000)]
+    finer, total = adaptive_range.epsilon(widths, 1e-6, 1e4), square(widths)
+    assert finer is not None
+    assert total is not None
+    assert epsilon(widths, 1e-6, 1e4) == gaussian.epsilon(finite_up(math.sqrt(total)), 1e-6) < 0.6 * finer
+
+
 def test_either_bound_may_be_missing() -> None:
     wide, long = [(6.0, 3)], [(1.0, 10_000)]
     assert epsilon(wide, 1e-6, 18.0) == adaptive_range.epsilon(wide, 1e-6, 18.0)
