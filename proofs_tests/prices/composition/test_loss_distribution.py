@@ -8,8 +8,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 
+from accountant.arrays import FloatArray
 from accountant.composition import loss_distribution
-from accountant.costs.curves import ABSOLUTE, FloatArray
 from accountant.composition.loss_distribution import (
     LARGEST_LOSS,
     MAX_POINTS,
@@ -20,6 +20,7 @@ from accountant.composition.loss_distribution import (
     from_atoms,
     from_profile,
 )
+from accountant.costs.curves import ABSOLUTE
 from accountant.costs.rounding import SLACK, up
 from proofs_tests.support.mechanisms.closed_forms import binomial_delta, delta_of, gaussian_delta, product
 from proofs_tests.support.mechanisms.just_above import just_above

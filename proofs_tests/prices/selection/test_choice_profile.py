@@ -8,11 +8,17 @@ import pytest
 
 from accountant import GDP, ZCDP, BoundedRange, LaplaceDP, PureDP
 from accountant.arrays import FloatArray
-from accountant.costs.cost_kinds.rounding import SLACK
-from mechanisms.selection.noisy_choice import choice_profile as module
-from mechanisms.selection.noisy_choice.choice_profile import ChoiceProfile, _both_sides, _kinks, _tangents
-from mechanisms.selection.noisy_choice.private_selection import selection_cost
-from mechanisms.selection.noisy_choice.stopping import NegativeBinomialStopping, PoissonStopping, RunPrivacy, Stopping, run_privacy
+from accountant.costs.rounding import SLACK
+from mechanisms.selection import choice_profile as module
+from mechanisms.selection.choice_profile import ChoiceProfile, _both_sides, _kinks, _tangents
+from mechanisms.selection.private_selection import selection_cost
+from mechanisms.selection.stopping import (
+    NegativeBinomialStopping,
+    PoissonStopping,
+    RunPrivacy,
+    Stopping,
+    run_privacy,
+)
 from proofs_tests.support.mechanisms.closed_forms import gaussian_delta
 
 LAWS: list[Stopping] = [
