@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.data import TITLES, Holdouts, Part, Split
+from benchmarks.peer_workers.fits_diffprivlib import fit, load
 from benchmarks.peers import arrays, norm
-from benchmarks.peers.workers.fits_diffprivlib import fit, load
 from benchmarks.runner import Grid
 from benchmarks.systems import DIFFPRIVLIB, LEFT_OUT, OURS, Results, Scorer, System, grids, measure
 from learners import HalfspaceBoostClassifier

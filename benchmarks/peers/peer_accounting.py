@@ -9,10 +9,10 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 
+from benchmarks.peer_workers import books_diffprivlib, books_dp_accounting, books_opendp, books_ours
 from benchmarks.peers.peer_costs import quotient
 from benchmarks.peers.peer_environments import OURS, present
 from benchmarks.peers.peer_processes import Worker
-from benchmarks.peers.workers import books_diffprivlib, books_dp_accounting, books_opendp, books_ours
 from benchmarks.runner import Cell, Grid, Measured, Report, Table
 
 DELTA: Final = 1e-5

@@ -23,7 +23,7 @@ class Worker:
     """Started by the first question, or by `start`. A context manager, which ends it."""
 
     def __init__(self, module: ModuleType, python: Path) -> None:
-        """module: in `benchmarks.peers.workers`.  python: an interpreter that has what it imports."""
+        """module: in `benchmarks.peer_workers`.  python: an interpreter that has what it imports."""
         self._command = [str(python), "-m", module.__name__]
         self._process: subprocess.Popen[str] | None = None
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # closed at exit

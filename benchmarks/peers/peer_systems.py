@@ -10,10 +10,10 @@ import numpy as np
 
 from accountant.costs import gaussian
 from benchmarks.data import Split
+from benchmarks.peer_workers import fits_diffprivlib, fits_interpret, fits_opendp, fits_ours, serve
 from benchmarks.peers.peer_data import Files
 from benchmarks.peers.peer_environments import OURS, PINS
 from benchmarks.peers.peer_processes import Worker
-from benchmarks.peers.workers import fits_diffprivlib, fits_interpret, fits_opendp, fits_ours, serve
 from benchmarks.runner import Grid, slug
 from benchmarks.systems import Results, Scorer, System
 

@@ -14,7 +14,7 @@ LAYERS = ("accountant", "mechanisms", "boosting", "learners", "exchequer", "proo
 MOST_MODULES = 15
 MOST_LINES = 400
 
-PROGRAMS = ("exchequer.", "benchmarks.peers.workers.")
+PROGRAMS = ("exchequer.", "benchmarks.peer_workers.")
 """What is started and not imported from: its modules load when they are asked for."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from benchmarks.data.splits import Part, Split
+from benchmarks.peer_workers import books_dp_accounting, books_ours, fits_opendp, fits_ours, serve
 from benchmarks.peers import peer_accounting, peer_environments
 from benchmarks.peers.peer_costs import NOT_TOLD, Cost, memory, ratios, times
 from benchmarks.peers.peer_data import Few, Files, arrays
@@ -31,7 +32,6 @@ from benchmarks.peers.peer_systems import (
     promises,
 )
 from benchmarks.peers.peers import parts
-from benchmarks.peers.workers import books_dp_accounting, books_ours, fits_opendp, fits_ours, serve
 from benchmarks.runner.partial_results import ROOT
 from benchmarks.runner.report import Measured, Report
 from benchmarks.runner.run import ABSENT, Missing
@@ -158,7 +158,7 @@ def test_a_worker_that_cannot_begin_says_why() -> None:
 
 def test_what_a_package_prints_does_not_come_between_the_answers() -> None:
     program = (
-        "from benchmarks.peers.workers.serve import serve\n"
+        "from benchmarks.peer_workers.serve import serve\n"
         "serve({'say': lambda job: print('loud', flush=True) or {'said': job['what']}}, lambda: print('louder'))"
     )
     question = '{"do": "say", "what": 3}\n'

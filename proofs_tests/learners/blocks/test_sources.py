@@ -161,7 +161,7 @@ def test_a_column_of_a_dictionary_is_encoded_as_its_values_are(
 
 
 def test_a_column_of_a_dictionary_shows_nothing() -> None:
-    assert repr(DictionaryColumn(np.zeros(3, dtype=np.int8), np.array(["secret"]))) == "<Coded: sealed>"
+    assert repr(DictionaryColumn(np.zeros(3, dtype=np.int8), np.array(["secret"]))) == "<DictionaryColumn: sealed>"
 
 
 def test_narrow_codes_are_the_same_codes() -> None:

@@ -18,7 +18,7 @@ from accountant import (
     ZCDPComposition,
 )
 from benchmarks.ledgers import Nothing
-from benchmarks.peers.workers.serve import Answer, Job, seconds_each, serve, timed
+from benchmarks.peer_workers.serve import Answer, Job, seconds_each, serve, timed
 
 
 class GaussianNothing(Nothing):

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from benchmarks.peers.workers.serve import Answer, Job, seconds_each, serve, timed
+from benchmarks.peer_workers.serve import Answer, Job, seconds_each, serve, timed
 
 
 def imports() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.workers.serve import Arrays, Floats, Job, serve_fits
+from benchmarks.peer_workers.serve import Arrays, Floats, Job, serve_fits
 
 
 def imports() -> None:

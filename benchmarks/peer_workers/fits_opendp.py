@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.peers.workers.serve import Arrays, Floats, Job, serve_fits
+from benchmarks.peer_workers.serve import Arrays, Floats, Job, serve_fits
 
 LEAST = 0.5
 """Noisy counts below it are taken as it."""

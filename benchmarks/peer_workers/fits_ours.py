@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from accountant.composition import adaptive_range
-from benchmarks.peers.workers.serve import Arrays, Floats, Job, serve_fits
+from benchmarks.peer_workers.serve import Arrays, Floats, Job, serve_fits
 from learners import EncodedSample, Layout, LazyBoostClassifier, Numeric, PrivateBoostClassifier, Schema
 from learners.base import PrivateClassifier
 from learners.encoding import refined

@@ -1,6 +1,6 @@
 """diffprivlib's BudgetAccountant, with slack: charges are pairs (ε, δ)."""
 
-from benchmarks.peers.workers.serve import Answer, Job, seconds_each, serve, timed
+from benchmarks.peer_workers.serve import Answer, Job, seconds_each, serve, timed
 
 
 def imports() -> None:

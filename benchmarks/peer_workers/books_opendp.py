@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from benchmarks.peers.workers.serve import Answer, Job, seconds_each, serve, timed
+from benchmarks.peer_workers.serve import Answer, Job, seconds_each, serve, timed
 
 RHO = 5e-7
 
