@@ -1,5 +1,6 @@
 """Fixtures that several folders of tests share."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.cluster)
         if item.nodeid.partition("[")[0] in slow:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_left_open() -> Iterator[None]:
+    """What a module's tests forgot to close is their failure, not that of whichever test runs when it is collected."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,21 @@
 """Adaptive bounded-range releases: the recursion's pieces by brute force, prices by adversaries on lattices."""
 
 import math
+from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 
+from accountant.arrays import FloatArray
 from accountant.composition import adaptive_range
 from accountant.composition.adaptive_range import (
     _before,
     _Cells,
     _extended,
     _Grid,
+    _iterate,
+    _Leg,
     _on_step,
     _Tail,
     _Way,
@@ -57,7 +62,7 @@ def test_one_release_is_its_profile(width: float, delta: float) -> None:
 
 
 def test_plans_that_are_left_to_others() -> None:
-    for widths in ([], [(0.0, 3)], [(0.001, 8193)], [(700.0, 1)], [(1e-140, 2)]):
+    for widths in ([], [(0.0, 3)], [(0.001, 8193)], [(700.0, 1)], [(700.0, 1), (0.1, 1)], [(1e-140, 2)], [(1e-170, 2)]):
         assert epsilon(widths, 1e-5, 1.0) is None
     assert epsilon([(0.1, 3)], 1e-5, 0.0) is None
     assert epsilon([(2.0, 8192)], 1e-5, 9000.0) is None
@@ -96,6 +101,29 @@ def test_the_maximum_over_cells_is_above_all_t_and_hardly_above_the_chords(
     assert np.all(found <= 1.05 * real + 1e-3 * real.max())
     if factor is None and steps == 48:
         assert np.all(found <= 1.002 * real + 3e-5 * real.max())
+
+
+@pytest.mark.parametrize("short", [0.0, 0.3, 0.95])
+@pytest.mark.parametrize(("steps", "factor"), [(1, None), (2, None), (5, None), (12, 2), (30, 3)])
+def test_the_maximum_over_cells_is_that_of_their_chords(steps: int, factor: int | None, short: float) -> None:
+    """For any δ at the ends of cells: against t by t, with chords in e^x written down anew."""
+    step = 0.13
+    cells, width = _Cells.of(steps, short, step, factor), (steps - short) * step
+    ends = np.minimum(cells.ends * step, width)
+    rng = np.random.default_rng(steps)
+    ahead, behind = (rng.uniform(0.0, 1.0, (ends.size, 400)) ** 3 for _ in range(2))
+    ahead[-1, :200] = 1.0  # so that the last cell has the maximum often
+    behind[-1, 100:200] = 1.0
+    found = cells.maximum(ahead, behind)
+    most = np.zeros(400)
+    for low, high, cell in zip(ends[:-1], ends[1:], range(ends.size), strict=False):
+        t = np.linspace(low, high, 2001)[:, None]
+        share = np.expm1(low - t) / np.expm1(low - high)
+        chords = (each[cell] + share * (each[cell + 1] - each[cell]) for each in (ahead, behind))
+        p = np.expm1(width - t) / (np.exp(width - t) - np.exp(-t))
+        most = np.maximum(most, np.max(p * next(chords) + (1.0 - p) * next(chords), axis=0))
+    assert np.all(most * (1.0 - 1e-13) <= found)
+    assert np.all(found <= most * (1.0 + 1e-5))
 
 
 @pytest.mark.parametrize("short", [0.0, 0.25, 0.9])
@@ -198,6 +226,99 @@ def test_no_width_is_rounded_down(widths: list[float]) -> None:
         length = leg.steps - leg.short
         assert 0.0 <= leg.short < 1.0
         assert leg.width <= length * leg.step <= leg.width + 2.0**-9 * leg.step
+
+
+@pytest.mark.parametrize("parts", [48, 50, 97, 192])
+def test_no_width_is_rounded_down_by_an_ulp(parts: int) -> None:
+    """Exactly, with fractions, for widths that the step divides almost."""
+    rng = np.random.default_rng(parts)
+    for widest in rng.uniform(0.01, 2.0, 200).tolist():
+        paid = [(widest, 2), (widest * int(rng.integers(1, parts)) / parts, 2)]
+        for leg in adaptive_range._legs(paid, widest / parts, _Way.of(paid, 0.9, 1.0)):
+            assert Fraction(leg.width) <= (leg.steps - Fraction(leg.short)) * Fraction(leg.step)
+
+
+@pytest.mark.parametrize("reach", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize(("widths", "fineness"), LATTICES[1:])
+def test_outside_a_narrow_window_stands_what_is_above(
+    widths: list[tuple[float, int]], fineness: int, reach: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tail counts all releases so far; a window too narrow is dear."""
+    real = _Way.of
+
+    def narrow(paid: list[tuple[float, int]], below: float, above: float) -> _Way:
+        return _Way(below, above, real(paid, below, above).total, reach)
+
+    delta, most = 1e-4, sum(width * rounds for width, rounds in widths)
+    above = epsilon(widths, delta, most)
+    assert above is not None
+    monkeypatch.setattr(_Way, "of", staticmethod(narrow))
+    adaptive_range.forget()
+    try:
+        for known in (above * 1.001, above * 1.2):
+            found = epsilon(widths, delta, known)
+            assert found is None or restricted_adversary(widths, found, fineness) <= delta * (1 + 1e-12)
+    finally:
+        adaptive_range.forget()
+
+
+def _step_by_step(before: FloatArray, points: FloatArray, width: float) -> FloatArray:
+    """One release, t by t, δ before it by chords in e^x between grid points."""
+    low, high = (np.exp(points[0]), before[0]), (np.exp(points[-1]), before[-1])
+
+    def chords(x: FloatArray) -> FloatArray:
+        left = 1.0 - (1.0 - low[1]) * np.exp(x) / low[0]
+        right = np.interp(np.exp(x), np.exp(points), before, right=high[1])
+        return np.asarray(np.where(x < points[0], left, right))
+
+    t = np.linspace(0.0, width, 3001)[:, None]
+    p = np.expm1(width - t) / (np.exp(width - t) - np.exp(-t))
+    return np.asarray(np.max(p * chords(points - t) + (1.0 - p) * chords(points - t + width), axis=0))
+
+
+@pytest.mark.parametrize("short", [0.0, 0.2, 0.5, 0.9])
+@pytest.mark.parametrize("steps", [1, 2, 3, 6])
+def test_a_few_rounds_on_a_coarse_grid_are_those_of_every_t(steps: int, short: float) -> None:
+    """The window so wide that its ends do not matter; above, and hardly above, the same chords t by t."""
+    step, rounds = 0.11, 3
+    width = (steps - short) * step
+    way = _Way(-4.0, 4.0, 0.25 * width**2 * rounds, 1.0)
+    leg = _Leg(width, rounds, step, steps, short, True, 6.0, 0.0)
+    grid, found = _iterate([leg], way, 1.001)  # an order at which the tail says nothing
+    points = way.window(0.0, 6.0, step).points()
+    wanted = np.maximum(0.0, -np.expm1(points))
+    for _ in range(rounds):
+        wanted = _step_by_step(wanted, points, width)
+    inner = np.abs(points) < 1.5
+    ours = found[np.searchsorted(grid.points(), points[inner] - 1e-9)]
+    assert np.all(wanted[inner] * (1.0 - 1e-12) <= ours)
+    assert np.all(ours <= wanted[inner] + 0.03 * rounds * step)
+
+
+@pytest.mark.parametrize("rounds", [1, 40, 5000])
+def test_the_answer_is_where_the_chord_of_what_was_computed_meets_delta(
+    rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all of it raised by 1e-13 for each round and for 16 more, which is for what rounding took."""
+    grid = _Grid(-3, 12, 0.07)
+    points = [mp.mpf(number) * mp.mpf(0.07) for number in range(-3, 9)]
+    deltas = [mp.mpf(0.9) - mp.mpf(0.3) * mp.exp(x) for x in points]
+    known = np.array([float(each) for each in deltas])
+    monkeypatch.setattr(adaptive_range, "_iterate", lambda *_: (grid, known))
+    for delta in (0.4, 0.45, 0.55):
+        adaptive_range.forget()
+        found = epsilon([(0.01, rounds)], delta, 0.5)
+        adaptive_range.forget()
+        least, most = (
+            mp.log((mp.mpf(0.9) - mp.mpf(delta) / (1 + mp.mpf(10) ** -13 * (rounds + more))) / mp.mpf(0.3))
+            for more in (10, 30)
+        )
+        assert found is not None
+        assert least <= found - ABSOLUTE <= most + mp.mpf(10) ** -14
+
+
+def test_a_width_of_nothing_costs_nothing() -> None:
+    assert epsilon([(0.1, 3), (0.0, 2)], 1e-3, 0.3) == epsilon([(0.1, 3)], 1e-3, 0.3)
 
 
 def test_the_order_of_widths_is_that_of_the_releases() -> None:

@@ -193,7 +193,7 @@ def _error(sample: Rounded, strength: float, weights: FloatArray, noise: FloatAr
         return mp.mpf("1.01") * (sums + 4 * u * parts)
 
 
-@pytest.mark.parametrize("score_rounding", [1e-15, 0.3, 0.9, 7.0])
+@pytest.mark.parametrize("score_rounding", [1e-15, 0.3, 0.9, 1.5, 7.0])
 @pytest.mark.parametrize("bent", [0.0, 2.0, 24.0])
 @pytest.mark.parametrize("sum_rounding", [2e-13, 1e-20])
 def test_the_error_of_a_gradient_is_its_derivation(score_rounding: float, bent: float, sum_rounding: float) -> None:

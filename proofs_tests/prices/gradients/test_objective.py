@@ -367,6 +367,23 @@ def test_sums_of_costs_are_rounded_up() -> None:
         assert normal.cost == GDP(up(math.hypot(normal.exact_cost.mu, normal.output.cost(L2Sensitivity(far)).mu)))
 
 
+@pytest.mark.parametrize("strength", [0.3, 0.31, 0.37, 0.4])
+def test_what_the_determinant_may_change_is_rounded_up_twice(strength: float) -> None:
+    """‖x‖₂²/λ, where it is what decides the price."""
+    bend = up(up(REACH.l2 * REACH.l2) / strength)
+    pure = mechanism(LaplaceKernel(7.0), strength)
+    each = LaplaceKernel(7.0).cost(L1Sensitivity(REACH.l1)).epsilon
+    assert each < bend
+    assert pure.exact_cost == PureDP(pure_epsilon(each, bend, pure.relation))
+    normal = mechanism(GaussianKernel(0.5), strength)
+    mu = GaussianKernel(0.5).cost(L2Sensitivity(REACH.l2)).mu
+    assert 2.0 * bend > mu * mu
+    assert normal.exact_cost == GDP(gaussian_mu(mu, bend, normal.relation))
+    at = mechanism(GaussianKernel(7.0), strength, delta=1e-5)
+    weak = GaussianKernel(7.0).cost(L2Sensitivity(REACH.l2)).mu
+    assert at.exact_cost == ApproxDP(up(2.0 * bend - 2.0 * down(weak * weak)), 1e-5)
+
+
 def _pure_fits(cost: Cost) -> bool:
     return isinstance(cost, PureDP) and cost.epsilon <= 1.0
 

@@ -104,6 +104,12 @@ def test_kinks_are_the_largest_of_all_lines(seed: int) -> None:
         assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13)
 
 
+def test_intercepts_below_all_floats_are_not_rounded_up() -> None:
+    """1e-200·e^-283.6 is .6 of the smallest float, and would be rounded to it."""
+    _, shifts = _kinks(np.array([1.0, 1e-200]), np.array([0.0, 283.6]))
+    assert shifts[0] == pytest.approx(-283.6, rel=1e-14)
+
+
 def test_lines_that_rounding_makes_one_are_one() -> None:
     weights, shifts = _kinks(np.array([2.0, 1.0]), np.array([0.5, 0.5]))
     assert weights.tolist() == [2.0]
@@ -184,6 +190,31 @@ def test_each_cell_is_covered_and_by_hardly_more(
         assert covered <= most * 1.01 + 0.005 * stopping.mean
 
 
+@pytest.mark.parametrize("stopping", LAWS, ids=str)
+@pytest.mark.parametrize("cost", RUNS, ids=repr)
+@pytest.mark.parametrize("cells", [1, 3, 10])
+def test_wide_cells_are_covered_as_well(
+    cells: int,
+    cost: GDP | PureDP | LaplaceDP | BoundedRange | ZCDP,
+    stopping: Stopping,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever their number; within a wide one, both ends of a tangent matter."""
+    monkeypatch.setattr(module, "CELLS", cells)
+    run = run_privacy(cost)
+    profile = ChoiceProfile.of(run, stopping)
+    slopes, offsets = _tangents(run)
+    ends = stopping.levels(cells)
+    middles = 0.5 * (ends[1:] + ends[:-1])
+    best = np.argmin(middles[:, None] * slopes + offsets, axis=1)
+    for cell, tangent in enumerate(best.tolist()):
+        for chance in np.linspace(ends[cell], ends[cell + 1], 5).tolist():
+            height, there = _line(stopping, chance, chance * float(slopes[tangent]) + float(offsets[tangent]))
+            for ratio in (0.3, 0.9, 1.0, 1.2, 2.0, 20.0):
+                covered = float(profile.weights @ np.maximum(ratio - np.exp(profile.shifts), 0.0))
+                assert height * (ratio - there) * (1 + mp.mpf(10) ** -13) <= covered
+
+
 def _line(stopping: Stopping, chance: float, there: float) -> tuple[mp.mpf, mp.mpf]:
     fall = _fall(stopping, mp.mpf(chance))
     moved = max(_fall(stopping, mp.mpf(there)) - fall, mp.mpf(0))
@@ -213,6 +244,13 @@ def test_a_profile_is_the_sum_over_its_kinks() -> None:
         found = profile.delta(epsilon)
         assert truth * (1 + 0.9 * SLACK) <= found <= truth * (1 + mp.mpf(10) ** -10) + mp.mpf(10) ** -12
     assert ChoiceProfile(np.array([0.5]), np.array([0.0]), run_privacy(PureDP(1.0))).delta(2.0) >= 2.0**-900
+
+
+def test_losses_far_below_nothing_are_moved_down_too() -> None:
+    """By their size: a δ close to 1 shows it."""
+    profile = ChoiceProfile(np.array([1.0]), np.array([-2.0]), run_privacy(PureDP(0.5)))
+    moved = mp.mpf(2) + mp.mpf(10) ** -12 * 3
+    assert (1 - mp.exp(-moved)) * (1 + 0.9 * SLACK) <= profile.delta(0.0)
 
 
 @pytest.mark.parametrize("shift", [-3.0, 0.5, 2.0])
