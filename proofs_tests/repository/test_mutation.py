@@ -95,3 +95,9 @@ def test_records_are_of_this_code() -> None:
     """Skipped, with the modules' names, where they are not: `make mutants` brings them up to date."""
     if older := older_code():
         pytest.skip(f"make mutants: the records are of older code or tests: {', '.join(older)}")
+
+
+def test_the_readme_says_how_many_are_noticed() -> None:
+    text, known = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split()), results().values()
+    tried, killed = sum(each.tried for each in known), sum(each.killed for each in known)
+    assert f"Of {tried:,} changes to {len(known)} modules it notices {killed:,};" in text
