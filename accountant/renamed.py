@@ -29,8 +29,7 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "accountant",
         "accountant.entries",
-        "books=state export files=atomic_files lines=entry_lines receipts records=entry_kinds trail=chain "
-        "visible=printable",
+        "books=state export files=atomic_files lines=codec receipts records=entry_kinds trail=chain visible=printable",
     ),
     ("accountant", "accountant.storage", "sql_schema sql_store"),
     (

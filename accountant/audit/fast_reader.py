@@ -11,7 +11,7 @@ from typing import Final
 
 from accountant.audit.entry_checks import EntryChecker, Terms
 from accountant.composition import Amount, amount_text
-from accountant.entries import Account, Charged, OpenCharge, Record, Released, parts_of, used_of
+from accountant.entries import Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
 
 TEMPLATES: Final = 4096
 """Templates of each sort that are kept; when there are more, all are learned anew."""
@@ -56,10 +56,10 @@ class _Charge:
     uses: how often it was met in that turn.  next: what followed it last.
     """
 
-    __slots__ = ("delta", "head", "loss", "middle", "next", "purse", "tail", "terms", "turn", "uses", "zeros")
+    __slots__ = ("delta", "line", "loss", "next", "purse", "terms", "turn", "uses", "zeros")
 
-    def __init__(self, parts: tuple[str, str, str], terms: Terms) -> None:
-        self.head, self.middle, self.tail = parts
+    def __init__(self, line: ChargeLine, terms: Terms) -> None:
+        self.line = line
         self.terms, self.next, self.turn, self.uses = terms, self, -1, 0
         self.loss, self.delta = terms.amount
         self.zeros = min(_zeros(self.loss), _zeros(self.delta))
@@ -69,10 +69,10 @@ class _Charge:
 class _Used:
     """The end of a release that was read once and found sound."""
 
-    __slots__ = ("rounds", "simulated", "text")
+    __slots__ = ("line", "rounds", "simulated")
 
     def __init__(self, record: Released) -> None:
-        self.text = used_of(record)
+        self.line = ReleaseLine.from_record(record)
         self.rounds = sum(rounds for _, rounds in record.used)
         self.simulated = any(not mechanism.private for mechanism, _ in record.used)
 
@@ -115,17 +115,14 @@ class FastReader:
 
     def _pays(self, template: _Charge, number: int, line: str, time: str) -> bool:
         """Take a charge in, if it is this template's and its account affords it."""
-        if not line.startswith(template.head):
+        if not line.startswith(template.line.head):
             return False
         if template.turn != self._turn:
             self._bind(template)
         purse, loss, delta = template.purse, template.loss, template.delta
         new_loss, new_delta = self._loss + loss, self._delta + delta
         delta_text = amount_text(new_delta, self._scale) if delta else self._delta_text
-        if line != (
-            f'{template.head}{delta_text}","loss":"{amount_text(new_loss, self._scale)}'
-            f"{template.middle}{number}{template.tail}{time}}}"
-        ):
+        if line != template.line.written(str(number), time, amount_text(new_loss, self._scale), delta_text):
             return False
         if loss > purse.loss or delta > purse.delta:
             return False
@@ -145,7 +142,7 @@ class FastReader:
         if used is None or not self._time <= time or not time.isdigit() or not who.isdigit() or len(who) > _DIGITS:
             return False
         charge = int(who)
-        if line != f'{{"charge":{charge},"kind":"released","number":{number},"time":{time}{used.text}':
+        if line != used.line.written(str(number), time, str(charge)):
             return False
         terms = self._open.get(charge)
         if terms is None:
@@ -178,9 +175,9 @@ class FastReader:
         if isinstance(record, Charged) and self._again(remainder := _remainder(line)):
             if len(self._charges) == TEMPLATES:
                 self._charges.clear()
-            self._newest = _Charge(parts_of(record), self._replay.terms[number])
+            self._newest = _Charge(ChargeLine.from_record(record), self._replay.terms[number])
             self._charges[remainder] = self._newest
-        elif isinstance(record, Released) and self._again(text := used_of(record)):
+        elif isinstance(record, Released) and self._again(text := ReleaseLine.from_record(record).tail):
             if len(self._uses) == TEMPLATES:
                 self._uses.clear()
             self._uses[text] = _Used(record)

@@ -9,8 +9,9 @@ from typing import Final, cast
 import attrs
 
 from accountant.audit.statement import UNBOUNDED, Statement
+from accountant.canonical_json import canonical
 from accountant.costs import ApproxDP, PureDP, positive, probability_below_one
-from accountant.entries import Receipt, canonical
+from accountant.entries import Receipt
 
 SHOWN: Final = 300
 """Characters of a value that a finding quotes."""

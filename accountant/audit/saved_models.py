@@ -29,7 +29,7 @@ from accountant.entries import (
     Released,
     Returned,
     State,
-    read,
+    decode,
 )
 
 SIMULATED: Final = "some noise in these books was simulated, and the statement says so: it promises nothing"
@@ -256,7 +256,7 @@ class _Books:
         """The statement of the entries up to its head, as a file has it."""
         state = State()
         for entry in self._until:
-            state.apply(entry.number, read(entry))
+            state.apply(entry.number, decode(entry))
         about = str(self._claim.statement.get("account", ""))  # a label is no sub-budget: it is about the whole
         rule, account = state.rule, state.accounts[about]
         spent, ceiling = rule.guarantee(account.drawn, state.budget), rule.guarantee(account.ceiling, state.budget)
@@ -276,7 +276,7 @@ class _Books:
 
 def _read(entry: Entry) -> Record | None:
     try:
-        return read(entry)
+        return decode(entry)
     except NONSENSE:
         return None  # the audit says what is wrong with it
 

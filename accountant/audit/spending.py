@@ -20,7 +20,7 @@ from accountant.entries import (
     Record,
     Released,
     Returned,
-    read,
+    decode,
 )
 
 MOST_POINTS: Final = 2000
@@ -193,7 +193,7 @@ def gather(entries: Iterable[Entry], *listeners: Listener) -> Spending:
     """
     spending = Spending()
     for entry in entries:
-        record = read(entry)
+        record = decode(entry)
         spending.take(entry.number, record)
         for listener in listeners:
             listener.take(entry.number, record)

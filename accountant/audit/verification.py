@@ -13,6 +13,7 @@ import attrs
 
 from accountant.audit.entry_checks import EntryChecker
 from accountant.audit.fast_reader import FastReader
+from accountant.canonical_json import canonical
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import (
     GENESIS,
@@ -21,11 +22,10 @@ from accountant.entries import (
     DamagedEntry,
     Entry,
     Record,
-    canonical,
+    decode,
+    encode,
     follows,
     kind_of,
-    line_of,
-    read,
     visible,
 )
 
@@ -189,7 +189,7 @@ class Verifier:
     def _misplaced(self, entry: Entry, record: Record) -> Iterator[str]:
         """What is wrong with an entry's place, and with how its line is written."""
         due, kind = self._due, kind_of(record)
-        if entry.number == due and entry.kind == kind and line_of(due, record) == entry.line:
+        if entry.number == due and entry.kind == kind and encode(due, record) == entry.line:
             return
         said = json.loads(entry.line)
         number = said.get("number")
@@ -201,7 +201,7 @@ class Verifier:
             )
         if not _is_canonical(said, entry.line):
             yield "its line is not canonical JSON"
-        elif type(number) is int and line_of(number, record) != entry.line:
+        elif type(number) is int and encode(number, record) != entry.line:
             yield "it says more than an entry of its kind, or says it otherwise"
         if placed:
             self._due = number  # so that one lost entry is one finding, and not one for each that follows
@@ -262,7 +262,7 @@ def _readable(entry: Entry) -> Record:
         raise DamagedEntry("its line is not a text in ASCII")
     if len(entry.line) > LONGEST_LINE:
         raise DamagedEntry(f"its line is longer than {LONGEST_LINE} characters")
-    record = read(entry)
+    record = decode(entry)
     if record.time >= LATEST:
         raise DamagedEntry("its time is after the year 2286")
     return record

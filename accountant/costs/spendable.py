@@ -1,6 +1,5 @@
 """What the ledger accepts: something with a plain, declared cost. Concrete mechanisms live in mechanisms/."""
 
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any, Final, Protocol, TypeVar, cast
 import attrs
 from attrs.validators import deep_iterable, instance_of, optional
 
+from accountant.canonical_json import canonical
 from accountant.costs.adjacency import Adjacency
 from accountant.costs.cost_kinds import Cost
 
@@ -81,7 +81,7 @@ class Description:
         """Canonical JSON, rendered once per mechanism."""
         record = {name: value for name, value in attrs.asdict(self).items() if not name.startswith("_")}
         record["parameters"] = dict(self.parameters)
-        return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return canonical(record)
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Description":

@@ -16,9 +16,15 @@ from accountant.entries.chain import (
     EntryStore,
     Kind,
     MemoryStore,
-    canonical,
     digest_of,
     follows,
+)
+from accountant.entries.codec import (
+    ChargeLine,
+    ReleaseLine,
+    decode,
+    encode,
+    kind_of,
 )
 from accountant.entries.entry_kinds import (
     FORMAT,
@@ -34,13 +40,6 @@ from accountant.entries.entry_kinds import (
     Record,
     Released,
     Returned,
-    read,
-)
-from accountant.entries.entry_lines import (
-    kind_of,
-    line_of,
-    parts_of,
-    used_of,
 )
 from accountant.entries.export import (
     LONGEST,
@@ -77,6 +76,7 @@ __all__ = [
     "Allocated",
     "Announced",
     "BadReceipt",
+    "ChargeLine",
     "Charged",
     "Checkpoint",
     "Closed",
@@ -90,20 +90,18 @@ __all__ = [
     "PublicKey",
     "Receipt",
     "Record",
+    "ReleaseLine",
     "Released",
     "Returned",
     "SigningKey",
     "State",
-    "canonical",
+    "decode",
     "digest_of",
+    "encode",
     "follows",
     "kind_of",
-    "line_of",
     "open_export",
-    "parts_of",
-    "read",
     "receipt",
-    "used_of",
     "visible",
     "visible_lines",
     "whole_file",

@@ -1,8 +1,7 @@
 """Entries of the books, a hash chain over canonical JSON, and where they live.
 
-Canonical JSON is `json.dumps(record, sort_keys=True, separators=(",", ":"))`, ASCII only; an entry's digest is
-SHA-256 over the digest before it and those bytes. So a changed, lost, swapped or repeated entry breaks the
-chain, and a cut-off end shows against a `head` that an auditor kept elsewhere.
+An entry's digest is SHA-256 over the digest before it and its line, which is canonical JSON. So a changed, lost,
+swapped or repeated entry breaks the chain, and a cut-off end shows against a `head` that an auditor kept elsewhere.
 """
 
 import hashlib
@@ -44,11 +43,6 @@ def follows(before: str, line: str, digest: str) -> bool:
         return digest_of(before, line) == digest and isinstance(line, str)
     except UnicodeEncodeError:  # canonical JSON is ASCII
         return False
-
-
-def canonical(record: dict[str, object]) -> str:
-    """The canonical JSON of a record. Raises ValueError on NaN or infinity."""
-    return json.dumps(record, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 class EntryStore(Protocol):

@@ -33,8 +33,9 @@ from typing import IO, Final, cast
 
 import attrs
 
+from accountant.canonical_json import canonical
 from accountant.entries.atomic_files import whole_file
-from accountant.entries.chain import GENESIS, Entry, Kind, canonical
+from accountant.entries.chain import GENESIS, Entry, Kind
 
 SCHEMA: Final = 1
 """The version of the export's schema."""

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Final, Never
 
 import attrs
 
+from accountant.canonical_json import canonical
 from accountant.composition import amount_text
 from accountant.entries.atomic_files import whole_file
-from accountant.entries.chain import Entry, canonical
+from accountant.entries.chain import Entry
 from accountant.entries.entry_kinds import (
     READERS,
     Allocated,
@@ -30,7 +31,7 @@ from accountant.entries.entry_kinds import (
     Record,
     Released,
     Returned,
-    read,
+    decode,
     whole,
 )
 from accountant.entries.printable import visible
@@ -266,7 +267,7 @@ def receipt(entry: Entry, ledger: str, *, bought: str | None = None, key: Signin
     """
     if bought is not None:
         _hexadecimal("bought", bought, 64)
-    record = read(entry)
+    record = decode(entry)
     account = record.account if isinstance(record, Charged | Allocated | Announced | Closed) else ""
     plain = Receipt(ledger, entry.number, entry.digest, entry.kind, account, _cost(record), record.time, bought)
     if key is None:

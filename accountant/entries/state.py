@@ -6,10 +6,10 @@ The ledger decides by this state, and `verify` recomputes it. Amounts are exact,
 from collections.abc import Mapping
 from typing import cast
 
+from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition
 from accountant.costs import Adjacency, Budget, Unbounded
 from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
-from accountant.entries.chain import canonical
 from accountant.entries.entry_kinds import (
     Allocated,
     Announced,
@@ -101,9 +101,8 @@ class State:
         self.accounts = {ROOT: Account(ROOT, None, opened.composition.ceiling(opened.budget))}
         self.opened = opened
 
-    def charge(self, number: int, account: str, amount: Amount, rounds: int) -> None:
-        """Entry `number` charges this amount, whether it is affordable or not."""
-        payer = self.payer(account)
+    def charge(self, number: int, account: str, payer: Account, amount: Amount, rounds: int) -> None:
+        """Entry `number` charges this amount, whether it is affordable or not. payer: `payer(account)`."""
         payer.draw(amount)
         self.open[number] = OpenCharge(account, payer.path, rounds, amount)
 
@@ -228,7 +227,7 @@ class State:
         payer = self.payer(record.account)
         if not payer.affords(amount):
             wrong.append(_overdrawn(payer))
-        self.charge(number, record.account, amount, record.plan.rounds)
+        self.charge(number, record.account, payer, amount, record.plan.rounds)
         if record.after != self.total:
             wrong.append("its running total is not the sum of the costs so far")
         if record.adjacency != self.adjacency:

@@ -1,7 +1,6 @@
-"""What is charged or set aside, as a ledger's rule of composition counts it; and an entry's steps and price as text."""
+"""What is charged or set aside, as a ledger's rule of composition counts it."""
 
 import contextlib
-import json
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -24,10 +23,10 @@ def amount_of_plan(rule: Composition, plan: Plan, delta: float) -> tuple[Amount,
         return rule.amount(price.best), price
 
 
-def amount_of_release(rule: Composition, cost: Cost) -> tuple[Amount, str]:
-    """What one release adds up to, and its step as an entry writes it. Raises BeyondFloats, and UnsupportedCost."""
+def amount_of_release(rule: Composition, cost: Cost) -> Amount:
+    """What one release adds up to. Raises BeyondFloats, and UnsupportedCost."""
     with _within_floats(rule, cost):
-        return rule.amount(cost), _compact([{"cost": cost.as_dict(), "rounds": 1}])
+        return rule.amount(cost)
 
 
 def amount_of_share(rule: Composition, share: Fraction | float | Budget, ceiling: Amount) -> Amount:
@@ -42,16 +41,6 @@ def amount_of_share(rule: Composition, share: Fraction | float | Budget, ceiling
     return ceiling.scaled(Fraction(share))
 
 
-def steps_text(plan: Plan) -> str:
-    """The steps of a plan as an entry writes them."""
-    return _compact([{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps])
-
-
-def price_text(price: Price | None) -> str:
-    """The price of a plan as an entry writes it."""
-    return "null" if price is None else _compact({"cost": price.best.as_dict(), "route": price.route})
-
-
 @contextlib.contextmanager
 def _within_floats(rule: Composition, what: Cost | Plan) -> Iterator[None]:
     """Name what is so dear that no number says how much."""
@@ -62,7 +51,3 @@ def _within_floats(rule: Composition, what: Cost | Plan) -> Iterator[None]:
             f"{what!r:.200} comes to more {rule.unit} than any float holds, so no finite budget pays for it; "
             "nothing was charged. Lower the cost or the number of rounds"
         ) from error
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from accountant.entries import GENESIS, Checkpoint, DamagedEntry, Entry, EntryStore, Opened, State, digest_of, read
+from accountant.entries import GENESIS, Checkpoint, DamagedEntry, Entry, EntryStore, Opened, State, decode, digest_of
 from accountant.exceptions import LedgerBroken
 
 
@@ -18,7 +18,7 @@ def read_start(store: EntryStore, newest: Entry) -> Start:
     """The newest checkpoint, read. Raises LedgerBroken where it cannot be used."""
     try:
         first, before, same = _entry(store, 0), _entry(store, newest.number - 1), _entry(store, newest.number)
-        opened, record = read(first), read(newest)
+        opened, record = decode(first), decode(newest)
         linked = (digest_of(GENESIS, first.line), digest_of(before.digest, newest.line))
         if linked != (first.digest, same.digest) or not isinstance(opened, Opened):
             raise DamagedEntry("its chain does not hold")

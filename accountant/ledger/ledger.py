@@ -9,10 +9,22 @@ from typing import Never, Self, TypeVar
 from accountant.audit import Odometer, Statement, Verification, odometer, state, verify
 from accountant.composition import Amount, Composition, Plan
 from accountant.costs import Adjacency, Budget, Description, Spendable
-from accountant.entries import MAIN, ROOT, Account, Entry, EntryStore, MemoryStore, Receipt, SigningKey, receipt
+from accountant.entries import (
+    MAIN,
+    ROOT,
+    Account,
+    Entry,
+    EntryStore,
+    MemoryStore,
+    Receipt,
+    ReleaseLine,
+    SigningKey,
+    receipt,
+)
 from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, NotSpendable, SubBudgetRefused
 from accountant.ledger.account_names import labelled, path_below, unknown_label
-from accountant.ledger.amounts import amount_of_plan, amount_of_release, amount_of_share, price_text, steps_text
+from accountant.ledger.amounts import amount_of_plan, amount_of_share
+from accountant.ledger.new_charges import NewCharges
 from accountant.ledger.opening import open_books
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
@@ -20,6 +32,9 @@ from accountant.ledger.writer import Bookkeeper
 
 D = TypeVar("D")
 R = TypeVar("R")
+
+_ITSELF = ReleaseLine.of(())
+"""A release of what its charge announced."""
 
 
 class Ledger:
@@ -55,7 +70,8 @@ class Ledger:
         self._charged_to = path
         # Fixed when the books are opened, so that a release need not ask for them.
         self._rule, self._adjacency = books.state.rule, books.state.adjacency
-        self._one_release = functools.lru_cache(maxsize=4096)(functools.partial(amount_of_release, self._rule))
+        self._new = NewCharges.to(books.store, self._rule, self._adjacency)
+        self._one_release = functools.lru_cache(maxsize=4096)(self._new.of_release)
 
     @classmethod
     def open(
@@ -263,11 +279,10 @@ class Ledger:
         """
         cost = declared_cost(mechanism)
         content = self._admit(mechanism, data)
-        amount, steps = self._one_release(cost)
         books = self._books
-        charge = books.charge(amount, self._label(account), mechanism.description.canonical, steps, "null", 1)
+        charge = books.charge(self._one_release(cost, mechanism.description.canonical, self._label(account)))
         value = mechanism.sample(content)
-        books.mark_released(charge, "[]")
+        books.mark_released(charge, _ITSELF)
         return value
 
     def reserve(
@@ -295,8 +310,7 @@ class Ledger:
             raise NotSpendable("mechanism: expected what the books say of it, as in mechanism=m.description")
         amount, price = amount_of_plan(self._rule, plan, delta)
         announced = "null" if mechanism is None else mechanism.canonical
-        steps, priced = steps_text(plan), price_text(price)
-        number = self._books.charge(amount, self._label(account), announced, steps, priced, plan.rounds)
+        number = self._books.charge(self._new.of_plan(plan, amount, price, announced, self._label(account)))
         return Reservation(
             self._books,
             plan,

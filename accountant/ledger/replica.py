@@ -9,12 +9,13 @@ import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
-from typing import Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 import attrs
 
 from accountant.entries import (
     LATEST,
+    LONGEST_LINE,
     Account,
     DamagedEntry,
     Entry,
@@ -22,9 +23,9 @@ from accountant.entries import (
     Kind,
     Record,
     State,
+    decode,
+    encode,
     kind_of,
-    line_of,
-    read,
 )
 from accountant.exceptions import (
     BudgetExceeded,
@@ -36,9 +37,10 @@ from accountant.exceptions import (
     SubBudgetRefused,
 )
 from accountant.ledger.checkpoints import Start
-from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
+from accountant.ledger.new_lines import refuse_bad_texts, refuse_too_long, refuse_unreadable
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Replica:
@@ -92,21 +94,21 @@ class Replica:
 
     def in_turn(self, work: Callable[[State], T]) -> T:
         """Work on the state with every entry in it, while nobody else may append."""
+        return self._alone(self._turn, work)
 
-        def turn() -> T:
+    def _turn(self, work: Callable[[State], T]) -> T:
+        store = self.store
+        try:
+            if store.quick and (done := self._at_first_try(work)):
+                return done[0]
+            self._catch_up(store.begin)
+            return work(self.state)
+        finally:
             try:
-                if self.store.quick and (done := self._at_first_try(work)):
-                    return done[0]
-                self._catch_up(self.store.begin)
-                return work(self.state)
+                store.abort()  # after a commit it does nothing; work that wrote nothing must not keep the turn
             finally:
-                try:
-                    self.store.abort()  # after a commit it does nothing; work that wrote nothing must not keep the turn
-                finally:
-                    if self.store.in_turn:  # an interrupt came first
-                        self.store.abort()
-
-        return self._alone(turn)
+                if store.in_turn:  # an interrupt came first
+                    store.abort()
 
     def _at_first_try(self, work: Callable[[State], T]) -> tuple[T] | None:
         """Work on the state as it is known, without a turn: the store appends only where there is nothing newer.
@@ -124,20 +126,19 @@ class Replica:
             return None
         return (value,) if self.state.length > known else None
 
-    def _alone(self, work: Callable[[], T]) -> T:
+    def _alone(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Work while no other thread does, nor a signal handler that came in between."""
-        self.same_process()
-        if self._is_ours():
+        lock = self._lock
+        if _FORKS.count != self._forks:
+            self.same_process()
+        if lock._is_owned():  # type: ignore[attr-defined]  # what threading.Condition asks of it, too
             raise LedgerBroken("a charge is under way in this very thread; a signal handler must not spend")
         try:
-            with self._lock:
-                return work()
+            with lock:
+                return work(*arguments, **named)
         finally:
-            if self._is_ours():  # an interrupt came just before the lock was let go
-                self._lock.release()
-
-    def _is_ours(self) -> bool:
-        return bool(self._lock._is_owned())  # type: ignore[attr-defined]  # what threading.Condition asks of it, too
+            if lock._is_owned():  # type: ignore[attr-defined]  # an interrupt came just before the lock was let go
+                lock.release()
 
     def _catch_up(self, newer: Callable[[int], Iterable[Entry]]) -> None:
         """Take in what others wrote, and what this process wrote before it was interrupted.
@@ -174,11 +175,18 @@ class Replica:
         refuse_bad_texts(line)
         if self.store.shared:
             refuse_unreadable(self.state.length, kind, line)
+        self.write_checked(kind, line)
+
+    def write_checked(self, kind: Kind, line: str) -> None:
+        """The same for a line that differs from one that was found readable in numbers alone."""
+        store = self.store
+        if len(line) > LONGEST_LINE:
+            refuse_too_long(line)
         self._sure = False  # until the state has it: whatever interrupts, the store tells what was written
-        if self.store.in_turn:
-            self.store.append(kind, line)
-            self.store.commit()
-        elif not self.store.append_next(self.state.length, kind, line):
+        if store.in_turn:
+            store.append(kind, line)
+            store.commit()
+        elif not store.append_next(self.state.length, kind, line):
             self._sure = True
             raise _Overtaken
 
@@ -186,7 +194,7 @@ class Replica:
         """Write a record, and take it into the state as any reader will."""
         state = self.state
         number = state.length
-        self.write(kind_of(record), line_of(number, record))
+        self.write(kind_of(record), encode(number, record))
         if wrong := state.apply(number, record):
             raise LedgerBroken(_not_holding(number, wrong[0]))
         self._sure = True
@@ -220,7 +228,7 @@ _NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, 
 
 def _take_in(state: State, entry: Entry) -> None:
     try:
-        wrong = state.apply(entry.number, read(entry))
+        wrong = state.apply(entry.number, decode(entry))
     except (DamagedEntry, TypeError, ValueError, LookupError, ArithmeticError) as error:
         wrong = [str(error)]
     if wrong:

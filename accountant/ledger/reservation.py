@@ -6,6 +6,7 @@ from typing import Never, Protocol, Self, TypeVar
 
 from accountant.composition import Amount, Plan
 from accountant.costs import KINDS, Cost, Spendable
+from accountant.entries import ReleaseLine
 from accountant.exceptions import LedgerCopyRefused, NotSpendable, ReservationClosed
 from accountant.ledger.new_lines import refuse_bad_texts
 from accountant.ledger.protected_data import Protected
@@ -96,8 +97,7 @@ class Reservation:
             self._closed = True
             used, self._used = self._used, {}
             if used:
-                listed = ",".join(f'{{"mechanism":{name},"rounds":{n}}}' for name, n in used.items())
-                self._books.mark_released(self.number, f"[{listed}]")
+                self._books.mark_released(self.number, ReleaseLine.of(used.items()))
 
     def __copy__(self) -> Never:
         raise LedgerCopyRefused("a reservation cannot be copied: its rounds would be released twice")

@@ -1,19 +1,20 @@
 """The one that writes: takes its turn at the store, decides on what is in the books by then, appends one entry."""
 
 import contextlib
+import functools
 import os
 from typing import Final
 
-from accountant.composition import Amount, Composition, UnsupportedBudget, amount_text, composition_from_record
+from accountant.composition import Amount, Composition, UnsupportedBudget, composition_from_record
 from accountant.costs import Adjacency, Budget
 from accountant.entries import (
-    LONGEST_LABEL,
     Allocated,
     Announced,
     Checkpoint,
     Closed,
     EntryStore,
     Opened,
+    ReleaseLine,
     Returned,
     State,
     why_unreadable,
@@ -22,7 +23,7 @@ from accountant.exceptions import BudgetExceeded, NotSpendable, ReservationClose
 from accountant.ledger import charge_recorder
 from accountant.ledger.account_names import unknown_label
 from accountant.ledger.checkpoints import read_start
-from accountant.ledger.new_lines import account_text, adjacency_text
+from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.replica import Replica
 
 CHECKPOINT_EVERY: Final = 10_000
@@ -30,9 +31,6 @@ CHECKPOINT_EVERY: Final = 10_000
 
 BELIEVED_FROM: Final = 50_000
 """Number from which on a checkpoint is believed at opening; shorter books are read whole, in a second or two."""
-
-LONGEST_ACCOUNT: Final = LONGEST_LABEL
-"""Characters of an account's path."""
 
 
 class Bookkeeper:
@@ -88,55 +86,43 @@ class Bookkeeper:
 
     # --- one entry of each kind ---------------------------------------------------------------------------
 
-    def charge(self, amount: Amount, account: str, mechanism: str, steps: str, priced: str, rounds: int) -> int:
-        """Write a charge, durably, and return its number. mechanism, steps, priced: canonical JSON.
+    def charge(self, new: NewCharge) -> int:
+        """Write a charge, durably, and return its number.
 
         Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
         """
-        if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT:
-            raise NotSpendable(f"account: expected a short text that says who or what is charged, got {account!r:.99}")
-        who = account_text(account)
-
-        def charge(state: State) -> int:
-            payer = state.payer(account)
-            if payer.closed:
-                raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
-            if not state.lists(account, payer):
-                raise unknown_label(state, account, payer)
-            if not payer.affords(amount):
-                raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
-            number, when = state.length, self.replica.now()
-            after = state.total.plus(amount)
-            self.replica.write(
-                "charged",
-                f'{{"account":{who},"adjacency":{adjacency_text(state.adjacency)},'
-                f'"after":{{"delta":"{amount_text(after.delta_units)}","loss":"{amount_text(after.loss_units)}"}},'
-                f'"kind":"charged","mechanism":{mechanism},"number":{number},'
-                f'"priced":{priced},"steps":{steps},"time":{when}}}',
-            )
-            state.charge(number, account, amount, rounds)
-            self.replica.wrote(when)
-            return number
-
-        number = self.replica.in_turn(charge)
+        number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
         return number
 
-    def mark_released(self, charge: int, used: str) -> None:
-        """Write that the value of a charge was drawn. used: canonical JSON. Raises ReservationClosed."""
+    def _charge(self, new: NewCharge, state: State) -> int:
+        account, amount = new.account, new.amount
+        payer = state.payer(account)
+        if payer.closed:
+            raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
+        if not state.lists(account, payer):
+            raise unknown_label(state, account, payer)
+        if not payer.affords(amount):
+            raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
+        replica, number = self.replica, state.length
+        when = replica.now()
+        replica.write_checked("charged", new.line.at(number, when, state.total.plus(amount)))
+        state.charge(number, account, payer, amount, new.rounds)
+        replica.wrote(when)
+        return number
 
-        def mark(state: State) -> None:
-            if charge not in state.open:
-                raise ReservationClosed(f"charge {charge} is marked as released already")
-            when = self.replica.now()
-            self.replica.write(
-                "released",
-                f'{{"charge":{charge},"kind":"released","number":{state.length},"time":{when},"used":{used}}}',
-            )
-            del state.open[charge]
-            self.replica.wrote(when)
+    def mark_released(self, charge: int, used: ReleaseLine) -> None:
+        """Write that the value of a charge was drawn. Raises ReservationClosed."""
+        self.replica.in_turn(functools.partial(self._mark_released, charge, used))
 
-        self.replica.in_turn(mark)
+    def _mark_released(self, charge: int, used: ReleaseLine, state: State) -> None:
+        if charge not in state.open:
+            raise ReservationClosed(f"charge {charge} is marked as released already")
+        replica = self.replica
+        when = replica.now()
+        replica.write_checked("released", used.at(state.length, when, charge))
+        del state.open[charge]
+        replica.wrote(when)
 
     def give_back(self, charge: int, rounds: int, amount: Amount) -> None:
         """Write that rounds of an open charge were not used and never will be. Raises ReservationClosed."""

@@ -14,7 +14,7 @@ import numpy as np
 from accountant import GDP, ApproxDP, Ledger, PureDP, Unbounded
 from accountant import Cost as AnyCost
 from accountant.audit.second_opinion import PeerMissing, least_rounds, peer_totals
-from accountant.entries import Charged, read
+from accountant.entries import Charged, decode
 from benchmarks.prices.exact_prices import DELTA, best_of_gaussians, known
 from benchmarks.prices.tightness import NOTICED, flag
 from benchmarks.runner import Cell, Grid, Line, Measured, Missing, Report, Table
@@ -72,7 +72,7 @@ def releases(ledger: Ledger) -> Counter[AnyCost]:
     """The rounds of each cost that a ledger was charged for; of a program over lanes, those of one lane for each."""
     found: Counter[AnyCost] = Counter()
     for entry in ledger.entries:
-        record = read(entry)
+        record = decode(entry)
         if isinstance(record, Charged):
             said = record.mechanism
             lanes = said is not None and "steps of a lane" in dict(said.parameters)

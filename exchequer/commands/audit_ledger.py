@@ -23,7 +23,7 @@ from accountant.audit import (
     verify,
 )
 from accountant.audit.report import ClaimText, report
-from accountant.entries import Opened, PublicKey, read, whole_file, write_export
+from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.installed_claims import GROUP, known_claims
 from exchequer.commands.open_ledger import Books, reading, told
 from exchequer.console import output
@@ -108,7 +108,7 @@ def audited(books: Books, claims: dict[str, ClaimText] | None, expect_head: str 
 
 def _promise_nothing(books: Books) -> bool:
     """Whether sound books have no budget that could be kept."""
-    opened = read(books[0])
+    opened = decode(books[0])
     return isinstance(opened, Opened) and isinstance(opened.budget, Unbounded)
 
 

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
-from accountant.entries import GENESIS, LONGEST, DamagedEntry, Entry, State, digest_of, kind_of, open_export, read
+from accountant.entries import GENESIS, LONGEST, DamagedEntry, Entry, State, decode, digest_of, kind_of, open_export
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
@@ -175,7 +175,7 @@ def _wrong(state: State, head: str, entry: Entry) -> str | None:
     try:
         if entry.number != state.length or entry.digest != digest_of(head, entry.line):
             return "it is missing, or its digest does not match its content and the entry before it"
-        record = read(entry)
+        record = decode(entry)
         if kind_of(record) != entry.kind:
             return f"it is called {entry.kind!r}, and is of another kind"
         return next(iter(state.apply(entry.number, record)), None)

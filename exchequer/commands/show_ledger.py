@@ -29,7 +29,7 @@ from accountant.entries import (
     Released,
     Returned,
     State,
-    read,
+    decode,
 )
 from exchequer.commands.open_ledger import Books, reading, replayed
 from exchequer.console import output
@@ -259,7 +259,7 @@ def _number(amount: Amount, deltas: bool, *, up: bool = False) -> str:
 def _entries(found: Overview, newest: Sequence[Entry]) -> None:
     all_of_them = len(newest) == len(found.books)
     output.heading("All entries" if all_of_them else f"The newest {len(newest)} of {len(found.books)} entries")
-    rows = [_row(entry, read(entry), found.rule) for entry in newest]
+    rows = [_row(entry, decode(entry), found.rule) for entry in newest]
     output.table(["", "time (UTC)", "entry", "what"], rows, numbers=[""], whole=["time (UTC)", "entry"])
 
 

@@ -22,7 +22,7 @@ from accountant.entries import (
     Released,
     Returned,
     State,
-    read,
+    decode,
 )
 
 MOST_KEPT: Final = 1000
@@ -84,7 +84,7 @@ class Evidence:
         """Every entry, once. One that cannot be read is counted and passed over."""
         for entry in entries:
             try:
-                self._take(entry.number, read(entry))
+                self._take(entry.number, decode(entry))
             except (DamagedEntry, LookupError, TypeError, ValueError, ArithmeticError):
                 self.unreadable += 1
         return self

@@ -26,8 +26,7 @@ from accountant.audit.verification import EVERY, MOST_ERRORS, MOST_UNRELEASED, V
 from accountant.composition.plans import ROUTES
 from accountant.composition.rules import NOTHING, amount_record
 from accountant.entries.chain import GENESIS, canonical, digest_of
-from accountant.entries.entry_kinds import read
-from accountant.entries.entry_lines import line_of
+from accountant.entries.codec import decode, encode
 from accountant.entries.state import State
 from proofs_tests.support.ledgers.books import (
     Secure,
@@ -63,7 +62,7 @@ def test_sound_books_are_sound(rule: Composition) -> None:
 @pytest.mark.parametrize("rule", [BasicComposition(), AdvancedComposition(1e-6), ZCDPComposition(), GDPComposition()])
 def test_a_line_written_again_from_what_was_read_is_the_same(rule: Composition) -> None:
     for entry in sound_books(120, rule):
-        assert line_of(entry.number, read(entry)) == entry.line
+        assert encode(entry.number, decode(entry)) == entry.line
 
 
 def test_no_books_are_not_sound() -> None:
@@ -252,7 +251,7 @@ def test_rounds_come_back_once_and_not_after_the_release() -> None:
 def test_a_checkpoint_that_lists_too_little_is_not_compared_at_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or else many short ones, in books with many open charges, would take for ever."""
     state = State()
-    state.apply(0, read(BOOKS[0]))
+    state.apply(0, decode(BOOKS[0]))
     assert state.says(json.loads(canonical(state.as_dict())))
     monkeypatch.setattr(State, "as_dict", None)
     lies: list[dict[str, object]] = [
@@ -271,7 +270,7 @@ NAMES = st.lists(st.sampled_from(["", "a", "b", "main", " "]), max_size=5).map("
 @given(allocated=st.sets(st.sampled_from(["a", "b", "a/b", "a/b/a", "b/a"])), account=NAMES)
 def test_a_charge_draws_on_the_longest_allocated_beginning_of_its_path(allocated: set[str], account: str) -> None:
     state, paths = State(), set[str]()
-    state.apply(0, read(BOOKS[0]))
+    state.apply(0, decode(BOOKS[0]))
     for path in sorted(allocated):
         if state.why_not_allocate(path, NOTHING) is None:
             state.allocate(path, NOTHING)

@@ -36,7 +36,7 @@ from accountant.composition.plans import ROUTES
 from accountant.composition.rules import NOTHING
 from accountant.costs import gaussian
 from accountant.costs.curves import advanced_epsilon, zcdp_epsilon
-from accountant.entries.entry_kinds import read
+from accountant.entries.codec import decode
 from accountant.entries.state import State
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
@@ -326,7 +326,7 @@ def test_totals_are_those_of_the_books(acts: list[tuple[Cost, int, str, int]], r
         by_hand += [cost] * (min(used, rounds) if used % 2 == 0 else rounds)
     state, meter = State(), ledger.odometer()
     for entry in ledger.entries:
-        assert state.apply(entry.number, read(entry)) == []
+        assert state.apply(entry.number, decode(entry)) == []
     assert meter.total == state.total == added(rule.amount(cost) for cost in by_hand)
     assert sorted(map(repr, meter.rounds.items())) == sorted(
         repr((cost, by_hand.count(cost))) for cost in dict.fromkeys(by_hand)

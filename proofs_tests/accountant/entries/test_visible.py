@@ -26,7 +26,7 @@ from accountant import (
 from accountant.audit.statement import state as statement_of
 from accountant.costs.spendable import SEEDED
 from accountant.entries.chain import Entry
-from accountant.entries.entry_kinds import read
+from accountant.entries.codec import decode
 from accountant.entries.printable import visible, why_not_written, why_unreadable
 from accountant.entries.state import State
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -270,7 +270,7 @@ def test_every_store_takes_whatever_has_an_encoding(ledger: Ledger) -> None:
 def test_books_of_older_versions_with_such_names_are_still_read() -> None:
     state = State()
     for entry in with_names(HALF):
-        assert state.apply(entry.number, read(entry)) == []
+        assert state.apply(entry.number, decode(entry)) == []
 
 
 def test_one_function_spells_out() -> None:

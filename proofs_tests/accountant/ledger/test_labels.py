@@ -21,7 +21,7 @@ from accountant import (
 )
 from accountant.audit.spending import gather
 from accountant.audit.verification import Verifier, verify
-from accountant.entries.entry_kinds import read
+from accountant.entries.codec import decode
 from accountant.entries.state import State
 from accountant.ledger import writer
 from accountant.ledger.writer import Bookkeeper
@@ -267,4 +267,4 @@ def test_the_entry_says_the_label_and_nothing_else() -> None:
     ledger = Ledger(ApproxDP(1.0, 1e-6), composition=BasicComposition(), adjacency=ReplaceOne())
     ledger.announce("a/b")
     record = ledger.entries[-1].record
-    assert record == {"account": "a/b", "kind": "announced", "number": 1, "time": read(ledger.entries[-1]).time}
+    assert record == {"account": "a/b", "kind": "announced", "number": 1, "time": decode(ledger.entries[-1]).time}

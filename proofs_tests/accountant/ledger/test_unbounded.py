@@ -49,7 +49,8 @@ from accountant.audit.verification import Verifier, verify
 from accountant.composition.calibration import largest_eta
 from accountant.costs.cost_kinds import KINDS, cost_from_dict
 from accountant.entries.chain import GENESIS, digest_of
-from accountant.entries.entry_kinds import Charged, Checkpoint, read
+from accountant.entries.codec import decode
+from accountant.entries.entry_kinds import Charged, Checkpoint
 from accountant.entries.export import read_export, write_export
 from accountant.entries.state import State
 from exchequer.prices import pricing_rules
@@ -193,7 +194,7 @@ def test_a_plan_with_it_has_no_price() -> None:
 def test_the_books_take_everything_and_count_it() -> None:
     ledger = broken(open_ledger())
     assert (ledger.spent, ledger.budget) == (Unbounded(), Unbounded())
-    newest = read(ledger.entries[-1])
+    newest = decode(ledger.entries[-1])
     assert isinstance(newest, Charged)
     assert newest.after.loss == RELEASES
     assert ledger.remaining.endless
@@ -258,7 +259,7 @@ def test_a_durable_one_is_found_again_as_it_was(durable: Ledger, folder: Path) -
         assert again.entries[: len(entries)] == entries
         assert again.verify(expect_head=head).sound
         again._books.write_checkpoint()
-        newest = read(again.entries[-1])
+        newest = decode(again.entries[-1])
         state = State()
         assert isinstance(newest, Checkpoint)
         opened = again._books.state.opened

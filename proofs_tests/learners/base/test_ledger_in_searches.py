@@ -27,7 +27,8 @@ from accountant import (
     PureDP,
     ReplaceOne,
 )
-from accountant.entries.entry_kinds import Charged, read
+from accountant.entries.codec import decode
+from accountant.entries.entry_kinds import Charged
 from learners import LazyBoostClassifier
 from mechanisms import SeededNoise
 from proofs_tests.support.learners.paid_models import X, Y, charged
@@ -68,7 +69,7 @@ def model(ledger: Ledger | str | None, epsilon: float = 0.5) -> LazyBoostClassif
 
 def costs(ledger: Ledger) -> list[float]:
     """What each charge added up to, in order."""
-    records = (read(entry) for entry in ledger.entries)
+    records = (decode(entry) for entry in ledger.entries)
     return [float(record.amount(ledger.composition).loss) for record in records if isinstance(record, Charged)]
 
 

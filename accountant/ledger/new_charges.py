@@ -1,0 +1,65 @@
+"""A charge before its turn: what it says and what it costs, found fit to be written. Made once for charges alike."""
+
+import attrs
+
+from accountant.composition import NOTHING, Amount, Composition, Plan, Price
+from accountant.costs import Adjacency, Cost
+from accountant.entries import LONGEST_LABEL, ChargeLine, EntryStore, why_unreadable
+from accountant.exceptions import NotSpendable
+from accountant.ledger.amounts import amount_of_release
+from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
+
+LONGEST_ACCOUNT = LONGEST_LABEL
+"""Characters of an account's path."""
+
+
+@attrs.frozen(eq=False)
+class NewCharge:
+    """What is charged to an account, and how often something may be released for it."""
+
+    account: str
+    amount: Amount
+    rounds: int
+    line: ChargeLine
+
+
+@attrs.frozen(eq=False)
+class NewCharges:
+    """Prepares charges to one ledger.
+
+    shared: whether others will read what is written, so that all of it must be fit to be read back.
+    """
+
+    rule: Composition
+    adjacency: Adjacency
+    shared: bool
+
+    @staticmethod
+    def to(store: EntryStore, rule: Composition, adjacency: Adjacency) -> "NewCharges":
+        """For the ledger whose entries are there."""
+        return NewCharges(rule, adjacency, store.shared)
+
+    def of_release(self, cost: Cost, announced: str, account: str) -> NewCharge:
+        """One release. announced: `Description.canonical`.
+
+        Raises NotSpendable for what no ledger can say, BeyondFloats, and UnsupportedCost.
+        """
+        return self.of_plan(Plan.of(cost, 1), amount_of_release(self.rule, cost), None, announced, account)
+
+    def of_plan(self, plan: Plan, amount: Amount, price: Price | None, announced: str, account: str) -> NewCharge:
+        """A whole plan, as the sum of its costs or at a price. Raises NotSpendable for what no ledger can say."""
+        _refuse_account(account)
+        best, route = (None, None) if price is None else (price.best, price.route)
+        line = ChargeLine.of(account, self.adjacency, plan, announced=announced, price=best, route=route)
+        sample = line.at(0, 0, NOTHING)  # the rest of a line are numbers, which are fit for it
+        refuse_bad_texts(sample)
+        if self.shared:
+            refuse_unreadable(0, "charged", sample)
+        return NewCharge(account, amount, plan.rounds, line)
+
+
+def _refuse_account(account: object) -> None:
+    if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT:
+        raise NotSpendable(f"account: expected a short text that says who or what is charged, got {account!r:.99}")
+    if (reason := why_unreadable(account)) is not None:
+        raise NotSpendable(f"account: {reason}. Nothing was charged; leave it out")
