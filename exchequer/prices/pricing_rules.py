@@ -69,7 +69,7 @@ def _advanced(plan: Plan, delta: float) -> float:
 
 
 def _textbook(plan: Plan, delta: float) -> float:
-    """The same formula as in textbooks, kept for comparison."""
+    """√(2v ln(1/δ′)) + v/2 for v = Σε², kept for comparison."""
     return _filtered(TextbookComposition(_room(plan, delta)), plan, delta)
 
 
@@ -155,9 +155,9 @@ RULES: Final = (
     Rule("basic", "basic: sum of epsilons", "filter", _basic, _NO_EPSILON),
     Rule("zcdp", "zCDP, tight conversion", "filter", _zcdp, "an approx-dp round has no rho"),
     Rule("advanced", "advanced, fully adaptive", "filter", _advanced, _NO_EPSILON),
-    Rule("advanced-textbook", "advanced, textbook formula", "filter", _textbook, _NO_EPSILON),
+    Rule("advanced-textbook", "advanced, by sum of eps^2", "filter", _textbook, _NO_EPSILON),
     Rule("gdp", "Gaussian, exact", "filter", _gdp, "holds for gdp rounds only"),
-    Rule("printed", "papers' printed formula", "fixed plan", _printed, _NO_EPSILON),
+    Rule("printed", "Dwork-Rothblum-Vadhan 2010", "fixed plan", _printed, _NO_EPSILON),
     Rule("kov", "Kairouz-Oh-Viswanath", "fixed plan", _kov, _NO_EPSILON),
     Rule("renyi", "Renyi curve", "fixed plan", _routed("renyi"), "an approx-dp round has no Renyi curve"),
     Rule("laplace", "Laplace noise added up", "fixed plan", _routed("laplace"), "holds for laplace-dp rounds only"),

@@ -5,7 +5,7 @@ so the same kernel serves plain queries (`mechanisms.core.plain`) and robust one
 """
 
 import abc
-from typing import ClassVar, Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar, get_args, get_origin
 
 from accountant import Cost
 from accountant.arrays import FloatArray
@@ -35,10 +35,21 @@ def loss(eta: float, sensitivity: Sensitivity) -> float:
 
 
 class Kernel(abc.ABC, Generic[V, S, R]):
-    """Noise with its price. Frozen; `name` and `parameters` go into the books, `claims` are ids in CLAIMS.md."""
+    """Noise with its price. Frozen; `name` and `parameters` go into the books, `claims` are ids in CLAIMS.md.
+
+    takes: the type of sensitivity that it is priced for, read from `Kernel[V, S, R]` in the class statement; None
+      where that names none.
+    """
 
     name: ClassVar[str]
     claims: ClassVar[tuple[str, ...]]
+    takes: ClassVar[type[Sensitivity] | None] = None
+
+    def __init_subclass__(cls, **named: object) -> None:
+        super().__init_subclass__(**named)
+        for base in vars(cls).get("__orig_bases__", ()):
+            if get_origin(base) is Kernel and get_args(base)[1] in get_args(Sensitivity):
+                cls.takes = get_args(base)[1]
 
     @property
     @abc.abstractmethod
@@ -60,6 +71,21 @@ class FiniteKernel(Kernel[FloatArray, RangeSensitivity, int]):
     @abc.abstractmethod
     def log_probabilities(self, scores: FloatArray) -> FloatArray:
         """Natural logarithms of the outcome probabilities, shape (k,), exact up to rounding."""
+
+
+def price_of(kernel: Kernel[V, S, R], sensitivity: S, query: str) -> Cost:
+    """The kernel's cost for a query of that sensitivity; also where nobody runs mypy, which refuses the same.
+
+    query: its name.  Raises TypeError for a sensitivity in another norm than the kernel's.
+    """
+    takes = kernel.takes
+    if takes is not None and not isinstance(sensitivity, takes):
+        norm = getattr(sensitivity, "norm", type(sensitivity).__name__)
+        raise TypeError(
+            f"query {query!r}: {kernel.name} noise needs its sensitivity in {takes.norm}, as {takes.__name__}(...); "
+            f"got {sensitivity!r}, in {norm}"
+        )
+    return kernel.cost(sensitivity)
 
 
 def finite(kernel: Kernel[FloatArray, RangeSensitivity, int]) -> FiniteKernel:

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast, get_args
 
 import attrs
+from attrs.validators import instance_of, is_callable
 
 from accountant import Adjacency, ApproxDP, Cost, Description, Plan, Price
 from accountant.arrays import FloatArray
 from accountant.composition import ROUTE_CLAIMS
-from mechanisms.core.kernels import Kernel, R, S, V, finite
+from mechanisms.core.kernels import Kernel, R, S, V, finite, price_of
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism, R_co
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource, SecureNoise
@@ -31,24 +32,30 @@ class Query(Generic[D, V, S]):
     """
 
     name: str
-    evaluate: Callable[[D], V]
+    evaluate: Callable[[D], V] = attrs.field(validator=is_callable())
     sensitivity: S
-    adjacency: Adjacency
+    adjacency: Adjacency = attrs.field(validator=instance_of(get_args(Adjacency)))
     claims: tuple[str, ...] = ()
     check: Callable[[D], None] = _anything
 
 
 @attrs.frozen(slots=False)
 class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
-    """`kernel` applied to `query`. Its cost is the kernel's, for the query's sensitivity."""
+    """`kernel` applied to `query`. Its cost is the kernel's, for the query's sensitivity.
+
+    Raises TypeError where that is in another norm than the kernel's.
+    """
 
     query: Query[D, V, S]
     kernel: Kernel[V, S, R]
     noise: NoiseSource = attrs.field(factory=SecureNoise)
 
+    def __attrs_post_init__(self) -> None:
+        _ = self.cost  # refused here, if at all, and not in the middle of a fit
+
     @cached_property
     def cost(self) -> Cost:
-        return self.kernel.cost(self.query.sensitivity)
+        return price_of(self.kernel, self.query.sensitivity, self.query.name)
 
     @property
     def adjacency(self) -> Adjacency:

@@ -14,7 +14,7 @@ import attrs
 from accountant import Adjacency, Cost, Description
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction
-from mechanisms.core.kernels import FiniteKernel, Kernel, R, S, V, finite
+from mechanisms.core.kernels import FiniteKernel, Kernel, R, S, V, finite, price_of
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource
@@ -108,8 +108,8 @@ class RobustMechanism(abc.ABC, Generic[W, V, S, R]):
 
     @cached_property
     def robust_cost(self) -> RobustCost:
-        """The cost, and the ζ up to which it holds."""
-        return RobustCost(self.kernel.cost(self.sensitivity), self.zeta)
+        """The cost, and the ζ up to which it holds. Raises TypeError for a sensitivity in another norm."""
+        return RobustCost(price_of(self.kernel, self.sensitivity, self.query.name), self.zeta)
 
     def under(self, slickness: Slickness) -> "CertifiedMechanism[W, V, S, R]":
         """The plain mechanism that this is on data weighted under that certificate.

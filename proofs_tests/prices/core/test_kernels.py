@@ -2,14 +2,24 @@
 
 import math
 from fractions import Fraction
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pytest
 
-from mechanisms.core.kernels import LARGEST_SCALE, Kernel, finite, loss, scale
-from mechanisms.core.sensitivity import L1Sensitivity, LInfSensitivity, RangeSensitivity
-from mechanisms.selection.noisy_choice import ExponentialKernel
+from accountant import PureDP
+from accountant.arrays import FloatArray
+from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
+from mechanisms.core.kernels import LARGEST_SCALE, Kernel, finite, loss, price_of, scale
+from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
+from mechanisms.gradients.tree_gradients import LevelKernel
+from mechanisms.randomness import NoiseSource
+from mechanisms.selection.leaf_labels import LeafLabelKernel
+from mechanisms.selection.noisy_choice import ExponentialKernel, NoisyMaxKernel, PermuteAndFlipKernel
 from proofs_tests.support.mechanisms.just_above import just_above, spread
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 def test_scales_end_at_two_to_the_thousand() -> None:
@@ -42,3 +52,66 @@ def test_a_law_is_asked_of_kernels_that_have_one() -> None:
     with pytest.raises(TypeError, match="gives no log_probabilities"):
         finite(object())  # type: ignore[arg-type]  # the point of the test
     assert issubclass(ExponentialKernel, Kernel)
+
+
+TAKES = (
+    (LaplaceKernel, L1Sensitivity),
+    (GaussianKernel, L2Sensitivity),
+    (GammaNormKernel, L2Sensitivity),
+    (ExponentialKernel, RangeSensitivity),
+    (NoisyMaxKernel, RangeSensitivity),
+    (PermuteAndFlipKernel, RangeSensitivity),
+    (LeafLabelKernel, L1Sensitivity),
+    (LevelKernel, RangeSensitivity),
+)
+NORMS = (L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity)
+
+
+@pytest.mark.parametrize(("kernel", "takes"), TAKES)
+def test_a_kernel_is_priced_in_its_own_norm_alone(kernel: Any, takes: type) -> None:
+    """In d dimensions the bound of another may be √d, or d, times too small for it."""
+    assert kernel.takes is takes
+    made: Any = kernel(1.0) if kernel is not LevelKernel else object.__new__(kernel)  # which is of many parts
+    for norm in NORMS:
+        if norm is not takes:
+            with pytest.raises(TypeError, match=f"query 'mine': .* noise needs its sensitivity in {takes.norm}, as "):
+                price_of(made, norm(1.0), "mine")
+        elif kernel is not LevelKernel:
+            assert price_of(made, norm(0.7), "mine") == made.cost(norm(0.7))
+    with pytest.raises(TypeError, match="in float"):
+        price_of(made, 1.0, "mine")
+
+
+class _Anybodys(Kernel[FloatArray, Sensitivity, FloatArray]):
+    name, claims, parameters = "Anybody's", (), ()
+
+    def cost(self, sensitivity: Sensitivity) -> PureDP:
+        return PureDP(sensitivity.value)
+
+    def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
+        return value
+
+
+class _Ours(LaplaceKernel):
+    """A kernel of another one's kind."""
+
+
+class _Pair(Generic[A, B]):
+    """Something else that has type arguments."""
+
+
+class _Mixed(LaplaceKernel, _Pair[int, L2Sensitivity]):
+    """What it inherits besides says nothing about its noise."""
+
+
+def test_only_the_kernels_own_arguments_say_what_it_takes() -> None:
+    assert _Mixed.takes is L1Sensitivity
+
+
+def test_a_kernel_that_names_no_norm_is_its_authors_and_one_below_another_is_like_it() -> None:
+    assert _Anybodys.takes is None
+    assert price_of(_Anybodys(), L2Sensitivity(0.3), "mine") == PureDP(0.3)
+    ours: Any = _Ours(1.0)
+    assert ours.takes is L1Sensitivity
+    with pytest.raises(TypeError, match="needs its sensitivity in l1"):
+        price_of(ours, L2Sensitivity(0.3), "mine")

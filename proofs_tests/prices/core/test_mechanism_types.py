@@ -1,6 +1,7 @@
 """Plain and certified mechanisms: the price is the kernel's for the query's own bound, or nothing is released."""
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import attrs
 import numpy as np
@@ -187,3 +188,24 @@ def test_a_certified_selection_has_its_law() -> None:
     assert chances.tolist() == pytest.approx([1.0 / (1.0 + np.exp(0.5)), 1.0 / (1.0 + np.exp(-0.5))], rel=1e-12)
     assert isinstance(selection.cost, BoundedRange)
     just_above(selection.cost.epsilon, 0.4, within=5e-12)
+
+
+def test_a_sensitivity_in_another_norm_is_refused_before_anything_is_charged() -> None:
+    """The ℓ1 length of a change may be √d times its ℓ2 length: the price would be too low by that."""
+    plain: Any = PlainMechanism  # as where nobody runs mypy
+    with pytest.raises(TypeError, match="query 'x': Laplace noise needs its sensitivity in l1"):
+        plain(Query("x", _same, L2Sensitivity(1.0), ReplaceOne()), LaplaceKernel(1.0))
+    query, laplace = cast("Any", RobustQuery), cast("Any", RobustLaplace)
+    mechanism = laplace(query("y", _same, lambda zeta: L2Sensitivity(zeta), ReplaceOne(), ()), 1.0, 0.1)
+    with pytest.raises(TypeError, match="query 'y': Laplace noise needs its sensitivity in l1"):
+        _ = mechanism.robust_cost
+    with pytest.raises(TypeError, match="in l1"):
+        mechanism.under(Slickness(0.1, 5, ReplaceOne(), "test", ()))
+
+
+def test_what_is_no_query_is_refused_where_it_is_made() -> None:
+    query: Any = Query
+    with pytest.raises(TypeError, match="adjacency"):
+        query("x", _same, L1Sensitivity(1.0), "replace-one")
+    with pytest.raises(TypeError, match="callable"):
+        query("x", "len", L1Sensitivity(1.0), ReplaceOne())
