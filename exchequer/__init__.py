@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from mechanisms import *
 else:
 
+    def _public() -> list[str]:
+        return sorted({"testing", *(name for each in PACKAGES for name in importlib.import_module(each).__all__)})
+
     def __getattr__(name: str) -> object:
+        if name == "__all__":
+            return _public()
         if name == "testing":
             return importlib.import_module("exchequer.testing")
         if not name.startswith("_"):
@@ -31,4 +36,4 @@ else:
         raise AttributeError(f"module 'exchequer' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), "testing", *(name for p in PACKAGES for name in importlib.import_module(p).__all__)})
+        return sorted({*_public(), *(name for name in globals() if name.startswith("__"))})

@@ -337,4 +337,5 @@ def audit(ctx: click.Context, arguments: tuple[str, ...]) -> None:
         raise click.ClickException("the verification kit is not installed: install exchequer with pip, not by path")
     command = point.load()
     assert isinstance(command, click.Command)
-    command.main(list(arguments), prog_name=ctx.command_path, standalone_mode=False)
+    given = ["--help" if argument == "-h" else argument for argument in arguments]
+    command.main(given, prog_name=ctx.command_path, standalone_mode=False)

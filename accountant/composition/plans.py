@@ -85,9 +85,9 @@ class Price:
 
 
 def _at_least_one(steps: Iterable[Step]) -> tuple[Step, ...]:
-    given = tuple(steps)
+    given = () if isinstance(steps, Step) else tuple(steps)
     if not given or not all(isinstance(step, Step) for step in given):
-        raise ValueError(f"a plan needs at least one Step, got {given!r}")
+        raise ValueError(f"steps: expected at least one Step, as in Plan([Step(cost, rounds)]), got {steps!r:.99}")
     return given
 
 

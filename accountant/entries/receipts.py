@@ -13,16 +13,16 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Never
+from typing import TYPE_CHECKING, Final, Never, get_args
 
 import attrs
 
 from accountant.canonical_json import canonical
 from accountant.composition import amount_text
 from accountant.entries.atomic_files import whole_file
-from accountant.entries.chain import Entry
+from accountant.entries.chain import Entry, Kind
+from accountant.entries.codec import decode
 from accountant.entries.entry_kinds import (
-    READERS,
     Allocated,
     Announced,
     Charged,
@@ -31,7 +31,6 @@ from accountant.entries.entry_kinds import (
     Record,
     Released,
     Returned,
-    decode,
     whole,
 )
 from accountant.entries.printable import visible
@@ -314,7 +313,7 @@ def _checked(record: Mapping[str, object]) -> Receipt:
         raise ValueError(f"receipt: of version {record['receipt']!r}, this version reads {VERSION}")
     kind, key, signature = _text(record, "kind"), record["public_key"], record["signature"]
     bought = record["bought"]
-    if kind not in READERS:
+    if kind not in get_args(Kind):
         raise ValueError(f"kind: {kind!r} is no kind of entry")
     if (key is None) is not (signature is None):
         raise ValueError("a public key and a signature come together")

@@ -25,7 +25,7 @@ from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, NotSpend
 from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
 from accountant.ledger.new_charges import NewCharges
-from accountant.ledger.opening import open_books
+from accountant.ledger.opening import open_books, refuse_other_types
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
 from accountant.ledger.writer import Bookkeeper
@@ -40,7 +40,7 @@ _ITSELF = ReleaseLine.of(())
 class Ledger:
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
-    budget: PureDP, ApproxDP or ZCDP; Unbounded for books that promise nothing, with NoBound.
+    budget: PureDP, ApproxDP, ZCDP or GDP; Unbounded for books that promise nothing, with NoBound.
     composition: a rule that can keep it.  adjacency: the promise.
     store: where entries go, which must be empty; in memory unless given.  See `Ledger.open` for durable ledgers.
     Raises UnsupportedBudget where the rule cannot keep the budget.
@@ -59,6 +59,7 @@ class Ledger:
         adjacency: Adjacency,
         store: EntryStore | None = None,
     ) -> None:
+        refuse_other_types(budget, composition, adjacency)
         books = Bookkeeper(MemoryStore() if store is None else store)
         if len(books.store):
             raise ValueError("this store already holds entries; Ledger.open(url) goes on with books that exist")
@@ -336,7 +337,10 @@ class Ledger:
 
     def _promises(self, adjacency: Adjacency, what: str) -> None:
         if adjacency is not self._adjacency and adjacency != self._adjacency:
-            raise AdjacencyMismatch(f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}")
+            raise AdjacencyMismatch(
+                f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}; nothing was charged. "
+                f"Release what was proved for {self._adjacency.name}, or open a ledger that promises {adjacency.name}"
+            )
 
     # --- a ledger exists once -------------------------------------------------------------------------------
 

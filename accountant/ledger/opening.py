@@ -1,6 +1,6 @@
 """Opening the books of a durable ledger: begun where there are none, else held against what they are expected to be."""
 
-from typing import Final
+from typing import Final, get_args
 
 from accountant.composition import Composition, TextbookComposition
 from accountant.costs import Adjacency, Budget
@@ -8,6 +8,17 @@ from accountant.exceptions import LedgerMismatch
 from accountant.ledger.writer import Bookkeeper
 
 EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
+
+
+def refuse_other_types(budget: object, composition: object, adjacency: object) -> None:
+    """Raise TypeError for what is no budget, no rule or no adjacency; None is none of them yet."""
+    for what, given, kinds, example in (
+        ("budget", budget, get_args(Budget), "ApproxDP(1.0, 1e-6)"),
+        ("composition", composition, (Composition,), "ZCDPComposition()"),
+        ("adjacency", adjacency, get_args(Adjacency), "ReplaceOne()"),
+    ):
+        if given is not None and not isinstance(given, kinds):
+            raise TypeError(f"{what}: expected for example {example}, got {given!r:.99}")
 
 
 def open_books(
@@ -18,6 +29,7 @@ def open_books(
     expect_head: str | None,
 ) -> Bookkeeper:
     """The books at this URL; all as `Ledger.open` takes it."""
+    refuse_other_types(budget, composition, adjacency)
     from accountant.storage import SqlStore  # takes SQLAlchemy along, which ledgers in memory need not wait for
 
     beginning = budget is not None and composition is not None and adjacency is not None

@@ -41,7 +41,13 @@ def domain_schema(domain: Domain, table: Table) -> Schema:
         return domain
     if isinstance(domain, Bounds):
         return domain.over(table_names(table))
-    return Schema.boolean(table_names(table)) if domain is None else Schema.from_toml(domain)
+    if domain is None:
+        return Schema.boolean(table_names(table))
+    if not isinstance(domain, str | Path):
+        raise TypeError(
+            f"schema: expected a Schema, Bounds(lower, upper) or the path of a TOML file, got {domain!r:.99}"
+        )
+    return Schema.from_toml(domain)
 
 
 class Model(Protocol):

@@ -355,6 +355,11 @@ def _column(record: Mapping[str, object]) -> Column:
     kind = str(fields.pop("kind", "missing"))
     if kind not in _KINDS:
         raise SchemaError(f"column {fields.get('name')!r}: kind {kind!r} is not one of {sorted(_KINDS)}")
+    known = [field.name for field in attrs.fields(cast("type[attrs.AttrsInstance]", _KINDS[kind]))]
+    if unknown := sorted(set(fields) - set(known)):
+        raise SchemaError(
+            f"column {fields.get('name')!r}: unknown key {unknown[0]!r}; a {kind} column takes {', '.join(known)}"
+        )
     try:
         return _KINDS[kind](**fields)
     except SchemaError:
