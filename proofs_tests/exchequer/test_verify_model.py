@@ -26,7 +26,8 @@ from accountant import (
 from accountant import ZCDPComposition as ZCDP
 from accountant.audit.model_claims import ALONE, content_digest, read_model_claim
 from accountant.audit.saved_models import ModelComparison, compare_model
-from accountant.entries.chain import GENESIS, canonical, digest_of
+from accountant.canonical_json import canonical
+from accountant.entries.chain import GENESIS, digest_of
 from accountant.entries.export import read_export, write_export
 from accountant.entries.receipts import Receipt, SigningKey
 from learners.base.private_estimator import PayingEstimator

@@ -23,9 +23,10 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant.audit.verification import EVERY, MOST_ERRORS, MOST_UNRELEASED, Verification, verify
+from accountant.canonical_json import canonical
 from accountant.composition.plans import ROUTES
 from accountant.composition.rules import NOTHING, amount_record
-from accountant.entries.chain import GENESIS, canonical, digest_of
+from accountant.entries.chain import GENESIS, digest_of
 from accountant.entries.codec import decode, encode
 from accountant.entries.state import State
 from proofs_tests.support.ledgers.books import (

@@ -21,7 +21,9 @@ from accountant import (
     ReplaceOne,
     ReservationClosed,
 )
-from accountant.entries.chain import canonical, digest_of
+from accountant.canonical_json import canonical
+from accountant.entries.chain import digest_of
+from accountant.entries.codec import ReleaseLine
 from accountant.entries.state import State
 from accountant.ledger import writer
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -173,7 +175,7 @@ def test_a_block_that_is_entered_again_writes_nothing(ledger: Ledger) -> None:
         charge.release(RandomizedResponse(0.1), ledger.protect(True))
     assert ledger.entries == entries
     with pytest.raises(ReservationClosed, match="released already"):
-        ledger._books.mark_released(charge.number, "[]")
+        ledger._books.mark_released(charge.number, ReleaseLine.of(()))
     with pytest.raises(ReservationClosed, match="no 1 rounds"):
         ledger._books.give_back(charge.number, 1, ledger.remaining)
     assert ledger.entries == entries

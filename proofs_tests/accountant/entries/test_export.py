@@ -23,8 +23,9 @@ from accountant import (
     ReplaceOne,
 )
 from accountant.audit.verification import verify
+from accountant.canonical_json import canonical
 from accountant.entries import export
-from accountant.entries.chain import GENESIS, Kind, canonical
+from accountant.entries.chain import GENESIS, Kind
 from accountant.entries.export import Header, open_export, read_export, save_export, write_export
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 

@@ -33,7 +33,7 @@ from accountant import (
     PureDP,
     ReplaceOne,
 )
-from accountant.entries.chain import canonical
+from accountant.canonical_json import canonical
 from accountant.entries.entry_kinds import DamagedEntry
 from accountant.entries.receipts import DOMAIN, BadReceipt, PublicKey, Receipt, SigningKey, receipt
 from proofs_tests.support.ledgers.doubles import RandomizedResponse

@@ -26,8 +26,9 @@ from accountant import (
 )
 from accountant.audit.report import ClaimText, report
 from accountant.audit.verification import Verification, verify
+from accountant.canonical_json import canonical
 from accountant.costs.spendable import SECURE
-from accountant.entries.chain import GENESIS, canonical, digest_of
+from accountant.entries.chain import GENESIS, digest_of
 from proofs_tests.claims.registry import CLAIMS
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.programs.markup import Element, parsed
