@@ -10,10 +10,11 @@ PostgreSQL: a turn holds an advisory lock until its transaction ends; as a rule 
 then one round trip waits for the lock, makes sure of that, appends and commits.
 """
 
-import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, cast
 
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ from accountant.exceptions import LedgerBroken, LedgerCopyRefused, LedgerMismatc
 from accountant.storage import postgresql, sql_schema, sqlite
 from accountant.storage.access import Access, checked_url
 from accountant.storage.sql_schema import ENTRIES
+from accountant.storage.writers import NEWER, PostgresqlWriter, Row, SqliteWriter, Writer
 
 PATIENCE: Final = 60.0
 """Seconds to wait for a turn that another process holds."""
@@ -31,14 +33,6 @@ PATIENCE: Final = 60.0
 BATCH: Final = 10_000
 """Entries per query: a reader never holds up a writer for long."""
 
-_BATCH = (
-    sa.select(ENTRIES)
-    .where(ENTRIES.c.number >= sa.bindparam("start"))
-    .order_by(ENTRIES.c.number)
-    .limit(sa.bindparam("most"))
-)
-_TURN = sa.text("SELECT number, kind, line, digest FROM exchequer_turn(:start, :most)").columns(*ENTRIES.c)
-_APPEND = sa.text("SELECT exchequer_append(:next, :before, :kind, :line, :digest)")
 _CHECKPOINT = (
     sa.select(ENTRIES).where(sa.literal_column("kind = 'checkpoint'")).order_by(ENTRIES.c.number.desc()).limit(1)
 )
@@ -48,8 +42,6 @@ _LOCK = sa.text(
     "SELECT pg_advisory_xact_lock(hashtext('exchequer'), "
     "coalesce(to_regclass('exchequer_entries')::oid::int, hashtext(current_schema())))"
 )
-
-Row = tuple[int, Kind, str, str]
 
 
 class SqlStore:
@@ -68,7 +60,10 @@ class SqlStore:
         self.url = checked_url(url)
         engine = sqlite.engine if self._embedded else postgresql.engine
         self._engine = engine(self.url, access, PATIENCE)
-        self._process, self._writer = os.getpid(), cast("sa.Connection | None", None)
+        self._process = os.getpid()
+        self._writer: Writer = (
+            SqliteWriter(self._engine, PATIENCE) if self._embedded else PostgresqlWriter(self._engine)
+        )
         self._last, self._pending = (-1, GENESIS), (-1, GENESIS)
         try:
             with self._told("open"):
@@ -85,7 +80,7 @@ class SqlStore:
     @property
     def in_turn(self) -> bool:
         """Whether a transaction of the writer's is open."""
-        return self._writer is not None and self._writer.in_transaction()
+        return self._writer.in_turn
 
     @property
     def _embedded(self) -> bool:
@@ -110,7 +105,7 @@ class SqlStore:
         """Work that is done while nobody else writes, whether the tables are there yet or not."""
         with self._engine.connect() as connection, connection.begin():
             if self._embedded:
-                sqlite.begin_immediate(connection, PATIENCE)
+                sqlite.begin_immediate(sqlite.driver(connection), PATIENCE)
             else:
                 connection.execute(_LOCK)
             work(connection)
@@ -118,88 +113,47 @@ class SqlStore:
     # --- writing ------------------------------------------------------------------------------------------
 
     def begin(self, known: int) -> Iterator[Entry]:
-        with self._told("lock"):
-            try:
-                connection, first = self._wait(max(known - 1, 0))
-            except SQLAlchemyError as error:
-                # A connection that died since the last turn, or that an interrupt left in a muddle: nothing was under
-                # way, so a new one may be tried.
-                self._drop_writer()
-                if isinstance(error, DBAPIError) and not error.connection_invalidated:
-                    raise
-                connection, first = self._wait(max(known - 1, 0))
-        return self._linked(known, self._rest(connection, first))
-
-    def _wait(self, start: int) -> tuple[sa.Connection, Sequence[Row]]:
-        """Take the turn; the first entries from `start` on, as they are then."""
         self._same_process()
-        if self._writer is None:
-            self._writer = self._engine.connect()
-        if not self._embedded and not self._writer.closed and not self._writer.invalidated:
-            postgresql.commit_each(self._writer, False)
-        self._writer.begin()
-        if self._embedded:
-            sqlite.begin_immediate(self._writer, PATIENCE)
-        found = self._writer.execute(_BATCH if self._embedded else _TURN, {"start": start, "most": BATCH}).all()
-        return self._writer, cast("Sequence[Row]", found)
+        with self._told("lock"):
+            first = self._writer.begin(max(known - 1, 0), BATCH)
+        return self._linked(known, _rest(first, self._in_turn))
+
+    def _in_turn(self, start: int) -> Sequence[Row]:
+        with self._told("read"):
+            return self._writer.read(start, BATCH)
 
     def append_next(self, number: int, kind: Kind, line: str) -> bool:
         self._same_process()
         last, before = self._last
-        if self._embedded or number != last + 1 or self._writer is None or not postgresql.quiet(self._writer):
+        if self._embedded or number != last + 1:
             return False
-        new = (number, digest_of(before, line))
-        values = {"next": number, "before": before, "kind": kind, "line": line, "digest": new[1]}
-        try:
-            with self._told("write to"):
-                postgresql.commit_each(self._writer, True)
-                added = bool(self._writer.scalar(_APPEND, values))
-                self._writer.rollback()  # ends what SQLAlchemy began; on the server nothing is open
-        except BaseException:  # an interrupt, say: whatever state the connection is in, the next one is new
-            self._drop_writer()
-            raise
+        digest = digest_of(before, line)
+        with self._told("write to"):
+            added = self._writer.append_next((number, kind, line, digest), before)
         if added:
-            self._last = new
+            self._last = (number, digest)
         return added
 
     def append(self, kind: Kind, line: str) -> None:
         number, before = self._last
         self._pending = (number + 1, digest_of(before, line))
-        values = {"number": number + 1, "kind": kind, "line": line, "digest": self._pending[1]}
-        assert self._writer is not None  # a turn has begun
         with self._told("write to"):
-            self._writer.execute(ENTRIES.insert(), values)
+            self._writer.append((number + 1, kind, line, self._pending[1]))
 
     def commit(self) -> None:
-        assert self._writer is not None  # a turn has begun
         with self._told("write to"):
             self._writer.commit()
         self._last = self._pending
 
     def abort(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is None:
-            return
-        try:
-            writer.rollback()
-            if self._embedded or not (writer.invalidated or postgresql.in_transaction(writer)):
-                self._writer = writer
-        except SQLAlchemyError:
-            pass
-        if self._writer is None:
-            _hang_up(writer)
-
-    def _drop_writer(self) -> None:
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            _hang_up(writer)
+        self._writer.abort()
 
     # --- reading ------------------------------------------------------------------------------------------
 
     def newer(self, known: int) -> Iterator[Entry]:
         with self._reading() as connection:
-            start = max(known - 1, 0)
-            yield from self._linked(known, self._rest(connection, self._batch(connection, start)))
+            batch = partial(self._batch, connection)
+            yield from self._linked(known, _rest(batch(max(known - 1, 0)), batch))
 
     def _linked(self, known: int, entries: Iterable[Entry]) -> Iterator[Entry]:
         """The entries from `known` on, each linked to the one before. Raises LedgerBroken where one is not."""
@@ -227,25 +181,20 @@ class SqlStore:
 
     def read(self, start: int = 0) -> Iterator[Entry]:
         with self._reading() as connection:
-            yield from self._rest(connection, self._batch(connection, start))
-
-    def _rest(self, connection: sa.Connection, rows: Sequence[Row]) -> Iterator[Entry]:
-        """The first rows, and those after them, batch by batch."""
-        while rows:
-            yield from (Entry(*row) for row in rows)
-            rows = self._batch(connection, rows[-1][0] + 1) if len(rows) == BATCH else ()
+            batch = partial(self._batch, connection)
+            yield from _rest(batch(start), batch)
 
     def _batch(self, connection: sa.Connection, start: int) -> Sequence[Row]:
         place = {"start": start, "most": BATCH}
         with self._told("read"):
             try:
-                return cast("Sequence[Row]", connection.execute(_BATCH, place).all())
+                return cast("Sequence[Row]", connection.execute(NEWER, place).all())
             except OperationalError as error:
                 if "decode" not in str(error.orig):
                     raise
             # Not even text: it is read all the same, so that the one who verifies can say which entry it is.
             sqlite.read_any_bytes(connection)  # PostgreSQL keeps such bytes out
-            return cast("Sequence[Row]", connection.execute(_BATCH, place).all())
+            return cast("Sequence[Row]", connection.execute(NEWER, place).all())
 
     def checkpoint(self) -> Entry | None:
         with self._reading() as connection:
@@ -265,10 +214,7 @@ class SqlStore:
         return (-1, GENESIS) if row is None else (int(row[0]), str(row[1]))
 
     def close(self) -> None:
-        self.abort()
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        self._writer.close()
         self._engine.dispose()
 
     @contextmanager
@@ -287,7 +233,7 @@ class SqlStore:
         """Say in one sentence what the database refused."""
         try:
             yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, sqlite3.Error) as error:
             reason = str(error.orig if isinstance(error, DBAPIError) else error)
             if "not a database" in reason or "malformed" in reason:
                 raise LedgerBroken(
@@ -299,8 +245,8 @@ class SqlStore:
             ) from error
 
 
-def _hang_up(connection: sa.Connection) -> None:
-    """Close it, and not for the pool: what it was in the middle of ends with it."""
-    with contextlib.suppress(SQLAlchemyError):
-        connection.invalidate()
-        connection.close()
+def _rest(rows: Sequence[Row], batch: Callable[[int], Sequence[Row]]) -> Iterator[Entry]:
+    """The first rows, and those after them, batch by batch."""
+    while rows:
+        yield from (Entry(*row) for row in rows)
+        rows = batch(rows[-1][0] + 1) if len(rows) == BATCH else ()

@@ -42,12 +42,11 @@ def engine(url: sa.URL, access: Access, patience: float) -> sa.Engine:
     return sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
 
 
-def begin_immediate(connection: sa.Connection, patience: float) -> None:
+def begin_immediate(raw: sqlite3.Connection, patience: float) -> None:
     """Take SQLite's write lock. Its own waiting backs off to 100 ms, which starves one of many with short turns.
 
     patience: seconds to wait for it.  Raises LedgerUnavailable.
     """
-    raw = _driver(connection)
     deadline = time.monotonic() + patience
     raw.execute("PRAGMA busy_timeout = 0")
     try:
@@ -65,14 +64,15 @@ def begin_immediate(connection: sa.Connection, patience: float) -> None:
 
 def read_any_bytes(connection: sa.Connection) -> None:
     """From now on, read what is not even text, too."""
-    _driver(connection).text_factory = _any_bytes
+    driver(connection).text_factory = _any_bytes
 
 
 def _any_bytes(text: bytes) -> str:
     return text.decode("utf-8", "surrogateescape")
 
 
-def _driver(connection: sa.Connection) -> sqlite3.Connection:
+def driver(connection: sa.Connection) -> sqlite3.Connection:
+    """What sqlite3 itself gave."""
     raw = connection.connection.dbapi_connection
     assert isinstance(raw, sqlite3.Connection)
     return raw
