@@ -1,4 +1,4 @@
-"""Modules that have moved: their old names go on for one version, with a warning.
+"""Modules and names that have moved: the old ones go on for one version, with a warning.
 
 Version 0.1 had one flat folder a package. Whoever imports a module by its name of then gets what it held from where
 that is now, and is told where. To be removed with the version after 0.2.
@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Final
+
+from accountant.renamed_names import new_name
 
 _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
@@ -163,11 +165,22 @@ MOVED: Final = dict(_pairs())
 
 
 class MovedModule(FutureWarning):
-    """A module was asked for by a name that it no longer has."""
+    """A module, or something in one, was asked for by a name that it no longer has."""
 
 
 def _warn(old: str, new: str) -> None:
     warnings.warn(f"{old} has moved: import it from {new}, or from a package above it", MovedModule, stacklevel=3)
+
+
+def _renamed(module: str, name: str, offered: ModuleType) -> object:
+    """What that module called so, with a warning. Raises AttributeError for what it never had."""
+    new = None if name.startswith("__") else new_name(module, name, offered)
+    if new is None:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    place, _, last = new.rpartition(".")
+    warnings.warn(f"{module}.{name} is {new} now", MovedModule, stacklevel=3)
+    found = importlib.import_module(place)
+    return getattr(found, last) if hasattr(found, last) else importlib.import_module(new)
 
 
 class _Moved(importlib.abc.Loader):
@@ -185,9 +198,8 @@ class _Moved(importlib.abc.Loader):
             module.__path__ = []  # found in its folder, its modules would be there twice
 
         def there(name: str) -> object:
-            if name.startswith("__"):
-                raise AttributeError(f"module {old!r} has no attribute {name!r}")
-            return getattr(found, name)
+            known = not name.startswith("__") and hasattr(found, name)
+            return getattr(found, name) if known else _renamed(old, name, found)
 
         vars(module)["__getattr__"] = there
         vars(module)["__dir__"] = lambda: dir(found)
@@ -206,14 +218,14 @@ def go_on_with_old_names() -> None:
         sys.meta_path.append(_Finder())
 
 
-def names_of_old_module(package: str) -> Callable[[str], object]:
-    """`__getattr__` for a package that has the name of a module that moved into it."""
+def old_names(package: str) -> Callable[[str], object]:
+    """`__getattr__` for a module of which names have changed, or which has the name of one that moved into it."""
 
     def found(name: str) -> object:
-        module = importlib.import_module(MOVED[package])
-        if name.startswith("__") or not hasattr(module, name):
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        _warn(f"{package}.{name}", MOVED[package])
-        return getattr(module, name)
+        moved = None if package not in MOVED or name.startswith("__") else importlib.import_module(MOVED[package])
+        if moved is not None and hasattr(moved, name):
+            _warn(f"{package}.{name}", MOVED[package])
+            return getattr(moved, name)
+        return _renamed(package, name, sys.modules[package])
 
     return found

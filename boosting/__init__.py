@@ -4,6 +4,9 @@ Imports accountant and mechanisms only. Nothing here knows what a feature is; a 
 itself, its weak learner does, through the ledger.
 """
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import old_names
 from boosting.adaboost import AdaBoost, NoCertificate
 from boosting.booster import (
     Hypothesis,
@@ -34,6 +37,9 @@ from boosting.theory import (
     rounds_for_margin,
     sample_sizes,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "AdaBoost",

@@ -118,3 +118,9 @@ def learner_options(command: F) -> F:
     return click.option(
         "--learner", type=choice, default=DEFAULT, show_default=True, help=f"What kind of model. {kinds}"
     )(command)
+
+
+def __getattr__(name: str) -> object:
+    from accountant.renamed import old_names  # with numpy behind it, so only where a name of before is asked for
+
+    return old_names(__name__)(name)

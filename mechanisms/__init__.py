@@ -4,6 +4,9 @@ Imports accountant only. No learner and no measure producer may live here; a mec
 protected data, it is handed the content inside `Ledger.release`.
 """
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import old_names
 from mechanisms.additive import (
     GammaNorm,
     GammaNormKernel,
@@ -88,6 +91,9 @@ from mechanisms.selection import (
     selection_cost,
     utility,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ENTROPY_IMPROVEMENT",

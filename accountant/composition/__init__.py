@@ -53,10 +53,10 @@ from accountant.composition.rules import (
     readable,
     told_apart,
 )
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "NOTHING",

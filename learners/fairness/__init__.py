@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from learners.fairness.group_measures import (
     PAPER_GRID,
     GroupRow,
@@ -19,7 +19,7 @@ from learners.fairness.private_measures import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "PAPER_GRID",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from learners.rados.public_sums import (
     spread,
 )
@@ -17,7 +17,7 @@ from learners.rados.rado_releases import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "OracleName",

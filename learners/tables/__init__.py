@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.arrays import CodeArray, IntArray
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from learners.tables.arrow_columns import (
     of_arrow,
 )
@@ -62,7 +62,7 @@ from learners.tables.schema import (
 from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "MOST_CLASSES",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from learners.trees.bagging import (
     DPBaggingClassifier,
     StudentModel,
@@ -19,7 +19,7 @@ from learners.trees.gradient_trees import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "BoostedTreesModel",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from learners.votes.lazy_boost import (
     LazyBoostClassifier,
 )
@@ -19,7 +19,7 @@ from learners.votes.one_rules import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "CONSTANT",

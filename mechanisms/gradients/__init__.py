@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from mechanisms.gradients.feature_fits import (
     LARGEST_RATE,
     LEAST_PENALTY,
@@ -61,7 +61,7 @@ from mechanisms.gradients.tree_gradients import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "BLOCK",

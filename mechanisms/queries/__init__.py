@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from mechanisms.queries.group_queries import (
     MOST_CELLS,
     SHARE_ONE,
@@ -40,7 +40,7 @@ from mechanisms.queries.weighted_queries import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ENTROPY_IMPROVEMENT",

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import old_names
 from mechanisms.selection import utility
 from mechanisms.selection.leaf_labels import (
     LeafLabelKernel,
@@ -26,7 +26,7 @@ from mechanisms.selection.stopping import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ExponentialKernel",

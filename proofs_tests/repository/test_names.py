@@ -2,18 +2,30 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
 
 import exchequer
 from accountant.renamed import MOVED, MovedModule
+from accountant.renamed_names import RENAMED
 from exchequer.own_packages import PACKAGES
 from proofs_tests import harness
 
 ROOT = Path(__file__).parents[2]
+
+
+def _names_of_0_1() -> dict[str, list[str]]:
+    """The public names of 0.1, by module; but for pieces of how a line was written, which are one now."""
+    text = Path(__file__).with_name("names_of_0_1.txt").read_text(encoding="utf-8").replace("\n  ", " ")
+    return {module: names.split() for module, _, names in (line.partition(":") for line in text.splitlines())}
+
+
+NAMES_OF_0_1 = _names_of_0_1()
 
 
 def test_every_public_name_is_under_one_roof() -> None:
@@ -85,3 +97,23 @@ def test_names_of_a_module_go_on_where_a_package_has_its_name(old: str) -> None:
             assert getattr(package, name) is getattr(module, name)
     with pytest.raises(AttributeError, match="no attribute 'nothing_of_this_name'"):
         package.nothing_of_this_name  # noqa: B018  # the point of it
+
+
+# --- names that changed -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("ignore::accountant.renamed.MovedModule")
+@pytest.mark.parametrize("module", NAMES_OF_0_1)
+def test_every_public_name_of_the_first_version_goes_on(module: str) -> None:
+    found = importlib.import_module(module)
+    assert [name for name in NAMES_OF_0_1[module] if not hasattr(found, name)] == []
+
+
+@pytest.mark.parametrize("old", sorted(set(RENAMED) - set(MOVED)))
+def test_a_name_that_changed_says_what_it_is_now(old: str) -> None:
+    module, _, name = old.rpartition(".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MovedModule)
+        found = importlib.import_module(module)
+    with pytest.warns(MovedModule, match=re.escape(f"{old} is {RENAMED[old]} now")):
+        getattr(found, name)

@@ -1,0 +1,115 @@
+"""Classes, functions and constants that have other names now, by the module that they were in.
+
+A name that only moved together with its module is not here: see `accountant.renamed`. To be removed with the version
+after 0.2.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+_BY_MODULE: Final[dict[str, str]] = {
+    "accountant.audit": "Audit=accountant.audit.verification.Verifier",
+    "accountant.bookkeeper": "refuse_bad_texts=accountant.ledger.new_lines.",
+    "accountant.ledger": "EARLIER=accountant.ledger.opening.",
+    "accountant.lines": "line_of=accountant.entries.codec.encode",
+    "accountant.loss_distribution": "Composition=accountant.composition.loss_distribution.ComposedLosses",
+    "accountant.plain_words": "Unit=accountant.audit.plain_language.ProtectedUnit",
+    "accountant.records": "read=accountant.entries.codec.decode",
+    "accountant.replay": "Replay=accountant.audit.entry_checks.EntryChecker",
+    "accountant.report.burn_down": "Point=accountant.audit.report.burn_down.BurnDownPoint",
+    "accountant.report.evidence": "Source=accountant.audit.report.evidence.NoiseUse",
+    "accountant.report.page": (
+        "Row=accountant.audit.report.page.TableRow Section=accountant.audit.report.page.ReportSection"
+    ),
+    "accountant.report.questions": "Known=accountant.audit.report.questions.LedgerFacts",
+    "accountant.report.released": "Drawn=accountant.audit.report.released.ReleaseGroups",
+    "accountant.spending": "Point=accountant.audit.spending.SpendingPoint",
+    "accountant.trail": "canonical=accountant.canonical_json.",
+    "boosting": "margin_data=boosting.theory.margin_samples rado_loss=boosting.rados.losses",
+    "boosting.rado": "Prudential=boosting.rados.rado_boost.CappedOracle",
+    "boosting.reweighted": "Step=boosting.reweighted_sample.BoostingStep",
+    "exchequer.books": "discreet=exchequer.commands.open_ledger.without_passwords",
+    "exchequer.demo": "Settings=exchequer.commands.demo.DemoSettings",
+    "exchequer.overview": "Drawn=exchequer.commands.show_ledger.AccountSpending",
+    "exchequer.payer": "Payer=exchequer.commands.paying_ledger.PayingLedger",
+    "exchequer.price": "Line=exchequer.prices.price.RuleAnswer",
+    "exchequer.rados": "Order=exchequer.commands.rados.RadoRequest",
+    "exchequer.train": "Order=exchequer.commands.train.TrainingRequest",
+    "exchequer.trainable": "Learner=exchequer.trainable.TrainableLearner",
+    "exchequer.verify_model": (
+        "ALONE=accountant.audit.model_claims. DIGITS=accountant.audit.model_claims. "
+        "LEARNT=accountant.audit.model_claims. NOTHING_PROMISED=accountant.audit.model_claims. "
+        "Claim=accountant.audit.model_claims.ModelClaim read_claim=accountant.audit.model_claims.read_model_claim "
+        "Comparison=accountant.audit.saved_models.ModelComparison compare=accountant.audit.saved_models.compare_model"
+    ),
+    "learners.additive_boost": "Design=learners.additive.additive_boost.AdditiveDesign",
+    "learners.bagging": "Ballot=learners.trees.bagging.VoteCounts School=learners.trees.bagging.TeachingPlan",
+    "learners.centring": "WeightedPoints=learners.halfspaces.centred_means.ReweightedPoints",
+    "learners.coded": "Coded=learners.tables.dictionary_columns.DictionaryColumn",
+    "learners.complete_trees": "Split=learners.trees.complete_trees.CodeSplit",
+    "learners.defaults": "Settings=learners.base.defaults.BoostingSettings",
+    "learners.forest": "Grove=learners.trees.forest.ForestPlan Values=learners.trees.forest.LeafValues",
+    "learners.gaussian_parts": (
+        "Part=learners.base.gaussian_budget.GaussianQuery bought=learners.base.gaussian_budget.affordable_mu"
+    ),
+    "learners.logistic": "Design=learners.linear.logistic.LogisticDesign",
+    "learners.parameters": "tree_depth=learners.trees.complete_trees.",
+    "learners.partitions": "bins=learners.encoding.partitions.random_bins",
+    "learners.paying": "Kept=learners.base.private_estimator.FitResult",
+    "learners.point_sample": "UNIT=learners.halfspaces.point_sample.POINT_UNIT",
+    "learners.points": (
+        "Line=learners.inspection.point_tables.PointLine Unit=learners.inspection.point_tables.PointUnit"
+    ),
+    "learners.private_groups": (
+        "Payer=learners.fairness.private_groups.ReleaseBudget Released=learners.fairness.private_groups.NoisyValues"
+    ),
+    "learners.quantile_cuts": "bins=learners.encoding.quantile_cuts.bin_count",
+    "learners.rado_designs": "Design=learners.rados.rado_designs.RadoDesign",
+    "learners.rado_features": "Source=learners.rados.protected_columns.SensitiveColumns",
+    "learners.rados": "Coded=learners.rados.rado_releases.RadoCode",
+    "learners.random_feature_model": "Fit=learners.random_features.feature_model.FittedCoefficients",
+    "learners.random_feature_theory": "Published=learners.random_features.error_bounds.PublishedNoise",
+    "learners.scorecards": "Section=learners.inspection.scorecards.CardSection",
+    "learners.separate_fits": "Fit=learners.base.separate_ledgers.ChargedFit",
+    "learners.single_values": "CodeArray=accountant.arrays. IntArray=accountant.arrays.",
+    "learners.sources": "Part=learners.blocks.block_tables.TableBlock",
+    "learners.trees": "Split=learners.votes.binary_trees.LeafSplit",
+    "learners.tuning": "Learner=learners.base.tuning.TunableClassifier",
+    "learners.weighted_sums": "MOST_RECORDS=learners.encoding.weighted_sums.MOST_WEIGHED_RECORDS",
+    "mechanisms": "laws=mechanisms.randomness.choice_probabilities",
+    "mechanisms.feature_fits": "UNIT=mechanisms.gradients.feature_fits.MACHINE_EPSILON",
+    "mechanisms.gradient_queries": (
+        "MOST_RECORDS=mechanisms.gradients.tree_gradients.MOST_TREE_RECORDS "
+        "UNIT=mechanisms.gradients.tree_gradients.GRADIENT_UNIT"
+    ),
+    "mechanisms.gradients": "MOST_RECORDS=mechanisms.gradients.gradient_sums.MOST_GRADIENT_RECORDS",
+    "mechanisms.group_queries": "MOST_RECORDS=mechanisms.queries.group_queries.MOST_GROUP_RECORDS",
+    "mechanisms.histograms": "IntArray=accountant.arrays.",
+    "mechanisms.logistic_loss": "UNIT=mechanisms.gradients.linear_losses.ROUND_OFF",
+}
+"""`old=new`, where a new name that ends in a dot is the old one, there."""
+
+_EVERYWHERE: Final[dict[str, str]] = {}
+"""Old name and new one of what keeps its module: good for every package that offers the new one."""
+
+
+def _pairs() -> Iterator[tuple[str, str]]:
+    for module, names in _BY_MODULE.items():
+        for pair in names.split():
+            old, _, new = pair.partition("=")
+            yield f"{module}.{old}", new + old if new.endswith(".") else new
+
+
+RENAMED: Final = dict(_pairs())
+"""Old dotted names and new ones."""
+
+
+def new_name(module: str, name: str, offered: object) -> str | None:
+    """The dotted name of what that module called so, None for what it never had.
+
+    module: as it was asked for.  offered: the module itself, or where it is now.
+    """
+    if (found := RENAMED.get(f"{module}.{name}")) is not None:
+        return found
+    new = _EVERYWHERE.get(name)
+    return f"{getattr(offered, '__name__', module)}.{new}" if new is not None and hasattr(offered, new) else None
