@@ -3,6 +3,7 @@
 Because the costs are fixed, every composition theorem applies, so a plan is priced as one thing.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +45,9 @@ MOST_ROUNDS: Final = 10**6
 
 MOST_COUNTED: Final = 2**53
 """For theorems that count rounds in floats: all but `EXACT`."""
+
+MOST_REMEMBERED: Final = 8
+"""Steps of plans whose prices are kept, so that they are quickly found and take little memory."""
 
 EXACT: Final = ("basic", "zcdp", "gdp", "laplace")
 """Routes that add up exactly, and take any number of rounds."""
@@ -166,8 +170,9 @@ class Plan:
         name: in `ROUTES`.  delta: in [0, 1).  enough: an ε that is known to hold, where there is one.
         None also where its ε is beyond any float.
         """
+        by = _remembered if len(self.steps) <= MOST_REMEMBERED else Plan._by
         try:
-            return self._by(name, delta, enough)
+            return by(self, name, delta, enough)
         except BeyondFloats:
             return None
 
@@ -278,6 +283,11 @@ class Plan:
             return curves.bounded_range_epsilon(widths[0][0], delta)
         above = self.price(delta, routes=QUICK).best.epsilon if enough is None else enough
         return ranges_as_gaussian.epsilon(widths, delta, above)
+
+
+@functools.lru_cache(maxsize=4096)  # whoever fits anew, as in a grid search, calibrates to the same target anew
+def _remembered(plan: Plan, name: str, delta: float, enough: float | None) -> float | None:
+    return plan._by(name, delta, enough)
 
 
 def worth_trying(plan: Plan) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 Orders α are Rényi orders, α > 1. All ε and ρ are in nats. Formulas and proofs: CLAIMS.md, ids in brackets.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Final
@@ -145,9 +146,11 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """The largest ρ found whose tight conversion at δ stays at or below ε. The inverse of `zcdp_epsilon`."""
     epsilon, delta = non_negative(epsilon), open_probability(delta)
-    if epsilon == 0.0:
-        return 0.0
-    epsilon = min(epsilon, LARGEST_BUDGET)
+    return _zcdp_rho(min(epsilon, LARGEST_BUDGET), delta) if epsilon else 0.0
+
+
+@functools.lru_cache(maxsize=1024)  # every ledger of a study asks for its budget's
+def _zcdp_rho(epsilon: float, delta: float) -> float:
     # Where the closed form of Bun & Steinke stands, written without cancellation: a good place to start.
     guess = (epsilon / (math.sqrt(epsilon - math.log(delta)) + math.sqrt(-math.log(delta)))) ** 2
     if guess == 0.0 or zcdp_epsilon(1e-250, delta) > epsilon:
