@@ -43,12 +43,6 @@ def table(runs: Runs, benchmark: str, beginning: str) -> Table:
     return found[0]
 
 
-def picture(runs: Runs, benchmark: str, title: str) -> str:
-    """The path of a table's plot, from README.md."""
-    place = runs[benchmark].tables.index(table(runs, benchmark, title))
-    return f"benchmarks/results/{benchmark}/{runs[benchmark].pictures[place]}"
-
-
 def number(runs: Runs, benchmark: str, title: str, row: str, column: str = "") -> Measured:
     """The one number of a table whose row and column begin so; a report has no columns."""
     there = table(runs, benchmark, title)

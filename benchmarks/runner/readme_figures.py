@@ -2,15 +2,16 @@
 
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
+from benchmarks.runner.plots import draw
 from benchmarks.runner.readme import (
     Maker,
     NotThere,
     Runs,
     markdown_rows,
     number,
-    picture,
     short,
     table,
 )
@@ -156,15 +157,19 @@ def blocks(runs: Runs) -> str:
         number of records.""")
 
 
-def accuracy_picture(runs: Runs) -> str:
-    """Everybody on Adult."""
-    return f"![Accuracy on Adult against ε, ours and its peers]({picture(runs, 'peers', 'accuracy: Adult,')})"
+PICTURES: Final = {
+    "accuracy-on-adult.png": ("peers", "accuracy: Adult,"),
+    "prices-by-rounds.png": ("composition", "ε over exact law, rounds of BoundedRange(0.05)"),
+}
+"""The pictures that README.md shows, and the benchmark and the beginning of the title of the table that each shows."""
 
 
-def composition_picture(runs: Runs) -> str:
-    """Every rule."""
-    path = picture(runs, "composition", "ε over exact law, rounds of BoundedRange(0.05)")
-    return f"![ε over the exact one at δ = 1e-5, by rounds of bounded range and by every rule of composition]({path})"
+def draw_pictures(runs: Runs, folder: Path) -> None:
+    """Draw them, and nothing else that was drawn before."""
+    for old in folder.glob("*.png"):
+        old.unlink()
+    for name, (benchmark, title) in PICTURES.items():
+        draw(table(runs, benchmark, title), folder / name)
 
 
 FIGURES: Final[dict[str, Maker]] = {
@@ -175,6 +180,4 @@ FIGURES: Final[dict[str, Maker]] = {
     "published-noise": published_noise,
     "speed": speed,
     "blocks": blocks,
-    "accuracy-picture": accuracy_picture,
-    "composition-picture": composition_picture,
 }

@@ -1,12 +1,12 @@
 """`python -m benchmarks.runner.results --out DIR`: takes over full runs, and writes RESULTS.md and README's figures.
 
-What is taken over is each run's JSON, which holds all of its tables exactly, and its pictures, into benchmarks/results.
-RESULTS.md and the figures in README.md are made of these files alone, and a test sees that they are.
+What is taken over is each run's JSON, which holds all of its tables exactly, into benchmarks/results. RESULTS.md and
+the figures in README.md are made of these files alone, and a test sees that they are. Of the pictures that a run draws,
+only those that README.md shows are drawn there.
 """
 
 import argparse
 import json
-import shutil
 import sys
 from pathlib import Path
 from typing import Final
@@ -16,9 +16,9 @@ import attrs
 from benchmarks.runner.catalogue import CATALOGUE
 from benchmarks.runner.partial_results import ROOT
 from benchmarks.runner.readme import filled
-from benchmarks.runner.readme_figures import FIGURES
+from benchmarks.runner.readme_figures import FIGURES, draw_pictures
 from benchmarks.runner.report import Report, markdown
-from benchmarks.runner.run import ABSENT, FAILED, Outcome, drawn, outcome_of, said
+from benchmarks.runner.run import ABSENT, FAILED, Outcome, outcome_of, said
 
 KEPT: Final = ROOT / "benchmarks" / "results"
 PAGE: Final = ROOT / "benchmarks" / "RESULTS.md"
@@ -32,7 +32,7 @@ def outcomes(folder: Path = KEPT) -> dict[str, Outcome]:
 
 
 def take_over(out: Path, into: Path = KEPT) -> list[str]:
-    """Take over full runs, drawn anew, and say what was left where it is: quick runs, and what did not run."""
+    """Take over full runs, and say what was left where it is: quick runs, and what did not run."""
     left = []
     into.mkdir(exist_ok=True)
     for each in CATALOGUE:
@@ -42,10 +42,7 @@ def take_over(out: Path, into: Path = KEPT) -> list[str]:
             why = "no run" if outcome is None else "a quick run" if outcome.quick else "parts are missing"
             left.append(f"{each.name}: {why}")
             continue
-        pictures = into / each.name
-        shutil.rmtree(pictures, ignore_errors=True)
-        pictures.mkdir()
-        outcome = attrs.evolve(outcome, pictures=drawn(outcome.tables, pictures))
+        outcome = attrs.evolve(outcome, pictures=("",) * len(outcome.tables))
         (into / file.name).write_text(outcome.text, encoding="utf-8")
     return left
 
@@ -65,7 +62,7 @@ def page(found: dict[str, Outcome]) -> str:
         rows.append((link, each.reproduces, each.data, f"{outcome.seconds / 60:.1f} min", verdict, when))
     head = ("benchmark", "what it is", "data", "took", "asked lines met", "run")
     front = markdown("All benchmarks", head, rows)
-    parts = [f"# {name}\n\n{outcome.page(f'results/{name}/')}" for name, outcome in found.items()]
+    parts = [f"# {name}\n\n{outcome.page}" for name, outcome in found.items()]
     return "\n\n".join([INTRODUCTION, front, missed(found), *parts]) + "\n"
 
 
@@ -104,6 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
     text, front = page(found), filled(README.read_text("utf-8"), found, FIGURES)
     PAGE.write_text(text, encoding="utf-8")
     README.write_text(front, encoding="utf-8")
+    draw_pictures(found, KEPT)
     print(f"wrote {PAGE.name} and the figures in {README.name} from {len(found)} runs", file=sys.stderr)
 
 

@@ -57,10 +57,11 @@ class Outcome:
         shown = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         return f"{self.date}, commit {self.commit}, {self.machine}, {shown}; {self.seconds / 60:.1f} minutes"
 
-    def page(self, pictures: str = "") -> str:
-        """Markdown: all tables with their plots, and where they were measured. pictures: how their paths begin."""
+    @property
+    def page(self) -> str:
+        """Markdown: all tables with their plots, and where they were measured."""
         shown = [
-            f"{table.table}\n\n![{table.title}]({pictures}{picture})" if picture else table.table
+            f"{table.table}\n\n![{table.title}]({picture})" if picture else table.table
             for table, picture in zip(self.tables, self.pictures, strict=True)
         ]
         return "\n\n".join([*shown, self.where])
@@ -176,4 +177,4 @@ def write(benchmark: Benchmark, outcome: Outcome, folder: Path) -> None:
     (folder / f"{name}.json").write_text(outcome.text, encoding="utf-8")
     size = "quick run: sizes and repeats are too small for what is asked" if outcome.quick else "full run"
     head = f"# {name}\n\n{benchmark.reproduces} Data: {benchmark.data} ({size}.)"
-    (folder / f"{name}.md").write_text(f"{head}\n\n{outcome.page()}\n", encoding="utf-8")
+    (folder / f"{name}.md").write_text(f"{head}\n\n{outcome.page}\n", encoding="utf-8")

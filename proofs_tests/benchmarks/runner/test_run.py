@@ -84,7 +84,7 @@ def test_a_run_leaves_a_page_numbers_and_pictures(toy: Toy, tmp_path: Path) -> N
     assert rows[0]["ratio"] == repr(0.25 / 0.3)
     again = outcome_of(json.loads((tmp_path / "toy-one.json").read_text(encoding="utf-8")))
     assert again.tables == outcome.tables
-    assert again.page() == outcome.page().replace(f"{outcome.seconds / 60:.1f} min", f"{again.seconds / 60:.1f} min")
+    assert again.page == outcome.page.replace(f"{outcome.seconds / 60:.1f} min", f"{again.seconds / 60:.1f} min")
 
 
 def test_an_interrupted_run_goes_on_where_it_was(toy: Toy, tmp_path: Path) -> None:

@@ -225,7 +225,7 @@ def test_several_tables_are_met_together() -> None:
     grid = Grid("grid", ("x", "y"), (("1", "2"),))
     assert Outcome("boosted-trees", (good, grid), ("", ""), 1.0, True).met
     assert not Outcome("boosted-trees", (good, bad, grid), ("", "", ""), 1.0, True).met
-    assert "| x | y |\n| --- | --- |\n| 1 | 2 |" in Outcome("boosted-trees", (grid,), ("",), 1.0, True).page()
+    assert "| x | y |\n| --- | --- |\n| 1 | 2 |" in Outcome("boosted-trees", (grid,), ("",), 1.0, True).page
 
 
 def test_names_are_told_apart() -> None:
