@@ -34,6 +34,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
+def pytest_collection_finish() -> None:
+    """Leave alone, from now on, the millions of objects that stay until the end: looking for garbage is then quick."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="module", autouse=True)
 def nothing_left_open() -> Iterator[None]:
     """What a module's tests forgot to close is their failure, not that of whichever test runs when it is collected."""
