@@ -126,7 +126,7 @@ def test_whatever_reading_raises_is_a_finding(error: Exception, monkeypatch: pyt
     def fails(entry: Entry) -> Record:
         raise error
 
-    monkeypatch.setattr(verification, "read", fails)
+    monkeypatch.setattr(verification, "decode", fails)
     (found, _) = errors(list(BOOKS[:1]))
     assert found.startswith("entry 0: it cannot be ")
     assert found.isprintable()
