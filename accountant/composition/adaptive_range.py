@@ -46,9 +46,6 @@ ROUND, LEG = 3e3, 8e3
 FINER, FINEST = 2.5e7, 48
 """Unequal widths get a finer grid, up to FINEST steps for the widest, while that takes about a quarter of a second."""
 
-LITTLE: Final = 0.1
-"""Unless other widths than the widest have less than this share of the variance: then it would gain 1e-4 or so."""
-
 FEW: Final = 32
 """Up to this many rounds the worst t may be far from the middle, so all of [0, w] gets fine cells. Of unequal rounds
 those count that would have the variance of all."""
@@ -325,8 +322,7 @@ def _affordable(paid: Sequence[tuple[float, int]], way: _Way) -> list[_Leg]:
     widest = max(width for width, _ in paid)
     resolution = _resolution(sum(rounds for _, rounds in paid), widest)
     legs = _legs(paid, up(widest / resolution), way)
-    others = sum(rounds * width**2 for width, rounds in paid if width != widest)
-    while 2 * resolution <= FINEST and others > LITTLE * sum(rounds * width**2 for width, rounds in paid):
+    while 2 * resolution <= FINEST and any(width != widest for width, _ in paid):
         resolution *= 2
         finer = _legs(paid, up(widest / resolution), way)
         if _work(finer) > FINER:
