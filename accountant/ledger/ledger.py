@@ -24,7 +24,7 @@ from accountant.entries import (
 from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, NotSpendable, SubBudgetRefused
 from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
-from accountant.ledger.new_charges import NewCharges
+from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import open_books, refuse_other_types
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
@@ -324,6 +324,8 @@ class Ledger:
 
     def _label(self, account: str) -> str:
         """The account of an entry: a path that begins with this ledger's own."""
+        if not isinstance(account, str):
+            refuse_account(account)
         return labelled(self._charged_to, account) if self._charged_to else account
 
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:

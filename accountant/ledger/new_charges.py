@@ -48,7 +48,7 @@ class NewCharges:
 
     def of_plan(self, plan: Plan, amount: Amount, price: Price | None, announced: str, account: str) -> NewCharge:
         """A whole plan, as the sum of its costs or at a price. Raises NotSpendable for what no ledger can say."""
-        _refuse_account(account)
+        refuse_account(account)
         best, route = (None, None) if price is None else (price.best, price.route)
         line = ChargeLine.of(account, self.adjacency, plan, announced=announced, price=best, route=route)
         sample = line.at(0, 0, NOTHING)  # the rest of a line are numbers, which are fit for it
@@ -58,7 +58,8 @@ class NewCharges:
         return NewCharge(account, amount, plan.rounds, line)
 
 
-def _refuse_account(account: object) -> None:
+def refuse_account(account: object) -> None:
+    """Raise NotSpendable for what is no account's path."""
     if not isinstance(account, str) or not 0 < len(account) <= LONGEST_ACCOUNT:
         raise NotSpendable(f"account: expected a short text that says who or what is charged, got {account!r:.99}")
     if (reason := why_unreadable(account)) is not None:
