@@ -16,7 +16,7 @@ import numpy as np
 from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
-from learners.blocks.unchanged_files import BLOCK, Place, SourceFile, own_or_given
+from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, own_or_given
 from learners.tables import DictionaryColumn, Values, of_arrow, refuse_no_records
 from mechanisms.core import Rows, SealedRepr
 
@@ -127,7 +127,7 @@ class ParquetTable:
         paths: Place | Sequence[Place],
         label: str | None = None,
         *,
-        block: int = BLOCK,
+        block: int = RECORDS_PER_BLOCK,
         scratch: Place | None = None,
     ) -> None:
         self._leaves = [_Leaf.of(path) for path in _found(paths)]

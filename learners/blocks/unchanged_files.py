@@ -6,7 +6,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 import attrs
 
-BLOCK: Final = 2**20
+RECORDS_PER_BLOCK: Final = 2**20
 """Records that are looked at together, unless the user says otherwise."""
 
 Place: TypeAlias = str | Path

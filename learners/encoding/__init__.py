@@ -47,7 +47,6 @@ from learners.encoding.row_products import (
 from learners.encoding.weighted_sums import (
     MOST_WEIGHED_RECORDS,
     CellIndex,
-    ExactArray,
     as_shares,
     cell_sums,
 )
@@ -65,7 +64,6 @@ __all__ = [
     "Coding",
     "EncodedRows",
     "EncodedSample",
-    "ExactArray",
     "Layout",
     "Merged",
     "Path",

@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant.arrays import CodeArray, IntArray, SignArray
+from accountant.arrays import CodeArray, ExactArray, IntArray, SignArray
 from boosting.measures import BoundedMeasure
 from learners.encoding.packing import NARROW, WIDE, Feature, Packing, memberships
-from learners.encoding.weighted_sums import CellIndex, ExactArray, cell_sums
+from learners.encoding.weighted_sums import CellIndex, cell_sums
 from learners.tables import Schema
 from mechanisms.gradients import WEIGHT_ONE
 

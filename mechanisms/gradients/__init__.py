@@ -34,7 +34,7 @@ from mechanisms.gradients.gradient_sums import (
     gradient_query,
 )
 from mechanisms.gradients.linear_losses import (
-    BLOCK,
+    RECORDS_PER_SUM,
     ROUND_OFF,
     LinearRecords,
     LinearSample,
@@ -64,7 +64,6 @@ if not TYPE_CHECKING:
     __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
-    "BLOCK",
     "CLIP",
     "CURVATURE_SCALE",
     "GAIN_ROUNDING",
@@ -77,6 +76,7 @@ __all__ = [
     "MOST_GRADIENT_RECORDS",
     "MOST_TREE_RECORDS",
     "ONE",
+    "RECORDS_PER_SUM",
     "ROUND_OFF",
     "SCORE_UNIT",
     "SLACK",

@@ -21,11 +21,11 @@ ROUND_OFF: Final = 2.0**-53
 SAFETY: Final = 1.01
 """On first-order rounding bounds, for their higher orders and for their own evaluation."""
 
-BLOCK: Final = 1024
-"""Records summed one after another; blocks are then added up, so that rounding grows with n/BLOCK, not with n."""
+RECORDS_PER_SUM: Final = 1024
+"""Records summed one after another; these sums are then added up: rounding grows with n / RECORDS_PER_SUM, not n."""
 
 COLUMNS: Final = 32
-"""Products of a score summed one after another where features are many, as with BLOCK."""
+"""Products of a score summed one after another where features are many, as with RECORDS_PER_SUM."""
 
 MOST_STEPS: Final = 500
 """Newton steps; a dozen is usual."""
@@ -162,7 +162,7 @@ class _Dense:
     @property
     def sum_rounding(self) -> float:
         """Sums of products over a block in any order, then over blocks: over all n it would outgrow the tolerance."""
-        return 2.0 * (min(self.n, BLOCK) + self.n / BLOCK + 4) * ROUND_OFF
+        return 2.0 * (min(self.n, RECORDS_PER_SUM) + self.n / RECORDS_PER_SUM + 4) * ROUND_OFF
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """See `LinearSample`."""
@@ -171,8 +171,8 @@ class _Dense:
     def pulled(self, residuals: FloatArray) -> FloatArray:
         """See `LinearSample`."""
         total = np.zeros(self.d)
-        for start in range(0, self.n, BLOCK):
-            rows = slice(start, start + BLOCK)
+        for start in range(0, self.n, RECORDS_PER_SUM):
+            rows = slice(start, start + RECORDS_PER_SUM)
             total += residuals[rows] @ self.features[rows]
         return total
 

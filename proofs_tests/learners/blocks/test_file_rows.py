@@ -20,22 +20,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from accountant.arrays import ExactArray
 from learners.blocks.files import FileRows, Rebuild, Scratch, StoredBlock, taken_apart
 from mechanisms.core.rows import Block
 
-Whole = npt.NDArray[np.int64]
 
-
-def rows_of(values: Whole, sizes: list[int], folder: Path | None = None) -> FileRows[Whole]:
+def rows_of(values: ExactArray, sizes: list[int], folder: Path | None = None) -> FileRows[ExactArray]:
     starts = np.cumsum([0, *sizes]).tolist()
 
-    def block(start: int, size: int) -> StoredBlock[Whole]:
+    def block(start: int, size: int) -> StoredBlock[ExactArray]:
         return StoredBlock(lambda: values[start : start + size], start, size)
 
     return FileRows(tuple(block(*each) for each in zip(starts[:-1], sizes, strict=True)), folder)
 
 
-def sums(block: Block[Whole]) -> Whole:
+def sums(block: Block[ExactArray]) -> ExactArray:
     return np.array([block.data @ np.arange(block.first, block.first + block.size), block.size])
 
 
@@ -52,7 +51,7 @@ def test_sums_are_those_of_the_records_whatever_the_blocks(sizes: list[int]) -> 
 def test_kept_blocks_are_made_once_and_others_at_each_visit() -> None:
     made = list[int]()
 
-    def transform(part: Whole) -> Whole:
+    def transform(part: ExactArray) -> ExactArray:
         made.append(part.size)
         return part
 
@@ -67,7 +66,7 @@ def test_kept_blocks_are_made_once_and_others_at_each_visit() -> None:
 
 
 def test_what_was_found_out_stays_with_its_block() -> None:
-    def noted(block: Block[Whole]) -> Whole:
+    def noted(block: Block[ExactArray]) -> ExactArray:
         known = int("sum" in block.scratch)
         return np.array([known, block.remember("sum", 0, lambda: int(block.data.sum()))])
 
@@ -127,7 +126,7 @@ def test_what_is_kept_comes_back_bit_by_bit_and_read_only(found: list[npt.NDArra
 class Own:
     """Says itself what is kept."""
 
-    numbers: Whole
+    numbers: ExactArray
     rest: object = None
 
     def taken_apart(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Own"]]:
@@ -180,7 +179,7 @@ def test_nobody_else_may_open_it(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing_and_says_where_the_block_begins(tmp_path: Path) -> None:
-    def refused(part: Whole) -> Whole:
+    def refused(part: ExactArray) -> ExactArray:
         if 7 in part:
             raise ValueError("row 3 is refused")
         return part
@@ -231,7 +230,7 @@ def test_no_block_stays_mapped_and_memory_holds_one(tmp_path: Path) -> None:
     size = 2**19
     most = list[int]()
 
-    def look(block: Block[Whole]) -> Whole:
+    def look(block: Block[ExactArray]) -> ExactArray:
         most.append(mapped())
         return np.array([block.data[-1]])
 

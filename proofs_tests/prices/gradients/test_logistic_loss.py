@@ -9,8 +9,8 @@ import pytest
 
 from accountant.arrays import FloatArray
 from mechanisms.gradients.linear_losses import (
-    BLOCK,
     COLUMNS,
+    RECORDS_PER_SUM,
     ROUND_OFF,
     SAFETY,
     SLOPES,
@@ -63,7 +63,7 @@ def test_slopes_and_bends_are_the_derivatives(losses: Losses, labels: FloatArray
 def test_names_and_slopes() -> None:
     assert dict(SLOPES) == {"logistic": 1.0, "log-cosh": 0.5}
     assert (LogisticLosses.name, LogCoshLosses.name) == ("logistic", "log-cosh")
-    assert (ROUND_OFF, SAFETY, BLOCK, COLUMNS) == (2.0**-53, 1.01, 1024, 32)
+    assert (ROUND_OFF, SAFETY, RECORDS_PER_SUM, COLUMNS) == (2.0**-53, 1.01, 1024, 32)
 
 
 def test_a_reach_is_within_another_in_both_norms() -> None:
