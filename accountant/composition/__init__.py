@@ -49,9 +49,9 @@ from accountant.composition.rules import (
     amount_from_record,
     amount_record,
     amount_text,
+    distinct_texts,
     parallel,
     readable,
-    told_apart,
 )
 from accountant.renamed import names_of_old_module
 
@@ -86,6 +86,7 @@ __all__ = [
     "amount_text",
     "bounded_range_profile",
     "composition_from_record",
+    "distinct_texts",
     "fixed_plans",
     "from_atoms",
     "grid_step",
@@ -94,5 +95,4 @@ __all__ = [
     "own_rule",
     "parallel",
     "readable",
-    "told_apart",
 ]

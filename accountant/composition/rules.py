@@ -276,14 +276,14 @@ def readable(amount: Amount, rule: Composition) -> str:
     return text if not amount.delta_units else f"{text}, Σδ {digits_of(amount.delta_units, 6)}"
 
 
-def told_apart(more: Amount, less: Amount, rule: Composition, sign: str = " ") -> tuple[str, str]:
+def distinct_texts(more: Amount, less: Amount, rule: Composition, sign: str = " ") -> tuple[str, str]:
     """Two amounts for one message: parts that differ are written with as many digits as it takes to see that.
 
     more: what was asked for.  less: what is left.  sign: between the unit and the number.
     """
-    parts = [(rule.unit, *_apart(more.loss_units, less.loss_units, 12))]
+    parts = [(rule.unit, *_distinct(more.loss_units, less.loss_units, 12))]
     if more.delta_units or less.delta_units:
-        parts.append(("Σδ", *_apart(more.delta_units, less.delta_units, 6)))
+        parts.append(("Σδ", *_distinct(more.delta_units, less.delta_units, 6)))
     first, second = (", ".join(f"{part[0]}{sign}{part[place]}" for part in parts) for place in (1, 2))
     return first, second
 
@@ -292,7 +292,7 @@ _MOST_DIGITS: Final = 40
 """Two numbers that these do not tell apart are written as one of them and the difference."""
 
 
-def _apart(more: int, less: int, digits: int) -> tuple[str, str]:
+def _distinct(more: int, less: int, digits: int) -> tuple[str, str]:
     while more != less and digits_of(more, digits) == digits_of(less, digits):
         digits += 1
         if digits > _MOST_DIGITS:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
-from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, own_or_given
+from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
 from learners.tables import Values
 from mechanisms.core import Rows
 
@@ -85,7 +85,7 @@ class MappedTable:
 
     def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`. y: the labels, None where the table has them. Raises ValueError, TypeError, OSError."""
-        given = own_or_given(self.labels, y, "there are no labels: fit(table, labels)")
+        given = chosen_labels(self.labels, y, "there are no labels: fit(table, labels)")
         labels = _Source.of(given, "y")
         if labels.shape != (self.n,):
             raise ValueError(f"y: expected shape ({self.n},), got shape {labels.shape}")

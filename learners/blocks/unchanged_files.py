@@ -40,7 +40,7 @@ class SourceFile:
         return file
 
 
-def own_or_given(own: object, given: object, neither: str) -> object:
+def chosen_labels(own: object, given: object, neither: str) -> object:
     """What the table was made with, or `fit` was called with. Raises ValueError where that is none, or two things."""
     if own is None and given is None:
         raise ValueError(f"y: {neither}")

@@ -101,7 +101,7 @@ class EncodedSample:
         there = np.flatnonzero(self.weights)
         return EncodedSample(self.layout, self.codes[:, there], self.labels[there], self.weights[there])
 
-    def taken_apart(self) -> "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Parts], EncodedSample]]":
+    def to_arrays(self) -> "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Parts], EncodedSample]]":
         """What a file keeps of it, see `learners.blocks.files.Keepable`: with its cells, which take longest to make."""
         layout, cells, weighted = self.layout, self.labelled.cells, self.weights is not None
 

@@ -120,7 +120,7 @@ class LogisticDesign:
         blocks = np.arange(self.n) // RECORDS_PER_SUM
         return np.asarray(self.sample.packed + blocks * self.linear.layout.narrow.stride, dtype=np.intp)
 
-    def pulled(self, residuals: FloatArray) -> FloatArray:
+    def feature_sum(self, residuals: FloatArray) -> FloatArray:
         """Σ rᵢxᵢ, shape (d,)."""
         layout = self.linear.layout
         length = -(-self.n // RECORDS_PER_SUM) * layout.narrow.stride
@@ -155,7 +155,7 @@ class LogisticDesign:
                 gram[np.ix_(rows, columns)] = block
                 gram[np.ix_(columns, rows)] = block.T
         if self.linear.intercept:
-            gram[-1] = gram[:, -1] = self.pulled(curvatures)
+            gram[-1] = gram[:, -1] = self.feature_sum(curvatures)
         return gram
 
 

@@ -25,7 +25,7 @@ from mechanisms.rados.noised_rados import (
 )
 from mechanisms.rados.one_hot import (
     moments_l2,
-    told,
+    one_hot_text,
 )
 from mechanisms.rados.public_supports import (
     drawn_seed,
@@ -65,6 +65,7 @@ __all__ = [
     "moments_l2",
     "noised_edges",
     "noised_rados",
+    "one_hot_text",
     "paired_rados",
     "pieces",
     "rados_count",
@@ -75,5 +76,4 @@ __all__ = [
     "support_sizes",
     "support_sums",
     "theorem6_printed",
-    "told",
 ]

@@ -27,7 +27,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.costs.curves": Subject(_prices("costs/curves")),
     "accountant.costs.cost_kinds": Subject(_prices("costs/costs")),
     "accountant.composition.rules": Subject(
-        _prices("composition/composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
+        _prices("composition/composition"), ("Amount.__repr__", "readable", "distinct_texts", "_distinct", "digits_of")
     ),
     "accountant.composition.advanced": Subject(_prices("composition/composition")),
     "accountant.composition.rule_names": Subject(_prices("composition/composition")),

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from accountant.arrays import ExactArray
-from learners.blocks.files import FileRows, Rebuild, Scratch, StoredBlock, taken_apart
+from learners.blocks.files import FileRows, Rebuild, Scratch, StoredBlock, arrays_of
 from mechanisms.core.rows import Block
 
 
@@ -116,7 +116,7 @@ def test_what_is_kept_comes_back_bit_by_bit_and_read_only(found: list[npt.NDArra
     inner = (Sample(found[-1].copy()),)
     for data in (found[0], tuple(found), Pair(found[0], "text"), Sample(found[0].copy(), inner), (inner, 7)):
         scratch = Scratch()
-        written = [taken_apart(data) for _ in range(2)]
+        written = [arrays_of(data) for _ in range(2)]
         blocks = [(scratch.keep(parts), again) for parts, again in written]
         for read, again in blocks[::-1]:
             assert same(data, again(read()))
@@ -129,7 +129,7 @@ class Own:
     numbers: ExactArray
     rest: object = None
 
-    def taken_apart(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Own"]]:
+    def to_arrays(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Own"]]:
         return {"sum": np.array([self.numbers.sum()])}, lambda parts: Own(parts["sum"], "made again")
 
 
@@ -137,6 +137,22 @@ def test_data_may_say_what_is_kept() -> None:
     rows = rows_of(np.arange(10), [4, 6]).map(Own).kept()
     seen = rows.total(lambda block: np.array([block.data.numbers[0], block.data.rest == "made again"], dtype=np.int64))
     assert seen.tolist() == [45, 2]
+
+
+@attrs.frozen(eq=False)
+class Older:
+    """Says it under the name of version 0.1."""
+
+    numbers: ExactArray
+
+    def taken_apart(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Older"]]:
+        return {"sum": np.array([self.numbers.sum()])}, lambda parts: Older(parts["sum"])
+
+
+def test_the_older_name_of_that_method_goes_on_with_a_warning() -> None:
+    with pytest.warns(FutureWarning, match=r"Older\.taken_apart: call it `to_arrays`"):
+        rows = rows_of(np.arange(10), [4, 6]).map(Older).kept()
+    assert rows.total(lambda block: block.data.numbers).tolist() == [45]
 
 
 @pytest.mark.parametrize("data", [[1, 2], {"a": np.zeros(3)}, np.array(["a", None], dtype=object), object()])

@@ -52,7 +52,7 @@ LABELS = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
     ("losses", "labels"), [(LogisticLosses(LABELS), LABELS), (LogCoshLosses(3.0 * LABELS), 3.0 * LABELS)]
 )
 def test_slopes_and_bends_are_the_derivatives(losses: Losses, labels: FloatArray) -> None:
-    pulls, bends = losses.pulls(SCORES).tolist(), losses.bends(SCORES).tolist()
+    pulls, bends = losses.residuals(SCORES).tolist(), losses.curvatures(SCORES).tolist()
     for label, score, pull, bend in zip(labels.tolist(), SCORES.tolist(), pulls, bends, strict=True):
         assert abs(_pull(losses, label, score) - pull) <= 4 * UNITS
         assert abs(_bend(losses, label, score) - bend) <= 4 * UNITS
@@ -135,7 +135,7 @@ def test_scores_and_sums_are_within_their_rounding(kind: Kind, n: int, d: int) -
     sample = _random(kind, n, d)
     random = np.random.default_rng(1)
     weights, residuals = random.normal(size=d), random.normal(size=n)
-    scores, pulled = sample.scores(weights), sample.pulled(residuals)
+    scores, pulled = sample.scores(weights), sample.feature_sum(residuals)
     assert scores == pytest.approx(sample.features @ weights, abs=1e-13)
     assert pulled == pytest.approx(sample.features.T @ residuals, abs=1e-12)
     rows = sample.features[:40]
