@@ -4,14 +4,7 @@ Imports accountant only. No learner and no measure producer may live here; a mec
 protected data, it is handed the content inside `Ledger.release`.
 """
 
-from mechanisms.additive import (
-    GammaNorm,
-    GammaNormKernel,
-    GaussianKernel,
-    LaplaceKernel,
-    RobustGaussian,
-    RobustLaplace,
-)
+from mechanisms.additive import GammaNorm, GammaNormKernel, GaussianKernel, LaplaceKernel, RobustGaussian, RobustLaplace
 from mechanisms.core import (
     CertificateMismatch,
     CertifiedMechanism,

@@ -12,15 +12,7 @@ from typing import Final, Protocol, TypeVar
 import attrs
 import numpy as np
 
-from accountant import (
-    Adjacency,
-    BoundedRange,
-    Description,
-    Plan,
-    Protected,
-    ReplaceOne,
-    Spendable,
-)
+from accountant import Adjacency, BoundedRange, Description, Plan, Protected, ReplaceOne, Spendable
 from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, open_probability
 from mechanisms.core import FiniteMechanism, RangeSensitivity, scale

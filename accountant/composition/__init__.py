@@ -3,40 +3,13 @@
 from typing import TYPE_CHECKING
 
 from accountant.composition import adaptive_range, fixed_plans
-from accountant.composition.advanced import (
-    AdvancedComposition,
-    TextbookComposition,
-)
-from accountant.composition.calibration import (
-    Target,
-    largest_eta,
-)
-from accountant.composition.dominating_pairs import (
-    bounded_range_profile,
-    grid_step,
-)
-from accountant.composition.gaussian_sum import (
-    GDPComposition,
-    least_mu,
-)
-from accountant.composition.loss_distribution import (
-    RELATIVE,
-    ComposedLosses,
-    from_atoms,
-)
-from accountant.composition.plans import (
-    ORDERED,
-    QUICK,
-    ROUTE_CLAIMS,
-    ROUTES,
-    Plan,
-    Price,
-    Step,
-)
-from accountant.composition.rule_names import (
-    composition_from_record,
-    own_rule,
-)
+from accountant.composition.advanced import AdvancedComposition, TextbookComposition
+from accountant.composition.calibration import Target, largest_eta
+from accountant.composition.dominating_pairs import bounded_range_profile, grid_step
+from accountant.composition.gaussian_sum import GDPComposition, least_mu
+from accountant.composition.loss_distribution import RELATIVE, ComposedLosses, from_atoms
+from accountant.composition.plans import ORDERED, QUICK, ROUTE_CLAIMS, ROUTES, Plan, Price, Step
+from accountant.composition.rule_names import composition_from_record, own_rule
 from accountant.composition.rules import (
     NOTHING,
     Amount,

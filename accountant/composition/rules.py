@@ -137,9 +137,9 @@ class Composition(abc.ABC):
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
         """The cost, in the budget's kind, that a sum stands for; rounded up."""
 
-    @abc.abstractmethod
     def describe(self) -> dict[str, str | float]:
-        """The rule as it stands in the books."""
+        """The rule as it stands in the books: its name, and what it was made with."""
+        return {"name": self.name}
 
     def _kept(self, epsilon: float, amount: Amount, budget: Budget) -> float:
         """A ceiling was rounded down, so a sum below it keeps the budget even where its `epsilon` was rounded above."""
@@ -186,9 +186,6 @@ class BasicComposition(Composition):
         epsilon = float_up(amount.loss)
         return PureDP(epsilon) if isinstance(budget, PureDP) else ApproxDP(epsilon, float_up(amount.delta))
 
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
-
 
 @attrs.frozen
 class ZCDPComposition(Composition):
@@ -225,9 +222,6 @@ class ZCDPComposition(Composition):
             return ZCDP(rho)
         return ApproxDP(self._kept(curves.zcdp_epsilon(rho, budget.delta), amount, budget), budget.delta)
 
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
-
 
 @attrs.frozen
 class NoBound(Composition):
@@ -251,9 +245,6 @@ class NoBound(Composition):
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
         return Unbounded()
-
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
 
 
 _ONE_RELEASE: Final = Amount.of(1.0)

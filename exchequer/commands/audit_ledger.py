@@ -13,15 +13,7 @@ import attrs
 import click
 
 from accountant import Entry, Unbounded
-from accountant.audit import (
-    ModelComparison,
-    Verdict,
-    Verification,
-    compare_model,
-    in_symbols,
-    read_model_claim,
-    verify,
-)
+from accountant.audit import ModelComparison, Verdict, Verification, compare_model, in_symbols, read_model_claim, verify
 from accountant.audit.report import ClaimText, report
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.installed_claims import GROUP, known_claims

@@ -13,15 +13,7 @@ import numpy as np
 from accountant.arrays import ExactArray, FloatArray
 from boosting import LazyBregman
 from boosting.measures import WholeArray
-from learners.halfspaces.exact_sums import (
-    LIMB,
-    MarginGrid,
-    as_floats,
-    counted,
-    limbs,
-    margin_levels,
-    pulled,
-)
+from learners.halfspaces.exact_sums import LIMB, MarginGrid, as_floats, counted, limbs, margin_levels, pulled
 from learners.halfspaces.point_sample import PLACES, PointRows, SignedPoints
 from learners.halfspaces.stepped_weights import SOLVED, capped_levels
 from mechanisms import Slickness

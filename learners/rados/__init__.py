@@ -3,18 +3,9 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import names_of_old_module
-from learners.rados.public_sums import (
-    spread,
-)
-from learners.rados.rado_boost import (
-    OracleName,
-    RadoBoostClassifier,
-)
-from learners.rados.rado_releases import (
-    Protection,
-    RadoRelease,
-    Rados,
-)
+from learners.rados.public_sums import spread
+from learners.rados.rado_boost import OracleName, RadoBoostClassifier
+from learners.rados.rado_releases import Protection, RadoRelease, Rados
 
 if not TYPE_CHECKING:
     __getattr__ = names_of_old_module(__name__)

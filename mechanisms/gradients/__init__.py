@@ -3,13 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import names_of_old_module
-from mechanisms.gradients.feature_fits import (
-    LARGEST_RATE,
-    LEAST_PENALTY,
-    one_pass_sgd,
-    ridge_coefficients,
-    ridge_l2,
-)
+from mechanisms.gradients.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients, ridge_l2
 from mechanisms.gradients.feature_queries import (
     MANTISSA,
     SLACK,
@@ -42,11 +36,7 @@ from mechanisms.gradients.linear_losses import (
     Reach,
     ResidualRecords,
 )
-from mechanisms.gradients.objective_perturbation import (
-    ObjectivePerturbation,
-    TooLittleRegularization,
-    calibrated,
-)
+from mechanisms.gradients.objective_perturbation import ObjectivePerturbation, TooLittleRegularization, calibrated
 from mechanisms.gradients.tree_gradients import (
     GAIN_ROUNDING,
     GRADIENT_UNIT,

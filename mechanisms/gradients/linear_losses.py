@@ -260,17 +260,17 @@ def curvature(sample: LinearSample, regularization: float, weights: FloatArray) 
 
 
 def gradient_error(
-    sample: LinearSample, regularization: float, weights: FloatArray, noise: FloatArray, bent: float
+    sample: LinearSample, regularization: float, weights: FloatArray, noise: FloatArray, curvature_sum: float
 ) -> float:
     """An upper bound on what rounding may have done to a computed gradient of the objective, in ℓ2.
 
-    bent: Σ φ″, as computed. An error of e in a score moves φ′ by at most e·exp(e)·φ″, as |φ‴| <= φ″. Subtracting an
-    offset, whatever its size, moves it by at most ROUND_OFF/4 more, as that moves z by ROUND_OFF·|z|, and |z|φ″(z) is
-    below 0.23.
+    curvature_sum: Σ φ″, as computed. An error of e in a score moves φ′ by at most e·exp(e)·φ″, as |φ‴| <= φ″.
+    Subtracting an offset, whatever its size, moves it by at most ROUND_OFF/4 more, as that moves z by ROUND_OFF·|z|,
+    and |z|φ″(z) is below 0.23.
     """
     reach, largest = sample.reach, float(np.max(np.abs(weights), initial=0.0))
     score_error = sample.score_rounding * reach.l1 * largest
-    slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (bent + 16.0 * ROUND_OFF * sample.n))
+    slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (curvature_sum + 16.0 * ROUND_OFF * sample.n))
     # Beyond 1 the bound on slopes is the trivial one; `expit` and `tanh` themselves are good to a few units.
     residual_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * ROUND_OFF * sample.n
     sums = reach.l2 * (residual_error + sample.n * sample.sum_rounding)
@@ -294,11 +294,11 @@ def minimiser(sample: LinearSample, regularization: float, noise: FloatArray, to
     for _ in range(MOST_STEPS):
         scores = sample.scores(weights)
         gradient = regularization * weights + noise - sample.feature_sum(sample.losses.residuals(scores))
-        bent = sample.losses.curvatures(scores)
-        error = gradient_error(sample, regularization, weights, noise, float(np.sum(bent)))
+        curvatures = sample.losses.curvatures(scores)
+        error = gradient_error(sample, regularization, weights, noise, float(np.sum(curvatures)))
         if certified_norm(gradient, error) <= tolerance:
             return weights
-        hessian = sample.gram(bent) + regularization * np.eye(sample.d)
+        hessian = sample.gram(curvatures) + regularization * np.eye(sample.d)
         step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         weights = weights - _share(sample, regularization, noise, weights, step) * step
     raise NotMinimised(
