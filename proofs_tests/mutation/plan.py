@@ -80,7 +80,9 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.costs.adjacency": Subject(_prices("costs/adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
     "accountant.ledger.charge_recorder": Subject(_prices("composition/charges")),
     "mechanisms.core.plain": Subject(_prices("core/mechanism_types")),
-    "mechanisms.core.robust": Subject(_prices("core/mechanism_types"), ("CertifiedMechanism.description",)),
+    "mechanisms.core.robust": Subject(
+        _prices("core/mechanism_types"), ("CertifiedMechanism.description", "RobustMechanism.__getattr__")
+    ),
     "mechanisms.queries.weighted_queries": Subject(_prices("queries/queries")),
     "mechanisms.additive": Subject(_prices("core/additive")),
     "mechanisms.selection.noisy_choice": Subject(_prices("selection/selection")),
