@@ -10,5 +10,8 @@ IntArray = npt.NDArray[np.intp]
 SignArray = npt.NDArray[np.int8]
 """−1, 0 or 1."""
 
+ExactArray = npt.NDArray[np.int64]
+"""Counts, and sums that nothing rounds."""
+
 CodeArray = npt.NDArray[np.integer[Any]]
 """Whole numbers of any width."""

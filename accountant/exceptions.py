@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Final
 
-from accountant.composition import Amount, Composition, told_apart
+from accountant.composition import Amount, Composition, distinct_texts
 
 ROUNDED_OFF: Final = Fraction(1, 1 << 40)
 """A charge that is above what is left by no more than this part of it was meant to use it up."""
@@ -32,7 +32,7 @@ class BudgetExceeded(ValueError):
 
     def __init__(self, requested: Amount, remaining: Amount, rule: Composition, account: str = "") -> None:
         whose = f" in the sub-budget {account!r}" if account else ""
-        asked, left = told_apart(requested, remaining, rule)
+        asked, left = distinct_texts(requested, remaining, rule)
         super().__init__(
             f"requested {asked}, only {left} remains{whose} under {rule.name} composition; nothing was charged. "
             f"{how_to_fit(requested, remaining)}"

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from typing import Final
 
 _BY_MODULE: Final[dict[str, str]] = {
+    "accountant.adaptive_range": "FEW=accountant.composition.adaptive_range.FEW_ROUNDS",
     "accountant.audit": "Audit=accountant.audit.verification.Verifier",
     "accountant.bookkeeper": "refuse_bad_texts=accountant.ledger.new_lines.",
+    "accountant.composition": "told_apart=accountant.composition.rules.distinct_texts",
     "accountant.ledger": "EARLIER=accountant.ledger.opening.",
     "accountant.lines": "line_of=accountant.entries.codec.encode",
     "accountant.loss_distribution": "Composition=accountant.composition.loss_distribution.ComposedLosses",
@@ -28,8 +30,10 @@ _BY_MODULE: Final[dict[str, str]] = {
     "boosting": "margin_data=boosting.theory.margin_samples rado_loss=boosting.rados.losses",
     "boosting.rado": "Prudential=boosting.rados.rado_boost.CappedOracle",
     "boosting.reweighted": "Step=boosting.reweighted_sample.BoostingStep",
-    "exchequer.books": "discreet=exchequer.commands.open_ledger.without_passwords",
-    "exchequer.demo": "Settings=exchequer.commands.demo.DemoSettings",
+    "exchequer.books": (
+        "discreet=exchequer.commands.open_ledger.without_passwords told=exchequer.commands.open_ledger.until_failure"
+    ),
+    "exchequer.demo": "Settings=exchequer.commands.demo.DemoSettings FEW=exchequer.commands.demo.FEW_RECORDS",
     "exchequer.overview": "Drawn=exchequer.commands.show_ledger.AccountSpending",
     "exchequer.payer": "Payer=exchequer.commands.paying_ledger.PayingLedger",
     "exchequer.price": "Line=exchequer.prices.price.RuleAnswer",
@@ -37,10 +41,14 @@ _BY_MODULE: Final[dict[str, str]] = {
     "exchequer.train": "Order=exchequer.commands.train.TrainingRequest",
     "exchequer.trainable": "Learner=exchequer.trainable.TrainableLearner",
     "exchequer.verify_model": (
-        "ALONE=accountant.audit.model_claims. DIGITS=accountant.audit.model_claims. "
-        "LEARNT=accountant.audit.model_claims. NOTHING_PROMISED=accountant.audit.model_claims. "
-        "Claim=accountant.audit.model_claims.ModelClaim read_claim=accountant.audit.model_claims.read_model_claim "
-        "Comparison=accountant.audit.saved_models.ModelComparison compare=accountant.audit.saved_models.compare_model"
+        "ALONE=accountant.audit.model_claims. "
+        "DIGITS=accountant.audit.model_claims. "
+        "LEARNT=accountant.audit.model_claims. "
+        "NOTHING_PROMISED=accountant.audit.model_claims. "
+        "Claim=accountant.audit.model_claims.ModelClaim "
+        "read_claim=accountant.audit.model_claims.read_model_claim "
+        "Comparison=accountant.audit.saved_models.ModelComparison "
+        "compare=accountant.audit.saved_models.compare_model"
     ),
     "learners.additive_boost": "Design=learners.additive.additive_boost.AdditiveDesign",
     "learners.bagging": "Ballot=learners.trees.bagging.VoteCounts School=learners.trees.bagging.TeachingPlan",
@@ -48,15 +56,17 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.coded": "Coded=learners.tables.dictionary_columns.DictionaryColumn",
     "learners.complete_trees": "Split=learners.trees.complete_trees.CodeSplit",
     "learners.defaults": "Settings=learners.base.defaults.BoostingSettings",
+    "learners.file_rows": "taken_apart=learners.blocks.files.arrays_of",
     "learners.forest": "Grove=learners.trees.forest.ForestPlan Values=learners.trees.forest.LeafValues",
     "learners.gaussian_parts": (
         "Part=learners.base.gaussian_budget.GaussianQuery bought=learners.base.gaussian_budget.affordable_mu"
     ),
+    "learners.interpolation": "BLOCK=learners.random_features.interpolation.ROWS_PER_STEP",
     "learners.logistic": "Design=learners.linear.logistic.LogisticDesign",
     "learners.parameters": "tree_depth=learners.trees.complete_trees.",
     "learners.partitions": "bins=learners.encoding.partitions.random_bins",
     "learners.paying": "Kept=learners.base.private_estimator.FitResult",
-    "learners.point_sample": "UNIT=learners.halfspaces.point_sample.POINT_UNIT",
+    "learners.point_sample": "UNIT=learners.halfspaces.point_sample.POINT_UNIT Counts=accountant.arrays.ExactArray",
     "learners.points": (
         "Line=learners.inspection.point_tables.PointLine Unit=learners.inspection.point_tables.PointUnit"
     ),
@@ -72,12 +82,17 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.scorecards": "Section=learners.inspection.scorecards.CardSection",
     "learners.separate_fits": "Fit=learners.base.separate_ledgers.ChargedFit",
     "learners.single_values": "CodeArray=accountant.arrays. IntArray=accountant.arrays.",
+    "learners.source_files": (
+        "BLOCK=learners.blocks.unchanged_files.RECORDS_PER_BLOCK "
+        "own_or_given=learners.blocks.unchanged_files.chosen_labels"
+    ),
     "learners.sources": "Part=learners.blocks.block_tables.TableBlock",
     "learners.trees": "Split=learners.votes.binary_trees.LeafSplit",
     "learners.tuning": "Learner=learners.base.tuning.TunableClassifier",
     "learners.weighted_sums": "MOST_RECORDS=learners.encoding.weighted_sums.MOST_WEIGHED_RECORDS",
     "mechanisms": "laws=mechanisms.randomness.choice_probabilities",
     "mechanisms.feature_fits": "UNIT=mechanisms.gradients.feature_fits.MACHINE_EPSILON",
+    "mechanisms.feature_queries": "FEW=mechanisms.gradients.feature_queries.SHORT_ROW",
     "mechanisms.gradient_queries": (
         "MOST_RECORDS=mechanisms.gradients.tree_gradients.MOST_TREE_RECORDS "
         "UNIT=mechanisms.gradients.tree_gradients.GRADIENT_UNIT"
@@ -85,7 +100,12 @@ _BY_MODULE: Final[dict[str, str]] = {
     "mechanisms.gradients": "MOST_RECORDS=mechanisms.gradients.gradient_sums.MOST_GRADIENT_RECORDS",
     "mechanisms.group_queries": "MOST_RECORDS=mechanisms.queries.group_queries.MOST_GROUP_RECORDS",
     "mechanisms.histograms": "IntArray=accountant.arrays.",
-    "mechanisms.logistic_loss": "UNIT=mechanisms.gradients.linear_losses.ROUND_OFF",
+    "mechanisms.logistic_loss": (
+        "UNIT=mechanisms.gradients.linear_losses.ROUND_OFF BLOCK=mechanisms.gradients.linear_losses.RECORDS_PER_SUM"
+    ),
+    "mechanisms.one_hot": "told=mechanisms.rados.one_hot.one_hot_text",
+    "mechanisms.quantiles": "CountArray=accountant.arrays.ExactArray",
+    "mechanisms.queries": "BLOCK=mechanisms.queries.weighted_queries.RECORDS_PER_SUM",
 }
 """`old=new`, where a new name that ends in a dot is the old one, there."""
 

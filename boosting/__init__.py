@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from boosting.adaboost import AdaBoost, NoCertificate
-from boosting.booster import (
-    Hypothesis,
-    NextMeasure,
-    Spender,
-    WeakLearner,
-    boost,
-    boosting_plan,
-    certificates,
-)
+from boosting.booster import Hypothesis, NextMeasure, Spender, WeakLearner, boost, boosting_plan, certificates
 from boosting.exponential_weights import ExponentialWeights
 from boosting.lazy_bregman import LazyBregman
 from boosting.measures import BoundedMeasure, joint_distance, kl_divergence, statistical_distance

@@ -200,7 +200,7 @@ def margins_of(block: Block[S], steps: "tuple[BoostingStep[S], ...]") -> Margins
     """
     sample, kind = block.data, MARGIN if len(steps) <= MAX_ROUNDS else np.int64
 
-    def agreed(margins: Margins, step: BoostingStep[S]) -> Margins:
+    def extended(margins: Margins, step: BoostingStep[S]) -> Margins:
         said, labels = in_range(step.hypothesis.predictions(sample)), sample.labels.astype(np.int8, copy=False)
         values, number = margins.values, margins.hypotheses + 1
         if said.dtype.kind == "f" and margins.grid == 1:
@@ -212,10 +212,10 @@ def margins_of(block: Block[S], steps: "tuple[BoostingStep[S], ...]") -> Margins
             return Margins(values + agreement * np.int32(margins.grid), margins.grid, number)
         return Margins(np.asarray(values + agreement), 1, number)
 
-    def none() -> Margins:
+    def empty() -> Margins:
         return Margins(np.zeros(block.size, dtype=kind), 1, 0)
 
-    return block.fold(f"margins as {kind.__name__}", steps, none, agreed)
+    return block.fold(f"margins as {kind.__name__}", steps, empty, extended)
 
 
 def weighting_of(producer: MarginWeighting, counts: WholeArray, hypotheses: int) -> Weighting:

@@ -101,7 +101,7 @@ def flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
-def _told_defaults(option: str) -> Iterator[str]:
+def _default_texts(option: str) -> Iterator[str]:
     for key, each in LEARNERS.items():
         if option in each.defaults:
             default = each.defaults[option]
@@ -111,8 +111,8 @@ def _told_defaults(option: str) -> Iterator[str]:
 def learner_options(command: F) -> F:
     """Decorate a command with `--learner` and every one of OPTIONS; those not given arrive as None."""
     for name, option in reversed(list(OPTIONS.items())):
-        told = f"{option.help} Default with {'; '.join(_told_defaults(name))}."
-        command = click.option(flag(name), name, type=option.kind, help=told)(command)
+        help_text = f"{option.help} Default with {'; '.join(_default_texts(name))}."
+        command = click.option(flag(name), name, type=option.kind, help=help_text)(command)
     kinds = " ".join(f"{name}: {each.what}." for name, each in LEARNERS.items())
     choice = click.Choice(list(LEARNERS))
     return click.option(

@@ -7,14 +7,7 @@ protected data, it is handed the content inside `Ledger.release`.
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from mechanisms.additive import (
-    GammaNorm,
-    GammaNormKernel,
-    GaussianKernel,
-    LaplaceKernel,
-    RobustGaussian,
-    RobustLaplace,
-)
+from mechanisms.additive import GammaNorm, GammaNormKernel, GaussianKernel, LaplaceKernel, RobustGaussian, RobustLaplace
 from mechanisms.core import (
     CertificateMismatch,
     CertifiedMechanism,

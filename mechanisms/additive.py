@@ -1,7 +1,15 @@
 """Noise added to a vector: Laplace for ℓ1, Gaussian for ℓ2, and the ℓ2-Laplace ("Gamma") noise.
 
 Values are arrays of any shape; sensitivities are norms of the flattened change. Every cost includes what
-rounding to the secure sampler's grid may add (`noise.GRID`).
+rounding to the secure sampler's grid may add (`noise.GRID`). With all three:
+
+| edge | what happens |
+| --- | --- |
+| scale 0 | ValueError |
+| infinite scale | ValueError |
+| sensitivity 0 | cost 0: the value does not depend on the data |
+| no coordinates | an empty array; the cost is still charged |
+| a coordinate of NaN or ±inf | ValueError |
 """
 
 import math
@@ -12,11 +20,13 @@ import numpy as np
 
 from accountant import GDP, LaplaceDP
 from accountant.arrays import FloatArray
-from accountant.costs import fraction, up
+from accountant.costs import up
 from mechanisms.core import Certified, Kernel, L1Sensitivity, L2Sensitivity, RobustMechanism, RobustQuery, scale
-from mechanisms.randomness import GRID, NoiseSource, SecureNoise, grid_exponent
+from mechanisms.randomness import GRID, NoiseSource, grid_exponent
 
 W = TypeVar("W", bound=Certified)
+L1Query = RobustQuery[W, FloatArray, L1Sensitivity]
+L2Query = RobustQuery[W, FloatArray, L2Sensitivity]
 
 
 def _ratio(sensitivity: float, noise_scale: float) -> float:
@@ -72,7 +82,7 @@ class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
     at the value, in floating point (see LIMITS.md), and the sum on the grid, exactly.
     """
 
-    name = "GammaNorm"
+    name = robust_name = "GammaNorm"
     claims = ("gamma-norm", "laplace-dp")
     scale: float = attrs.field(converter=scale)
 
@@ -93,7 +103,6 @@ class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
         return noise.gaussian(value, sigma, grid_exponent(self.scale, 2 * value.size + 1))
 
 
-@attrs.frozen(slots=False)
 class RobustLaplace(RobustMechanism[W, FloatArray, L1Sensitivity, FloatArray]):
     """The value of a query with Lap(scale) added to every coordinate.
 
@@ -101,27 +110,14 @@ class RobustLaplace(RobustMechanism[W, FloatArray, L1Sensitivity, FloatArray]):
     zeta: the distance up to which the cost is promised, in (0, 1].
     Cost: LaplaceDP(Δ₁(zeta)/scale): pure differential privacy of that ε, and less where it is composed or read at a δ.
     Proof: [laplace-dp].
-
-    | edge | what happens |
-    | --- | --- |
-    | scale 0 | ValueError |
-    | infinite scale | ValueError |
-    | sensitivity 0 | cost 0: the value does not depend on the data |
-    | no coordinates | an empty array; the cost is still charged |
-    | a coordinate of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, L1Sensitivity]
-    scale: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    kernel: LaplaceKernel
 
-    @property
-    def kernel(self) -> LaplaceKernel:
-        return LaplaceKernel(self.scale)
+    def __init__(self, query: L1Query[W], scale: float, zeta: float, noise: NoiseSource | None = None) -> None:
+        super().__init__(query, LaplaceKernel(scale), zeta, noise)
 
 
-@attrs.frozen(slots=False)
 class RobustGaussian(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
     """The value of a query with N(0, sigma²) added to every coordinate.
 
@@ -129,48 +125,23 @@ class RobustGaussian(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
     zeta: the distance up to which the cost is promised, in (0, 1].
     Cost: GDP(Δ₂(zeta)/sigma): on a zCDP ledger ρ = Δ₂²/2σ², in a plan the exact Gaussian curve of Balle & Wang.
     Proof: [gdp].
-
-    | edge | what happens |
-    | --- | --- |
-    | scale 0 | ValueError |
-    | infinite scale | ValueError |
-    | sensitivity 0 | cost 0: the value does not depend on the data |
-    | no coordinates | an empty array; the cost is still charged |
-    | a coordinate of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, L2Sensitivity]
-    sigma: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    kernel: GaussianKernel
 
-    @property
-    def kernel(self) -> GaussianKernel:
-        return GaussianKernel(self.sigma)
+    def __init__(self, query: L2Query[W], sigma: float, zeta: float, noise: NoiseSource | None = None) -> None:
+        super().__init__(query, GaussianKernel(sigma), zeta, noise)
 
 
-@attrs.frozen(slots=False)
 class GammaNorm(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
     """The value of a query with noise of density ∝ exp(−‖z‖₂/scale).
 
     query: weighted data to an array, with its *ℓ2* sensitivity.  scale: in the value's unit, in [2^-1000, 2^1000].
     zeta: the distance up to which the cost is promised, in (0, 1].
     Cost: LaplaceDP(Δ₂(zeta)/scale). Proof: [gamma-norm]. `RobustGaussian` adds about √d times less noise.
-
-    | edge | what happens |
-    | --- | --- |
-    | scale 0 | ValueError |
-    | infinite scale | ValueError |
-    | sensitivity 0 | cost 0: the value does not depend on the data |
-    | no coordinates | an empty array; the cost is still charged |
-    | a coordinate of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, L2Sensitivity]
-    scale: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    kernel: GammaNormKernel
 
-    @property
-    def kernel(self) -> GammaNormKernel:
-        return GammaNormKernel(self.scale)
+    def __init__(self, query: L2Query[W], scale: float, zeta: float, noise: NoiseSource | None = None) -> None:
+        super().__init__(query, GammaNormKernel(scale), zeta, noise)

@@ -11,18 +11,9 @@ from typing import Final, Protocol, TypeVar
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
-from accountant import (
-    Adjacency,
-    BoundedRange,
-    Description,
-    Plan,
-    Protected,
-    ReplaceOne,
-    Spendable,
-)
-from accountant.arrays import FloatArray
+from accountant import Adjacency, BoundedRange, Description, Plan, Protected, ReplaceOne, Spendable
+from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, open_probability
 from mechanisms.core import FiniteMechanism, RangeSensitivity, scale
 from mechanisms.randomness import NoiseSource, SecureNoise
@@ -31,7 +22,6 @@ from mechanisms.selection import ExponentialKernel
 CELLS: Final = 1024
 """How many cut points `Candidates.between` lays between two bounds."""
 
-CountArray = npt.NDArray[np.int64]
 
 X = TypeVar("X")
 Y = TypeVar("Y")
@@ -100,10 +90,10 @@ class Tally:
     """
 
     candidates: Candidates
-    counted: CountArray | Callable[[], CountArray] = attrs.field(repr=False)
+    counted: ExactArray | Callable[[], ExactArray] = attrs.field(repr=False)
 
     @cached_property
-    def counts(self) -> CountArray:
+    def counts(self) -> ExactArray:
         """Shape (k,)."""
         return self.counted if isinstance(self.counted, np.ndarray) else self.counted()
 

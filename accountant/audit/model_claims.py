@@ -104,8 +104,8 @@ def _claim(record: object) -> ModelClaim:
     content = content_digest(cast("Mapping[str, object]", record))
     model = record["model"]
     rados = model.get("rados") if isinstance(model, dict) else None
-    bought = tuple(Receipt.from_dict(each) for each in receipts)
-    return ModelClaim(learner, target, content, statement, bought, None if rados is None else str(rados))
+    read = tuple(Receipt.from_dict(each) for each in receipts)
+    return ModelClaim(learner, target, content, statement, read, None if rados is None else str(rados))
 
 
 def content_digest(record: Mapping[str, object]) -> str:

@@ -12,16 +12,7 @@ import attrs
 
 from accountant.composition import NOTHING, Amount, Composition, Plan
 from accountant.costs import ApproxDP, Cost, float_up
-from accountant.entries import (
-    Allocated,
-    Charged,
-    Entry,
-    Opened,
-    Record,
-    Released,
-    Returned,
-    decode,
-)
+from accountant.entries import Allocated, Charged, Entry, Opened, Record, Released, Returned, decode
 
 MOST_POINTS: Final = 2000
 """Most points of the spend over time."""

@@ -3,40 +3,13 @@
 from typing import TYPE_CHECKING
 
 from accountant.composition import adaptive_range, fixed_plans
-from accountant.composition.advanced import (
-    AdvancedComposition,
-    TextbookComposition,
-)
-from accountant.composition.calibration import (
-    Target,
-    largest_eta,
-)
-from accountant.composition.dominating_pairs import (
-    bounded_range_profile,
-    grid_step,
-)
-from accountant.composition.gaussian_sum import (
-    GDPComposition,
-    least_mu,
-)
-from accountant.composition.loss_distribution import (
-    RELATIVE,
-    ComposedLosses,
-    from_atoms,
-)
-from accountant.composition.plans import (
-    ORDERED,
-    QUICK,
-    ROUTE_CLAIMS,
-    ROUTES,
-    Plan,
-    Price,
-    Step,
-)
-from accountant.composition.rule_names import (
-    composition_from_record,
-    own_rule,
-)
+from accountant.composition.advanced import AdvancedComposition, TextbookComposition
+from accountant.composition.calibration import Target, largest_eta
+from accountant.composition.dominating_pairs import bounded_range_profile, grid_step
+from accountant.composition.gaussian_sum import GDPComposition, least_mu
+from accountant.composition.loss_distribution import RELATIVE, ComposedLosses, from_atoms
+from accountant.composition.plans import ORDERED, QUICK, ROUTE_CLAIMS, ROUTES, Plan, Price, Step
+from accountant.composition.rule_names import composition_from_record, own_rule
 from accountant.composition.rules import (
     NOTHING,
     Amount,
@@ -49,9 +22,9 @@ from accountant.composition.rules import (
     amount_from_record,
     amount_record,
     amount_text,
+    distinct_texts,
     parallel,
     readable,
-    told_apart,
 )
 from accountant.renamed import old_names
 
@@ -86,6 +59,7 @@ __all__ = [
     "amount_text",
     "bounded_range_profile",
     "composition_from_record",
+    "distinct_texts",
     "fixed_plans",
     "from_atoms",
     "grid_step",
@@ -94,5 +68,4 @@ __all__ = [
     "own_rule",
     "parallel",
     "readable",
-    "told_apart",
 ]

@@ -46,7 +46,7 @@ ROUND, LEG = 3e3, 8e3
 FINER, FINEST = 2.5e7, 48
 """Unequal widths get a finer grid, up to FINEST steps for the widest, while that takes about a quarter of a second."""
 
-FEW: Final = 32
+FEW_ROUNDS: Final = 32
 """Up to this many rounds the worst t may be far from the middle, so all of [0, w] gets fine cells. Of unequal rounds
 those count that would have the variance of all."""
 
@@ -61,8 +61,8 @@ def _resolution(rounds: int, widest: float) -> int:
     """Grid steps per width, even: as fine as about a tenth of a second allows."""
     cells_apart = 3e5 / rounds**1.5  # few cells, a grid point per step: work ~ rounds^1.5 · steps
     cells_each = math.sqrt(3e6 / rounds**1.5)  # a cell per step: work ~ rounds^1.5 · steps²
-    affordable = cells_each if widest > MODERATE or rounds <= FEW else cells_apart
-    wanted = max(128.0 if rounds <= 8 else 64.0 if rounds <= FEW else 24.0, widest / 0.04)
+    affordable = cells_each if widest > MODERATE or rounds <= FEW_ROUNDS else cells_apart
+    wanted = max(128.0 if rounds <= 8 else 64.0 if rounds <= FEW_ROUNDS else 24.0, widest / 0.04)
     return 2 * round(0.5 * min(256.0, max(8.0, min(affordable, wanted))))
 
 
@@ -280,7 +280,7 @@ class _Way:
     @staticmethod
     def of(paid: Sequence[tuple[float, int]], below: float, above: float) -> "_Way":
         total = sum(rounds * 0.25 * width**2 for width, rounds in paid)
-        return _Way(below, above, total, 5.5 if _as_many(total, max(width for width, _ in paid)) <= FEW else 4.25)
+        return _Way(below, above, total, 5.5 if _as_many(total, max(paid)[0]) <= FEW_ROUNDS else 4.25)
 
     def ends(self, done: float, margin: float) -> tuple[float, float]:
         """The window around share·[below, above] for a share done/total of the way."""
@@ -340,7 +340,7 @@ def _legs(paid: Sequence[tuple[float, int]], base: float, way: _Way) -> list[_Le
 
     base: the step for the widest. Others have it halved, so that every grid holds the points of each coarser one.
     """
-    few, widest = sum(rounds for _, rounds in paid) <= FEW, max(width for width, _ in paid)
+    few, widest = sum(rounds for _, rounds in paid) <= FEW_ROUNDS, max(width for width, _ in paid)
     legs, done = [], 0.0
     backwards = list(reversed(paid))
     for (width, rounds), (following, _) in zip(backwards, [*backwards[1:], backwards[-1]], strict=True):
@@ -351,7 +351,7 @@ def _legs(paid: Sequence[tuple[float, int]], base: float, way: _Way) -> list[_Le
         length = width / step * (1.0 + 2.0**-50)
         steps = math.ceil(length)
         short = 0.0 if steps - length < 1e-9 else min(steps - length, 1.0 - LEAST)
-        fine = few or _as_many(way.total, width) <= FEW or width > MODERATE or steps <= 8
+        fine = few or _as_many(way.total, width) <= FEW_ROUNDS or width > MODERATE or steps <= 8
         work = LEG + rounds * (ROUND + (high - low) / step * (steps if fine else 8.0))
         legs.append(_Leg(width, rounds, step, steps, short, fine, margin, work))
         done += more

@@ -66,9 +66,6 @@ class GDPComposition(Composition):
             return GDP(mu)
         return ApproxDP(self._kept(gaussian.epsilon(mu, budget.delta), amount, budget), budget.delta)
 
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
-
 
 def _square(value: float) -> int:
     """Exactly, in units of 2^-2148."""

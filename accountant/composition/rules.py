@@ -137,9 +137,9 @@ class Composition(abc.ABC):
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
         """The cost, in the budget's kind, that a sum stands for; rounded up."""
 
-    @abc.abstractmethod
     def describe(self) -> dict[str, str | float]:
-        """The rule as it stands in the books."""
+        """The rule as it stands in the books: its name, and what it was made with."""
+        return {"name": self.name}
 
     def _kept(self, epsilon: float, amount: Amount, budget: Budget) -> float:
         """A ceiling was rounded down, so a sum below it keeps the budget even where its `epsilon` was rounded above."""
@@ -186,9 +186,6 @@ class BasicComposition(Composition):
         epsilon = float_up(amount.loss)
         return PureDP(epsilon) if isinstance(budget, PureDP) else ApproxDP(epsilon, float_up(amount.delta))
 
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
-
 
 @attrs.frozen
 class ZCDPComposition(Composition):
@@ -225,9 +222,6 @@ class ZCDPComposition(Composition):
             return ZCDP(rho)
         return ApproxDP(self._kept(curves.zcdp_epsilon(rho, budget.delta), amount, budget), budget.delta)
 
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
-
 
 @attrs.frozen
 class NoBound(Composition):
@@ -252,9 +246,6 @@ class NoBound(Composition):
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
         return Unbounded()
 
-    def describe(self) -> dict[str, str | float]:
-        return {"name": self.name}
-
 
 _ONE_RELEASE: Final = Amount.of(1.0)
 
@@ -276,14 +267,14 @@ def readable(amount: Amount, rule: Composition) -> str:
     return text if not amount.delta_units else f"{text}, Σδ {digits_of(amount.delta_units, 6)}"
 
 
-def told_apart(more: Amount, less: Amount, rule: Composition, sign: str = " ") -> tuple[str, str]:
+def distinct_texts(more: Amount, less: Amount, rule: Composition, sign: str = " ") -> tuple[str, str]:
     """Two amounts for one message: parts that differ are written with as many digits as it takes to see that.
 
     more: what was asked for.  less: what is left.  sign: between the unit and the number.
     """
-    parts = [(rule.unit, *_apart(more.loss_units, less.loss_units, 12))]
+    parts = [(rule.unit, *_distinct(more.loss_units, less.loss_units, 12))]
     if more.delta_units or less.delta_units:
-        parts.append(("Σδ", *_apart(more.delta_units, less.delta_units, 6)))
+        parts.append(("Σδ", *_distinct(more.delta_units, less.delta_units, 6)))
     first, second = (", ".join(f"{part[0]}{sign}{part[place]}" for part in parts) for place in (1, 2))
     return first, second
 
@@ -292,7 +283,7 @@ _MOST_DIGITS: Final = 40
 """Two numbers that these do not tell apart are written as one of them and the difference."""
 
 
-def _apart(more: int, less: int, digits: int) -> tuple[str, str]:
+def _distinct(more: int, less: int, digits: int) -> tuple[str, str]:
     while more != less and digits_of(more, digits) == digits_of(less, digits):
         digits += 1
         if digits > _MOST_DIGITS:

@@ -13,14 +13,7 @@ from accountant.costs.adjacency import (
     adjacency_record,
     feature_adjacency,
 )
-from accountant.costs.converters import (
-    count,
-    fraction,
-    non_negative,
-    open_probability,
-    positive,
-    probability_below_one,
-)
+from accountant.costs.converters import count, fraction, non_negative, open_probability, positive, probability_below_one
 from accountant.costs.cost_kinds import (
     GDP,
     KINDS,
@@ -35,13 +28,7 @@ from accountant.costs.cost_kinds import (
     Unbounded,
     cost_from_dict,
 )
-from accountant.costs.curves import (
-    ABSOLUTE,
-    LARGEST_BUDGET,
-    ORDERS,
-    bounded_range_divergence,
-    laplace_profile,
-)
+from accountant.costs.curves import ABSOLUTE, LARGEST_BUDGET, ORDERS, bounded_range_divergence, laplace_profile
 from accountant.costs.rounding import (
     FINE,
     BeyondFloats,
@@ -54,13 +41,7 @@ from accountant.costs.rounding import (
     largest_below,
     up,
 )
-from accountant.costs.spendable import (
-    SECURE,
-    SEEDED,
-    Description,
-    Spendable,
-    own_sources,
-)
+from accountant.costs.spendable import SECURE, SEEDED, Description, Spendable, own_sources
 from accountant.renamed import old_names
 
 if not TYPE_CHECKING:

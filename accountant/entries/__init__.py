@@ -1,31 +1,9 @@
 """What a ledger writes: kinds of entries, their canonical JSON, the hash chain, and the state they add up to."""
 
-from accountant.entries.accounts import (
-    LONGEST_LABEL,
-    MAIN,
-    ROOT,
-    Account,
-    OpenCharge,
-)
-from accountant.entries.atomic_files import (
-    whole_file,
-)
-from accountant.entries.chain import (
-    GENESIS,
-    Entry,
-    EntryStore,
-    Kind,
-    MemoryStore,
-    digest_of,
-    follows,
-)
-from accountant.entries.codec import (
-    ChargeLine,
-    ReleaseLine,
-    decode,
-    encode,
-    kind_of,
-)
+from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
+from accountant.entries.atomic_files import whole_file
+from accountant.entries.chain import GENESIS, Entry, EntryStore, Kind, MemoryStore, digest_of, follows
+from accountant.entries.codec import ChargeLine, ReleaseLine, decode, encode, kind_of
 from accountant.entries.entry_kinds import (
     FORMAT,
     LATEST,
@@ -41,27 +19,10 @@ from accountant.entries.entry_kinds import (
     Released,
     Returned,
 )
-from accountant.entries.export import (
-    LONGEST,
-    open_export,
-    write_export,
-)
-from accountant.entries.printable import (
-    visible,
-    visible_lines,
-    why_not_written,
-    why_unreadable,
-)
-from accountant.entries.receipts import (
-    BadReceipt,
-    PublicKey,
-    Receipt,
-    SigningKey,
-    receipt,
-)
-from accountant.entries.state import (
-    State,
-)
+from accountant.entries.export import LONGEST, open_export, write_export
+from accountant.entries.printable import visible, visible_lines, why_not_written, why_unreadable
+from accountant.entries.receipts import BadReceipt, PublicKey, Receipt, SigningKey, receipt
+from accountant.entries.state import State
 
 __all__ = [
     "FORMAT",

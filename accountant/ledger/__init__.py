@@ -2,25 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.ledger.account_names import (
-    unknown_label,
-)
-from accountant.ledger.charge_recorder import (
-    noted,
-)
-from accountant.ledger.durability import (
-    durable,
-)
-from accountant.ledger.ledger import (
-    Ledger,
-)
-from accountant.ledger.protected_data import (
-    Protected,
-    Sealed,
-)
-from accountant.ledger.reservation import (
-    Reservation,
-)
+from accountant.ledger.account_names import unknown_label
+from accountant.ledger.charge_recorder import noted
+from accountant.ledger.durability import durable
+from accountant.ledger.ledger import Ledger
+from accountant.ledger.protected_data import Protected, Sealed
+from accountant.ledger.reservation import Reservation
 from accountant.renamed import old_names
 
 if not TYPE_CHECKING:

@@ -1,14 +1,6 @@
 """What a new entry's line may say: only what anybody can read back, and read back as it was meant."""
 
-from accountant.entries import (
-    LONGEST_LINE,
-    DamagedEntry,
-    Entry,
-    Kind,
-    decode,
-    encode,
-    why_not_written,
-)
+from accountant.entries import LONGEST_LINE, DamagedEntry, Entry, Kind, decode, encode, why_not_written
 from accountant.exceptions import NotSpendable
 
 

@@ -66,7 +66,7 @@ class Replica:
         """The state after all entries that are in the store now."""
         if not self.store.shared and self._sure and len(self.store) == self.state.length:
             return self.state  # the usual case in memory, where a turn would only cost time
-        self._alone(lambda: self._catch_up(self.store.newer))
+        self._locked(lambda: self._catch_up(self.store.newer))
         return self.state
 
     def account(self, path: str) -> Account:
@@ -88,13 +88,13 @@ class Replica:
             entries = tuple(itertools.islice(self.store.read(), self.state.length))
             return entries, attrs.evolve(self.state.accounts[path])
 
-        return self._alone(read_both)
+        return self._locked(read_both)
 
     # --- a turn -------------------------------------------------------------------------------------------
 
     def in_turn(self, work: Callable[[State], T]) -> T:
         """Work on the state with every entry in it, while nobody else may append."""
-        return self._alone(self._turn, work)
+        return self._locked(self._turn, work)
 
     def _turn(self, work: Callable[[State], T]) -> T:
         store = self.store
@@ -126,7 +126,7 @@ class Replica:
             return None
         return (value,) if self.state.length > known else None
 
-    def _alone(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
+    def _locked(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
         """Work while no other thread does, nor a signal handler that came in between."""
         lock = self._lock
         if _FORKS.count != self._forks:

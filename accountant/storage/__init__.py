@@ -3,9 +3,7 @@
 Importing it imports SQLAlchemy, which a ledger in memory does without.
 """
 
-from accountant.storage.sql_store import (
-    SqlStore,
-)
+from accountant.storage.sql_store import SqlStore
 
 __all__ = [
     "SqlStore",

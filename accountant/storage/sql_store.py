@@ -66,7 +66,7 @@ class SqlStore:
         )
         self._last, self._pending = (-1, GENESIS), (-1, GENESIS)
         try:
-            with self._told("open"):
+            with self._own_errors("open"):
                 self._prepare(access)
         except BaseException:
             self._engine.dispose()
@@ -114,12 +114,12 @@ class SqlStore:
 
     def begin(self, known: int) -> Iterator[Entry]:
         self._same_process()
-        with self._told("lock"):
+        with self._own_errors("lock"):
             first = self._writer.begin(max(known - 1, 0), BATCH)
         return self._linked(known, _rest(first, self._in_turn))
 
     def _in_turn(self, start: int) -> Sequence[Row]:
-        with self._told("read"):
+        with self._own_errors("read"):
             return self._writer.read(start, BATCH)
 
     def append_next(self, number: int, kind: Kind, line: str) -> bool:
@@ -128,7 +128,7 @@ class SqlStore:
         if self._embedded or number != last + 1:
             return False
         digest = digest_of(before, line)
-        with self._told("write to"):
+        with self._own_errors("write to"):
             added = self._writer.append_next((number, kind, line, digest), before)
         if added:
             self._last = (number, digest)
@@ -137,11 +137,11 @@ class SqlStore:
     def append(self, kind: Kind, line: str) -> None:
         number, before = self._last
         self._pending = (number + 1, digest_of(before, line))
-        with self._told("write to"):
+        with self._own_errors("write to"):
             self._writer.append((number + 1, kind, line, self._pending[1]))
 
     def commit(self) -> None:
-        with self._told("write to"):
+        with self._own_errors("write to"):
             self._writer.commit()
         self._last = self._pending
 
@@ -186,7 +186,7 @@ class SqlStore:
 
     def _batch(self, connection: sa.Connection, start: int) -> Sequence[Row]:
         place = {"start": start, "most": BATCH}
-        with self._told("read"):
+        with self._own_errors("read"):
             try:
                 return cast("Sequence[Row]", connection.execute(NEWER, place).all())
             except OperationalError as error:
@@ -220,7 +220,7 @@ class SqlStore:
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
         self._same_process()
-        with self._told("read"), self._engine.connect() as connection:
+        with self._own_errors("read"), self._engine.connect() as connection:
             yield connection
 
     def _same_process(self) -> None:
@@ -229,7 +229,7 @@ class SqlStore:
             raise LedgerCopyRefused("a fork copied this ledger into another process: open it again by its URL")
 
     @contextmanager
-    def _told(self, what: str) -> Iterator[None]:
+    def _own_errors(self, what: str) -> Iterator[None]:
         """Say in one sentence what the database refused."""
         try:
             yield

@@ -45,23 +45,23 @@ PAIR: Final = Pair(1.0, 0.0)
 SOUGHT: Final = 10.0
 """Factors above are all the same to us: from few samples the kit may prove nothing at all."""
 
-BLOCK: Final = 4096
+DRAWS_AT_ONCE: Final = 4096
 """Draws that are made at once: a single one takes numpy longer than the kit."""
 
 Block: TypeAlias = Callable[[float], FloatArray]
-"""Data to BLOCK independent outputs, shape (BLOCK,)."""
+"""Data to DRAWS_AT_ONCE independent outputs, shape (DRAWS_AT_ONCE,)."""
 
 
 def laplace(seed: int) -> tuple[Cost, Block]:
     """PureDP(1)."""
     kernel, noise = LaplaceKernel(1.0), SeededNoise(seed)
-    return kernel.cost(L1Sensitivity(1.0)), lambda value: kernel.draw(np.full(BLOCK, value), noise)
+    return kernel.cost(L1Sensitivity(1.0)), lambda value: kernel.draw(np.full(DRAWS_AT_ONCE, value), noise)
 
 
 def gaussian(seed: int) -> tuple[Cost, Block]:
     """GDP(1)."""
     kernel, noise = GaussianKernel(1.0), SeededNoise(seed)
-    return kernel.cost(L2Sensitivity(1.0)), lambda value: kernel.draw(np.full(BLOCK, value), noise)
+    return kernel.cost(L2Sensitivity(1.0)), lambda value: kernel.draw(np.full(DRAWS_AT_ONCE, value), noise)
 
 
 def choice(seed: int) -> tuple[Cost, Block]:
@@ -70,7 +70,7 @@ def choice(seed: int) -> tuple[Cost, Block]:
 
     def block(value: float) -> FloatArray:
         law = np.exp(kernel.log_probabilities(np.array([0.5 * value, 0.5 * (1.0 - value)])))
-        return np.asarray(rng.random(BLOCK) < law[0], dtype=np.float64)
+        return np.asarray(rng.random(DRAWS_AT_ONCE) < law[0], dtype=np.float64)
 
     return kernel.cost(RangeSensitivity(1.0)), block
 
@@ -80,7 +80,7 @@ def rare(seed: int) -> tuple[Cost, Block]:
     rng = np.random.default_rng(seed)
 
     def block(value: float) -> FloatArray:
-        return np.asarray(rng.random(BLOCK) < LIKELY * math.exp(value - 1.0), dtype=np.float64)
+        return np.asarray(rng.random(DRAWS_AT_ONCE) < LIKELY * math.exp(value - 1.0), dtype=np.float64)
 
     return PureDP(1.0), block
 

@@ -46,7 +46,7 @@ from benchmarks.runner import (
 )
 
 BATCH: Final = 1_000
-FEW: Final = 50
+RELEASES_PER_TURN: Final = 50
 """Releases of a turn."""
 
 LIMIT: Final = 20.0  # µs
@@ -78,9 +78,9 @@ def opened(rule: Composition, budget: Budget) -> Ledger:
 
 
 def entries_of_a_turn(rule: Composition, budget: Budget) -> list[Entry]:
-    """What FEW releases write."""
+    """What RELEASES_PER_TURN releases write."""
     ledger = opened(rule, budget)
-    batch(ledger, FEW)
+    batch(ledger, RELEASES_PER_TURN)
     return list(ledger.entries)[1:]
 
 
@@ -118,7 +118,7 @@ class Turns:
 
 
 def turns(ledger: Ledger, rule: Composition, budget: Budget, repeats: int) -> Turns:
-    """On this ledger, which so grows by 2·FEW entries a turn, and on new ones with one release each."""
+    """On this ledger, which so grows by 2·RELEASES_PER_TURN entries a turn, and on new ones with one release each."""
     entries = entries_of_a_turn(rule, budget)
     records, lines = [entry.record for entry in entries], [entry.line for entry in entries]
     fresh = [opened(rule, budget) for _ in range(repeats + 1)]
@@ -126,13 +126,13 @@ def turns(ledger: Ledger, rule: Composition, budget: Budget, repeats: int) -> Tu
         batch(new, 1)
     waiting = iter(fresh)
     works: dict[str, Callable[[], object]] = {
-        "ours": lambda: batch(ledger, FEW),
-        "empty": lambda: batch(next(waiting), FEW),
+        "ours": lambda: batch(ledger, RELEASES_PER_TURN),
+        "empty": lambda: batch(next(waiting), RELEASES_PER_TURN),
         "bound": lambda: encode_and_hash(records),
         "hashing": lambda: hash_lines(lines),
     }
     times = in_turns(works, repeats)
-    return Turns(**{name: [each / FEW * 1e6 for each in taken] for name, taken in times.items()})
+    return Turns(**{name: [each / RELEASES_PER_TURN * 1e6 for each in taken] for name, taken in times.items()})
 
 
 @attrs.frozen
@@ -159,7 +159,7 @@ def filled(rule: Composition, budget: Budget, sizes: Sequence[int], repeats: int
             found.batches.append(sum(seconds) / releases * 1e6)
             written += 2 * releases
         found.at[size] = turns(ledger, rule, budget, repeats)
-        written += 2 * FEW * (repeats + 1)
+        written += 2 * RELEASES_PER_TURN * (repeats + 1)
     return found
 
 

@@ -18,7 +18,7 @@ from benchmarks.random_features.random_feature_fairness import (
 )
 from benchmarks.runner import Part, Setting, Table
 
-FEW = 300
+QUICK_RECORDS = 300
 
 
 def parts(setting: Setting) -> list[Part]:
@@ -30,7 +30,7 @@ def parts(setting: Setting) -> list[Part]:
 
     def load(column: str) -> Case:
         found = case(setting.data, column)
-        return attrs.evolve(found, data=found.data.few(FEW)) if quick else found
+        return attrs.evolve(found, data=found.data.few(QUICK_RECORDS)) if quick else found
 
     def risks(column: str) -> list[Table]:
         found = load(column)

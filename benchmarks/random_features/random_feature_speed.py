@@ -29,7 +29,14 @@ from benchmarks.random_features.random_feature_real import (
     printed_at,
 )
 from benchmarks.runner import Grid, Line, Measured, Part, Report, Setting, Table, at_most, in_turns
-from learners.random_features import BLOCK, KaczmarzReport, NotConverged, kaczmarz, min_norm, single_row_kaczmarz
+from learners.random_features import (
+    ROWS_PER_STEP,
+    KaczmarzReport,
+    NotConverged,
+    kaczmarz,
+    min_norm,
+    single_row_kaczmarz,
+)
 
 RECORDS: Final = 1204
 COLUMNS: Final = 11
@@ -55,8 +62,8 @@ def plain_calls(features: FloatArray, targets: FloatArray, sweeps: int) -> Calla
 
     A sweep is gemv, which memory bounds: flops over a peak rate would be a time that nothing reaches.
     """
-    starts = range(0, len(features), BLOCK)
-    blocks = [(features[start : start + BLOCK], targets[start : start + BLOCK]) for start in starts]
+    starts = range(0, len(features), ROWS_PER_STEP)
+    blocks = [(features[start : start + ROWS_PER_STEP], targets[start : start + ROWS_PER_STEP]) for start in starts]
     solution = features[0].copy()
 
     def work() -> None:
@@ -181,7 +188,8 @@ def kaczmarz_calls(records: int, features: int, repeats: int, judged: bool) -> R
         Line(f"{ours}: operations", Measured(report.flops / 1e9, unit="GFLOP")),
         Line(f"the same with smooth features (frequencies of deviation {SMOOTH:g})", found),
     ]
-    return Report(f"{BLOCKS} by blocks of {BLOCK}, m = {records:,}, N = {features:,}, {count(repeats, 'round')}", lines)
+    setting = f"m = {records:,}, N = {features:,}, {count(repeats, 'round')}"
+    return Report(f"{BLOCKS} by blocks of {ROWS_PER_STEP}, {setting}", lines)
 
 
 def parts(setting: Setting) -> list[Part]:

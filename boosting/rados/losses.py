@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import logsumexp
 
 from accountant.arrays import FloatArray
@@ -48,7 +47,7 @@ def _subset_sums(rows: FloatArray) -> FloatArray:
     """Sums of all subsets of the rows; row number b in binary says which subset."""
     if rows.shape[0] > MAX_ENUMERATED:
         raise ValueError(f"expected at most {MAX_ENUMERATED} records to enumerate, got {rows.shape[0]}")
-    sums: npt.NDArray[np.float64] = np.zeros((1, *rows.shape[1:]))
+    sums: FloatArray = np.zeros((1, *rows.shape[1:]))
     for row in rows:
         sums = np.concatenate([sums, sums + row])
     return sums

@@ -13,19 +13,11 @@ import attrs
 import click
 
 from accountant import Entry, Unbounded
-from accountant.audit import (
-    ModelComparison,
-    Verdict,
-    Verification,
-    compare_model,
-    in_symbols,
-    read_model_claim,
-    verify,
-)
+from accountant.audit import ModelComparison, Verdict, Verification, compare_model, in_symbols, read_model_claim, verify
 from accountant.audit.report import ClaimText, report
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.installed_claims import GROUP, known_claims
-from exchequer.commands.open_ledger import Books, reading, told
+from exchequer.commands.open_ledger import Books, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
 
@@ -97,7 +89,7 @@ def audited(books: Books, claims: dict[str, ClaimText] | None, expect_head: str 
     """Verify the books, and ask for the second opinion where they are sound."""
     failures: list[str] = []
     with output.entries_bar("verifying", len(books)) as progress:
-        found = verify(told(books, failures), expect_head=expect_head, claims=claims, progress=progress)
+        found = verify(until_failure(books, failures), expect_head=expect_head, claims=claims, progress=progress)
     notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
     why_not = NO_OPINION if found.errors or failures else NOTHING_TO_ADD if _promise_nothing(books) else ""
     if second and why_not:
@@ -171,7 +163,7 @@ def write_report(location: str, out: Path, title: str | None, *, second: bool, f
     with reading(location) as books:
         found = audited(books, claims, None, second)
         text = report(
-            told(books, []),
+            until_failure(books, []),
             verification=found.verification,
             claims=claims,
             second_opinion=found.second,
@@ -219,7 +211,7 @@ def verify_model(model: Path, location: str, public_key: Path | None, *, as_json
     try:
         key = None if public_key is None else PublicKey.load(public_key)
         with reading(location) as books, output.entries_bar("reading", len(books)) as progress:
-            found = compare_model(claim, told(books, failures), public_key=key, progress=progress)
+            found = compare_model(claim, until_failure(books, failures), public_key=key, progress=progress)
     except ImportError as error:
         raise ValueError(str(error)) from error
     found = attrs.evolve(found, errors=(*failures, *found.errors))

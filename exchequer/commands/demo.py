@@ -31,7 +31,7 @@ class DemoSettings:
     density: float
 
 
-FEW = 1000
+FEW_RECORDS = 1000
 """Below this many records the noise is large: fewer rounds, and a denser (hence quieter) weighting."""
 
 SETTINGS_FEW = DemoSettings(epsilon=1.0, delta=1e-5, rounds=25, learning_rate=0.25, density=0.5)
@@ -42,7 +42,7 @@ NOTABLE_GAP = 0.01
 
 def settings_for(n: int) -> DemoSettings:
     """The demo's constants; they depend on the public number of records alone."""
-    return SETTINGS_FEW if n < FEW else SETTINGS_MANY
+    return SETTINGS_FEW if n < FEW_RECORDS else SETTINGS_MANY
 
 
 def datasets(folder: str | Path | None) -> Iterator[Dataset]:
@@ -128,7 +128,7 @@ def _baseline(data: Dataset, positive: object) -> FloatArray:
 
 
 def _remark(n: int, gap: float, *, fresh: bool) -> None:
-    if n < FEW and gap > NOTABLE_GAP:
+    if n < FEW_RECORDS and gap > NOTABLE_GAP:
         output.paragraph(
             f"\n{n} records are few for differential privacy: the noise has to hide any one of them, and here it "
             f"costs {100 * gap:.1f} points of accuracy. More records shrink that cost in proportion; a larger "

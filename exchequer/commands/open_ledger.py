@@ -252,7 +252,7 @@ def without_password(location: str) -> str:
     return _IN_QUERY.sub(r"\1***", typed.sub(r"\1***@", location, count=1))
 
 
-def _discreetly(text: str, location: str) -> str:
+def _without_its_passwords(text: str, location: str) -> str:
     """A text about a location, without its passwords, spelt in whatever way."""
     found = {*_AS_TAKEN.findall(location), *(secret for _, secret in _IN_QUERY.findall(location))}
     found |= {urllib.parse.unquote(secret) for secret in found} | {urllib.parse.unquote_plus(each) for each in found}
@@ -269,14 +269,14 @@ def without_passwords(location: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError, LedgerBroken, LedgerUnavailable) as error:
-        said, fit = str(error), _discreetly(str(error), location)
+        said, fit = str(error), _without_its_passwords(str(error), location)
         if said == fit:
             raise
         kind = type(error) if isinstance(error, LedgerBroken | LedgerUnavailable) else ValueError
         raise kind(fit) from None
 
 
-def told(entries: Iterable[Entry], failures: list[str]) -> Iterator[Entry]:
+def until_failure(entries: Iterable[Entry], failures: list[str]) -> Iterator[Entry]:
     """The entries; where reading them fails in the middle, the end of them, and one more failure."""
     try:
         yield from entries

@@ -62,7 +62,7 @@ def release(data: Path, schema_path: Path, out: Path, order: RadoRequest, *, hea
                 f"--adjacency {_relation(holder)}`"
             ) from error
     save(holder, out)
-    _told(holder)
+    _print_release(holder)
     if order.payer is not None:
         order.payer.receipted(holder)
     output.paragraph(f"\nSaved to {out}, statement included.")
@@ -80,10 +80,10 @@ def _relation(holder: RadoRelease) -> str:
 def show_release(file: Path) -> None:
     """What a file of rados says of itself."""
     with about(file):
-        _told(RadoRelease.load(file))
+        _print_release(RadoRelease.load(file))
 
 
-def _told(holder: RadoRelease) -> None:
+def _print_release(holder: RadoRelease) -> None:
     rados = holder.rados_
     number, features = rados.vectors.shape
     output.title(f"{number} rados of {rados.records} records, {features} features")

@@ -30,7 +30,7 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant.audit import in_symbols, left_text, spent_text
-from accountant.composition import NOTHING, own_rule, told_apart
+from accountant.composition import NOTHING, distinct_texts, own_rule
 from accountant.costs import open_probability, positive, probability_below_one
 from accountant.entries import SigningKey, State
 from accountant.exceptions import ONLY_ROUNDED, how_to_fit
@@ -296,8 +296,8 @@ def _print(found: Quote) -> None:
         costs, now = spent_text(found.amount, rule), left_text(found.left, rule)
         then = ("left then", left_text(found.left.minus(found.amount), rule))
     else:
-        costs, now = told_apart(found.amount, found.left, rule, " = ")
-        then = ("short by", told_apart(short, NOTHING, rule, " = ")[0])
+        costs, now = distinct_texts(found.amount, found.left, rule, " = ")
+        then = ("short by", distinct_texts(short, NOTHING, rule, " = ")[0])
     output.title(f"{rounds} under {rule.name} composition, paid by {payer}")
     by = f", as one plan, by {found.route}" if found.route else ""
     output.facts(

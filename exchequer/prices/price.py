@@ -211,7 +211,7 @@ def boosting(n: int, rounds: int, density: float | None, learning_rate: float | 
     )
 
 
-def _dearest(plan: Plan) -> Plan:
+def _most_expensive(plan: Plan) -> Plan:
     """Every round at the cost of the last: ζ never falls from round to round."""
     return Plan.of(plan.steps[-1].cost, plan.rounds)
 
@@ -225,7 +225,7 @@ def _eta(rule: Rule, plan_of: Callable[[float], Plan], target: ApproxDP) -> floa
         case "zcdp" if target.delta:
             return largest_eta(plan_of, target, ZCDPComposition())
     # The printed formula knows equal rounds only.
-    priced = (lambda eta: _dearest(plan_of(eta))) if rule.name == "printed" else plan_of
+    priced = (lambda eta: _most_expensive(plan_of(eta))) if rule.name == "printed" else plan_of
     return largest_below(lambda eta: rule.epsilon(priced(eta), target.delta), target.epsilon)
 
 

@@ -1,19 +1,8 @@
 """Tables larger than memory, read in blocks: Parquet files, memory-mapped arrays, Dask."""
 
-from learners.blocks.block_tables import (
-    AnyTable,
-    TableBlock,
-    in_blocks,
-    source_header,
-    source_names,
-    source_rows,
-)
-from learners.blocks.mapped_table import (
-    MappedTable,
-)
-from learners.blocks.parquet_table import (
-    ParquetTable,
-)
+from learners.blocks.block_tables import AnyTable, TableBlock, in_blocks, source_header, source_names, source_rows
+from learners.blocks.mapped_table import MappedTable
+from learners.blocks.parquet_table import ParquetTable
 
 __all__ = [
     "AnyTable",

@@ -10,6 +10,7 @@ ends. There is no pickle in it.
 import mmap
 import os
 import tempfile
+import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -35,16 +36,16 @@ Rebuild: TypeAlias = Callable[[Mapping[str, AnyArray]], T]
 class Keepable(Protocol):
     """Data of a block that say what of them is kept, for instance what their cached properties found out.
 
-    Objects of attrs classes need not: see `taken_apart`.
+    Objects of attrs classes need not: see `arrays_of`.
     """
 
-    def taken_apart(self) -> tuple[Mapping[str, AnyArray], "Rebuild[Self]"]:
+    def to_arrays(self) -> tuple[Mapping[str, AnyArray], "Rebuild[Self]"]:
         """The arrays to keep, by name, none of Python objects, and what makes a twin of them.
 
         The second is called at every visit: it must not pass over the arrays, and hold none of them, nor anything
         else that there is one of for each record, as it stays in memory. It may fill cached properties:
 
-            def taken_apart(self):
+            def to_arrays(self):
                 layout, cells = self.layout, self.labelled.cells
 
                 def again(arrays):
@@ -56,29 +57,39 @@ class Keepable(Protocol):
         """
 
 
-def taken_apart(data: T) -> tuple[dict[str, AnyArray], Rebuild[T]]:
+def arrays_of(data: T) -> tuple[dict[str, AnyArray], Rebuild[T]]:
     """Its arrays by name, and what makes a twin of them: of `Keepable` data, of an array, a tuple or an attrs object.
 
     Of a tuple and of an object of an attrs class it takes the arrays among its parts, at any depth; the others stay in
     memory, and no constructor is called again. Raises TypeError for anything else, and for arrays of Python objects.
     """
-    if isinstance(data, Keepable):
-        arrays, again = data.taken_apart()
+    if hook := _hook(data):
+        arrays, again = hook()
         return _plain(arrays), cast("Rebuild[T]", again)
     if isinstance(data, np.ndarray):
         return _plain({"": data}), _the_array
     inside = parts_of(data)
     if inside is None:
-        raise TypeError(f"{type(data).__name__} cannot be kept: give it a method `taken_apart`, see `Keepable`")
+        raise TypeError(f"{type(data).__name__} cannot be kept: give it a method `to_arrays`, see `Keepable`")
     found: dict[str, AnyArray] = {}
     parts: dict[str, Rebuild[object] | None] = {}
     for name, part in inside.items():
         parts[name] = None
         if _holds_arrays(part):
-            arrays, parts[name] = taken_apart(part)
+            arrays, parts[name] = arrays_of(part)
             found |= {f"{name}/{below}": array for below, array in arrays.items()}
     others = {name: part for name, part in inside.items() if parts[name] is None}
     return found, partial(_together, type(data), others, {name: made for name, made in parts.items() if made})
+
+
+def _hook(data: object) -> Callable[[], tuple[Mapping[str, AnyArray], Rebuild[object]]] | None:
+    """`Keepable.to_arrays` of data that have it, under the name of version 0.1 if need be, which warns."""
+    if isinstance(data, Keepable):
+        return data.to_arrays
+    older: Callable[[], tuple[Mapping[str, AnyArray], Rebuild[object]]] | None = getattr(data, "taken_apart", None)
+    if older is not None:
+        warnings.warn(f"{type(data).__name__}.taken_apart: call it `to_arrays`", FutureWarning, stacklevel=3)
+    return older
 
 
 def parts_of(data: object) -> dict[str, object] | None:
@@ -90,7 +101,7 @@ def parts_of(data: object) -> dict[str, object] | None:
 
 
 def _holds_arrays(part: object) -> bool:
-    if isinstance(part, np.ndarray | Keepable):
+    if isinstance(part, np.ndarray | Keepable) or hasattr(part, "taken_apart"):
         return True
     return any(_holds_arrays(below) for below in (parts_of(part) or {}).values())
 
@@ -243,7 +254,7 @@ class FileRows(Rows[T]):
 
 def _keep(block: StoredBlock[T], scratch: Scratch) -> StoredBlock[T]:
     def written(loaded: Block[T]) -> StoredBlock[T]:
-        arrays, again = taken_apart(loaded.data)
+        arrays, again = arrays_of(loaded.data)
         return StoredBlock(partial(_through, scratch.keep(arrays), again), block.first, block.size)
 
     return block.visit(written)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
-from learners.blocks.unchanged_files import BLOCK, Place, SourceFile, own_or_given
+from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
 from learners.tables import Values
 from mechanisms.core import Rows
 
@@ -63,7 +63,7 @@ class MappedTable:
     """
 
     def __init__(
-        self, X: Mapped, labels: Mapped | None = None, *, block: int = BLOCK, scratch: Place | None = None
+        self, X: Mapped, labels: Mapped | None = None, *, block: int = RECORDS_PER_BLOCK, scratch: Place | None = None
     ) -> None:
         self._source = _Source.of(X, "X")
         self.labels, self.block, self.scratch = labels, count(block), scratch
@@ -85,7 +85,7 @@ class MappedTable:
 
     def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`. y: the labels, None where the table has them. Raises ValueError, TypeError, OSError."""
-        given = own_or_given(self.labels, y, "there are no labels: fit(table, labels)")
+        given = chosen_labels(self.labels, y, "there are no labels: fit(table, labels)")
         labels = _Source.of(given, "y")
         if labels.shape != (self.n,):
             raise ValueError(f"y: expected shape ({self.n},), got shape {labels.shape}")

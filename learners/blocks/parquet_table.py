@@ -16,7 +16,7 @@ import numpy as np
 from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
-from learners.blocks.unchanged_files import BLOCK, Place, SourceFile, own_or_given
+from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
 from learners.tables import DictionaryColumn, Values, of_arrow, refuse_no_records
 from mechanisms.core import Rows, SealedRepr
 
@@ -127,7 +127,7 @@ class ParquetTable:
         paths: Place | Sequence[Place],
         label: str | None = None,
         *,
-        block: int = BLOCK,
+        block: int = RECORDS_PER_BLOCK,
         scratch: Place | None = None,
     ) -> None:
         self._leaves = [_Leaf.of(path) for path in _found(paths)]
@@ -168,7 +168,7 @@ class ParquetTable:
         return FileRows(tuple(blocks), self.scratch)
 
     def _label(self, y: object) -> str:
-        label = own_or_given(self.label, y, 'the column of labels is not known: fit(table, "its name")')
+        label = chosen_labels(self.label, y, 'the column of labels is not known: fit(table, "its name")')
         if not isinstance(label, str) or label not in self._names:
             said = label if isinstance(label, str) else type(label).__name__
             raise ValueError(f"y: expected the name of a column of labels, one of {self._names}, got {said!r}")

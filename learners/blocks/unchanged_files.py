@@ -6,7 +6,7 @@ from typing import BinaryIO, Final, TypeAlias
 
 import attrs
 
-BLOCK: Final = 2**20
+RECORDS_PER_BLOCK: Final = 2**20
 """Records that are looked at together, unless the user says otherwise."""
 
 Place: TypeAlias = str | Path
@@ -40,7 +40,7 @@ class SourceFile:
         return file
 
 
-def own_or_given(own: object, given: object, neither: str) -> object:
+def chosen_labels(own: object, given: object, neither: str) -> object:
     """What the table was made with, or `fit` was called with. Raises ValueError where that is none, or two things."""
     if own is None and given is None:
         raise ValueError(f"y: {neither}")

@@ -3,54 +3,14 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from learners.encoding.encoded_rows import (
-    EncodedRows,
-    check_rows,
-    encoded_rows,
-)
-from learners.encoding.encoder import (
-    EncodedSample,
-    Layout,
-    Path,
-    check_encoded,
-    literal_signs,
-    with_feature,
-)
-from learners.encoding.numeric_features import (
-    Coding,
-    Scaling,
-)
-from learners.encoding.partitions import (
-    FINE,
-    denoised,
-    grid,
-    random_bins,
-    refined,
-)
-from learners.encoding.quantile_cuts import (
-    QUANTILE_SHARE,
-    Merged,
-    QuantileCuts,
-    bin_count,
-    finely_cut,
-)
-from learners.encoding.row_chunks import (
-    GROUP,
-    SMALL,
-    each_part,
-    pieces,
-)
-from learners.encoding.row_products import (
-    folded,
-    row_products,
-)
-from learners.encoding.weighted_sums import (
-    MOST_WEIGHED_RECORDS,
-    CellIndex,
-    ExactArray,
-    as_shares,
-    cell_sums,
-)
+from learners.encoding.encoded_rows import EncodedRows, check_rows, encoded_rows
+from learners.encoding.encoder import EncodedSample, Layout, Path, check_encoded, literal_signs, with_feature
+from learners.encoding.numeric_features import Coding, Scaling
+from learners.encoding.partitions import FINE, denoised, grid, random_bins, refined
+from learners.encoding.quantile_cuts import QUANTILE_SHARE, Merged, QuantileCuts, bin_count, finely_cut
+from learners.encoding.row_chunks import GROUP, SMALL, each_part, pieces
+from learners.encoding.row_products import folded, row_products
+from learners.encoding.weighted_sums import MOST_WEIGHED_RECORDS, CellIndex, as_shares, cell_sums
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -65,7 +25,6 @@ __all__ = [
     "Coding",
     "EncodedRows",
     "EncodedSample",
-    "ExactArray",
     "Layout",
     "Merged",
     "Path",

@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant.arrays import CodeArray, IntArray, SignArray
+from accountant.arrays import CodeArray, ExactArray, IntArray, SignArray
 from boosting.measures import BoundedMeasure
 from learners.encoding.packing import NARROW, WIDE, Feature, Packing, memberships
-from learners.encoding.weighted_sums import CellIndex, ExactArray, cell_sums
+from learners.encoding.weighted_sums import CellIndex, cell_sums
 from learners.tables import Schema
 from mechanisms.gradients import WEIGHT_ONE
 
@@ -101,7 +101,7 @@ class EncodedSample:
         there = np.flatnonzero(self.weights)
         return EncodedSample(self.layout, self.codes[:, there], self.labels[there], self.weights[there])
 
-    def taken_apart(self) -> "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Parts], EncodedSample]]":
+    def to_arrays(self) -> "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Parts], EncodedSample]]":
         """What a file keeps of it, see `learners.blocks.files.Keepable`: with its cells, which take longest to make."""
         layout, cells, weighted = self.layout, self.labelled.cells, self.weights is not None
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from accountant.arrays import FloatArray, IntArray
+from accountant.arrays import ExactArray, FloatArray, IntArray
 from boosting.measures import BoundedMeasure, WholeArray
 
 BITS: Final = 36
@@ -27,8 +27,6 @@ LEAST_BLOCK, MOST_BLOCK = 2**12, 2**15
 LIMB: Final = 2.0**26
 MOST_WEIGHED_RECORDS: Final = 2**27 - 1
 """More, and their sums would not fit into 64 bits."""
-
-ExactArray = npt.NDArray[np.int64]
 
 
 def weight_units(measure: BoundedMeasure) -> FloatArray:

@@ -10,19 +10,11 @@ from typing import Final
 import attrs
 import numpy as np
 
-from accountant.arrays import FloatArray
+from accountant.arrays import ExactArray, FloatArray
 from boosting import LazyBregman
 from boosting.measures import WholeArray
-from learners.halfspaces.exact_sums import (
-    LIMB,
-    MarginGrid,
-    as_floats,
-    counted,
-    limbs,
-    margin_levels,
-    pulled,
-)
-from learners.halfspaces.point_sample import PLACES, Counts, PointRows, SignedPoints
+from learners.halfspaces.exact_sums import LIMB, MarginGrid, as_floats, counted, limbs, margin_levels, pulled
+from learners.halfspaces.point_sample import PLACES, PointRows, SignedPoints
 from learners.halfspaces.stepped_weights import SOLVED, capped_levels
 from mechanisms import Slickness
 from mechanisms.core import Block
@@ -106,11 +98,11 @@ def _levels(grid: MarginGrid, block: Block[SignedPoints]) -> WholeArray:
     return block.remember("levels", grid.key, lambda: margin_levels(block.data.edges, grid))
 
 
-def _counted(grid: MarginGrid, block: Block[SignedPoints]) -> Counts:
+def _counted(grid: MarginGrid, block: Block[SignedPoints]) -> ExactArray:
     return counted(_levels(grid, block), grid.levels)
 
 
-def _pulled(grid: MarginGrid | None, parts: FloatArray, block: Block[SignedPoints]) -> Counts:
+def _pulled(grid: MarginGrid | None, parts: FloatArray, block: Block[SignedPoints]) -> ExactArray:
     return pulled(block.data.edges, None if grid is None else _levels(grid, block), parts)
 
 

@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant.arrays import FloatArray
+from accountant.arrays import ExactArray, FloatArray
 from boosting.measures import WholeArray
 from learners.encoding import GROUP, each_part, pieces
-from learners.halfspaces.point_sample import PLACES, Counts, Singles
+from learners.halfspaces.point_sample import PLACES, Singles
 
 DIRECTION: Final = 28
 """Binary places of a direction: 24 + 28 + 1 are the digits of a double."""
@@ -89,7 +89,7 @@ def margin_levels(edges: Singles, grid: MarginGrid) -> WholeArray:
     return found
 
 
-def counted(levels: WholeArray, number: int) -> Counts:
+def counted(levels: WholeArray, number: int) -> ExactArray:
     """Records of each level, shape (number,)."""
     total = np.zeros(number, dtype=np.int64)
     for start in range(0, levels.size, COUNTED):
@@ -108,14 +108,14 @@ def limbs(weights: FloatArray, number: int) -> FloatArray:
     return parts
 
 
-def pulled(edges: Singles, levels: WholeArray | None, parts: FloatArray) -> Counts:
+def pulled(edges: Singles, levels: WholeArray | None, parts: FloatArray) -> ExactArray:
     """Σ of whole weights times points, in units of 2^-24, high and low bits of each part: shape (limbs, 2, dimension).
 
     levels: of each record, shape (k,); None where all have the first.  parts: of the levels' weights, see `limbs`.
     High and low bits depend on how the records are grouped, what they say together does not, see `as_floats`.
     """
 
-    def summed(part: slice) -> Counts:
+    def summed(part: slice) -> ExactArray:
         total = np.zeros((parts.shape[0], 2, edges.shape[1]), dtype=np.int64)
         for rows, points in _doubles(edges, part):
             for place, table in enumerate(parts):
@@ -131,7 +131,7 @@ def pulled(edges: Singles, levels: WholeArray | None, parts: FloatArray) -> Coun
     return found
 
 
-def as_floats(sums: Counts) -> FloatArray:
+def as_floats(sums: ExactArray) -> FloatArray:
     """Σ weights·points of `pulled`, in units of the weights' and points' places together, shape (dimension,)."""
     found = np.zeros(sums.shape[2])
     for high, low in sums:

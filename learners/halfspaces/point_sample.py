@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant.arrays import FloatArray, SignArray
+from accountant.arrays import ExactArray, FloatArray, SignArray
 from learners.encoding import SMALL, each_part, folded, pieces
 from mechanisms.core import Block, MemoryRows, Rows, SealedRepr
 from mechanisms.gradients import SLACK, cut
@@ -23,7 +23,6 @@ PLACES: Final = 24
 POINT_UNIT: Final = 2.0**-PLACES
 
 Singles = npt.NDArray[np.float32]
-Counts = npt.NDArray[np.int64]
 
 
 def lengths(rows: FloatArray) -> FloatArray:
@@ -128,12 +127,12 @@ def checked_points(rows: Rows[SignedPoints], names: tuple[str, ...] | None = Non
     return PointRows(rows, widths // blocks, names)
 
 
-def _facts(block: Block[SignedPoints]) -> Counts:
+def _facts(block: Block[SignedPoints]) -> ExactArray:
     data = block.data
     block.refuse_other_size(data.n)
     width = data.edges.shape[1]
     return np.array([1, width, width**2], dtype=np.int64)
 
 
-def _outside(block: Block[SignedPoints]) -> Counts:
+def _outside(block: Block[SignedPoints]) -> ExactArray:
     return np.array([block.data.outside], dtype=np.int64)

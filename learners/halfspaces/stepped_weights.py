@@ -5,9 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from accountant.arrays import FloatArray
+from accountant.arrays import ExactArray, FloatArray
 from boosting.projection import capped_scaling
-from learners.halfspaces.point_sample import Counts
 
 SOLVED: Final = 2.0**-45
 """How far all weights together may be from exact ones, in units of their sum: Σ|μ − μ*| <= 2^-45·κn. [level-weights]
@@ -21,7 +20,7 @@ at most 2^24 terms, and 4; a level may by as much be capped that is not, or not 
 """
 
 
-def capped_levels(logs: FloatArray, counts: Counts, density: float) -> FloatArray:
+def capped_levels(logs: FloatArray, counts: ExactArray, density: float) -> FloatArray:
     """μ = min(1, c·e^log) with Σ counts·μ = density·Σ counts, shape (L,); 0 for levels of nobody. [level-weights]
 
     logs: falling, shape (L,).  counts: records of each level, shape (L,).
@@ -37,7 +36,7 @@ def capped_levels(logs: FloatArray, counts: Counts, density: float) -> FloatArra
     return weights
 
 
-def _capped(logs: FloatArray, counts: Counts, density: float) -> FloatArray:
+def _capped(logs: FloatArray, counts: ExactArray, density: float) -> FloatArray:
     sizes = counts.astype(np.float64)
     upto = np.cumsum(counts)
     left = density * float(upto[-1]) - (upto - counts)

@@ -1,22 +1,9 @@
 """Fitted models for people to read: scorecards, plots and margins."""
 
 from learners.inspection import plots
-from learners.inspection.margins import (
-    MarginHistogram,
-    advantages,
-    margin_histogram,
-    private_margin_histogram,
-)
-from learners.inspection.point_tables import (
-    Linear,
-    tolerated,
-)
-from learners.inspection.scorecards import (
-    CardSection,
-    Scorecard,
-    Sparsity,
-    scorecard,
-)
+from learners.inspection.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
+from learners.inspection.point_tables import Linear, tolerated
+from learners.inspection.scorecards import CardSection, Scorecard, Sparsity, scorecard
 
 __all__ = [
     "CardSection",

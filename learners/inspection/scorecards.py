@@ -13,15 +13,7 @@ from accountant.arrays import FloatArray
 from accountant.entries import visible
 from learners.additive import AdditiveModel
 from learners.base import PrivateClassifier
-from learners.inspection.point_tables import (
-    DOUBLING,
-    TOLERANCE,
-    Linear,
-    PointsTable,
-    PointUnit,
-    as_additive,
-    tables,
-)
+from learners.inspection.point_tables import DOUBLING, TOLERANCE, Linear, PointsTable, PointUnit, as_additive, tables
 from learners.tables import Categorical, Numeric, Schema, boxed
 from learners.trees import BoostedTreesModel, ForestModel
 from learners.votes import CONSTANT, OneRule, VoteModel

@@ -1,9 +1,6 @@
 """Logistic regression by objective perturbation: `DPLogisticRegression`."""
 
-from learners.linear.logistic import (
-    DPLogisticRegression,
-    LogisticModel,
-)
+from learners.linear.logistic import DPLogisticRegression, LogisticModel
 
 __all__ = [
     "DPLogisticRegression",

@@ -16,7 +16,7 @@ from learners.encoding import EncodedSample, Layout
 from learners.tables import Classes, Schema, Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
 from mechanisms.gradients import (
-    BLOCK,
+    RECORDS_PER_SUM,
     ROUND_OFF,
     LogisticLosses,
     ObjectivePerturbation,
@@ -101,7 +101,7 @@ class LogisticDesign:
     @property
     def sum_rounding(self) -> float:
         """Sums over a block, over blocks, then over packed cells; offsets at most triple each term."""
-        return 4.0 * ROUND_OFF * (BLOCK + self.n / BLOCK + self.linear.layout.narrow.stride + 4)
+        return 4.0 * ROUND_OFF * (RECORDS_PER_SUM + self.n / RECORDS_PER_SUM + self.linear.layout.narrow.stride + 4)
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """w·x, shape (n,)."""
@@ -117,13 +117,13 @@ class LogisticDesign:
     @cached_property
     def _slots(self) -> IntArray:
         """Packed codes, set apart by block, shape (groups, n)."""
-        blocks = np.arange(self.n) // BLOCK
+        blocks = np.arange(self.n) // RECORDS_PER_SUM
         return np.asarray(self.sample.packed + blocks * self.linear.layout.narrow.stride, dtype=np.intp)
 
-    def pulled(self, residuals: FloatArray) -> FloatArray:
+    def feature_sum(self, residuals: FloatArray) -> FloatArray:
         """Σ rᵢxᵢ, shape (d,)."""
         layout = self.linear.layout
-        length = -(-self.n // BLOCK) * layout.narrow.stride
+        length = -(-self.n // RECORDS_PER_SUM) * layout.narrow.stride
         cells = [
             np.bincount(slots, weights=residuals, minlength=length).reshape(-1, layout.narrow.stride).sum(axis=0)
             for slots in self._slots
@@ -155,7 +155,7 @@ class LogisticDesign:
                 gram[np.ix_(rows, columns)] = block
                 gram[np.ix_(columns, rows)] = block.T
         if self.linear.intercept:
-            gram[-1] = gram[:, -1] = self.pulled(curvatures)
+            gram[-1] = gram[:, -1] = self.feature_sum(curvatures)
         return gram
 
 

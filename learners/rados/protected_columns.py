@@ -47,7 +47,7 @@ from mechanisms import (
     support_sizes,
 )
 from mechanisms.core import Block
-from mechanisms.rados import STEP, moments_l2, told
+from mechanisms.rados import STEP, moments_l2, one_hot_text
 
 LEFT_OUT: Final = "left out"
 """The parameter of an entry that says which columns it does not publish."""
@@ -310,7 +310,7 @@ def class_moments(
 
     names = [coding.feature_names[feature] for feature in features]
     return Query(
-        f"sums by label, and sums of squares, of {', '.join(names)} within [-1, 1]{told(groups)}",
+        f"sums by label, and sums of squares, of {', '.join(names)} within [-1, 1]{one_hot_text(groups)}",
         lambda table: table.rows.total(summed),
         L2Sensitivity(moments_l2(len(features), groups)),
         relation,

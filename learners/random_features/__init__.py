@@ -29,7 +29,7 @@ from learners.random_features.feature_rows import (
     KEPT,
 )
 from learners.random_features.interpolation import (
-    BLOCK,
+    ROWS_PER_STEP,
     KaczmarzReport,
     NotConverged,
     kaczmarz,
@@ -51,9 +51,9 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
-    "BLOCK",
     "CONCENTRATED",
     "KEPT",
+    "ROWS_PER_STEP",
     "SGD",
     "SPREAD",
     "UNSCALED",

@@ -18,7 +18,7 @@ from accountant.costs import count, open_probability, positive
 
 Route: TypeAlias = Literal["gram", "pinv"]
 
-BLOCK: Final = 64
+ROWS_PER_STEP: Final = 64
 """Rows of a Kaczmarz step: the fastest of 1 to 512 at m = 1,204. Larger Gram matrices cost more than they save."""
 
 CUTOFF: Final = 1e-13
@@ -83,7 +83,7 @@ def kaczmarz(
     tolerance: float,
     most_sweeps: int,
     rng: np.random.Generator,
-    block: int = BLOCK,
+    block: int = ROWS_PER_STEP,
 ) -> tuple[FloatArray, KaczmarzReport]:
     """The min-norm c with |Ac − y| <= tolerance·|y|, m <= N, by projecting 0 onto the equations of one block at a time.
 

@@ -2,27 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.arrays import CodeArray, IntArray
 from accountant.renamed import old_names
-from learners.tables.arrow_columns import (
-    of_arrow,
-)
-from learners.tables.columns import (
-    boxed,
-    column_values,
-    refuse_masked,
-)
-from learners.tables.dictionary_columns import (
-    DictionaryColumn,
-    each_value,
-)
-from learners.tables.labels import (
-    bounded_labels,
-    coded_labels,
-    label_values,
-    refuse_no_labels,
-    signs,
-)
+from learners.tables.arrow_columns import of_arrow
+from learners.tables.columns import boxed, column_values, refuse_masked
+from learners.tables.dictionary_columns import DictionaryColumn, each_value
+from learners.tables.labels import bounded_labels, coded_labels, label_values, refuse_no_labels, signs
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
@@ -49,16 +33,7 @@ from learners.tables.readers import (
     table_names,
     with_dask,
 )
-from learners.tables.schema import (
-    Boolean,
-    Bounds,
-    Categorical,
-    Column,
-    Label,
-    Numeric,
-    Schema,
-    SchemaError,
-)
+from learners.tables.schema import Boolean, Bounds, Categorical, Column, Label, Numeric, Schema, SchemaError
 from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
 
 if not TYPE_CHECKING:
@@ -70,11 +45,9 @@ __all__ = [
     "Bounds",
     "Categorical",
     "Classes",
-    "CodeArray",
     "Column",
     "DictionaryColumn",
     "Frame",
-    "IntArray",
     "Label",
     "Numeric",
     "OutsideSchema",

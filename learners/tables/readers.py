@@ -15,15 +15,7 @@ from learners.tables.arrow_columns import column_names
 from learners.tables.category_names import category_name
 from learners.tables.columns import column_values, is_list, library, refuse_masked, table_rows
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
-from learners.tables.schema import (
-    Boolean,
-    Categorical,
-    Column,
-    Label,
-    Numeric,
-    Schema,
-    SchemaError,
-)
+from learners.tables.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
 from learners.tables.single_values import Values, as_numbers
 
 Strings: TypeAlias = npt.NDArray[np.object_]

@@ -16,15 +16,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from accountant import (
-    ApproxDP,
-    BasicComposition,
-    BoundedRange,
-    Ledger,
-    Plan,
-    PureDP,
-    ReplaceOne,
-)
+from accountant import ApproxDP, BasicComposition, BoundedRange, Ledger, Plan, PureDP, ReplaceOne
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.composition import QUICK
 from accountant.costs import count, positive

@@ -11,11 +11,10 @@ from typing import ClassVar, Literal, TypeAlias, cast, get_args
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from scipy.special import expit
 
 from accountant import Ledger, Plan, PureDP, ReplaceOne
-from accountant.arrays import CodeArray, FloatArray, IntArray
+from accountant.arrays import CodeArray, FloatArray, IntArray, SignArray
 from accountant.costs import count
 from learners.base import (
     Allowance,
@@ -39,7 +38,7 @@ from mechanisms.randomness import NoiseSource
 Leaves: TypeAlias = Literal["counts", "labels"]
 Share: TypeAlias = Literal["all", "disjoint"]
 
-LeafValues: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.int8]
+LeafValues: TypeAlias = FloatArray | SignArray
 
 
 @attrs.frozen(eq=False)

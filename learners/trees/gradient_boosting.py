@@ -12,17 +12,7 @@ import attrs
 import numpy as np
 from scipy.special import expit
 
-from accountant import (
-    BasicComposition,
-    BoundedRange,
-    Cost,
-    Description,
-    Ledger,
-    Plan,
-    PureDP,
-    ReplaceOne,
-    Step,
-)
+from accountant import BasicComposition, BoundedRange, Cost, Description, Ledger, Plan, PureDP, ReplaceOne, Step
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, down, open_probability, positive, up
 from learners.base import (

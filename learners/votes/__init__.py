@@ -3,20 +3,9 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from learners.votes.lazy_boost import (
-    LazyBoostClassifier,
-)
-from learners.votes.majority_vote import (
-    Vote,
-    VoteModel,
-)
-from learners.votes.one_rules import (
-    CONSTANT,
-    OneRule,
-    PrivateOneRule,
-    one_rule_scores,
-    one_rules,
-)
+from learners.votes.lazy_boost import LazyBoostClassifier
+from learners.votes.majority_vote import Vote, VoteModel
+from learners.votes.one_rules import CONSTANT, OneRule, PrivateOneRule, one_rule_scores, one_rules
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)

@@ -8,11 +8,11 @@ import attrs
 import numpy as np
 
 from accountant import BoundedRange, Cost, Description, LaplaceDP, Protected
-from accountant.arrays import FloatArray
+from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, positive
 from boosting.booster import Spender
 from learners.base import Selection, choosing, selection
-from learners.encoding import ExactArray, Layout, Path, as_shares
+from learners.encoding import Layout, Path, as_shares
 from learners.votes.binary_trees import LeafSplit, Tree
 from learners.votes.weak_learners import Robust, RobustLearner, Weighted
 from mechanisms import (

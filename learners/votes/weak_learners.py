@@ -13,10 +13,10 @@ import attrs
 import numpy as np
 
 from accountant import Cost, Description, Protected
-from accountant.arrays import CodeArray, FloatArray, SignArray
+from accountant.arrays import CodeArray, ExactArray, FloatArray, SignArray
 from boosting import Reweighted, Spender
 from boosting.measures import BoundedMeasure
-from learners.encoding import CellIndex, EncodedSample, ExactArray, Layout, as_shares, cell_sums
+from learners.encoding import CellIndex, EncodedSample, Layout, as_shares, cell_sums
 from learners.tables import Schema
 from mechanisms import NoiseSource, RobustMechanism, Slickness
 from mechanisms.core import CertifiedMechanism

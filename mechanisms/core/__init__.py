@@ -3,30 +3,10 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from mechanisms.core.kernels import (
-    FiniteKernel,
-    Kernel,
-    R,
-    loss,
-    scale,
-)
-from mechanisms.core.mechanism import (
-    FiniteMechanism,
-    Mechanism,
-)
-from mechanisms.core.parallel import (
-    Lane,
-    Parallel,
-    Partition,
-    whole_plan,
-)
-from mechanisms.core.plain import (
-    D,
-    PlainMechanism,
-    PlainSelection,
-    Query,
-    at_delta,
-)
+from mechanisms.core.kernels import FiniteKernel, Kernel, R, loss, scale
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.parallel import Lane, Parallel, Partition, whole_plan
+from mechanisms.core.plain import D, PlainMechanism, PlainSelection, Query, at_delta
 from mechanisms.core.robust import (
     CertificateMismatch,
     Certified,
@@ -39,22 +19,8 @@ from mechanisms.core.robust import (
     Slickness,
     SlicknessTooWeak,
 )
-from mechanisms.core.rows import (
-    Block,
-    MemoryRows,
-    Rows,
-    SealedRepr,
-    Sums,
-    added,
-    in_block,
-    one_block,
-)
-from mechanisms.core.sensitivity import (
-    L1Sensitivity,
-    L2Sensitivity,
-    LInfSensitivity,
-    RangeSensitivity,
-)
+from mechanisms.core.rows import Block, MemoryRows, Rows, SealedRepr, Sums, added, in_block, one_block
+from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)

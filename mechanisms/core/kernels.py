@@ -37,11 +37,13 @@ def loss(eta: float, sensitivity: Sensitivity) -> float:
 class Kernel(abc.ABC, Generic[V, S, R]):
     """Noise with its price. Frozen; `name` and `parameters` go into the books, `claims` are ids in CLAIMS.md.
 
+    robust_name: what the books call it on weighted data; None where that is `Robust` followed by its name.
     takes: the type of sensitivity that it is priced for, read from `Kernel[V, S, R]` in the class statement; None
       where that names none.
     """
 
     name: ClassVar[str]
+    robust_name: ClassVar[str | None] = None
     claims: ClassVar[tuple[str, ...]]
     takes: ClassVar[type[Sensitivity] | None] = None
 

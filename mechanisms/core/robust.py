@@ -4,20 +4,20 @@ A `RobustMechanism` is not a mechanism: it has no plain cost, so neither mypy no
 released. `robust.under(slickness)` turns it into one.
 """
 
-import abc
+import warnings
 from collections.abc import Callable
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import attrs
 
 from accountant import Adjacency, Cost, Description
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction
-from mechanisms.core.kernels import FiniteKernel, Kernel, R, S, V, finite, price_of
+from mechanisms.core.kernels import Kernel, R, S, V, finite, price_of
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.sensitivity import RangeSensitivity
-from mechanisms.randomness import NoiseSource
+from mechanisms.randomness import NoiseSource, SecureNoise
 
 
 class SlicknessTooWeak(ValueError):
@@ -80,21 +80,23 @@ class RobustCost:
     zeta: float = attrs.field(converter=fraction)
 
 
-class RobustMechanism(abc.ABC, Generic[W, V, S, R]):
-    """Query and kernel, with a cost promised up to a distance. Not a `Mechanism`.
+def _given(noise: NoiseSource | None) -> NoiseSource:
+    return SecureNoise() if noise is None else noise
 
-    query: with its sensitivity as a function of ζ.  zeta: the distance up to which the cost is promised, in (0, 1].
-    noise: where randomness comes from.
+
+@attrs.frozen(slots=False)
+class RobustMechanism(Generic[W, V, S, R]):
+    """`kernel` applied to `query`, with a cost promised up to a distance. Not a `Mechanism`.
+
+    query: with its sensitivity as a function of ζ, in the norm of the kernel.
+    zeta: the distance up to which the cost is promised, in (0, 1].
+    noise: where randomness comes from; the operating system where none is given.
     """
 
     query: RobustQuery[W, V, S]
-    zeta: float
-    noise: NoiseSource
-
-    @property
-    @abc.abstractmethod
-    def kernel(self) -> Kernel[V, S, R]:
-        """The noise, and its price for a sensitivity."""
+    kernel: Kernel[V, S, R]
+    zeta: float = attrs.field(converter=fraction)
+    noise: NoiseSource = attrs.field(default=None, converter=_given)
 
     @property
     def adjacency(self) -> Adjacency:
@@ -118,6 +120,15 @@ class RobustMechanism(abc.ABC, Generic[W, V, S, R]):
         was proved for another adjacency.
         """
         return CertifiedMechanism(self, slickness)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """The kernel's numbers, which were the mechanism's before it had one; to be removed after version 0.2."""
+            if name not in ("eta", "scale", "sigma", "candidates"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            warnings.warn(f"{name} is the kernel's now: mechanism.kernel.{name}", FutureWarning, stacklevel=2)
+            return getattr(self.kernel, name)
 
 
 @attrs.frozen(slots=False)
@@ -143,7 +154,7 @@ class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
     def description(self) -> Description:
         robust, kernel = self.robust, self.robust.kernel
         return Description(
-            mechanism=type(robust).__name__,
+            mechanism=kernel.robust_name or f"Robust{kernel.name}",
             query=robust.query.name,
             parameters=(*kernel.parameters, ("certificate", self.slickness.producer)),
             norm=robust.sensitivity.norm,
@@ -162,12 +173,7 @@ class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
 
 
 class RobustSelection(RobustMechanism[W, FloatArray, RangeSensitivity, int]):
-    """A robust mechanism that chooses one of finitely many candidates, so that its law is known."""
-
-    @property
-    @abc.abstractmethod
-    def kernel(self) -> FiniteKernel:
-        """See `RobustMechanism`."""
+    """A robust mechanism with finitely many outcomes, whose law is known: its kernel must be a `FiniteKernel`."""
 
     def under(self, slickness: Slickness) -> "CertifiedSelection[W]":
         return CertifiedSelection(self, slickness)

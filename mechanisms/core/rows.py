@@ -15,12 +15,13 @@ from typing import Generic, TypeVar, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
+
+from accountant.arrays import ExactArray, FloatArray
 
 T = TypeVar("T")
 U = TypeVar("U")
 Item = TypeVar("Item")
-Sums = TypeVar("Sums", npt.NDArray[np.int64], npt.NDArray[np.float64])
+Sums = TypeVar("Sums", ExactArray, FloatArray)
 """What a block adds up to: of the same shape for every block, however many records it has."""
 
 

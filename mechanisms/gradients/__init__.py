@@ -3,13 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from mechanisms.gradients.feature_fits import (
-    LARGEST_RATE,
-    LEAST_PENALTY,
-    one_pass_sgd,
-    ridge_coefficients,
-    ridge_l2,
-)
+from mechanisms.gradients.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients, ridge_l2
 from mechanisms.gradients.feature_queries import (
     MANTISSA,
     SLACK,
@@ -34,7 +28,7 @@ from mechanisms.gradients.gradient_sums import (
     gradient_query,
 )
 from mechanisms.gradients.linear_losses import (
-    BLOCK,
+    RECORDS_PER_SUM,
     ROUND_OFF,
     LinearRecords,
     LinearSample,
@@ -42,11 +36,7 @@ from mechanisms.gradients.linear_losses import (
     Reach,
     ResidualRecords,
 )
-from mechanisms.gradients.objective_perturbation import (
-    ObjectivePerturbation,
-    TooLittleRegularization,
-    calibrated,
-)
+from mechanisms.gradients.objective_perturbation import ObjectivePerturbation, TooLittleRegularization, calibrated
 from mechanisms.gradients.tree_gradients import (
     GAIN_ROUNDING,
     GRADIENT_UNIT,
@@ -64,7 +54,6 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
-    "BLOCK",
     "CLIP",
     "CURVATURE_SCALE",
     "GAIN_ROUNDING",
@@ -77,6 +66,7 @@ __all__ = [
     "MOST_GRADIENT_RECORDS",
     "MOST_TREE_RECORDS",
     "ONE",
+    "RECORDS_PER_SUM",
     "ROUND_OFF",
     "SCORE_UNIT",
     "SLACK",

@@ -24,7 +24,7 @@ MANTISSA: Final = 53
 SLACK: Final = 1.0 + 2.0**-30
 """On computed lengths of rows of at most 2^18 coordinates, which are off by 2^-34 at most, relatively."""
 
-FEW: Final = 8
+SHORT_ROW: Final = 8
 """Columns from which on they are added one after the other in memory, where loops over rows would be short."""
 
 LARGEST_WEIGHT: Final = math.sqrt(2.0)
@@ -81,7 +81,7 @@ def folded_lengths(rows: FloatArray) -> FloatArray:
     """
     with np.errstate(over="ignore"):
         squares = np.multiply(rows, rows, order="C")
-        while squares.shape[1] > FEW:
+        while squares.shape[1] > SHORT_ROW:
             squares = _halved(squares)
         squares = np.asfortranarray(squares)
         while squares.shape[1] > 1:

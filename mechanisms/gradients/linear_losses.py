@@ -21,11 +21,11 @@ ROUND_OFF: Final = 2.0**-53
 SAFETY: Final = 1.01
 """On first-order rounding bounds, for their higher orders and for their own evaluation."""
 
-BLOCK: Final = 1024
-"""Records summed one after another; blocks are then added up, so that rounding grows with n/BLOCK, not with n."""
+RECORDS_PER_SUM: Final = 1024
+"""Records summed one after another; these sums are then added up: rounding grows with n / RECORDS_PER_SUM, not n."""
 
 COLUMNS: Final = 32
-"""Products of a score summed one after another where features are many, as with BLOCK."""
+"""Products of a score summed one after another where features are many, as with RECORDS_PER_SUM."""
 
 MOST_STEPS: Final = 500
 """Newton steps; a dozen is usual."""
@@ -60,10 +60,10 @@ class Losses(Protocol):
     def name(self) -> LossName:
         """Which loss all of them are."""
 
-    def pulls(self, scores: FloatArray) -> FloatArray:
+    def residuals(self, scores: FloatArray) -> FloatArray:
         """−φᵢ′ at the scores, to a few units in the last place of 1, shape (n,)."""
 
-    def bends(self, scores: FloatArray) -> FloatArray:
+    def curvatures(self, scores: FloatArray) -> FloatArray:
         """φᵢ″ at the scores, likewise."""
 
 
@@ -74,11 +74,11 @@ class LogisticLosses:
     name: ClassVar[LossName] = "logistic"
     signed: FloatArray
 
-    def pulls(self, scores: FloatArray) -> FloatArray:
+    def residuals(self, scores: FloatArray) -> FloatArray:
         """See `Losses`: sy, s = 1/(1 + exp(yz))."""
         return np.asarray(self.signed * expit(-self.signed * scores), dtype=np.float64)
 
-    def bends(self, scores: FloatArray) -> FloatArray:
+    def curvatures(self, scores: FloatArray) -> FloatArray:
         """See `Losses`: s(1 − s)."""
         s = expit(-self.signed * scores)
         return np.asarray(s * (1.0 - s), dtype=np.float64)
@@ -91,11 +91,11 @@ class LogCoshLosses:
     name: ClassVar[LossName] = "log-cosh"
     offsets: FloatArray
 
-    def pulls(self, scores: FloatArray) -> FloatArray:
+    def residuals(self, scores: FloatArray) -> FloatArray:
         """See `Losses`: ½ − s, s = 1/(1 + exp(o − z))."""
         return np.asarray(-0.5 * np.tanh(0.5 * (scores - self.offsets)), dtype=np.float64)
 
-    def bends(self, scores: FloatArray) -> FloatArray:
+    def curvatures(self, scores: FloatArray) -> FloatArray:
         """See `Losses`: s(1 − s)."""
         z = scores - self.offsets
         return np.asarray(expit(z) * expit(-z), dtype=np.float64)
@@ -126,12 +126,12 @@ class LinearSample(Protocol):
 
     @property
     def sum_rounding(self) -> float:
-        """e such that rounding puts `pulled` off by at most e·l2·Σ|r|, in ℓ2."""
+        """e such that rounding puts `feature_sum` off by at most e·l2·Σ|r|, in ℓ2."""
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """w·xᵢ, shape (n,)."""
 
-    def pulled(self, residuals: FloatArray) -> FloatArray:
+    def feature_sum(self, residuals: FloatArray) -> FloatArray:
         """Σ rᵢxᵢ, shape (d,)."""
 
     def gram(self, curvatures: FloatArray) -> FloatArray:
@@ -162,17 +162,17 @@ class _Dense:
     @property
     def sum_rounding(self) -> float:
         """Sums of products over a block in any order, then over blocks: over all n it would outgrow the tolerance."""
-        return 2.0 * (min(self.n, BLOCK) + self.n / BLOCK + 4) * ROUND_OFF
+        return 2.0 * (min(self.n, RECORDS_PER_SUM) + self.n / RECORDS_PER_SUM + 4) * ROUND_OFF
 
     def scores(self, weights: FloatArray) -> FloatArray:
         """See `LinearSample`."""
         return np.asarray(self.features @ weights, dtype=np.float64)
 
-    def pulled(self, residuals: FloatArray) -> FloatArray:
+    def feature_sum(self, residuals: FloatArray) -> FloatArray:
         """See `LinearSample`."""
         total = np.zeros(self.d)
-        for start in range(0, self.n, BLOCK):
-            rows = slice(start, start + BLOCK)
+        for start in range(0, self.n, RECORDS_PER_SUM):
+            rows = slice(start, start + RECORDS_PER_SUM)
             total += residuals[rows] @ self.features[rows]
         return total
 
@@ -251,29 +251,29 @@ class ResidualRecords(_Dense):
 
 def noise_that_gives(sample: LinearSample, regularization: float, weights: FloatArray) -> FloatArray:
     """The b of which `weights` is the exact minimiser: −Σ φᵢ′xᵢ − λw."""
-    return sample.pulled(sample.losses.pulls(sample.scores(weights))) - regularization * weights
+    return sample.feature_sum(sample.losses.residuals(sample.scores(weights))) - regularization * weights
 
 
 def curvature(sample: LinearSample, regularization: float, weights: FloatArray) -> FloatArray:
     """The Hessian of the objective, shape (d, d); it does not depend on b."""
-    return sample.gram(sample.losses.bends(sample.scores(weights))) + regularization * np.eye(sample.d)
+    return sample.gram(sample.losses.curvatures(sample.scores(weights))) + regularization * np.eye(sample.d)
 
 
 def gradient_error(
-    sample: LinearSample, regularization: float, weights: FloatArray, noise: FloatArray, bent: float
+    sample: LinearSample, regularization: float, weights: FloatArray, noise: FloatArray, curvature_sum: float
 ) -> float:
     """An upper bound on what rounding may have done to a computed gradient of the objective, in ℓ2.
 
-    bent: Σ φ″, as computed. An error of e in a score moves φ′ by at most e·exp(e)·φ″, as |φ‴| <= φ″. Subtracting an
-    offset, whatever its size, moves it by at most ROUND_OFF/4 more, as that moves z by ROUND_OFF·|z|, and |z|φ″(z) is
-    below 0.23.
+    curvature_sum: Σ φ″, as computed. An error of e in a score moves φ′ by at most e·exp(e)·φ″, as |φ‴| <= φ″.
+    Subtracting an offset, whatever its size, moves it by at most ROUND_OFF/4 more, as that moves z by ROUND_OFF·|z|,
+    and |z|φ″(z) is below 0.23.
     """
     reach, largest = sample.reach, float(np.max(np.abs(weights), initial=0.0))
     score_error = sample.score_rounding * reach.l1 * largest
-    slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (bent + 16.0 * ROUND_OFF * sample.n))
+    slopes = min(0.25 * sample.n, math.exp(min(score_error, 1.0)) * (curvature_sum + 16.0 * ROUND_OFF * sample.n))
     # Beyond 1 the bound on slopes is the trivial one; `expit` and `tanh` themselves are good to a few units.
-    pulls_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * ROUND_OFF * sample.n
-    sums = reach.l2 * (pulls_error + sample.n * sample.sum_rounding)
+    residual_error = score_error * (slopes if score_error <= 1.0 else 0.25 * sample.n) + 16.0 * ROUND_OFF * sample.n
+    sums = reach.l2 * (residual_error + sample.n * sample.sum_rounding)
     parts = sample.n * reach.l2 + regularization * np.linalg.norm(weights) + np.linalg.norm(noise)
     return SAFETY * (sums + 4.0 * ROUND_OFF * float(parts))
 
@@ -293,12 +293,12 @@ def minimiser(sample: LinearSample, regularization: float, noise: FloatArray, to
     weights = np.zeros(sample.d)
     for _ in range(MOST_STEPS):
         scores = sample.scores(weights)
-        gradient = regularization * weights + noise - sample.pulled(sample.losses.pulls(scores))
-        bent = sample.losses.bends(scores)
-        error = gradient_error(sample, regularization, weights, noise, float(np.sum(bent)))
+        gradient = regularization * weights + noise - sample.feature_sum(sample.losses.residuals(scores))
+        curvatures = sample.losses.curvatures(scores)
+        error = gradient_error(sample, regularization, weights, noise, float(np.sum(curvatures)))
         if certified_norm(gradient, error) <= tolerance:
             return weights
-        hessian = sample.gram(bent) + regularization * np.eye(sample.d)
+        hessian = sample.gram(curvatures) + regularization * np.eye(sample.d)
         step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
         weights = weights - _share(sample, regularization, noise, weights, step) * step
     raise NotMinimised(

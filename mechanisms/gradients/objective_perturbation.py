@@ -12,15 +12,7 @@ from typing import Final, TypeAlias
 import attrs
 import numpy as np
 
-from accountant import (
-    GDP,
-    AddRemoveOne,
-    ApproxDP,
-    Cost,
-    Description,
-    PureDP,
-    ReplaceOne,
-)
+from accountant import GDP, AddRemoveOne, ApproxDP, Cost, Description, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, down, gaussian, largest, positive, probability_below_one, up
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel

@@ -53,7 +53,7 @@ Per sample: 2^-36 for the weights, 2^-36 for clipping at most 2^18 coordinates, 
 blocks of 2^16 records, in whatever order BLAS takes them. Two samples: below 2^-33.4.
 """
 
-BLOCK: Final = 2**16
+RECORDS_PER_SUM: Final = 2**16
 MOST_BLOCKS: Final = 2**16
 MOST_COORDINATES: Final = 2**18
 
@@ -260,7 +260,7 @@ def public_radius(value: float) -> float:
 
 def refuse_sizes(n: int, dimension: int) -> None:
     """Raise ValueError beyond 2^32 rows or 2^18 coordinates, where MEAN_ROUNDING is not proved."""
-    if n > BLOCK * MOST_BLOCKS or dimension > MOST_COORDINATES:
+    if n > RECORDS_PER_SUM * MOST_BLOCKS or dimension > MOST_COORDINATES:
         raise ValueError(f"expected at most 2^32 rows and 2^18 coordinates, got {n} and {dimension}")
 
 
@@ -278,9 +278,10 @@ def clipped_mean(edges: FloatArray, distribution: FloatArray, radius: float) -> 
     """
     refuse_sizes(*edges.shape)
     total = np.zeros(edges.shape[1])
-    for start in range(0, edges.shape[0], BLOCK):
-        rows = np.asarray(edges[start : start + BLOCK], dtype=np.float64)
-        total += (distribution[start : start + BLOCK] * (radius / np.maximum(row_lengths(rows), radius))) @ rows
+    for start in range(0, edges.shape[0], RECORDS_PER_SUM):
+        rows = np.asarray(edges[start : start + RECORDS_PER_SUM], dtype=np.float64)
+        clipped = radius / np.maximum(row_lengths(rows), radius)
+        total += (distribution[start : start + RECORDS_PER_SUM] * clipped) @ rows
     return total
 
 

@@ -16,24 +16,9 @@ from mechanisms.rados.edge_vectors import (
     edge_vectors,
     noised_edges,
 )
-from mechanisms.rados.noised_rados import (
-    column_moments,
-    exact_moments,
-    exact_steps,
-    noised_rados,
-    paired_rados,
-)
-from mechanisms.rados.one_hot import (
-    moments_l2,
-    told,
-)
-from mechanisms.rados.public_supports import (
-    drawn_seed,
-    rados_over,
-    sample_rados,
-    support_sizes,
-    support_sums,
-)
+from mechanisms.rados.noised_rados import column_moments, exact_moments, exact_steps, noised_rados, paired_rados
+from mechanisms.rados.one_hot import moments_l2, one_hot_text
+from mechanisms.rados.public_supports import drawn_seed, rados_over, sample_rados, support_sizes, support_sums
 from mechanisms.rados.sampling import (
     STEP,
     EdgeVectors,
@@ -65,6 +50,7 @@ __all__ = [
     "moments_l2",
     "noised_edges",
     "noised_rados",
+    "one_hot_text",
     "paired_rados",
     "pieces",
     "rados_count",
@@ -75,5 +61,4 @@ __all__ = [
     "support_sizes",
     "support_sums",
     "theorem6_printed",
-    "told",
 ]

@@ -38,7 +38,7 @@ DRAWN: Final = 2**22
 PRECISION: Final = 8
 """Bits of the chance with which a support of a fixed size is first guessed."""
 
-Edges: TypeAlias = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+Edges: TypeAlias = FloatArray | npt.NDArray[np.float32]
 Packed: TypeAlias = npt.NDArray[np.uint8]
 """Supports, shape (k, ⌈m/8⌉): eight records in a byte, in the order of `numpy.packbits`, zeros at the end."""
 

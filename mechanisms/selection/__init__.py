@@ -4,10 +4,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from mechanisms.selection import utility
-from mechanisms.selection.leaf_labels import (
-    LeafLabelKernel,
-    LeafLabels,
-)
+from mechanisms.selection.leaf_labels import LeafLabelKernel, LeafLabels
 from mechanisms.selection.noisy_choice import (
     ExponentialKernel,
     NoisyMaxKernel,
@@ -16,14 +13,8 @@ from mechanisms.selection.noisy_choice import (
     WeightedExponential,
     WeightedNoisyMax,
 )
-from mechanisms.selection.private_selection import (
-    PrivateSelection,
-    selection_cost,
-)
-from mechanisms.selection.stopping import (
-    NegativeBinomialStopping,
-    PoissonStopping,
-)
+from mechanisms.selection.private_selection import PrivateSelection, selection_cost
+from mechanisms.selection.stopping import NegativeBinomialStopping, PoissonStopping
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)

@@ -7,11 +7,11 @@ import numpy as np
 
 from accountant import BoundedRange
 from accountant.arrays import FloatArray, SignArray
-from accountant.costs import fraction
 from mechanisms.core import Certified, Kernel, L1Sensitivity, RobustMechanism, RobustQuery, loss, scale
-from mechanisms.randomness import NoiseSource, SecureNoise
+from mechanisms.randomness import NoiseSource
 
 W = TypeVar("W", bound=Certified)
+Gaps = RobustQuery[W, FloatArray, L1Sensitivity]
 
 
 @attrs.frozen
@@ -22,7 +22,7 @@ class LeafLabelKernel(Kernel[FloatArray, L1Sensitivity, SignArray]):
     gaps moves a tree's loss by ½·eta·Σ label·change and a constant, and over all labellings that spans eta·Σ|change|.
     """
 
-    name = "LeafLabels"
+    name = robust_name = "LeafLabels"
     claims = ("L2", "001-leaf-labels")
     eta: float = attrs.field(converter=scale)
 
@@ -38,7 +38,6 @@ class LeafLabelKernel(Kernel[FloatArray, L1Sensitivity, SignArray]):
         return np.where(np.array(positive, dtype=np.intp) == 1, 1, -1).astype(np.int8)
 
 
-@attrs.frozen(slots=False)
 class LeafLabels(RobustMechanism[W, FloatArray, L1Sensitivity, SignArray]):
     """Labels −1 or +1 for all leaves, shape (leaves,), ∝ exp(−eta·weighted error of the labelled tree).
 
@@ -59,11 +58,7 @@ class LeafLabels(RobustMechanism[W, FloatArray, L1Sensitivity, SignArray]):
     | a gap of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, L1Sensitivity]
-    eta: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    kernel: LeafLabelKernel
 
-    @property
-    def kernel(self) -> LeafLabelKernel:
-        return LeafLabelKernel(self.eta)
+    def __init__(self, query: Gaps[W], eta: float, zeta: float, noise: NoiseSource | None = None) -> None:
+        super().__init__(query, LeafLabelKernel(eta), zeta, noise)

@@ -5,6 +5,15 @@
 | exponential | ∝ exp(η·score) | BoundedRange(ηΔ) |
 | Laplace noisy max | argmax score + Lap(1/η) | LaplaceDP(ηΔ); BoundedRange(ηΔ) with two candidates |
 | permute-and-flip | argmax score + Exp(1/η) | LaplaceDP(ηΔ) |
+
+| edge | what happens |
+| --- | --- |
+| scale 0 | ValueError |
+| infinite scale | ValueError |
+| sensitivity 0 | cost 0: the scores do not depend on the data |
+| one candidate | it is returned; the cost is still charged |
+| ties | equal probabilities |
+| a score of NaN or ±inf | ValueError |
 """
 
 from typing import TypeVar
@@ -13,9 +22,9 @@ import attrs
 
 from accountant import BoundedRange, LaplaceDP
 from accountant.arrays import FloatArray
-from accountant.costs import count, fraction, up
+from accountant.costs import count, up
 from mechanisms.core import Certified, FiniteKernel, RangeSensitivity, RobustQuery, RobustSelection, loss, scale
-from mechanisms.randomness import GRID, NoiseSource, SecureNoise, choice_probabilities
+from mechanisms.randomness import GRID, NoiseSource, choice_probabilities
 
 W = TypeVar("W", bound=Certified)
 Scores = RobustQuery[W, FloatArray, RangeSensitivity]
@@ -25,7 +34,7 @@ Scores = RobustQuery[W, FloatArray, RangeSensitivity]
 class ExponentialKernel(FiniteKernel):
     """Candidate i with probability proportional to exp(eta·score_i). Cost: BoundedRange(eta·Δ). [L2]"""
 
-    name = "Exponential"
+    name, robust_name = "Exponential", "WeightedExponential"
     claims = ("L2",)
     eta: float = attrs.field(converter=scale)
 
@@ -54,7 +63,7 @@ class NoisyMaxKernel(FiniteKernel):
     candidates: how many there are, where that is public; None makes no use of it.
     """
 
-    name = "NoisyMax"
+    name, robust_name = "NoisyMax", "WeightedNoisyMax"
     claims = ("noisy-max", "laplace-dp")
     eta: float = attrs.field(converter=scale)
     candidates: int | None = attrs.field(default=None, converter=_public_count)
@@ -89,7 +98,7 @@ class PermuteAndFlipKernel(FiniteKernel):
     [permute-flip]
     """
 
-    name = "PermuteAndFlip"
+    name = robust_name = "PermuteAndFlip"
     claims = ("permute-flip", "laplace-dp")
     eta: float = attrs.field(converter=scale)
 
@@ -107,7 +116,6 @@ class PermuteAndFlipKernel(FiniteKernel):
         return choice_probabilities.permute_and_flip(scores, self.eta)
 
 
-@attrs.frozen(slots=False)
 class WeightedExponential(RobustSelection[W]):
     """WEM: candidate i with probability proportional to exp(eta·score_i).
 
@@ -116,25 +124,12 @@ class WeightedExponential(RobustSelection[W]):
     zeta: the distance up to which the cost is promised, in (0, 1].
     Cost: BoundedRange(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares.
     Proof: [L2], tightening [001-Thm3].
-
-    | edge | what happens |
-    | --- | --- |
-    | scale 0 | ValueError |
-    | infinite scale | ValueError |
-    | sensitivity 0 | cost 0: the scores do not depend on the data |
-    | one candidate | it is returned; the cost is still charged |
-    | ties | equal probabilities |
-    | a score of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, RangeSensitivity]
-    eta: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    kernel: ExponentialKernel
 
-    @property
-    def kernel(self) -> ExponentialKernel:
-        return ExponentialKernel(self.eta)
+    def __init__(self, query: Scores[W], eta: float, zeta: float, noise: NoiseSource | None = None) -> None:
+        super().__init__(query, ExponentialKernel(eta), zeta, noise)
 
     @property
     def width(self) -> float:
@@ -142,7 +137,6 @@ class WeightedExponential(RobustSelection[W]):
         return self.kernel.cost(self.sensitivity).epsilon
 
 
-@attrs.frozen(slots=False)
 class WeightedNoisyMax(RobustSelection[W]):
     """WRNM: the candidate with the largest score + Lap(1/eta).
 
@@ -151,50 +145,29 @@ class WeightedNoisyMax(RobustSelection[W]):
     another number is found out when it draws, after the charge, which stays.
     Cost: LaplaceDP(eta·Δ_range(zeta)), half of what the paper's 2·eta·Δ_linf declares; with at most two candidates
     BoundedRange of that size. With three or more the width exceeds eta·Δ. Proof: [noisy-max], tightening 001, Thm 4.
-
-    | edge | what happens |
-    | --- | --- |
-    | scale 0 | ValueError |
-    | infinite scale | ValueError |
-    | sensitivity 0 | cost 0: the scores do not depend on the data |
-    | one candidate | it is returned; the cost is still charged |
-    | ties | equal probabilities |
-    | a score of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, RangeSensitivity]
-    eta: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
-    candidates: int | None = attrs.field(default=None, converter=_public_count)
+    kernel: NoisyMaxKernel
 
-    @property
-    def kernel(self) -> NoisyMaxKernel:
-        return NoisyMaxKernel(self.eta, self.candidates)
+    def __init__(
+        self,
+        query: Scores[W],
+        eta: float,
+        zeta: float,
+        noise: NoiseSource | None = None,
+        candidates: int | None = None,
+    ) -> None:
+        super().__init__(query, NoisyMaxKernel(eta, candidates), zeta, noise)
 
 
-@attrs.frozen(slots=False)
 class PermuteAndFlip(RobustSelection[W]):
     """The candidate with the largest score + Exp(1/eta), which is permute-and-flip.
 
     query, eta, zeta: as for `WeightedExponential`. In utility never worse than it at the same pure ε.
     Cost: LaplaceDP(eta·Δ_range(zeta)), **not** bounded range. Proof: [permute-flip].
-
-    | edge | what happens |
-    | --- | --- |
-    | scale 0 | ValueError |
-    | infinite scale | ValueError |
-    | sensitivity 0 | cost 0: the scores do not depend on the data |
-    | one candidate | it is returned; the cost is still charged |
-    | ties | equal probabilities |
-    | a score of NaN or ±inf | ValueError |
     """
 
-    query: RobustQuery[W, FloatArray, RangeSensitivity]
-    eta: float = attrs.field(converter=scale)
-    zeta: float = attrs.field(converter=fraction)
-    noise: NoiseSource = attrs.field(factory=SecureNoise)
+    kernel: PermuteAndFlipKernel
 
-    @property
-    def kernel(self) -> PermuteAndFlipKernel:
-        return PermuteAndFlipKernel(self.eta)
+    def __init__(self, query: Scores[W], eta: float, zeta: float, noise: NoiseSource | None = None) -> None:
+        super().__init__(query, PermuteAndFlipKernel(eta), zeta, noise)

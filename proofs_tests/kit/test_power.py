@@ -17,7 +17,7 @@ from proofs_tests.harness.statistical import bound_between, lowest, one_way, sha
 from proofs_tests.mutants.mutant import drawn
 
 RUNS = 200
-FEW = 60
+FEWER_RUNS = 60
 
 
 def enough(runs: int) -> int:
@@ -66,7 +66,7 @@ def test_the_power_that_is_stated_is_had(cost: Cost) -> None:
     claimed = float(attrs.astuple(cost)[0])
     assert refuted(cost, factor * claimed, RUNS) >= enough(RUNS)
     less = 0.5 if isinstance(cost, ZCDP) else 0.7
-    assert refuted(cost, less * factor * claimed, FEW) < enough(FEW)
+    assert refuted(cost, less * factor * claimed, FEWER_RUNS) < enough(FEWER_RUNS)
 
 
 @pytest.mark.parametrize("cost", [PureDP(0.7), ApproxDP(1.0, 0.01), GDP(1.0), ZCDP(0.1), BoundedRange(1.0)], ids=repr)

@@ -35,7 +35,7 @@ TWO: list[Pair[Numbers]] = [Pair((0.0, 0.0), (1.0, 0.0))]
 SAMPLES = 24_000
 """For a factor of 1.25."""
 
-FEW = 7_000
+FEWER_SAMPLES = 7_000
 
 
 def laplace() -> PlainMechanism[Numbers, FloatArray, L1Sensitivity, FloatArray]:
@@ -107,7 +107,7 @@ def complex_noise(both: bool) -> Report:
         exact = np.array([value.real, value.imag])
         return np.asarray(exact + generator.normal(scale=2.0, size=2) * np.array([1.0, float(both)]))
 
-    return check_mechanism(drawn("random features", GDP(1.0), draw), [Pair((1.0,), (-1.0,))], samples=FEW)
+    return check_mechanism(drawn("random features", GDP(1.0), draw), [Pair((1.0,), (-1.0,))], samples=FEWER_SAMPLES)
 
 
 def one_coordinate_bare(scale: float, old: float) -> Report:
@@ -117,7 +117,9 @@ def one_coordinate_bare(scale: float, old: float) -> Report:
         counts = np.array([records.count(0.0), records.count(1.0)], dtype=np.float64)
         return np.asarray(counts + generator.laplace(scale=2.0, size=2) * np.array([1.0, scale]))
 
-    return check_mechanism(drawn("two counts", PureDP(1.0), draw), [Pair((0.0, old), (0.0, 1.0))], samples=FEW)
+    return check_mechanism(
+        drawn("two counts", PureDP(1.0), draw), [Pair((0.0, old), (0.0, 1.0))], samples=FEWER_SAMPLES
+    )
 
 
 def bare_and_faint(scale: float) -> Report:
@@ -127,7 +129,7 @@ def bare_and_faint(scale: float) -> Report:
         exact = np.array([records[0], 1e-3 * records[0]])
         return np.asarray(exact + generator.laplace(size=2) * np.array([2.0, scale]))
 
-    return check_mechanism(drawn("two means", PureDP(1.0), draw), ONE, samples=FEW)
+    return check_mechanism(drawn("two means", PureDP(1.0), draw), ONE, samples=FEWER_SAMPLES)
 
 
 def same_noise_twice(own: bool, after: Numbers) -> Report:
@@ -137,7 +139,7 @@ def same_noise_twice(own: bool, after: Numbers) -> Report:
         first, second = generator.laplace(scale=2.0, size=2)
         return np.array([records[0] + first, records[1] + (second if own else first)])
 
-    return check_mechanism(drawn("two counts", PureDP(1.0), draw), [Pair((0.0, 0.0), after)], samples=FEW)
+    return check_mechanism(drawn("two counts", PureDP(1.0), draw), [Pair((0.0, 0.0), after)], samples=FEWER_SAMPLES)
 
 
 def local_scale(local: bool) -> Report:
@@ -148,14 +150,16 @@ def local_scale(local: bool) -> Report:
         scale = max(middle - low, high - middle, 1e-9) if local else 1.0
         return np.array([middle + generator.laplace(scale=scale)])
 
-    return check_mechanism(drawn("median", PureDP(1.0), draw), [Pair((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))], samples=FEW)
+    return check_mechanism(
+        drawn("median", PureDP(1.0), draw), [Pair((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))], samples=FEWER_SAMPLES
+    )
 
 
 def less_noise_costs_less(upside_down: bool) -> Report:
     def draw(records: Numbers, generator: np.random.Generator) -> FloatArray:
         return np.array([records[0] + generator.laplace(scale=0.5)])
 
-    return check_mechanism(drawn("sum", PureDP(0.5 if upside_down else 2.0), draw), ONE, samples=FEW)
+    return check_mechanism(drawn("sum", PureDP(0.5 if upside_down else 2.0), draw), ONE, samples=FEWER_SAMPLES)
 
 
 def float_laplace() -> Report:
@@ -165,7 +169,7 @@ def float_laplace() -> Report:
         uniform = generator.random() - 0.5
         return np.array([records[0] - math.copysign(1.0, uniform) * math.log(1.0 - 2.0 * abs(uniform))])
 
-    return check_mechanism(drawn("float Laplace", PureDP(1.0), draw), ONE, samples=FEW)
+    return check_mechanism(drawn("float Laplace", PureDP(1.0), draw), ONE, samples=FEWER_SAMPLES)
 
 
 LATTICE = """The leak is in the last bits: which floats can come out differs between neighbours. The kit looks at
@@ -175,18 +179,18 @@ CLASSICAL = math.sqrt(2.0 * math.log(1.25e5)) / 10.0
 MISTAKE = "issue 4: wrong constant"
 
 MUTANTS = (
-    Mutant("Laplace, cost/2", "half the noise", MISTAKE, partial(laplace_at, 2.0, FEW), None, "samples"),
+    Mutant("Laplace, cost/2", "half the noise", MISTAKE, partial(laplace_at, 2.0, FEWER_SAMPLES), None, "samples"),
     Mutant("Laplace, cost/1.25", "four fifths of the noise", MISTAKE, partial(laplace_at, 1.25, SAMPLES),
            partial(laplace_at, 1.0, SAMPLES), "samples"),
     Mutant("Laplace in cells, cost/1.25", "the same by its law", MISTAKE, partial(laplace_cells, 1.25),
            partial(laplace_cells, 1.0), "exact law"),
-    Mutant("Gaussian, cost/2", "half the noise", MISTAKE, partial(gaussian_at, 2.0, FEW), None, "samples"),
+    Mutant("Gaussian, cost/2", "half the noise", MISTAKE, partial(gaussian_at, 2.0, FEWER_SAMPLES), None, "samples"),
     Mutant("Gaussian, cost/1.25", "four fifths of the noise", MISTAKE, partial(gaussian_at, 1.25, SAMPLES),
            partial(gaussian_at, 1.0, SAMPLES), "samples"),
     Mutant("Gaussian in cells, cost/1.25", "the same by its law", MISTAKE, partial(gaussian_cells, 1.25),
            partial(gaussian_cells, 1.0), "exact law"),
-    Mutant("Gamma norm, cost/2", "half the noise, in two dimensions", MISTAKE, partial(gamma_at, TWO, 2.0, FEW),
-           partial(gamma_at, TWO, 1.0, FEW), "samples"),
+    Mutant("Gamma norm, cost/2", "half the noise, in two dimensions", MISTAKE,
+           partial(gamma_at, TWO, 2.0, FEWER_SAMPLES), partial(gamma_at, TWO, 1.0, FEWER_SAMPLES), "samples"),
     Mutant("Gamma norm, cost/1.25", "four fifths of the noise", MISTAKE, partial(gamma_at, ONE, 1.25, SAMPLES),
            partial(gamma_at, ONE, 1.0, SAMPLES), "samples"),
     Mutant("logistic noise as bounded range at its ε", "the single noisy value is ε-DP, only its sign has width ε",

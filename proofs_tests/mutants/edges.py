@@ -19,7 +19,7 @@ from proofs_tests.mutants.mutant import (
     enumerated,
 )
 
-FEW = 5_000
+SAMPLES = 5_000
 ONE: list[Pair[Numbers]] = [Pair((0.0,), (1.0,))]
 
 
@@ -29,7 +29,7 @@ def noisy_sum_with_n(tell: bool) -> Report:
         return np.array([sum(records) + generator.laplace(), n])
 
     pair = Pair((0.0, 1.0, 0.0), (0.0, 1.0, 0.0, 0.0))
-    return check_mechanism(Drawn("sum with n", PureDP(1.0), AddRemoveOne(), draw), [pair], samples=FEW)
+    return check_mechanism(Drawn("sum with n", PureDP(1.0), AddRemoveOne(), draw), [pair], samples=SAMPLES)
 
 
 def mean_over_n(own: bool) -> Report:
@@ -40,7 +40,7 @@ def mean_over_n(own: bool) -> Report:
         return np.array([sum(records) / n + generator.laplace(scale=1.0 / n)])
 
     pair = Pair((0.0,) * 1, (0.0, 1.0))
-    return check_mechanism(Drawn("mean", PureDP(1.0), AddRemoveOne(), draw), [pair], samples=FEW)
+    return check_mechanism(Drawn("mean", PureDP(1.0), AddRemoveOne(), draw), [pair], samples=SAMPLES)
 
 
 def choice_of_n(public: bool) -> Report:
@@ -59,7 +59,7 @@ def own_norm(public: bool) -> Report:
         norm = 2.0 if public else float(np.linalg.norm(labels))
         return np.append(np.array(labels) / max(norm, 1e-9) + generator.normal(scale=2.0, size=len(labels)), norm)
 
-    return check_mechanism(drawn("scaled labels", GDP(1.0), draw), [Pair((1.0,), (0.5,))], samples=FEW)
+    return check_mechanism(drawn("scaled labels", GDP(1.0), draw), [Pair((1.0,), (0.5,))], samples=SAMPLES)
 
 
 def empty_mean_law(public: bool) -> Report:
@@ -80,7 +80,7 @@ def empty_mean_drawn(public: bool) -> Report:
         chosen = [record for record in records if record > 0.0]
         return np.array([(sum(chosen) / len(chosen) if chosen else (0.5 if public else np.nan)) + generator.laplace()])
 
-    return check_mechanism(drawn("mean of positives", PureDP(1.0), draw), ONE, samples=FEW)
+    return check_mechanism(drawn("mean of positives", PureDP(1.0), draw), ONE, samples=SAMPLES)
 
 
 def broken_law(public: bool) -> Report:
@@ -146,7 +146,7 @@ def two_sided_width(price: float) -> Report:
         keep = generator.random() < 1.0 / (1.0 + np.exp(-1.0))
         return np.array([records[0] if keep else 1.0 - records[0]])
 
-    return check_mechanism(drawn("randomized response", BoundedRange(price), draw), ONE, samples=FEW)
+    return check_mechanism(drawn("randomized response", BoundedRange(price), draw), ONE, samples=SAMPLES)
 
 
 MUTANTS = (

@@ -27,7 +27,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.costs.curves": Subject(_prices("costs/curves")),
     "accountant.costs.cost_kinds": Subject(_prices("costs/costs")),
     "accountant.composition.rules": Subject(
-        _prices("composition/composition"), ("Amount.__repr__", "readable", "told_apart", "_apart", "digits_of")
+        _prices("composition/composition"), ("Amount.__repr__", "readable", "distinct_texts", "_distinct", "digits_of")
     ),
     "accountant.composition.advanced": Subject(_prices("composition/composition")),
     "accountant.composition.rule_names": Subject(_prices("composition/composition")),
@@ -80,7 +80,9 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.costs.adjacency": Subject(_prices("costs/adjacency"), ("ReplaceOne.__str__", "AddRemoveOne.__str__")),
     "accountant.ledger.charge_recorder": Subject(_prices("composition/charges")),
     "mechanisms.core.plain": Subject(_prices("core/mechanism_types")),
-    "mechanisms.core.robust": Subject(_prices("core/mechanism_types"), ("CertifiedMechanism.description",)),
+    "mechanisms.core.robust": Subject(
+        _prices("core/mechanism_types"), ("CertifiedMechanism.description", "RobustMechanism.__getattr__")
+    ),
     "mechanisms.queries.weighted_queries": Subject(_prices("queries/queries")),
     "mechanisms.additive": Subject(_prices("core/additive")),
     "mechanisms.selection.noisy_choice": Subject(_prices("selection/selection")),

@@ -127,10 +127,10 @@ def sentence(found: Findings) -> str:
         return "Nothing is promised: taken together, everything released so far is not private."
     what, whom = as_property(found.spent), _for_whom(found.opened.adjacency)
     rule = RULES.get(found.rule.name, found.rule.name)
-    told = f"{what} {whom}: {in_symbols(found.spent)}, by {rule}"
+    total = f"{what} {whom}: {in_symbols(found.spent)}, by {rule}"
     if not found.private:
-        return f"With secure noise, everything released so far would together be {told}."
-    return f"Everything released so far is together {told}."
+        return f"With secure noise, everything released so far would together be {total}."
+    return f"Everything released so far is together {total}."
 
 
 # --- the guarantee ----------------------------------------------------------------------------------------

@@ -13,17 +13,7 @@ from accountant.audit import Spending, parted
 from accountant.audit.report.released import ReleaseGroups
 from accountant.composition import ROUTE_CLAIMS, Amount, Plan
 from accountant.costs import Cost, Description
-from accountant.entries import (
-    Charged,
-    DamagedEntry,
-    Entry,
-    Opened,
-    Record,
-    Released,
-    Returned,
-    State,
-    decode,
-)
+from accountant.entries import Charged, DamagedEntry, Entry, Opened, Record, Released, Returned, State, decode
 
 MOST_KEPT: Final = 1000
 """Plans, and rounds given back, that are kept one by one; the others are only counted."""

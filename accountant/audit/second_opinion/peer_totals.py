@@ -18,16 +18,7 @@ from scipy.special import ndtr
 
 from accountant.arrays import FloatArray
 from accountant.audit.second_opinion import extreme_pairs, peer
-from accountant.costs import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    Cost,
-    LaplaceDP,
-    PureDP,
-    Unbounded,
-)
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution

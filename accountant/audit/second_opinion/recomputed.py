@@ -16,17 +16,7 @@ from accountant.arrays import FloatArray
 from accountant.audit import parted
 from accountant.audit.second_opinion import extreme_pairs, peer_totals
 from accountant.composition import BasicComposition, Composition, GDPComposition, Plan, TextbookComposition
-from accountant.costs import (
-    GDP,
-    ZCDP,
-    ApproxDP,
-    BoundedRange,
-    Cost,
-    Description,
-    LaplaceDP,
-    PureDP,
-    Unbounded,
-)
+from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, Description, LaplaceDP, PureDP, Unbounded
 from accountant.entries import Charged, Record, Released, Returned, visible
 
 ROUNDING: Final = 1e-6

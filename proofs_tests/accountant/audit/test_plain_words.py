@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from accountant import (
     PureDP,
     ReplaceOne,
 )
+from accountant.arrays import FloatArray
 from accountant.audit.displayed_numbers import rounded_down, rounded_up
 from accountant.audit.plain_language import (
     READ_AT,
@@ -34,25 +34,23 @@ from accountant.audit.plain_language import (
     unit,
 )
 
-Law = npt.NDArray[np.float64]
-
 EPSILONS = st.floats(0.0, 5.0)
 DELTAS = st.floats(0.0, 0.2)
 
 
-def extremal(epsilon: float, delta: float) -> tuple[Law, Law]:
+def extremal(epsilon: float, delta: float) -> tuple[FloatArray, FloatArray]:
     """Two laws on four outcomes that every (ε, δ) mechanism is a function of (Kairouz, Oh & Viswanath 2015)."""
     high = (1.0 - delta) * math.exp(epsilon) / (1.0 + math.exp(epsilon))
     low = (1.0 - delta) / (1.0 + math.exp(epsilon))
     return np.array([delta, high, low, 0.0]), np.array([0.0, low, high, delta])
 
 
-def hockey_stick(p: Law, q: Law, epsilon: float) -> float:
+def hockey_stick(p: FloatArray, q: FloatArray, epsilon: float) -> float:
     """The smallest δ with p ≤ e^ε q + δ for every event."""
     return float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
 
 
-def neyman_pearson(p: Law, q: Law, alarms: float) -> float:
+def neyman_pearson(p: FloatArray, q: FloatArray, alarms: float) -> float:
     """The best power under p of a randomized test whose false alarms under q have this share."""
     ratio = np.divide(p, q, out=np.full(p.size, np.inf), where=q > 0.0)
     found, left = 0.0, alarms
@@ -65,7 +63,7 @@ def neyman_pearson(p: Law, q: Law, alarms: float) -> float:
     return float(found)
 
 
-def random_laws(seed: int) -> Iterator[tuple[Law, Law, ApproxDP]]:
+def random_laws(seed: int) -> Iterator[tuple[FloatArray, FloatArray, ApproxDP]]:
     """Pairs of laws, each with an ε and the smallest δ that holds for it in both directions."""
     draw = np.random.default_rng(seed)
     for _ in range(100):

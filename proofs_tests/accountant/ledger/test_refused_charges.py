@@ -24,7 +24,7 @@ from accountant import (
     ReplaceOne,
     ZCDPComposition,
 )
-from accountant.composition.rules import NOTHING, digits_of, readable, told_apart
+from accountant.composition.rules import NOTHING, digits_of, distinct_texts, readable
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 UNIT = Fraction(1, 1 << 1074)
@@ -77,7 +77,7 @@ def test_every_rule_says_two_different_numbers(rule: Composition, budget: Budget
 @example(1, 0, 0, 0)
 @example(5, 5, 1 << 1000, (1 << 1000) + 1)
 def test_two_amounts_are_told_apart(loss: int, left: int, delta: int, delta_left: int) -> None:
-    asked, remaining = told_apart(Amount(loss, delta), Amount(left, delta_left), BasicComposition())
+    asked, remaining = distinct_texts(Amount(loss, delta), Amount(left, delta_left), BasicComposition())
     parts = list(zip(asked.split(", "), remaining.split(", "), strict=True))
     assert len(parts) == (2 if delta or delta_left else 1)
     for (first, second), more, less in zip(parts, (loss, delta), (left, delta_left), strict=False):
@@ -95,4 +95,4 @@ def test_amounts_read_as_before() -> None:
     for value, text in ((0.1, "0.1"), (1e-6, "1e-06"), (2.5, "2.5"), (100.0, "100"), (3e200, "3e+200"), (0.0, "0")):
         assert readable(Amount.of(value), BasicComposition()) == f"Σε {text}"
     assert readable(Amount.of(1.0, 1e-5), BasicComposition()) == "Σε 1, Σδ 1e-05"
-    assert told_apart(Amount.of(0.3), NOTHING, ZCDPComposition(), " = ") == ("Σρ = 0.3", "Σρ = 0")
+    assert distinct_texts(Amount.of(0.3), NOTHING, ZCDPComposition(), " = ") == ("Σρ = 0.3", "Σρ = 0")

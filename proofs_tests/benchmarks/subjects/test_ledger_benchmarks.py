@@ -30,7 +30,7 @@ def test_a_batch_has_a_time_for_each_release_and_one_for_the_digests() -> None:
 def test_turns_are_taken_at_every_size() -> None:
     found = ledger.filled(ZCDPComposition(), ApproxDP(1.0, 1e-5), (20, 400), 1)
     assert list(found.at) == [20, 400]
-    assert len(found.releases) == 10 + (400 - 20 - 4 * ledger.FEW) // 2
+    assert len(found.releases) == 10 + (400 - 20 - 4 * ledger.RELEASES_PER_TURN) // 2
 
 
 def test_releases_in_memory_are_tables_of_numbers() -> None:

@@ -29,7 +29,6 @@ from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 from proofs_tests.support.ledgers.separate import separate
 from proofs_tests.support.ledgers.settled import settled
 
-Array = npt.NDArray[np.float64]
 SCHEMA = Schema((Numeric("age", 0, 100), Categorical("job", ("clerk", "smith", "cook")), Numeric("pay", 0, 1e6)))
 
 

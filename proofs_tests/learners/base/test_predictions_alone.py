@@ -43,7 +43,7 @@ INPUTS: Final = 13
 FITTED: Final = 60
 """Records that the models are fitted to: what they learn does not matter, that their numbers are no round ones does."""
 
-FEW: Final = 20
+FEW_FITTED: Final = 20
 
 BOX: Final = Bounds(-1.0, 1.0, bins=7)
 SPELT_OUT: Final = BOX.over([f"x{number}" for number in range(INPUTS)])
@@ -109,8 +109,9 @@ def _random_features() -> dict[str, Callable[[], Model]]:
     ]
 
     def regressor(**settings: Any) -> Model:
-        given = {"label_bounds": (-2.0, 3.0), "schema": BOX, "number": FEW + 1, **settings}  # some need one for each
-        return fitted(RandomFeatureRegressor(**given), TARGETS, FEW)
+        # Some need a feature for each record.
+        given = {"label_bounds": (-2.0, 3.0), "schema": BOX, "number": FEW_FITTED + 1, **settings}
+        return fitted(RandomFeatureRegressor(**given), TARGETS, FEW_FITTED)
 
     def classifier(**settings: Any) -> Model:
         return fitted(RandomFeatureClassifier(**{"schema": BOX, "number": 9, **settings}))

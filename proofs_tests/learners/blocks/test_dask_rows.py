@@ -11,17 +11,16 @@ import dask
 import dask.array
 import dask.dataframe
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 
+from accountant.arrays import ExactArray
 from learners.blocks.block_tables import AnyTable, TableBlock, source_names, source_rows
 from learners.blocks.dask import DaskRows, DaskTable, bytes_of
 from mechanisms.core.rows import Block
 from proofs_tests.support.programs.clusters import Cluster, killed_when
 
-Whole = npt.NDArray[np.int64]
-Encoded = tuple[Whole, Whole]
+Encoded = tuple[ExactArray, ExactArray]
 
 N = 1_000
 
@@ -37,7 +36,7 @@ def encoded(part: TableBlock) -> Encoded:
     return np.asarray(table["a"], dtype=np.int64), np.asarray(part.labels, dtype=np.int64)
 
 
-def sums(block: Block[Encoded]) -> Whole:
+def sums(block: Block[Encoded]) -> ExactArray:
     """Of a column times the record's number, of labels, and of records."""
     places = np.arange(block.first, block.first + block.size)
     return np.array([block.data[0] @ places, block.data[1].sum(), block.size])
@@ -101,7 +100,7 @@ def test_work_is_sent_once_however_many_blocks_there_are() -> None:
         rows = kept(20)
     model = np.arange(100_000)
 
-    def work(block: Block[Encoded]) -> Whole:
+    def work(block: Block[Encoded]) -> ExactArray:
         return model[block.size : block.size + 1]
 
     graph = dict(rows.summed(work).__dask_graph__())
@@ -109,7 +108,7 @@ def test_work_is_sent_once_however_many_blocks_there_are() -> None:
     assert sorted(len(task) > 2_000 for task in tasks) == [False] * 24 + [True]
 
 
-def noted(block: Block[Encoded]) -> Whole:
+def noted(block: Block[Encoded]) -> ExactArray:
     known = int("sum" in block.scratch)
     return np.array([known, block.remember("sum", 0, lambda: int(block.data[0].sum()))])
 
@@ -206,7 +205,7 @@ def test_what_cannot_be_a_table_says_why() -> None:
 
 @pytest.mark.parametrize("step", ["transform", "work"])
 def test_what_is_raised_reaches_the_caller_and_says_where_the_block_begins(computing: Cluster, step: str) -> None:
-    def refuse(numbers: Whole) -> None:
+    def refuse(numbers: ExactArray) -> None:
         if 777 in numbers:
             raise ValueError(f"row {int(np.flatnonzero(numbers == 777)[0])} is refused")
 
@@ -214,7 +213,7 @@ def test_what_is_raised_reaches_the_caller_and_says_where_the_block_begins(compu
         refuse(data[0])
         return data
 
-    def work(block: Block[Encoded]) -> Whole:
+    def work(block: Block[Encoded]) -> ExactArray:
         refuse(block.data[0])
         return sums(block)
 
@@ -228,7 +227,7 @@ def test_what_is_raised_reaches_the_caller_and_says_where_the_block_begins(compu
 
 
 def test_logs_of_failures_hold_no_data(computing: Cluster) -> None:
-    def broken(block: Block[Encoded]) -> Whole:
+    def broken(block: Block[Encoded]) -> ExactArray:
         raise ValueError("broken on purpose")
 
     frames = dask.dataframe.from_pandas(frame().assign(a=87_654_321), npartitions=2)  # type: ignore[no-untyped-call]  # Dask's
@@ -250,7 +249,7 @@ def test_a_worker_that_is_killed_in_mid_visit_changes_nothing(computing: Cluster
             holder.address for state in computing.local.scheduler.tasks.values() for holder in state.who_has or ()
         }
 
-        def slow(block: Block[Encoded]) -> Whole:
+        def slow(block: Block[Encoded]) -> ExactArray:
             if os.getpid() == pid:
                 (tmp_path / "there").touch()
                 time.sleep(30.0)

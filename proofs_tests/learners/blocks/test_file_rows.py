@@ -20,22 +20,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from learners.blocks.files import FileRows, Rebuild, Scratch, StoredBlock, taken_apart
+from accountant.arrays import ExactArray
+from learners.blocks.files import FileRows, Rebuild, Scratch, StoredBlock, arrays_of
 from mechanisms.core.rows import Block
 
-Whole = npt.NDArray[np.int64]
 
-
-def rows_of(values: Whole, sizes: list[int], folder: Path | None = None) -> FileRows[Whole]:
+def rows_of(values: ExactArray, sizes: list[int], folder: Path | None = None) -> FileRows[ExactArray]:
     starts = np.cumsum([0, *sizes]).tolist()
 
-    def block(start: int, size: int) -> StoredBlock[Whole]:
+    def block(start: int, size: int) -> StoredBlock[ExactArray]:
         return StoredBlock(lambda: values[start : start + size], start, size)
 
     return FileRows(tuple(block(*each) for each in zip(starts[:-1], sizes, strict=True)), folder)
 
 
-def sums(block: Block[Whole]) -> Whole:
+def sums(block: Block[ExactArray]) -> ExactArray:
     return np.array([block.data @ np.arange(block.first, block.first + block.size), block.size])
 
 
@@ -52,7 +51,7 @@ def test_sums_are_those_of_the_records_whatever_the_blocks(sizes: list[int]) -> 
 def test_kept_blocks_are_made_once_and_others_at_each_visit() -> None:
     made = list[int]()
 
-    def transform(part: Whole) -> Whole:
+    def transform(part: ExactArray) -> ExactArray:
         made.append(part.size)
         return part
 
@@ -67,7 +66,7 @@ def test_kept_blocks_are_made_once_and_others_at_each_visit() -> None:
 
 
 def test_what_was_found_out_stays_with_its_block() -> None:
-    def noted(block: Block[Whole]) -> Whole:
+    def noted(block: Block[ExactArray]) -> ExactArray:
         known = int("sum" in block.scratch)
         return np.array([known, block.remember("sum", 0, lambda: int(block.data.sum()))])
 
@@ -117,7 +116,7 @@ def test_what_is_kept_comes_back_bit_by_bit_and_read_only(found: list[npt.NDArra
     inner = (Sample(found[-1].copy()),)
     for data in (found[0], tuple(found), Pair(found[0], "text"), Sample(found[0].copy(), inner), (inner, 7)):
         scratch = Scratch()
-        written = [taken_apart(data) for _ in range(2)]
+        written = [arrays_of(data) for _ in range(2)]
         blocks = [(scratch.keep(parts), again) for parts, again in written]
         for read, again in blocks[::-1]:
             assert same(data, again(read()))
@@ -127,10 +126,10 @@ def test_what_is_kept_comes_back_bit_by_bit_and_read_only(found: list[npt.NDArra
 class Own:
     """Says itself what is kept."""
 
-    numbers: Whole
+    numbers: ExactArray
     rest: object = None
 
-    def taken_apart(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Own"]]:
+    def to_arrays(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Own"]]:
         return {"sum": np.array([self.numbers.sum()])}, lambda parts: Own(parts["sum"], "made again")
 
 
@@ -138,6 +137,22 @@ def test_data_may_say_what_is_kept() -> None:
     rows = rows_of(np.arange(10), [4, 6]).map(Own).kept()
     seen = rows.total(lambda block: np.array([block.data.numbers[0], block.data.rest == "made again"], dtype=np.int64))
     assert seen.tolist() == [45, 2]
+
+
+@attrs.frozen(eq=False)
+class Older:
+    """Says it under the name of version 0.1."""
+
+    numbers: ExactArray
+
+    def taken_apart(self) -> tuple[Mapping[str, npt.NDArray[Any]], Rebuild["Older"]]:
+        return {"sum": np.array([self.numbers.sum()])}, lambda parts: Older(parts["sum"])
+
+
+def test_the_older_name_of_that_method_goes_on_with_a_warning() -> None:
+    with pytest.warns(FutureWarning, match=r"Older\.taken_apart: call it `to_arrays`"):
+        rows = rows_of(np.arange(10), [4, 6]).map(Older).kept()
+    assert rows.total(lambda block: block.data.numbers).tolist() == [45]
 
 
 @pytest.mark.parametrize("data", [[1, 2], {"a": np.zeros(3)}, np.array(["a", None], dtype=object), object()])
@@ -180,7 +195,7 @@ def test_nobody_else_may_open_it(tmp_path: Path) -> None:
 
 
 def test_a_failure_leaves_nothing_and_says_where_the_block_begins(tmp_path: Path) -> None:
-    def refused(part: Whole) -> Whole:
+    def refused(part: ExactArray) -> ExactArray:
         if 7 in part:
             raise ValueError("row 3 is refused")
         return part
@@ -231,7 +246,7 @@ def test_no_block_stays_mapped_and_memory_holds_one(tmp_path: Path) -> None:
     size = 2**19
     most = list[int]()
 
-    def look(block: Block[Whole]) -> Whole:
+    def look(block: Block[ExactArray]) -> ExactArray:
         most.append(mapped())
         return np.array([block.data[-1]])
 

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from accountant.arrays import ExactArray
 from learners import Boolean, Categorical, Numeric, Schema
 from learners.blocks.block_tables import TableBlock, in_blocks, source_names, source_rows
 from learners.blocks.files import FileRows
@@ -28,13 +29,10 @@ from learners.tables.schema import Column
 from learners.tables.single_values import OutsideSchema
 from mechanisms.core.rows import Block
 
-Whole = npt.NDArray[np.int64]
-
-
 # --- categories: as they were looked up before there were quick ways ----------------------------------------
 
 
-def slow_codes(column: Categorical, values: npt.NDArray[Any]) -> Whole:
+def slow_codes(column: Categorical, values: npt.NDArray[Any]) -> ExactArray:
     """Every value as text, one after another."""
     return np.array([slow_code(column, row, value) for row, value in enumerate(elements(values))], dtype=np.intp)
 
@@ -214,11 +212,11 @@ def write(folder: Path, sizes: list[int], groups: int = 7) -> tuple[pd.DataFrame
     return whole, paths
 
 
-def gathered(rows: FileRows[TableBlock], n: int) -> tuple[Whole, list[object]]:
+def gathered(rows: FileRows[TableBlock], n: int) -> tuple[ExactArray, list[object]]:
     """All codes and labels, as a test may do."""
     codes, labels = np.full((len(SCHEMA.columns), n), -1), [object()] * n
 
-    def put(block: Block[TableBlock]) -> Whole:
+    def put(block: Block[TableBlock]) -> ExactArray:
         codes[:, block.first : block.first + block.size] = encode(block.data.table, SCHEMA)
         labels[block.first : block.first + block.size] = label_values(block.data.labels).tolist()
         return np.array([block.size])

@@ -25,6 +25,7 @@ from accountant import (
     ReplaceOne,
     ZCDPComposition,
 )
+from accountant.arrays import FloatArray
 from accountant.costs import gaussian
 from boosting import LazyBregman, replay
 from boosting.theory.margin_samples import margin_data
@@ -39,14 +40,12 @@ from mechanisms.queries.weighted_queries import unit_ball_mean
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 from proofs_tests.support.ledgers.separate import separate
 
-Points = npt.NDArray[np.float64]
-
 
 @attrs.frozen(eq=False)
 class Drawn:
-    """Points as they came."""
+    """FloatArray as they came."""
 
-    points: Points
+    points: FloatArray
     labels: npt.NDArray[np.int8]
     constant: float = 0.0
 
@@ -66,7 +65,7 @@ def sample_of(seed: int, n: int, dimension: int, constant: float = 0.0) -> Drawn
     return Drawn(points, rng.choice(np.array([-1, 1], dtype=np.int8), n), constant)
 
 
-def in_the_ball(sample: Drawn) -> Points:
+def in_the_ball(sample: Drawn) -> FloatArray:
     """yᵢ·x̃ᵢ, row by row, the long way."""
     lengths = np.linalg.norm(sample.points, axis=1)
     inside = sample.points / np.maximum(lengths, 1.0)[:, None]
@@ -252,7 +251,7 @@ def test_everything_public_on_a_fitted_halfspace_was_released_or_is_public() -> 
     """On samples that are as far apart as they can be, noise pinned: only noise and public numbers are kept."""
     labels = np.array([1, -1] * 10, dtype=np.int8)
 
-    def fit(points: Points, noise: PinnedNoise) -> HalfspaceBoostClassifier:
+    def fit(points: FloatArray, noise: PinnedNoise) -> HalfspaceBoostClassifier:
         learner = HalfspaceBoostClassifier(1.0, 1e-6, rounds=2, density=0.5, count_outside=50.0, random_state=noise)
         return learner.fit(points, labels)
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accountant.arrays import FloatArray
 from boosting import LazyBregman, capped_scaling
 from boosting.theory.sample_sizes import HalfspaceTask, by_margins
 from learners import HalfspaceBoostClassifier
@@ -47,7 +48,6 @@ from mechanisms.core.rows import (
 )
 from proofs_tests.support.ledgers.separate import separate
 
-Floats = npt.NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -80,7 +80,7 @@ class Sent(Rows[T]):
 class Cut:
     """A table in blocks of these sizes."""
 
-    points: Floats
+    points: FloatArray
     labels: npt.NDArray[np.int8]
     sizes: list[int]
     sent: bool = False
@@ -101,7 +101,7 @@ def sizes_of(n: int, cuts: list[int]) -> list[int]:
     return [int(size) for size in np.diff([0, *sorted({1 + cut % (n - 1) for cut in cuts}), n])]
 
 
-def drawn(seed: int, n: int, dimension: int) -> tuple[Floats, npt.NDArray[np.int8]]:
+def drawn(seed: int, n: int, dimension: int) -> tuple[FloatArray, npt.NDArray[np.int8]]:
     """Points of all lengths, some far outside the ball, with labels of both kinds."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, dimension)) * 10.0 ** rng.integers(-3, 2, (n, 1))
@@ -269,7 +269,7 @@ def test_rounding_is_half_of_what_is_charged_for_two_means() -> None:
 # --- weights ---------------------------------------------------------------------------------------------------
 
 
-def exact_weights(logs: Floats, counts: npt.NDArray[np.int64], density: float) -> list[Decimal]:
+def exact_weights(logs: FloatArray, counts: npt.NDArray[np.int64], density: float) -> list[Decimal]:
     """min(1, c·e^log) in 60 digits."""
     with localcontext() as context:
         context.prec = 60
@@ -297,7 +297,7 @@ def test_weights_are_as_exact_as_they_are_said_to_be(
     misled: what `capped_scaling` says of every level, as if its sums had been rounded that badly.
     """
     counts = np.array([*sizes, 1])
-    logs: Floats = -rate * np.arange(counts.size, dtype=np.float64)
+    logs: FloatArray = -rate * np.arange(counts.size, dtype=np.float64)
     with pytest.MonkeyPatch.context() as patch:
         if misled is not None:
             patch.setattr(stepped_weights, "capped_scaling", lambda logs, *_: np.full(logs.size, misled))

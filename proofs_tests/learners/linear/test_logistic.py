@@ -95,7 +95,7 @@ def test_the_design_is_the_dense_matrix(name: str) -> None:
     weights, residuals, curvatures = rng.normal(size=design.d), rng.normal(size=design.n), rng.random(design.n)
     assert (design.n, design.d) == (plain.n, plain.d)
     assert design.scores(weights) == pytest.approx(plain.scores(weights), abs=1e-12)
-    assert design.pulled(residuals) == pytest.approx(plain.pulled(residuals), abs=1e-9)
+    assert design.feature_sum(residuals) == pytest.approx(plain.feature_sum(residuals), abs=1e-9)
     assert design.gram(curvatures) == pytest.approx(plain.gram(curvatures), abs=1e-9)
     b = rng.normal(size=design.d)
     assert minimiser(design, 1.0, b, 1e-7) == pytest.approx(minimiser(plain, 1.0, b, 1e-7), abs=2e-7)
@@ -122,7 +122,7 @@ def test_rounding_of_the_design_stays_below_what_it_says() -> None:
         residuals = rng.normal(size=design.n) * 10.0 ** rng.uniform(0, power, design.n)
         worst = np.abs(design.scores(weights) - written @ weights).max()
         assert worst <= design.score_rounding * design.reach.l1 * np.abs(weights).max()
-        off = np.linalg.norm((design.pulled(residuals) - written.T @ residuals).astype(float))
+        off = np.linalg.norm((design.feature_sum(residuals) - written.T @ residuals).astype(float))
         assert off <= design.sum_rounding * design.reach.l2 * np.abs(residuals).sum()
 
 

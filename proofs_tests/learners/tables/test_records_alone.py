@@ -32,7 +32,7 @@ from mechanisms.core.rows import Block
 from proofs_tests.harness import check_records_alone
 from proofs_tests.harness.containers import Columns, Kind, Put, containers
 
-FEW: Final = (3, 12)
+SIZES: Final = (3, 12)
 
 NOON: Final = datetime.datetime(2020, 1, 1, 12, 30)
 DOMAINS: Final[Mapping[Kind, tuple[object, ...]]] = {
@@ -104,7 +104,7 @@ READ: Final = [
 def test_a_record_is_encoded_alone(kind: Kind, way: str, column: str) -> None:
     put, records = ways(kind, DOMAINS[kind])[way], [(value,) for value in DOMAINS[kind]]
     for become in (codes(COLUMNS[column]("c")), features(COLUMNS[column]("c"))):
-        check_records_alone(f"{column}, {way}", become, put, records, numbers=FEW)
+        check_records_alone(f"{column}, {way}", become, put, records, numbers=SIZES)
 
 
 def takes_one(schema: Schema, records: list[tuple[object, object]]) -> bool:
@@ -149,7 +149,7 @@ NUMBERS: Final = (
 def test_a_record_of_bare_numbers_is_read_alone(way: str) -> None:
     records = [(value, 1.0) for value in NUMBERS] + [(np.float32(0.1), "7")]
     columns = Columns(("a", "b"), ("mixed", "mixed"), (NUMBERS, (1.0, "7")))
-    check_records_alone(way, number_table, containers(columns)[way], records, numbers=FEW)
+    check_records_alone(way, number_table, containers(columns)[way], records, numbers=SIZES)
 
 
 def test_numbers_are_read_as_they_are() -> None:
@@ -243,23 +243,23 @@ def test_a_label_is_read_alone(classes: tuple[object, ...], put: Callable[[Seque
         "x",
         np.float64(1.0),
     ]
-    check_records_alone(f"{classes}", lambda y: class_numbers(y, classes), put, labels, numbers=FEW)
+    check_records_alone(f"{classes}", lambda y: class_numbers(y, classes), put, labels, numbers=SIZES)
 
 
 def test_a_label_of_a_regression_is_read_alone() -> None:
     labels = [0, 1.5, True, "0.25", "x", None, np.float32(0.1), 2**70, -3]
-    check_records_alone("labels", lambda y: bounded_labels(y, (0.0, 1.0)), list, labels, numbers=FEW)
+    check_records_alone("labels", lambda y: bounded_labels(y, (0.0, 1.0)), list, labels, numbers=SIZES)
 
 
 def test_a_weight_is_rounded_alone() -> None:
     weights: list[Any] = [0, 1, 0.5, True, np.float32(0.1), 1e-9, 2.0, -1.0, float("nan")]
-    check_records_alone("weights", lambda each: whole_weights(each, 1.0, len(each)), list, weights, numbers=FEW)
+    check_records_alone("weights", lambda each: whole_weights(each, 1.0, len(each)), list, weights, numbers=SIZES)
 
 
 def test_a_group_is_read_alone() -> None:
     groups: list[Any] = ["a", 1, True, "1", np.str_("a"), 2.5, None, np.int64(1)]
     check_records_alone(
-        "groups", lambda given: [repr(each) for each in group_values(given, len(given))], list, groups, numbers=FEW
+        "groups", lambda given: [repr(each) for each in group_values(given, len(given))], list, groups, numbers=SIZES
     )
 
 
@@ -290,7 +290,7 @@ def test_a_large_float_is_refused_beside_the_integer_that_it_equals() -> None:
     """They are one key of a dictionary: the float used to pass for the integer where that came first."""
     schema = Schema((Categorical("c", (str(2**60), "1", "?"), other="?"),))
     records: list[object] = [2**60, 2.0**60, 1, 1.0, True]
-    check_records_alone("large", lambda values: encode({"c": values}, schema)[0], list, records, numbers=FEW)
+    check_records_alone("large", lambda values: encode({"c": values}, schema)[0], list, records, numbers=SIZES)
 
 
 def test_what_is_no_single_value_is_refused_by_name() -> None:
@@ -340,7 +340,7 @@ def test_rows_of_lists_are_read_alone() -> None:
         np.array(["1", "0"]),
     ]
     schema = Schema((Categorical("a", ("1", "0"), other="0"), Categorical("b", ("1", "0"), other="0")))
-    check_records_alone("rows", lambda table: encode(table, schema).T, list, records, numbers=FEW)
+    check_records_alone("rows", lambda table: encode(table, schema).T, list, records, numbers=SIZES)
 
 
 # --- what is missing, in every container ------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_a_sparse_column_is_read_alone(fill: float) -> None:
             codes(column("c")),
             lambda each: pd.DataFrame({"c": pd.arrays.SparseArray([value for (value,) in each], dtype=dtype)}),
             records,
-            numbers=FEW,
+            numbers=SIZES,
         )
 
 

@@ -4,17 +4,15 @@ import pickle
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accountant.arrays import ExactArray
 from mechanisms.core.rows import Block, MemoryRows, added, in_block
 
-Whole = npt.NDArray[np.int64]
 
-
-def cut(values: list[int], cuts: list[int]) -> MemoryRows[Whole]:
+def cut(values: list[int], cuts: list[int]) -> MemoryRows[ExactArray]:
     ends = sorted({end for end in cuts if 0 < end < len(values)})
     parts = np.split(np.array(values, dtype=np.int64), ends)
     return MemoryRows.parts(parts, [part.size for part in parts])

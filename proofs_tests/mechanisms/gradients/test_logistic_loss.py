@@ -23,7 +23,7 @@ from proofs_tests.support.learners.linear import UNIT_BALL, in_ball, records
 
 def bent(sample: LinearSample, weights: FloatArray) -> float:
     """Σ φ″, as `minimiser` computes it."""
-    return float(np.sum(sample.losses.bends(sample.scores(weights))))
+    return float(np.sum(sample.losses.curvatures(sample.scores(weights))))
 
 
 def true_gradient(sample: LinearRecords, regularization: float, weights: FloatArray, b: FloatArray) -> FloatArray:
@@ -72,7 +72,7 @@ def test_many_records_are_minimised_to_the_default_tolerance() -> None:
     sample = LinearRecords(features, np.where(features[:, 0] > 0.0, 1.0, -1.0), UNIT_BALL)
     residuals = rng.normal(size=sample.n)
     exact = [math.fsum(column) for column in (residuals[:, None] * features).T]
-    off = float(np.linalg.norm(sample.pulled(residuals) - exact))
+    off = float(np.linalg.norm(sample.feature_sum(residuals) - exact))
     assert off <= sample.sum_rounding * float(np.sum(np.abs(residuals)))
     kernel = LaplaceKernel(4.0)
     minimiser(sample, 8.0, kernel.draw(np.zeros(3), SeededNoise(0)), default_tolerance(kernel, UNIT_BALL, 3, sample.n))

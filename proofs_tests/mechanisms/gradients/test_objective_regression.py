@@ -193,7 +193,7 @@ def true_gradient(sample: ResidualRecords, regularization: float, weights: Float
 
 
 def error_at(sample: LinearSample, regularization: float, weights: FloatArray, b: FloatArray) -> float:
-    bent = float(np.sum(sample.losses.bends(sample.scores(weights))))
+    bent = float(np.sum(sample.losses.curvatures(sample.scores(weights))))
     return gradient_error(sample, regularization, weights, b, bent)
 
 

@@ -382,7 +382,7 @@ def test_rows_are_clipped_to_the_ball_and_short_ones_left_alone() -> None:
 
 def test_blocks_add_up() -> None:
     rng = np.random.default_rng(0)
-    rows, share = rng.normal(size=(2 * q.BLOCK + 5, 2)), rng.dirichlet(np.ones(2 * q.BLOCK + 5))
+    rows, share = rng.normal(size=(2 * q.RECORDS_PER_SUM + 5, 2)), rng.dirichlet(np.ones(2 * q.RECORDS_PER_SUM + 5))
     clipped = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1.0)
     assert q.clipped_mean(rows, share, 1.0) == pytest.approx(share @ clipped, abs=BLUR)
     with pytest.raises(ValueError, match="at most"):

@@ -23,9 +23,9 @@ from accountant.composition.rules import (
     amount_record,
     amount_text,
     digits_of,
+    distinct_texts,
     parallel,
     readable,
-    told_apart,
 )
 from accountant.costs import curves
 from accountant.costs.cost_kinds import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
@@ -447,14 +447,14 @@ def test_amounts_are_readable() -> None:
 
 
 def test_two_amounts_are_told_apart() -> None:
-    assert told_apart(Amount.of(0.5), Amount.of(0.25), BASIC) == ("Σε 0.5", "Σε 0.25")
-    assert told_apart(Amount.of(0.5, 0.125), Amount.of(0.25), BASIC, "=") == ("Σε=0.5, Σδ=0.125", "Σε=0.25, Σδ=0")
+    assert distinct_texts(Amount.of(0.5), Amount.of(0.25), BASIC) == ("Σε 0.5", "Σε 0.25")
+    assert distinct_texts(Amount.of(0.5, 0.125), Amount.of(0.25), BASIC, "=") == ("Σε=0.5, Σδ=0.125", "Σε=0.25, Σδ=0")
     more, less = Amount.of(1.0), Amount.of(math.nextafter(1.0, 0.0))
-    first, second = told_apart(more, less, BASIC)
+    first, second = distinct_texts(more, less, BASIC)
     assert (first, second) == ("Σε 1", "Σε 0.9999999999999999")
-    first, second = told_apart(Amount(more.loss_units + 1), more, BASIC)
+    first, second = distinct_texts(Amount(more.loss_units + 1), more, BASIC)
     assert first.startswith("Σε 1 + 4.94e-324")
     assert second == "Σε 1"
-    first, second = told_apart(more, Amount(more.loss_units + 1), BASIC)
+    first, second = distinct_texts(more, Amount(more.loss_units + 1), BASIC)
     assert first.startswith("Σε 1 - 4.94e-324")
     assert second == "Σε 1"

@@ -25,6 +25,7 @@ from mechanisms.core.robust import (
     CertifiedMechanism,
     CertifiedSelection,
     RobustCost,
+    RobustMechanism,
     RobustQuery,
     Slickness,
     SlicknessTooWeak,
@@ -32,7 +33,7 @@ from mechanisms.core.robust import (
     check_certificate,
 )
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, RangeSensitivity
-from mechanisms.randomness.sources import SeededNoise
+from mechanisms.randomness.sources import SecureNoise, SeededNoise
 from mechanisms.selection.noisy_choice import ExponentialKernel, WeightedExponential
 from proofs_tests.support.mechanisms.closed_forms import gaussian_delta
 from proofs_tests.support.mechanisms.just_above import just_above
@@ -132,6 +133,15 @@ def test_a_robust_cost_is_that_of_the_bound_at_the_promised_distance() -> None:
     assert certified.description.zeta == 0.2
     assert certified.description.claims == ("laplace-dp", "query", "slick")
     assert not isinstance(mechanism, Mechanism)
+
+
+def test_a_robust_mechanism_draws_from_the_noise_it_was_given_and_else_from_the_operating_system() -> None:
+    query = _query(lambda distance: L1Sensitivity(2.0 * distance))
+    assert isinstance(RobustMechanism(query, LaplaceKernel(0.5), 0.2).noise, SecureNoise)
+    noise = SeededNoise(2)
+    mechanism = RobustMechanism(query, LaplaceKernel(0.5), 0.2, noise)
+    assert mechanism.noise is noise
+    assert mechanism.robust_cost == robust(0.2).robust_cost
 
 
 def test_a_weaker_certificate_is_refused_however_the_mechanism_is_made() -> None:

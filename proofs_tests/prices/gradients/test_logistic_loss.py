@@ -9,8 +9,8 @@ import pytest
 
 from accountant.arrays import FloatArray
 from mechanisms.gradients.linear_losses import (
-    BLOCK,
     COLUMNS,
+    RECORDS_PER_SUM,
     ROUND_OFF,
     SAFETY,
     SLOPES,
@@ -52,7 +52,7 @@ LABELS = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
     ("losses", "labels"), [(LogisticLosses(LABELS), LABELS), (LogCoshLosses(3.0 * LABELS), 3.0 * LABELS)]
 )
 def test_slopes_and_bends_are_the_derivatives(losses: Losses, labels: FloatArray) -> None:
-    pulls, bends = losses.pulls(SCORES).tolist(), losses.bends(SCORES).tolist()
+    pulls, bends = losses.residuals(SCORES).tolist(), losses.curvatures(SCORES).tolist()
     for label, score, pull, bend in zip(labels.tolist(), SCORES.tolist(), pulls, bends, strict=True):
         assert abs(_pull(losses, label, score) - pull) <= 4 * UNITS
         assert abs(_bend(losses, label, score) - bend) <= 4 * UNITS
@@ -63,7 +63,7 @@ def test_slopes_and_bends_are_the_derivatives(losses: Losses, labels: FloatArray
 def test_names_and_slopes() -> None:
     assert dict(SLOPES) == {"logistic": 1.0, "log-cosh": 0.5}
     assert (LogisticLosses.name, LogCoshLosses.name) == ("logistic", "log-cosh")
-    assert (ROUND_OFF, SAFETY, BLOCK, COLUMNS) == (2.0**-53, 1.01, 1024, 32)
+    assert (ROUND_OFF, SAFETY, RECORDS_PER_SUM, COLUMNS) == (2.0**-53, 1.01, 1024, 32)
 
 
 def test_a_reach_is_within_another_in_both_norms() -> None:
@@ -135,7 +135,7 @@ def test_scores_and_sums_are_within_their_rounding(kind: Kind, n: int, d: int) -
     sample = _random(kind, n, d)
     random = np.random.default_rng(1)
     weights, residuals = random.normal(size=d), random.normal(size=n)
-    scores, pulled = sample.scores(weights), sample.pulled(residuals)
+    scores, pulled = sample.scores(weights), sample.feature_sum(residuals)
     assert scores == pytest.approx(sample.features @ weights, abs=1e-13)
     assert pulled == pytest.approx(sample.features.T @ residuals, abs=1e-12)
     rows = sample.features[:40]

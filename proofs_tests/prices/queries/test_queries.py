@@ -187,7 +187,7 @@ def test_roundings_are_as_derived() -> None:
     }
     for rounding, needed in derived.items():
         assert needed <= rounding < 2 * needed
-    assert (weighted_queries.BLOCK, weighted_queries.MOST_BLOCKS, weighted_queries.MOST_COORDINATES) == (
+    assert (weighted_queries.RECORDS_PER_SUM, weighted_queries.MOST_BLOCKS, weighted_queries.MOST_COORDINATES) == (
         2**16,
         2**16,
         2**18,

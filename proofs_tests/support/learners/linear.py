@@ -35,7 +35,7 @@ class Counted:
     def scores(self, weights: FloatArray) -> FloatArray:
         return np.asarray(self.vectors @ weights, dtype=np.float64)
 
-    def pulled(self, residuals: FloatArray) -> FloatArray:
+    def feature_sum(self, residuals: FloatArray) -> FloatArray:
         return np.asarray(self.vectors.T @ (self.counts * residuals), dtype=np.float64)
 
     def gram(self, curvatures: FloatArray) -> FloatArray:
