@@ -10,7 +10,7 @@ EXTRAS := test
 
 help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
-	@echo "make quick  ruff, mypy and all tests but those that need servers, browsers, clusters or data sets, or are on record as slow"
+	@echo "make quick  ruff, mypy, and a few cases of every test but those that need servers, browsers, clusters or data, or are slow"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
 	@echo "make proofs the long searches of the verification kit, with their times"
 	@echo "make mutants  mutation testing of all prices and bounds; what has not changed is skipped, unless FORCE=1"
@@ -30,7 +30,7 @@ demo: $(STAMP)
 	$(BIN)/exchequer demo
 
 quick: lint types
-	$(BIN)/pytest -q -n $(JOBS) -m "not slow and not postgres and not browser and not cluster and not data"
+	$(BIN)/pytest -q -n $(JOBS) -m "not slow and not postgres and not browser and not cluster and not data" --cases=3 --hypothesis-profile=quick
 
 test: lint types tests
 

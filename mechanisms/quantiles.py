@@ -7,7 +7,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import attrs
 import numpy as np
@@ -15,9 +15,13 @@ import numpy as np
 from accountant import Adjacency, BoundedRange, Description, Plan, Protected, ReplaceOne, Spendable
 from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, open_probability
+from accountant.renamed import old_names
 from mechanisms.core import FiniteMechanism, RangeSensitivity, scale
 from mechanisms.randomness import NoiseSource, SecureNoise
 from mechanisms.selection import ExponentialKernel
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)
 
 CELLS: Final = 1024
 """How many cut points `Candidates.between` lays between two bounds."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from proofs_tests.support.ledgers.durable import nursery as nursery
 from proofs_tests.support.ledgers.durable import places as places
@@ -20,9 +21,31 @@ if TYPE_CHECKING:
 
 SLOW = Path(__file__).with_name("slow_tests.txt")
 
+settings.register_profile("quick", max_examples=20)
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """For `make quick`."""
+    parser.addoption("--cases", type=int, help="run so many cases at most of each parametrised test, evenly spread")
+
+
+def _few(items: list[pytest.Item], most: int) -> list[pytest.Item]:
+    """Of each test `most` cases, in order: the first, the last and some in between."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    chosen = {
+        alike[place * (len(alike) - 1) // max(1, most - 1)]
+        for alike in cases.values()
+        for place in range(min(most, len(alike)))
+    }
+    return [item for item in items if item in chosen]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests by what they use, and those that are on record as slow."""
+    if (most := config.getoption("--cases")) is not None:
+        items[:] = _few(items, most)
     slow = set(SLOW.read_text(encoding="utf-8").split())
     for item in items:
         used: list[str] = getattr(item, "fixturenames", [])
