@@ -121,6 +121,8 @@ def learner_options(command: F) -> F:
 
 
 def __getattr__(name: str) -> object:
-    from accountant.renamed import old_names  # with numpy behind it, so only where a name of before is asked for
+    if name.startswith("__"):  # as importing asks for; numpy is behind what follows
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from accountant.renamed import old_names
 
     return old_names(__name__)(name)
