@@ -2,26 +2,18 @@
 
 from learners.blocks.block_tables import (
     AnyTable,
+    Source,
     TableBlock,
     in_blocks,
-    source_header,
-    source_names,
-    source_rows,
 )
-from learners.blocks.mapped_table import (
-    MappedTable,
-)
-from learners.blocks.parquet_table import (
-    ParquetTable,
-)
+from learners.blocks.mapped_table import MappedTable
+from learners.blocks.parquet_table import ParquetTable
 
 __all__ = [
     "AnyTable",
     "MappedTable",
     "ParquetTable",
+    "Source",
     "TableBlock",
     "in_blocks",
-    "source_header",
-    "source_names",
-    "source_rows",
 ]

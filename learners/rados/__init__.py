@@ -3,9 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import names_of_old_module
-from learners.rados.public_sums import (
-    spread,
-)
+from learners.rados.public_sums import spread
 from learners.rados.rado_boost import (
     OracleName,
     RadoBoostClassifier,

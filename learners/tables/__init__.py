@@ -4,9 +4,7 @@ from typing import TYPE_CHECKING
 
 from accountant.arrays import CodeArray, IntArray
 from accountant.renamed import names_of_old_module
-from learners.tables.arrow_columns import (
-    of_arrow,
-)
+from learners.tables.arrow_columns import of_arrow
 from learners.tables.columns import (
     boxed,
     column_values,
@@ -32,6 +30,7 @@ from learners.tables.public_classes import (
     public_classes,
 )
 from learners.tables.readers import (
+    BLOCK_READERS,
     Frame,
     Strings,
     Table,
@@ -65,6 +64,7 @@ if not TYPE_CHECKING:
     __getattr__ = names_of_old_module(__name__)
 
 __all__ = [
+    "BLOCK_READERS",
     "MOST_CLASSES",
     "Boolean",
     "Bounds",

@@ -11,12 +11,8 @@ from learners.trees.forest import (
     DPRandomForestClassifier,
     ForestModel,
 )
-from learners.trees.gradient_boosting import (
-    DPGradientBoostingClassifier,
-)
-from learners.trees.gradient_trees import (
-    BoostedTreesModel,
-)
+from learners.trees.gradient_boosting import DPGradientBoostingClassifier
+from learners.trees.gradient_trees import BoostedTreesModel
 
 if not TYPE_CHECKING:
     __getattr__ = names_of_old_module(__name__)
