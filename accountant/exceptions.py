@@ -4,6 +4,7 @@ from fractions import Fraction
 from typing import Final
 
 from accountant.composition import Amount, Composition, distinct_texts
+from accountant.costs import Adjacency
 
 ROUNDED_OFF: Final = Fraction(1, 1 << 40)
 """A charge that is above what is left by no more than this part of it was meant to use it up."""
@@ -45,7 +46,14 @@ class BudgetExceeded(ValueError):
 
 
 class AdjacencyMismatch(ValueError):
-    """A mechanism's cost was proved for another relation than the one this ledger promises."""
+    """A mechanism's cost was proved for another relation than the one this ledger promises.
+
+    proved_for: that relation.
+    """
+
+    def __init__(self, message: str, proved_for: Adjacency) -> None:
+        super().__init__(message)
+        self.proved_for = proved_for
 
 
 class NotSpendable(TypeError):

@@ -341,7 +341,8 @@ class Ledger:
         if adjacency is not self._adjacency and adjacency != self._adjacency:
             raise AdjacencyMismatch(
                 f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}; nothing was charged. "
-                f"Release what was proved for {self._adjacency.name}, or open a ledger that promises {adjacency.name}"
+                f"Release what was proved for {self._adjacency.name}, or open a ledger that promises {adjacency.name}",
+                adjacency,
             )
 
     # --- a ledger exists once -------------------------------------------------------------------------------

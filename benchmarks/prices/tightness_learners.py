@@ -30,12 +30,12 @@ from learners import (
     RadoBoostClassifier,
     RadoRelease,
 )
-from learners.base import RUNS_PER_SETTING, PayingEstimator, affordable
+from learners.base import RUNS_PER_SETTING, PrivateEstimator, affordable
 from mechanisms import NegativeBinomialStopping
 
 RECORDS, COLUMNS = 4_000, 8
 EPSILON: Final = 1.0
-Fitted: TypeAlias = PayingEstimator[Any, Any]
+Fitted: TypeAlias = PrivateEstimator[Any, Any]
 
 AT_ITS_WORD: Final = "an (ε, δ) that the mechanism declares is taken at its word: its claim says how near it is"
 

@@ -32,9 +32,9 @@ from benchmarks.random_features.random_feature_fits import (
 from benchmarks.runner import Grid, Line, Measured, Part, Report, Setting, Table
 from learners import SGD, AdaSSP, Descent, MinNorm, RandomFeatureRegressor
 from learners import Ridge as PrivateRidge
-from learners.base import Allowance
+from learners.base import FitBudget
 from learners.encoding import Coding
-from learners.random_features import SPREAD, UNSCALED, Law, Objective, SolverName, gamma_release, gaussian_release
+from learners.random_features import SPREAD, UNSCALED, Law, Objective, SolverName, gamma_plan, gaussian_plan
 from learners.tables import bounded_labels
 from mechanisms import SeededNoise
 from mechanisms.gradients import projected_coefficients
@@ -120,8 +120,10 @@ class Interpolant:
         return self.found
 
 
-def _ledger(target: ApproxDP | PureDP) -> Allowance:
-    return Allowance(Ledger(target, composition=BasicComposition(), adjacency=ReplaceOne()), target, "benchmark", ())
+def _payer(target: ApproxDP | PureDP) -> tuple[Ledger, FitBudget]:
+    """Who pays for one release, and what it may cost."""
+    ledger = Ledger(target, composition=BasicComposition(), adjacency=ReplaceOne())
+    return ledger, FitBudget(target, ledger.composition, "benchmark", ())
 
 
 def interpolations(
@@ -132,13 +134,16 @@ def interpolations(
     points, others = (coding.encode(part.table, "benchmark") for part in (train, test))
     targets = bounded_labels(train.labels, train.bounds)
     features = mapped("fourier", -(-train.records // 2) + 1, coding.features, 0.5 * PRINTED_SCALE, seed)  # of [−1, 1]
-    data, rows = Interpolant(interpolated(features.features(points), targets, points)), features.features(others)
+    data = Interpolant(interpolated(features.features(points), targets, points))
+    rows = features.features(others)
     query = projected_coefficients(MinNorm().radius(train.records, features), features.width)
     found = {}
     for epsilon in epsilons:
-        gaussian = gaussian_release(_ledger(ApproxDP(epsilon, DELTA)), query, data, SeededNoise(seed))[0]
-        gamma = gamma_release(_ledger(PureDP(epsilon)), query, data, SeededNoise(seed))
-        for name, coefficients in ((MIN_NORM, gaussian), (GAMMA, gamma)):
+        ledger, budget = _payer(ApproxDP(epsilon, DELTA))
+        gaussian = gaussian_plan(budget, query, SeededNoise(seed)).carried_out(ledger, budget, data)
+        ledger, budget = _payer(PureDP(epsilon))
+        gamma = gamma_plan(budget, query, SeededNoise(seed)).carried_out(ledger, budget, data)
+        for name, coefficients in ((MIN_NORM, gaussian[0]), (GAMMA, gamma)):
             outputs = np.clip(rows @ coefficients, -1.0, 1.0)
             found[name, epsilon] = 0.25 * mse(outputs, bounded_labels(test.labels, test.bounds))
     return found

@@ -11,7 +11,7 @@ from accountant import Ledger, SubBudgetRefused
 from accountant.entries import SigningKey
 from exchequer.commands.open_ledger import url_of, without_password, without_passwords
 from exchequer.console import output
-from learners.base import PayingEstimator
+from learners.base import PrivateEstimator
 
 
 @contextmanager
@@ -63,7 +63,7 @@ class PayingLedger:
         except ImportError as error:
             raise ValueError(f"--signing-key: {error}") from error
 
-    def receipted(self, model: PayingEstimator[Any, Any]) -> None:
+    def receipted(self, model: PrivateEstimator[Any, Any]) -> None:
         """Say where the model was charged."""
         output.heading(f"Charged to {without_password(self.location)}")
         output.facts([("receipt", str(each)) for each in model.receipts_])

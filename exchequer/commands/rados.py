@@ -7,7 +7,7 @@ from typing import Any, cast
 import attrs
 import numpy as np
 
-from accountant import AdjacencyMismatch
+from accountant import Adjacency, AdjacencyMismatch
 from exchequer.commands.paying_ledger import PayingLedger, paying
 from exchequer.commands.train import labelled_table, refuse_loose_delta, save
 from exchequer.console import output
@@ -59,7 +59,7 @@ def release(data: Path, schema_path: Path, out: Path, order: RadoRequest, *, hea
         except AdjacencyMismatch as error:
             raise ValueError(
                 f"--ledger: {error}; nothing was charged. Open another one with `exchequer ledger open LEDGER "
-                f"--adjacency {_relation(holder)}`"
+                f"--adjacency {_relation(error.proved_for)}`"
             ) from error
     save(holder, out)
     _print_release(holder)
@@ -68,9 +68,8 @@ def release(data: Path, schema_path: Path, out: Path, order: RadoRequest, *, hea
     output.paragraph(f"\nSaved to {out}, statement included.")
 
 
-def _relation(holder: RadoRelease) -> str:
+def _relation(relation: Adjacency) -> str:
     """As `exchequer ledger open` takes it."""
-    relation = holder._adjacency()
     columns = getattr(relation, "columns", None) or getattr(relation, "column", None)
     if columns is None:
         return relation.name

@@ -16,7 +16,7 @@ from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
 from exchequer.trainable import Setting, TrainableLearner
 from learners import EncodedSample, Label, RadoRelease, RandomFeatureRegressor, Schema, read_csv
-from learners.base import PayingEstimator, PrivateClassifier
+from learners.base import PrivateClassifier, PrivateEstimator
 from learners.tables import Strings, Values
 
 Classifier: TypeAlias = PrivateClassifier[Any]
@@ -97,7 +97,7 @@ def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, h
     output.paragraph(f"\nSaved to {out}, statement included.")
 
 
-def save(model: PayingEstimator[Any, Any], out: Path) -> None:
+def save(model: PrivateEstimator[Any, Any], out: Path) -> None:
     """Save it. Raises OSError, which says what was charged all the same."""
     try:
         model.save(out)
@@ -119,7 +119,7 @@ def _fit(model: Classifier, sample: EncodedSample, order: TrainingRequest) -> No
         ) as on_round:
             model.fit_encoded(sample, on_round=on_round)
     except AdjacencyMismatch as error:
-        wanted = model._adjacency().name
+        wanted = error.proved_for.name
         raise ValueError(
             f"--ledger: {error}; nothing was charged. Open another one with `exchequer ledger open LEDGER --adjacency "
             f"{wanted}`{_or_other_relation(order)}"
@@ -180,7 +180,7 @@ def _predict_numbers(
 
 def predictor(path: Path) -> Classifier | RandomFeatureRegressor:
     """Whatever learner saved the model, if it reads tables by a schema. Raises ValueError."""
-    model: PayingEstimator[Any, Any] = PayingEstimator.load(path)
+    model: PrivateEstimator[Any, Any] = PrivateEstimator.load(path)
     if isinstance(model, RadoRelease):
         raise ValueError("these are rados, and no model; learn one from them with `exchequer rados fit`")
     if getattr(model.model_, "schema", None) is None:

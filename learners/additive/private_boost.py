@@ -7,17 +7,28 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant import AddRemoveOne, Ledger, ReplaceOne
+from accountant import AddRemoveOne, Ledger, Protected, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, open_probability, positive, probability_below_one
+from boosting import Spender
 from learners.additive.additive_boost import SWEEPS, AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel, Curve, softmax
 from learners.additive.views import check_pairs
-from learners.base import Allowance, Check, Domain, PrivateClassifier, Progress, RandomState
+from learners.base import (
+    Check,
+    Dataset,
+    Domain,
+    FitBudget,
+    FitPlan,
+    PrivateClassifier,
+    Progress,
+    RandomState,
+    TablePlan,
+)
 from learners.encoding import EncodedSample, finely_cut
 from learners.tables import Classes, Schema, Table, as_numbers, column_values, each_value
 from mechanisms.gradients import MOST_GRADIENT_RECORDS, WEIGHT_ONE
-from mechanisms.randomness import NoiseSource, SeededNoise
+from mechanisms.randomness import NoiseSource
 
 Promise: TypeAlias = Literal["add-remove-one", "replace-one"]
 
@@ -103,6 +114,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         "calibration": probability_below_one,
         "weight_cap": _cap,
     }
+    _keeps = AdditiveModel
     _multi_class: ClassVar[bool] = True
 
     def __init__(
@@ -147,58 +159,45 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that. A record of weight 0
           is as if it were not there.
         """
-        self._parameters()
-        sample, classes = self._checked(X, y)
-        if sample_weight is not None:
-            sample = attrs.evolve(sample, weights=whole_weights(sample_weight, self.weight_cap, sample.n))
-        return self._fit_table(X, sample, classes, on_round)
 
-    def _adjacency(self) -> ReplaceOne | AddRemoveOne:
-        return RELATIONS[self.adjacency]
+        def dataset() -> Dataset[EncodedSample]:
+            data = self._dataset(X, y)
+            if sample_weight is None:
+                return data
+            weights = whole_weights(sample_weight, self.weight_cap, data.records.n)
+            return attrs.evolve(data, records=attrs.evolve(data.records, weights=weights).weighted())
+
+        return self._fit(dataset, on_round)
 
     def _resolved_schema(self, table: Table) -> Schema:
         return finely_cut(super()._resolved_schema(table))
 
-    def _design(self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource) -> AdditiveDesign:
-        return AdditiveDesign(
-            sample.layout.schema,
-            self._adjacency(),
-            len(classes),
+    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> TablePlan[AdditiveModel]:
+        if records.n > MOST_GRADIENT_RECORDS:
+            raise ValueError(f"expected at most {MOST_GRADIENT_RECORDS} records, got {records.n}")
+        design = AdditiveDesign(
+            records.layout.schema,
+            RELATIONS[self.adjacency],
+            len(budget.classes),
             noise,
             self.sweeps,
             check_pairs(self.interactions),
             float(self.calibration),
         )
+        eta = budget.largest_eta(design.plan)
 
-    def _learnt_from(self, sample: EncodedSample) -> EncodedSample:
-        return sample.weighted()
+        def run(charge: Spender, data: Protected[EncodedSample], on_round: Progress) -> AdditiveModel:
+            return boost_additively(data, design, eta, charge, on_round)
 
-    def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None:
-        if sample.n > MOST_GRADIENT_RECORDS:
-            raise ValueError(f"expected at most {MOST_GRADIENT_RECORDS} records, got {sample.n}")
-        self._design(sample, classes, SeededNoise(0))
-
-    def _gaussian_alone(self) -> bool:
-        # A subclass that learns otherwise may draw other noise.
-        return type(self)._learn is PrivateBoostClassifier._learn
-
-    def _rests_on(self) -> tuple[str, ...]:
-        return ("clipped-gradients", "histograms", "gdp", *(("score-histogram",) if self.calibration else ()))
-
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> AdditiveModel:
-        design = self._design(sample, allowance.classes, noise)
-        eta = allowance.largest_eta(design.plan)
-        data = allowance.ledger.protect(sample)
-        with allowance.reserve(design.plan(eta), design.adjacency, design.announced(eta)) as charge:
-            model = boost_additively(data, design, eta, charge, on_round)
-        self.eta_ = eta
-        return model
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> AdditiveModel:
-        return AdditiveModel.from_record(record)
+        return FitPlan(
+            design.plan(eta),
+            design.adjacency,
+            design.announced(eta),
+            run,
+            shown={"eta_": eta},
+            claims=("clipped-gradients", "histograms", "gdp", *(("score-histogram",) if self.calibration else ())),
+            gaussian=True,
+        )
 
     def decision_function(self, X: Table) -> FloatArray:
         """Scores on the scale of log-odds, shape (n,), positive for the second class; (n, K) for K > 2 classes.

@@ -1,8 +1,6 @@
 """What all private estimators share: charging a ledger, parameters, saved models, calibration and tuning."""
 
-from learners.base.budget import (
-    Allowance,
-)
+from learners.base.budget import FitBudget
 from learners.base.calibration import (
     BinnedRows,
     Calibration,
@@ -15,6 +13,11 @@ from learners.base.defaults import (
     BoostingSettings,
     halfspace_settings,
     lazy_boost_settings,
+)
+from learners.base.fit_plan import (
+    Dataset,
+    FitPlan,
+    Progress,
 )
 from learners.base.gaussian_budget import (
     LEAST_VARIANCE,
@@ -37,9 +40,7 @@ from learners.base.parameters import (
 from learners.base.private_estimator import (
     Check,
     FitResult,
-    Learning,
-    PayingEstimator,
-    Progress,
+    PrivateEstimator,
     RandomState,
 )
 from learners.base.selection_rules import (
@@ -47,15 +48,14 @@ from learners.base.selection_rules import (
     choosing,
     selection,
 )
-from learners.base.separate_ledgers import (
-    SeparateLedgersWarning,
-)
+from learners.base.separate_ledgers import SeparateLedgersWarning
 from learners.base.table_classifier import (
     Domain,
     Model,
     NamedColumns,
     PrivateClassifier,
     Rule,
+    TablePlan,
     domain_schema,
     named_rule,
 )
@@ -68,26 +68,28 @@ __all__ = [
     "LEAST_VARIANCE",
     "MOMENTS_SHARE",
     "RUNS_PER_SETTING",
-    "Allowance",
     "BinnedRows",
     "BoostingSettings",
     "Calibration",
     "Calibrator",
     "Check",
+    "Dataset",
     "Domain",
+    "FitBudget",
+    "FitPlan",
     "FitResult",
     "GaussianQuery",
-    "Learning",
     "Model",
     "NamedColumns",
-    "PayingEstimator",
     "PrivateClassifier",
+    "PrivateEstimator",
     "Progress",
     "RandomState",
     "Rule",
     "ScoreBins",
     "Selection",
     "SeparateLedgersWarning",
+    "TablePlan",
     "affordable",
     "affordable_mu",
     "choosing",

@@ -7,7 +7,7 @@ release; the curve, the probabilities and the threshold are post-processing.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Final, Generic, Protocol, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -242,7 +242,3 @@ class Calibration:
             return Calibration(tuple(edges), counts, deviation, unit)
         except (KeyError, TypeError) as error:
             raise ValueError(f"expected edges, counts, deviation and unit: {error!r}") from error
-
-
-Scorer: TypeAlias = Callable[[IntArray], FloatArray]
-"""Codes of shape (columns, n) to scores of shape (n,); a function of what is released."""

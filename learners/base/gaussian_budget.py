@@ -1,4 +1,4 @@
-"""Gaussian releases that are bought together: how much noise an allowance buys, and what moments with noise say."""
+"""Gaussian releases that are bought together: how much noise a budget buys, and what moments with noise say."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar
@@ -8,7 +8,7 @@ import numpy as np
 
 from accountant import Plan, PureDP
 from accountant.arrays import FloatArray
-from learners.base.budget import Allowance
+from learners.base.budget import FitBudget
 from learners.encoding import Scaling
 from mechanisms import GaussianKernel, L2Sensitivity, NoiseSource, PlainMechanism, Query
 
@@ -21,14 +21,14 @@ LEAST_VARIANCE: Final = 1e-12
 D = TypeVar("D")
 
 
-def affordable_mu(allowance: Allowance, plan: Callable[[float], Plan]) -> float:
-    """The largest μ whose plan the allowance pays for. Raises ValueError."""
-    if isinstance(allowance.target, PureDP):
+def affordable_mu(budget: FitBudget, plan: Callable[[float], Plan]) -> float:
+    """The largest μ whose plan the budget pays for. Raises ValueError."""
+    if isinstance(budget.target, PureDP):
         raise ValueError("delta: Gaussian noise needs delta > 0; 1e-6 is usual")
     try:
-        return allowance.largest_eta(plan)
+        return budget.largest_eta(plan)
     except ArithmeticError as error:
-        raise ValueError(f"epsilon: no noise goes with {allowance.target}: {error}") from error
+        raise ValueError(f"epsilon: no noise goes with {budget.target}: {error}") from error
 
 
 def noisy_spread(moments: FloatArray, records: int, sigma: float, least_noise: float = 4.0) -> Scaling:

@@ -5,6 +5,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -20,20 +21,21 @@ from accountant import (
     Composition,
     Ledger,
     LedgerCopyRefused,
+    NoBound,
     PureDP,
-    ReplaceOne,
     Statement,
+    Unbounded,
 )
 from accountant.audit import content_digest
 from accountant.costs import positive, probability_below_one
 from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
-from learners.base.budget import Allowance
+from learners.base.budget import FitBudget
+from learners.base.fit_plan import Chosen, Dataset, FitPlan, Progress
 from learners.base.separate_ledgers import Family, Member
-from learners.tables import Table, class_array
+from learners.tables import BLOCK_READERS, Table, class_array, distinct_classes
 from mechanisms.randomness import NoiseSource, noise_source
 
-Progress: TypeAlias = Callable[[int, object], None]
 RandomState: TypeAlias = int | np.random.Generator | NoiseSource | None
 Check: TypeAlias = Callable[[Any], object]
 """Takes a parameter as the user gave it and returns the plain value that is saved; raises TypeError or ValueError."""
@@ -45,15 +47,19 @@ class FitResult(Protocol):
     def as_record(self) -> dict[str, object]:
         """For JSON."""
 
+    @staticmethod
+    def from_record(record: Mapping[str, object]) -> "FitResult":
+        """The inverse. Raises ValueError, KeyError or TypeError for a malformed record."""
+
 
 S = TypeVar("S")
 K = TypeVar("K", bound=FitResult)
-Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object] | None]]
-"""Spends an allowance on a model; also the setting that won, None where nothing was to be chosen."""
 
 
-class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
+class PrivateEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
     """Base of the private estimators: learns a K from an S, and pays for it.
+
+    A subclass lists its `_checks`, makes a `Dataset` in `fit` and states its `_plan`.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
     ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta), and from the
@@ -71,6 +77,8 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     ledger: Ledger | str | None
     random_state: RandomState
     classes_: npt.NDArray[np.generic]
+    feature_names_in_: npt.NDArray[np.object_]
+    n_features_in_: int
     receipts_: tuple[Receipt, ...]
     """For each entry that the fit was charged with on the `ledger` it was given; none for a ledger of its own."""
 
@@ -81,71 +89,77 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
 
     # --- what a subclass says ----------------------------------------------------------------------------
 
+    _keeps: ClassVar[type[FitResult]]
+    """What `_plan` gives and a file restores."""
+
+    takes_blocks: ClassVar[bool] = False
+    """Whether `fit` takes a table in blocks, see `learners.blocks.block_tables`."""
+
+    def __init_subclass__(cls, **arguments: object) -> None:
+        super().__init_subclass__(**arguments)
+        if cls.takes_blocks:
+            BLOCK_READERS.append(cls)
+
     @abc.abstractmethod
     def fit(self, X: Table, y: npt.ArrayLike, *, on_round: Progress | None = None) -> Self:
-        """Learn at a cost of at most (epsilon, delta), charged before the first release; see the subclass."""
+        """Learn at a cost of at most (epsilon, delta), charged before the first release; see the subclass.
+
+        A subclass makes its `Dataset` and returns `self._fit(...)`.
+        """
 
     @abc.abstractmethod
-    def _learn(self, sample: S, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
-        """Spend on a model. Everything it keeps must be a release or public."""
+    def _plan(self, records: S, budget: FitBudget, noise: NoiseSource) -> FitPlan[S, K]:
+        """What a fit will release, what that costs, and how it is put together.
 
-    @staticmethod
-    @abc.abstractmethod
-    def _restored(record: Mapping[str, object]) -> K:
-        """The inverse of the model's `as_record`. Raises ValueError, KeyError or TypeError for a malformed one."""
+        Of the records it looks at what is public only, such as how many there are. Everything that its model keeps
+        must be a release or public. Raises ValueError where these records and parameters cannot be fitted: nothing
+        is charged then.
+        """
 
     @staticmethod
     @abc.abstractmethod
     def _inputs(model: K) -> int:
         """The number of columns that it takes."""
 
-    @classmethod
-    @abc.abstractmethod
-    def _domain(cls, model: K, classes: Sequence[object]) -> dict[str, object]:
-        """The arguments of `__init__` that a saved model has among its content. Raises ValueError."""
-
-    def _refuse(self, sample: S, classes: tuple[object, ...]) -> None:
-        """Raise ValueError where this sample and these parameters cannot be fitted; before anything is charged."""
-
-    def _prepared(
-        self, sample: S, classes: tuple[object, ...], noise: NoiseSource, on_round: Progress | None
-    ) -> "Learning[K]":
-        """How to learn from this sample, with everything that could be wrong found before anything is charged."""
-        self._refuse(sample, classes)
-        return lambda allowance: (self._learn(sample, allowance, noise, on_round), None)
-
-    def _adjacency(self) -> Adjacency:
-        """The relation of the guarantee."""
-        return ReplaceOne()
-
     def _own_rule(self) -> Composition:
         """The rule of a ledger opened for one fit. Adding up (ε, δ) prices the whole plan at δ by the best theorem."""
         return BasicComposition()
 
+    def _show(self, model: K) -> None:
+        """Set the public attributes of a model that scikit-learn's users look for, fitted or loaded."""
+
     # --- learning ----------------------------------------------------------------------------------------
 
-    def _fit_sample(self, sample: S, classes: tuple[object, ...], on_round: Progress | None) -> Self:
+    def _fit(self, dataset: Callable[[], Dataset[S]], on_round: Progress | None) -> Self:
+        """Check the parameters, make the dataset, plan, charge, run, keep. dataset: all that is wrong with the data."""
         parameters = self._parameters()
+        data = dataset()
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
         noise = noise_source(self.random_state, self.ledger)
-        learn = self._prepared(sample, classes, noise, on_round)
-        ledger = self._paying_ledger(target)
-        try:
+        with self._payer() as payer:
+            rule = self._own_rule() if payer is None else payer.composition
+            budget = FitBudget(target, rule, type(self).__name__, data.classes)
+            plan = self._planned(data.records, budget, noise)
+            ledger = _own_ledger(budget, plan.adjacency) if payer is None else payer
             with self._counted(ledger, noise) as fit, noted(ledger) as charged, _told_how_to_budget():
-                model, tuned = learn(Allowance(ledger, target, type(self).__name__, classes))
-            receipts: tuple[Receipt, ...] = ()
+                found = plan.carried_out(ledger, budget, data.records, on_round)
+            model, tuned = (found.model, found.setting) if isinstance(found, Chosen) else (found, None)
             plain = parameters | (tuned or {})
-            if self.ledger is not None:
-                bought = self._bought(model, classes, plain, tuned)
+            receipts: tuple[Receipt, ...] = ()
+            if payer is not None:
+                bought = self._bought(model, data.classes, plain, tuned)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
-            self._keep(model, classes, ledger, tuned)
+            statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
+            self._remember(model, data.classes, data.names, tuned, plan.shown)
+            self.ledger_, self.statement_ = ledger, statement
             self._member = Member(self._kin.family, fit)
-        finally:
-            if isinstance(self.ledger, str):
-                ledger.close()
         self.parameters_, self.receipts_ = plain, receipts
         return self
+
+    def _planned(self, records: S, budget: FitBudget, noise: NoiseSource) -> "FitPlan[S, K] | FitPlan[S, Chosen[K]]":
+        """The plan, or that of a private choice among several."""
+        return self._plan(records, budget, noise)
 
     def _parameters(self) -> dict[str, object]:
         """Parameters as plain values, refused here because scikit-learn's set_params may change them until fit."""
@@ -157,40 +171,37 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
                 raise type(error)(f"{name}: {error}") from None
         return checked
 
-    def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
-        if self.ledger is None:
-            return Ledger(target, composition=self._own_rule(), adjacency=self._adjacency())
+    def _payer(self) -> contextlib.AbstractContextManager[Ledger | None]:
+        """The ledger that the user gave, opened for a block where it is a URL; None for one of the fit's own."""
         if isinstance(self.ledger, str) and "://" in self.ledger:
             return Ledger.open(self.ledger)
         if isinstance(self.ledger, LedgerLeftBehind):
             raise LedgerCopyRefused(LEFT_BEHIND)
-        if not isinstance(self.ledger, Ledger):
+        if not isinstance(self.ledger, Ledger | None):
             raise TypeError(f"ledger: expected a Ledger or the URL of one, got {type(self.ledger).__name__}")
-        return self.ledger
+        return contextlib.nullcontext(self.ledger)
 
-    def _keep(
-        self, model: K, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
+    def _remember(
+        self,
+        model: K,
+        classes: Sequence[object],
+        names: Sequence[str] | None = None,
+        tuned: dict[str, object] | None = None,
+        shown: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
-        """Fitted state: releases, public parameters, and nothing else."""
-        statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
-        self._remember(model, classes, tuned)
-        self.ledger_, self.statement_ = ledger, statement
-
-    def _remember(self, model: K, classes: tuple[object, ...], tuned: dict[str, object] | None = None) -> None:
-        """Of that, what needs no books."""
+        """Fitted state that needs no books: releases, public parameters, and nothing else."""
+        for name in [name for name in vars(self) if name.endswith("_") and name != "model_"]:  # of an earlier fit
+            del self.__dict__[name]
         self.model_ = model
         if classes:  # a regression has none
             self.classes_ = class_array(classes)
         self.n_features_in_ = self._inputs(model)
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.pop("tuned_", None)
         if tuned is not None:
             self.tuned_ = tuned
-            self.__dict__.pop("eta_", None)  # of an earlier fit; the runs of a private choice stay hidden
         self._show(model)
-
-    def _show(self, model: K) -> None:
-        """Set the public attributes of a model that scikit-learn's users look for, fitted or loaded."""
+        if names is not None:
+            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
+        self.__dict__.update(shown)
 
     # --- one of several fits -----------------------------------------------------------------------------
 
@@ -291,24 +302,33 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
             raise ValueError(f"{path}: {error}") from error
 
     @classmethod
+    def _domain(cls, model: K, classes: Sequence[object]) -> dict[str, object]:
+        """The arguments of `__init__` that a saved model has among its content, checked. Raises ValueError."""
+        takes, found = cls._get_param_names(), dict[str, object]()
+        if "schema" in takes:
+            found["schema"] = cast("Any", model).schema
+        if "classes" in takes:
+            found["classes"] = distinct_classes(classes)
+            if len(classes) > 2 and not getattr(cls, "_multi_class", False):
+                raise ValueError(f"the model is binary and has {len(classes)} classes")
+        return found
+
+    @classmethod
     def _from_record(cls, record: Mapping[str, object]) -> Self:
-        kept, parameters = cls._restored(cast("Mapping[str, object]", record["model"])), record["parameters"]
+        kept = cast("K", cls._keeps.from_record(cast("Mapping[str, object]", record["model"])))
+        parameters = record["parameters"]
         classes = cast("Sequence[object]", record["classes"])
         arguments = dict(cast("Mapping[str, object]", parameters))
         if strange := sorted(set(arguments) - set(cls._checks)):  # a file must not choose the noise or the ledger
             raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
         model = cls(**arguments, **cls._domain(kept, classes))
-        model.model_, model.parameters_ = kept, arguments
-        if classes:
-            model.classes_ = class_array(classes)
-        if (tuned := record.get("tuned")) is not None:
-            model.tuned_ = dict(cast("Mapping[str, object]", tuned))
-        model.n_features_in_ = cls._inputs(kept)
+        tuned = cast("Mapping[str, object] | None", record.get("tuned"))
+        model._remember(kept, classes, tuned=None if tuned is None else dict(tuned))
+        model.parameters_ = arguments
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none
         model.receipts_ = tuple(Receipt.from_dict(each) for each in receipts)
         model._member = Member(Family(arrived=True))
-        model._show(kept)
         return model
 
     def __getstate__(self) -> dict[str, object]:
@@ -342,6 +362,12 @@ HOW_TO_BUDGET: Final = (
 )
 
 
+def _own_ledger(budget: FitBudget, adjacency: Adjacency) -> Ledger:
+    """For one fit, with just its budget; books without a bound promise nothing."""
+    most = Unbounded() if isinstance(budget.composition, NoBound) else budget.target
+    return Ledger(most, composition=budget.composition, adjacency=adjacency)
+
+
 @contextlib.contextmanager
 def _told_how_to_budget() -> Iterator[None]:
     """Add advice to a refusal; it is printed below the message, also where scikit-learn reports failed fits."""
@@ -352,7 +378,7 @@ def _told_how_to_budget() -> Iterator[None]:
         raise
 
 
-def _learner(base: type[PayingEstimator[S, K]], name: str) -> type[PayingEstimator[S, K]]:
+def _learner(base: type[PrivateEstimator[S, K]], name: str) -> type[PrivateEstimator[S, K]]:
     """The learner of that name among `base` and what is derived from it."""
     if base.__name__ == name:
         return base

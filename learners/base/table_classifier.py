@@ -1,17 +1,18 @@
 """What the private classifiers of tables share: a public domain, encoding, tuning, predictions for free."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from accountant import AddRemoveOne, AdvancedComposition, BasicComposition, Composition, ReplaceOne, ZCDPComposition
-from accountant.arrays import CodeArray, FloatArray, SignArray
-from learners.base.private_estimator import Learning, PayingEstimator, Progress
-from learners.base.tuning import best_setting, checked_settings
-from learners.encoding import EncodedSample, Layout, check_encoded
+from accountant import AdvancedComposition, BasicComposition, Composition, ZCDPComposition
+from accountant.arrays import CodeArray, FloatArray
+from learners.base.budget import FitBudget
+from learners.base.fit_plan import Chosen, Dataset, FitPlan, Progress
+from learners.base.private_estimator import FitResult, PrivateEstimator
+from learners.base.tuning import checked_settings, choice_among
+from learners.encoding import Coding, EncodedSample, Layout, check_encoded
 from learners.tables import (
     MOST_CLASSES,
     Bounds,
@@ -50,8 +51,8 @@ def domain_schema(domain: Domain, table: Table) -> Schema:
     return Schema.from_toml(domain)
 
 
-class Model(Protocol):
-    """What a fit keeps: releases and public parameters, nothing else."""
+class Model(FitResult, Protocol):
+    """What a fit on a table keeps."""
 
     @property
     def schema(self) -> Schema:
@@ -63,24 +64,18 @@ class Model(Protocol):
         Of a learner of three classes or more: one per record and class, shape (n, classes), the highest wins.
         """
 
-    def as_record(self) -> dict[str, object]:
-        """For JSON, schema included."""
-
 
 M = TypeVar("M", bound=Model)
+TablePlan: TypeAlias = FitPlan[EncodedSample, M]
+"""The plan of a fit on a table with a public domain."""
 
 
 class NamedColumns:
-    """What learners of tables with a domain remember about the names of a frame's columns."""
+    """What learners of tables with a domain ask of the names of a frame's columns."""
 
     schema: Domain
+    classes: Classes
     feature_names_in_: npt.NDArray[np.object_]
-    n_features_in_: int
-
-    def _remember_names(self, X: Table) -> None:
-        names = input_names(X)
-        if names is not None:
-            self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
 
     def _refuse_other_names(self, X: Table) -> None:
         """Where the columns were those of the frame in `fit`, the same are asked for. A schema finds them by name."""
@@ -90,40 +85,35 @@ class NamedColumns:
             return
         refuse_other_names(list(self.feature_names_in_), X)
 
+    def _coded(self, X: Table, coding: Coding) -> FloatArray:
+        """What a model that takes tables as numbers is asked about, shape (n, d)."""
+        self._refuse_other_names(X)
+        if coding.schema is None and input_names(X) is not None:
+            refuse_other_names(coding.names, X)  # also where it comes from a file
+        return coding.encode(X, type(self).__name__)
 
-class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedSample, M]):
+    def _public_classes(self, schema: Schema | None, y: npt.ArrayLike | None = None) -> tuple[object, ...]:
+        """The classes, checked. y: where they are taken from, if the user said so."""
+        default: tuple[object, ...] = (0, 1) if schema is None or schema.label is None else schema.label.classes
+        most = MOST_CLASSES if getattr(self, "_multi_class", False) else 2
+        return public_classes(self.classes, default, y, most, type(self).__name__)
+
+
+class PrivateClassifier(NamedColumns, PublicClassifier, PrivateEstimator[EncodedSample, M]):
     """Base of the private classifiers of tables with a public domain.
 
-    A subclass writes `__init__`, `_learn`, `_restored` and lists its `_checks`.
+    A subclass writes `__init__` and `_plan`, says what it `_keeps`, and lists its `_checks`.
 
-    epsilon, delta, ledger, random_state: see `PayingEstimator`.
+    epsilon, delta, ledger, random_state: see `PrivateEstimator`.
     schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
       public bounds, as many as there are; None takes columns of zeros and ones.
     classes: the public classes, of two the second positive; None takes the schema's label, else (0, 1). "observed"
       declares that which classes occur in y is public, and takes them in rising order.
     """
 
-    classes: Classes
-
-    def _adjacency(self) -> ReplaceOne | AddRemoveOne:
-        """The relation of the guarantee: about whole records."""
-        return ReplaceOne()
-
-    def _rests_on(self) -> tuple[str, ...]:
-        """Claims that a fit's cost rests on, for the entry of a private choice among fits."""
-        return ()
-
-    def _gaussian_alone(self) -> bool:
-        """Whether a fit at δ > 0 spends nothing but Gaussian noise, for the price of a choice among fits."""
-        return False
-
     @staticmethod
     def _inputs(model: M) -> int:
         return len(model.schema.columns)
-
-    @classmethod
-    def _domain(cls, model: M, classes: Sequence[object]) -> dict[str, object]:
-        return {"schema": model.schema, "classes": cls._saved_classes(classes)}
 
     # --- learning ----------------------------------------------------------------------------------------
 
@@ -136,62 +126,45 @@ class PrivateClassifier(NamedColumns, PublicClassifier, PayingEstimator[EncodedS
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
-        self._parameters()
-        return self._fit_table(X, *self._checked(X, y), on_round)
-
-    def _fit_table(
-        self, X: Table, sample: EncodedSample, classes: tuple[object, ...], on_round: Progress | None
-    ) -> Self:
-        self._fit_sample(sample, classes, on_round)
-        self._remember_names(X)
-        return self
-
-    def encoded(self, X: Table, y: npt.ArrayLike) -> EncodedSample:
-        """The sample that `fit(X, y)` would learn from, checked; as private as the table. Raises as `fit` does."""
-        return self._checked(X, y)[0]
-
-    def _checked(self, X: Table, y: npt.ArrayLike) -> tuple[EncodedSample, tuple[object, ...]]:
-        """The sample and its classes. All that can be wrong with the data is found here."""
-        refuse_no_labels(y)
-        schema = self._resolved_schema(X)
-        codes = encode(X, schema, reader=type(self).__name__)
-        classes = self._public_classes(schema, y)
-        labels = self._labels(y, classes)
-        refuse_other_number(codes.shape[1], labels.size)
-        return EncodedSample(Layout(schema), codes, labels), classes
+        return self._fit(lambda: self._dataset(X, y), on_round)
 
     def fit_encoded(self, sample: EncodedSample, *, on_round: Progress | None = None) -> Self:
         """`fit` on a sample that is encoded already; its layout's schema takes precedence.
 
         Raises ValueError where codes, labels or weights are not what the sample says, before anything is charged.
         """
-        return self._fit_sample(sample, self._public_classes(sample.layout.schema), on_round)
+        return self._fit(lambda: self._encoded_dataset(sample), on_round)
 
-    def _prepared(
-        self, sample: EncodedSample, classes: tuple[object, ...], noise: NoiseSource, on_round: Progress | None
-    ) -> Learning[M]:
+    def encoded(self, X: Table, y: npt.ArrayLike) -> EncodedSample:
+        """The sample that `fit(X, y)` would learn from, checked; as private as the table. Raises as `fit` does."""
+        return self._dataset(X, y).records
+
+    def _dataset(self, X: Table, y: npt.ArrayLike) -> Dataset[EncodedSample]:
+        """A table, encoded. All that can be wrong with the data is found here."""
+        refuse_no_labels(y)
+        schema = self._resolved_schema(X)
+        codes = encode(X, schema, reader=type(self).__name__)
+        classes = self._public_classes(schema, y)
+        labels = coded_labels(y, classes)
+        refuse_other_number(codes.shape[1], labels.size)
+        names = input_names(X)
+        return Dataset(EncodedSample(Layout(schema), codes, labels), classes, None if names is None else tuple(names))
+
+    def _encoded_dataset(self, sample: EncodedSample) -> Dataset[EncodedSample]:
+        """Codes as they are, checked; without the records of weight 0, which are as if they were not there."""
+        classes = self._public_classes(sample.layout.schema)
         check_encoded(sample, len(classes))
-        counted = self._learnt_from(sample)
-        plain = super()._prepared(counted, classes, noise, on_round)
-        settings = checked_settings(self)
-        return (lambda allowance: best_setting(self, settings, counted, allowance, noise)) if settings else plain
+        return Dataset(sample.weighted(), classes)
 
-    def _learnt_from(self, sample: EncodedSample) -> EncodedSample:
-        """The records that count; all, as far as this class knows. Which ones do may hang on each record alone."""
-        return sample
+    def _planned(
+        self, records: EncodedSample, budget: FitBudget, noise: NoiseSource
+    ) -> FitPlan[EncodedSample, M] | FitPlan[EncodedSample, Chosen[M]]:
+        if settings := checked_settings(self):
+            return choice_among(self, settings, records, budget, noise)
+        return self._plan(records, budget, noise)
 
     def _resolved_schema(self, table: Table) -> Schema:
         return domain_schema(self.schema, table)
-
-    def _public_classes(self, schema: Schema, y: npt.ArrayLike | None = None) -> tuple[object, ...]:
-        """The classes, checked. y: where they are taken from, if the user said so."""
-        default: tuple[object, ...] = schema.label.classes if schema.label is not None else (0, 1)
-        most = MOST_CLASSES if self._multi_class else 2
-        return public_classes(self.classes, default, y, most, type(self).__name__)
-
-    def _labels(self, y: npt.ArrayLike, classes: tuple[object, ...]) -> SignArray:
-        """−1 and +1 for two classes, class numbers for more; shape (n,). Raises ValueError."""
-        return coded_labels(y, classes)
 
     # --- using what was learnt: post-processing, free of charge ------------------------------------------
 

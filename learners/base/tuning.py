@@ -28,7 +28,8 @@ from accountant import (
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.composition import Target, own_rule
 from accountant.costs import largest_below
-from learners.base.budget import Allowance
+from learners.base.budget import FitBudget
+from learners.base.fit_plan import Chosen, FitPlan
 from learners.encoding import EncodedSample
 from mechanisms.additive import GaussianKernel, LaplaceKernel
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
@@ -69,15 +70,7 @@ class TunableClassifier(Protocol[M]):
 
     def _parameters(self) -> dict[str, object]: ...
 
-    def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None: ...
-
-    def _rests_on(self) -> tuple[str, ...]: ...
-
-    def _adjacency(self) -> ReplaceOne | AddRemoveOne: ...
-
-    def _gaussian_alone(self) -> bool: ...
-
-    def _learn(self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: None) -> M: ...
+    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> FitPlan[EncodedSample, M]: ...
 
 
 @attrs.frozen(eq=False)
@@ -101,44 +94,55 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
     It runs on a ledger of its own with just `cost` in it, so that it cannot spend more.
     """
 
-    learner: TunableClassifier[M]
-    budget: Spent
-    classes: tuple[object, ...]
+    learner: str
+    spent: Spent
+    budget: FitBudget
+    plan: FitPlan[EncodedSample, M]
     noise: NoiseSource
     setting: Setting = attrs.field(factory=dict)
 
+    @staticmethod
+    def of(
+        learner: TunableClassifier[M],
+        spent: Spent,
+        classes: tuple[object, ...],
+        records: EncodedSample,
+        noise: NoiseSource,
+        setting: Setting | None = None,
+    ) -> "Run[M]":
+        """With its fit planned, so that it cannot fail by chance after the choice is paid for. Raises as `_plan`."""
+        budget = FitBudget(scaled(spent, 1.0 - JUDGING_SHARE), own_rule(spent), "candidate", classes)
+        plan = learner._plan(records, budget, noise)
+        return Run(type(learner).__name__, spent, budget, plan, noise, setting or {})
+
     @property
     def cost(self) -> Cost:
-        return self.budget
+        return self.spent
 
     @property
     def adjacency(self) -> ReplaceOne | AddRemoveOne:
-        return self.learner._adjacency()
+        return cast("ReplaceOne | AddRemoveOne", self.plan.adjacency)  # a classifier's promise is about whole records
 
     @cached_property
     def description(self) -> Description:
         return Description(
-            mechanism=type(self.learner).__name__,
+            mechanism=self.learner,
             query="fit, and records that it gets right",
-            parameters=(("each run", repr(self.budget)), ("setting", repr(self.setting))),
+            parameters=(("each run", repr(self.spent)), ("setting", repr(self.setting))),
             norm=L1Sensitivity.norm,
             sensitivity=ONE_RECORD,
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=("records-right", *self.learner._rests_on(), *own_rule(self.budget).claims),
+            claims=("records-right", *self.plan.claims, *self.budget.composition.claims),
         )
 
-    def check(self, data: EncodedSample) -> None:
-        self.learner._refuse(data, self.classes)
-
     def sample(self, data: EncodedSample) -> tuple[float, M]:
-        ledger = Ledger(self.budget, composition=own_rule(self.budget), adjacency=self.adjacency)
-        fit = Allowance(ledger, scaled(self.budget, 1.0 - JUDGING_SHARE), "candidate", self.classes)
-        model = self.learner._learn(data, fit, self.noise, None)
+        ledger = Ledger(self.spent, composition=self.budget.composition, adjacency=self.adjacency)
+        model = self.plan.carried_out(ledger, self.budget, data)
         judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
         # A thousandth is left for what kernels add for the sampler's grid.
-        verdict = judge(scaled(self.budget, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
+        verdict = judge(scaled(self.spent, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
         return float(ledger.release(verdict, judged)[0]), model
 
 
@@ -154,12 +158,8 @@ def judge(
         counted = Query(name, Judged.right, L1Sensitivity(ONE_RECORD), adjacency, claims)
         return PlainMechanism(counted, LaplaceKernel(ONE_RECORD / share.epsilon), noise)
     squared = Query(name, Judged.right, L2Sensitivity(ONE_RECORD), adjacency, claims)
-    return PlainMechanism(squared, GaussianKernel(ONE_RECORD / _mu(share)), noise)
-
-
-def _mu(share: ZCDP | GDP) -> float:
-    """Of the Gaussian noise that costs that."""
-    return share.mu if isinstance(share, GDP) else math.sqrt(2.0 * share.rho)
+    mu = share.mu if isinstance(share, GDP) else math.sqrt(2.0 * share.rho)
+    return PlainMechanism(squared, GaussianKernel(ONE_RECORD / mu), noise)
 
 
 def scaled(budget: Spent, share: float) -> Spent:
@@ -203,39 +203,46 @@ def candidate(learner: object, setting: Setting) -> TunableClassifier[Any]:
     return cast("TunableClassifier[Any]", clone(learner)).set_params(**setting, **own)
 
 
-def best_setting(
+def choice_among(
     learner: TunableClassifier[M],
     settings: Sequence[Setting],
-    sample: EncodedSample,
-    allowance: Allowance,
+    records: EncodedSample,
+    budget: FitBudget,
     noise: NoiseSource,
-) -> tuple[M, Setting]:
-    """The best model among a random number of runs, and its setting; charged as one release. [random-stopping]
+) -> FitPlan[EncodedSample, Chosen[M]]:
+    """To choose the best model among a random number of runs, and its setting; one release. [random-stopping]
 
     Raises ValueError where the ledger cannot take the cost, which is an (ε, δ) where δ > 0.
     """
     stopping = NegativeBinomialStopping.with_mean(0.0, RUNS_PER_SETTING * len(settings))
-    candidates = [candidate(learner, each) for each in settings]
-    gaussian = all(each._gaussian_alone() for each in candidates)
-    budget = affordable(allowance.target, len(settings), stopping, gaussian=gaussian)
-    runs = tuple(
-        Run(each, budget, allowance.classes, noise, setting) for each, setting in zip(candidates, settings, strict=True)
-    )
-    delta = None if isinstance(budget, PureDP) else allowance.delta
+    candidates: list[TunableClassifier[M]] = [candidate(learner, each) for each in settings]
+
+    def runs(gaussian: bool) -> tuple[Run[M], ...]:
+        spent = affordable(budget.target, len(settings), stopping, gaussian=gaussian)
+        pairs = zip(candidates, settings, strict=True)
+        return tuple(Run.of(each, spent, budget.classes, records, noise, setting) for each, setting in pairs)
+
+    planned = runs(False)
+    if budget.delta and all(run.plan.gaussian_alone for run in planned):
+        planned = runs(True)
     choice: PrivateSelection[EncodedSample, tuple[float, M]] = PrivateSelection(
-        runs, key=lambda output: output[0], stopping=stopping, delta=delta, noise=noise
+        planned, key=lambda output: output[0], stopping=stopping, delta=budget.delta or None, noise=noise
     )
     try:
-        allowance.ledger.composition.amount(choice.cost)
+        budget.composition.amount(choice.cost)
     except UnsupportedCost as error:
         raise ValueError(
             "tune: a private choice costs an (ε, δ), which only BasicComposition and AdvancedComposition add up; "
             f"nothing was charged: {error}"
         ) from None
-    found = allowance.ledger.release(choice, allowance.ledger.protect(sample), account=allowance.account)
-    assert found is not None  # this law of stopping always runs once
-    plain = runs[found[0]].learner._parameters()
-    return found[1][1], {name: plain.get(name, value) for name, value in settings[found[0]].items()}
+
+    def chosen(found: tuple[int, tuple[float, M]] | None) -> Chosen[M]:
+        assert found is not None  # this law of stopping always runs once
+        number, (_, model) = found
+        plain = candidates[number]._parameters()
+        return Chosen(model, {name: plain.get(name, value) for name, value in settings[number].items()})
+
+    return FitPlan.released(choice, at_once=True).then(chosen)
 
 
 def affordable(target: Target, candidates: int, stopping: NegativeBinomialStopping, *, gaussian: bool = False) -> Spent:

@@ -1,6 +1,6 @@
 """Tables larger than memory, read in blocks: Parquet files, memory-mapped arrays, Dask."""
 
-from learners.blocks.block_tables import AnyTable, TableBlock, in_blocks, source_header, source_names, source_rows
+from learners.blocks.block_tables import AnyTable, Source, TableBlock, in_blocks
 from learners.blocks.mapped_table import MappedTable
 from learners.blocks.parquet_table import ParquetTable
 
@@ -8,9 +8,7 @@ __all__ = [
     "AnyTable",
     "MappedTable",
     "ParquetTable",
+    "Source",
     "TableBlock",
     "in_blocks",
-    "source_header",
-    "source_names",
-    "source_rows",
 ]

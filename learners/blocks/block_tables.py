@@ -1,11 +1,11 @@
 """Tables in blocks: what `fit` takes in the place of a table that one process could not hold."""
 
-from typing import Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 import attrs
 import numpy.typing as npt
 
-from learners.tables import Table, input_names, label_values, with_dask
+from learners.tables import Table, input_names, label_values, refuse_no_labels, with_dask
 from mechanisms.core import MemoryRows, Rows, SealedRepr
 
 T = TypeVar("T")
@@ -51,21 +51,31 @@ def in_blocks(table: AnyTable) -> BlockTable | None:
     return DaskTable(table)
 
 
-def source_rows(table: AnyTable, y: object) -> Rows[TableBlock]:
-    """Its records, in memory in one block. y: see `BlockTable`. Raises ValueError for labels that cannot be read."""
-    found = in_blocks(table)
-    if found is not None:
-        return found.block_rows(y)
-    labels = label_values(y)
-    return MemoryRows.of(TableBlock(table, labels), labels.size)  # type: ignore[arg-type]  # no other kind of table is left
+@attrs.frozen(eq=False, repr=False)
+class Source(SealedRepr):
+    """What `fit` was given, wherever the records are.
 
+    header: a table with the same columns, of no records where it is in blocks: for whatever looks at columns alone.
+    rows: the records, in memory in one block.  labels: of all of them, None where they are in blocks.
+    """
 
-def source_header(table: AnyTable, y: object) -> Table:
-    """A table with the same columns, of no records where it is in blocks: for whatever looks at columns alone."""
-    found = in_blocks(table)
-    return table if found is None else found.block_header(y)  # type: ignore[return-value]  # no other kind is left
+    header: Table
+    rows: Rows[TableBlock]
+    labels: npt.ArrayLike | None
 
+    @staticmethod
+    def of(table: AnyTable, y: object) -> "Source":
+        """y: see `BlockTable`. Raises ValueError for labels that cannot be read."""
+        found = in_blocks(table)
+        if found is not None:
+            return Source(found.block_header(y), found.block_rows(y), None)
+        plain, given = cast("Table", table), cast("npt.ArrayLike", y)
+        refuse_no_labels(given)
+        labels = label_values(given)
+        return Source(plain, MemoryRows.of(TableBlock(plain, labels), labels.size), given)
 
-def source_names(table: AnyTable, y: object) -> list[str] | None:
-    """Names of its columns, None where they have none; no record is looked at."""
-    return input_names(source_header(table, y))
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Of its columns, None where they have none; no record is looked at."""
+        names = input_names(self.header)
+        return None if names is None else tuple(names)

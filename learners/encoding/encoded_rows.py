@@ -6,7 +6,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.blocks import AnyTable, TableBlock, source_rows
+from learners.blocks import TableBlock
 from learners.encoding.encoder import EncodedSample, Layout, check_encoded
 from learners.tables import Schema, coded_labels, narrow_codes, refuse_other_number
 from mechanisms.core import Block, MemoryRows, Rows, SealedRepr
@@ -30,10 +30,10 @@ class EncodedRows(SealedRepr):
         return EncodedRows(sample.layout, MemoryRows.of(sample, sample.n))
 
 
-def encoded_rows(table: AnyTable, y: object, schema: Schema, classes: Sequence[object], reader: str) -> EncodedRows:
+def encoded_rows(rows: Rows[TableBlock], schema: Schema, classes: Sequence[object], reader: str) -> EncodedRows:
     """The records of a table in blocks, encoded once and kept where they are.
 
-    y: see `BlockTable`.  classes: two.  reader: who asks, for messages.
+    classes: two.  reader: who asks, for messages.
     Raises as `learners.tables.readers.encode` and `coded_labels` do.
     """
     layout, names = Layout(schema), tuple(classes)
@@ -44,7 +44,7 @@ def encoded_rows(table: AnyTable, y: object, schema: Schema, classes: Sequence[o
         refuse_other_number(codes.shape[1], labels.size)
         return EncodedSample(layout, codes, labels)
 
-    return EncodedRows(layout, source_rows(table, y).map(encoded).kept())
+    return EncodedRows(layout, rows.map(encoded).kept())
 
 
 def check_rows(sample: EncodedRows, classes: int) -> None:

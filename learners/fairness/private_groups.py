@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from accountant import AddRemoveOne, ApproxDP, Ledger, Plan, ReplaceOne
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import open_probability, positive
-from learners.base import Allowance, RandomState
+from learners.base import FitBudget, FitPlan, RandomState
 from learners.fairness.group_measures import group_values
 from mechanisms import GaussianKernel, PlainMechanism, Query
 from mechanisms.core import L2Sensitivity
@@ -69,9 +69,10 @@ class NoisyValues:
 
 @attrs.frozen
 class ReleaseBudget:
-    """The allowance of one release, refused where its numbers are bad; nothing is charged before `release`."""
+    """What one release may cost, refused where its numbers are bad; nothing is charged before `release`."""
 
-    allowance: Allowance
+    ledger: Ledger
+    budget: FitBudget
     adjacency: Neighbours
 
     @staticmethod
@@ -83,21 +84,19 @@ class ReleaseBudget:
         if not isinstance(adjacency, AddRemoveOne | ReplaceOne):
             raise TypeError(f"ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")
         target = ApproxDP(checked("epsilon", positive, epsilon), checked("delta", open_probability, delta))
-        return ReleaseBudget(Allowance(ledger, target, account), adjacency)
+        return ReleaseBudget(ledger, FitBudget(target, ledger.composition, account), adjacency)
 
     def release(self, query: Query[D, FloatArray, L2Sensitivity], data: D, random_state: RandomState) -> NoisyValues:
-        """The query with the least Gaussian noise that the allowance pays for; all of it is charged at once."""
+        """The query with the least Gaussian noise that the budget pays for; all of it is charged at once."""
 
         def plan(eta: float) -> Plan:
             return Plan.of(GaussianKernel(1.0 / eta).cost(query.sensitivity))
 
-        noise = noise_source(random_state, self.allowance.ledger)
+        noise = noise_source(random_state, self.ledger)
         query.check(data)
-        kernel = GaussianKernel(1.0 / self.allowance.largest_eta(plan))
-        mechanism = PlainMechanism(query, kernel, noise)
-        sealed = self.allowance.ledger.protect(data)
-        with self.allowance.reserve(Plan.of(mechanism.cost), self.adjacency, mechanism.description) as charge:
-            values = charge.release(mechanism, sealed)
+        kernel = GaussianKernel(1.0 / self.budget.largest_eta(plan))
+        released = FitPlan.released(PlainMechanism(query, kernel, noise))
+        values = released.carried_out(self.ledger, self.budget, data)
         return NoisyValues(values, kernel.sigma, noise.private)
 
 

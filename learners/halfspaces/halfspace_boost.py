@@ -1,29 +1,30 @@
 """One private halfspace by boosting centred means, as a scikit-learn classifier that pays through a ledger."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import ClassVar, Self, cast
+from typing import ClassVar, Self
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
-from accountant import Ledger, PureDP
+from accountant import Ledger, Protected, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction, non_negative, open_probability, positive
-from boosting import boost
+from boosting import Spender, boost
 from boosting.theory import HalfspaceTask, SampleSize
 from learners.base import (
-    Allowance,
     BoostingSettings,
     Check,
-    PayingEstimator,
+    Dataset,
+    FitBudget,
+    FitPlan,
+    PrivateEstimator,
     Progress,
     RandomState,
     halfspace_settings,
     optional,
 )
-from learners.blocks import AnyTable, TableBlock, in_blocks, source_names, source_rows
+from learners.blocks import AnyTable, Source, TableBlock
 from learners.halfspaces.guaranteed_settings import promised
 from learners.halfspaces.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspaces.halfspace_plan import HalfspacePlan
@@ -36,7 +37,7 @@ from learners.tables import (
     input_names,
     number_table,
     public_classes,
-    refuse_no_labels,
+    refuse_no_records,
     refuse_other_names,
     refuse_other_number,
     signs,
@@ -53,7 +54,7 @@ def _signed(classes: tuple[object, ...], radius: float, constant: float, part: T
     return SignedPoints.of(points, labels, radius, constant)
 
 
-class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, HalfspaceModel]):
+class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, HalfspaceModel]):
     """A large-margin halfspace: HS-StL of Bun, Carmosino & Sorrell (2020), corrected. [003-Thm27] [003-Lem25]
 
     Guarantee: under replace-one adjacency (n public) everything that `fit` keeps costs at most
@@ -79,9 +80,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
     fit_intercept: False for halfspaces through the origin; else the points get a further coordinate, R.
     classes: the two public classes, the second positive; None takes (−1, 1). "observed" declares that which occur in y
       is public, and takes them in rising order.
-    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
-    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
-      source of your own is used as it is, and named in the books.
+    ledger, random_state: see `PrivateEstimator`.
 
     Fitted: `coef_`, shape (1, d), and `intercept_`, shape (1,); `settings_`; `scale_`, σ; `outside_`, the noisy
     count or None; `promise_`, a `SampleSize` or None; all public.
@@ -96,8 +95,10 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
     True
     """
 
+    _keeps = HalfspaceModel
+    takes_blocks = True
     _checks: ClassVar[Mapping[str, Check]] = {
-        **PayingEstimator._checks,
+        **PrivateEstimator._checks,
         "radius": public_radius,
         "rounds": optional(count),
         "density": optional(fraction),
@@ -160,16 +161,15 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
-        self._parameters()
-        radius, names, known = float(self.radius), source_names(X, y), None
-        if in_blocks(X) is None:
-            known = cast("npt.ArrayLike", y)  # or what follows says what is wrong with it
-            refuse_no_labels(known)
-            X = number_table(cast("Table", X))
-        classes = public_classes(self.classes, (-1, 1), known, 2, type(self).__name__)
+        return self._fit(lambda: self._dataset(Source.of(X, y)), on_round)
+
+    def _dataset(self, source: Source) -> Dataset[PointRows]:
+        refuse_no_records(source.rows.n)
+        radius = float(self.radius)
+        classes = public_classes(self.classes, (-1, 1), source.labels, 2, type(self).__name__)
         read = partial(_signed, classes, radius, radius if self.fit_intercept else 0.0)
-        points = checked_points(source_rows(X, y).map(read).kept(), None if names is None else tuple(names))
-        return self._fit_sample(points, classes, on_round)
+        points = checked_points(source.rows.map(read).kept(), source.names)
+        return Dataset(points, classes, points.names)
 
     def _settings(self, sample: PointRows) -> tuple[BoostingSettings, SampleSize | None]:
         """What a promise takes; or what was given, and for the rest the defaults."""
@@ -199,10 +199,10 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
         except ValueError as error:
             raise ValueError(f"noise_rate: {error}") from error
 
-    def _scale(self, plan: HalfspacePlan, allowance: Allowance, promise: SampleSize | None) -> float:
+    def _scale(self, plan: HalfspacePlan, budget: FitBudget, promise: SampleSize | None) -> float:
         """σ: what was given, or the least that the budget buys. Raises ValueError for too little or too much noise."""
         try:
-            least = 1.0 / allowance.largest_eta(lambda eta: plan.whole(1.0 / eta))
+            least = 1.0 / budget.largest_eta(lambda eta: plan.whole(1.0 / eta))
         except ArithmeticError as error:
             if plan.count is None:
                 raise ValueError(
@@ -222,26 +222,27 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
             raise ValueError(
                 f"margin: the promise bears noise of {promise.sigma:.6g} at most, not {scale:.6g} as scale= says or "
                 f"{plan.n} records take, with count_outside, by the rule of the ledger, "
-                f"{type(allowance.ledger.composition).__name__}; more records take less"
+                f"{type(budget.composition).__name__}; more records take less"
             )
         return scale
 
-    def _learn(
-        self, sample: PointRows, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> HalfspaceModel:
-        settings, promise = self._settings(sample)
-        pure = isinstance(allowance.target, PureDP)
-        plan = HalfspacePlan(sample.n, settings, float(self.radius), pure, noise, self.count_outside)
-        scale = self._scale(plan, allowance, promise)
-        learner, data = plan.learner(scale), allowance.ledger.protect(sample)
-        with allowance.reserve(plan.whole(scale), self._adjacency(), plan.announced(scale)) as charge:
+    def _plan(self, records: PointRows, budget: FitBudget, noise: NoiseSource) -> FitPlan[PointRows, HalfspaceModel]:
+        settings, promise = self._settings(records)
+        pure, radius, intercept = isinstance(budget.target, PureDP), float(self.radius), bool(self.fit_intercept)
+        n, names = records.n, records.names
+        plan = HalfspacePlan(n, settings, radius, pure, noise, self.count_outside)
+        scale = self._scale(plan, budget, promise)
+
+        def run(charge: Spender, data: Protected[PointRows], on_round: Progress) -> HalfspaceModel:
             outside = None if plan.count is None else float(charge.release(plan.count, data)[0])
-            found = boost(data, sample.n, plan.booster, learner, settings.rounds, charge, on_round)
-        run = HalfspaceRun(settings, scale, outside, promise)
-        normal = unit(np.sum([each.normal for each in found], axis=0))
-        if not self.fit_intercept:
-            return HalfspaceModel(normal, 0.0, run, sample.names)
-        return HalfspaceModel(normal[:-1], float(normal[-1]) * float(self.radius), run, sample.names)
+            found = boost(data, n, plan.booster, plan.learner(scale), settings.rounds, charge, on_round)
+            told = HalfspaceRun(settings, scale, outside, promise)
+            normal = unit(np.sum([each.normal for each in found], axis=0))
+            if not intercept:
+                return HalfspaceModel(normal, 0.0, told, names)
+            return HalfspaceModel(normal[:-1], float(normal[-1]) * radius, told, names)
+
+        return FitPlan(plan.whole(scale), ReplaceOne(), plan.announced(scale), run)
 
     def _show(self, model: HalfspaceModel) -> None:
         self.coef_, self.intercept_ = model.normal[None, :].copy(), np.array([model.intercept])
@@ -253,14 +254,6 @@ class HalfspaceBoostClassifier(PublicClassifier, PayingEstimator[PointRows, Half
     @staticmethod
     def _inputs(model: HalfspaceModel) -> int:
         return int(model.normal.size)
-
-    @classmethod
-    def _domain(cls, model: HalfspaceModel, classes: Sequence[object]) -> dict[str, object]:
-        return {"classes": cls._saved_classes(classes)}
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> HalfspaceModel:
-        return HalfspaceModel.from_record(record)
 
     def decision_function(self, X: Table) -> FloatArray:
         """coef·x + intercept, shape (n,); positive for the second class."""

@@ -15,7 +15,7 @@ from accountant import AddRemoveOne, ApproxDP, Ledger, Plan, PureDP, ReplaceOne
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.costs import count, positive
 from boosting import LazyBregman, replay
-from learners.base import Allowance, Model, PrivateClassifier, RandomState
+from learners.base import FitBudget, FitPlan, Model, PrivateClassifier, RandomState
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Table, encode, label_values
 from learners.trees import ForestModel
@@ -160,23 +160,22 @@ def private_margin_histogram(
         raise TypeError(f"ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")
     edges, (codes, numbers) = _edges(model, bins), _labelled(fitted, X, y)
     target = ApproxDP(positive(epsilon), delta) if delta else PureDP(positive(epsilon))
-    allowance = Allowance(ledger, target, account)
-    mechanism, deviation = _least_noise(allowance, adjacency, noise_source(random_state, ledger))
-    data = ledger.protect(BinnedMargins.of(model, codes, numbers, edges))
-    with allowance.reserve(Plan.of(mechanism.cost), adjacency, mechanism.description) as charge:
-        counts = charge.release(mechanism, data)
+    budget = FitBudget(target, ledger.composition, account)
+    mechanism, deviation = _least_noise(budget, adjacency, noise_source(random_state, ledger))
+    plan = FitPlan.released(mechanism)
+    counts = plan.carried_out(ledger, budget, BinnedMargins.of(model, codes, numbers, edges))
     return MarginHistogram(edges, counts[0], deviation, mechanism.description.private)
 
 
-def _least_noise(allowance: Allowance, adjacency: Neighbours, noise: NoiseSource) -> tuple[Counter, float]:
-    """The counter with the smallest standard deviation that the allowance pays for, and that deviation."""
+def _least_noise(budget: FitBudget, adjacency: Neighbours, noise: NoiseSource) -> tuple[Counter, float]:
+    """The counter with the smallest standard deviation that the budget pays for, and that deviation."""
     found = []
-    for kind, unit in enumerate((math.sqrt(2.0), 1.0)[: 1 + (allowance.delta > 0.0)]):
+    for kind, unit in enumerate((math.sqrt(2.0), 1.0)[: 1 + (budget.delta > 0.0)]):
 
         def plan(eta: float, kind: int = kind) -> Plan:
             return Plan.of(counters(adjacency, eta, noise)[kind].cost)
 
-        eta = allowance.largest_eta(plan)
+        eta = budget.largest_eta(plan)
         found.append((counters(adjacency, eta, noise)[kind], unit / eta))
     return min(found, key=lambda each: each[1])
 

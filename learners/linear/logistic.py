@@ -1,17 +1,17 @@
 """Private logistic regression by objective perturbation, as a scikit-learn classifier that pays through a ledger."""
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Final, cast
 
 import attrs
 import numpy as np
 from scipy.special import expit
 
-from accountant import BasicComposition, Ledger, PureDP
+from accountant import Ledger, PureDP
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.costs import positive, up
-from learners.base import Allowance, Check, Domain, PrivateClassifier, Progress, RandomState
+from learners.base import Check, Domain, FitBudget, FitPlan, PrivateClassifier, RandomState, TablePlan
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Classes, Schema, Table
 from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
@@ -240,9 +240,7 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
       None takes `mechanisms.gradients.objective_perturbation.default_regularization` divided by n; 2‖x‖₂²/(n·epsilon)
       is enough to be free.
     schema, classes: see `PrivateClassifier`; two classes only.
-    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
-    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
-      source of your own is used as it is, and named in the books.
+    ledger, random_state: see `PrivateEstimator`.
 
     Fitted: `regularization_`, the Λ that was used, and `deviation_`, the noise's on each coordinate of the gradient's
     sum, in records; both public.
@@ -256,6 +254,7 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
     'x2'
     """
 
+    _keeps = LogisticModel
     _checks: ClassVar[Mapping[str, Check]] = {**PrivateClassifier._checks, "regularization": _regularization}
 
     def __init__(
@@ -277,44 +276,30 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> LogisticModel:
-        if sample.weights is not None:
+    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> TablePlan[LogisticModel]:
+        if records.weights is not None:
             raise ValueError("this learner takes no sample weights")
-        linear = LinearLayout(sample.layout)
-        mechanism = self._mechanism(linear, sample.n, allowance, noise)
-        data = allowance.ledger.protect(LogisticDesign(sample, linear))
-        weights = allowance.ledger.release(mechanism, data, account=allowance.account)
-        model = LogisticModel(sample.layout.schema, tuple(weights.tolist()))
-        self.regularization_, self.deviation_ = mechanism.regularization / sample.n, mechanism.deviation
-        if on_round is not None:
-            on_round(1, model)
-        return model
+        linear, n = LinearLayout(records.layout), records.n
+        mechanism = self._mechanism(linear, n, budget, noise)
 
-    def _mechanism(
-        self, linear: LinearLayout, n: int, allowance: Allowance, noise: NoiseSource
-    ) -> ObjectivePerturbation:
+        plan = FitPlan.released(mechanism, at_once=True).then(
+            lambda weights: LogisticModel(linear.layout.schema, tuple(weights.tolist())),
+            regularization_=mechanism.regularization / n,
+            deviation_=mechanism.deviation,
+        )
+        return plan.as_round().of(lambda sample: LogisticDesign(sample, linear))
+
+    def _mechanism(self, linear: LinearLayout, n: int, budget: FitBudget, noise: NoiseSource) -> ObjectivePerturbation:
         """The law with the smallest deviation, among those that have an affordable scale."""
-        kinds = (LaplaceKernel, GammaNormKernel) if isinstance(allowance.target, PureDP) else _ALL
-        at_delta, fits = isinstance(allowance.ledger.composition, BasicComposition), allowance.fits()
+        kinds = (LaplaceKernel, GammaNormKernel) if isinstance(budget.target, PureDP) else _ALL
+        given = None if self.regularization is None else n * self.regularization
+        solved = partial(calibrated, fits=budget.fits(), reach=linear.reach, d=linear.d, n=n, regularization=given)
         found: list[ObjectivePerturbation] = []
         refused: TooLittleRegularization | None = None
         for kind in kinds:
-            delta = allowance.delta if kind is GaussianKernel and at_delta else 0.0
+            delta = budget.plan_delta if kind is GaussianKernel else 0.0
             try:
-                found.append(
-                    calibrated(
-                        kind,
-                        fits,
-                        reach=linear.reach,
-                        d=linear.d,
-                        n=n,
-                        regularization=None if self.regularization is None else n * self.regularization,
-                        delta=delta,
-                        noise=noise,
-                    )
-                )
+                found.append(solved(kind, delta=delta, noise=noise))
             except TooLittleRegularization as error:
                 refused = error
         if not found:
@@ -323,10 +308,6 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
                 f"{2.0 * linear.reach.l2**2 / (n * self.epsilon):.3g} would do, or None"
             ) from refused
         return min(found, key=lambda mechanism: mechanism.deviation)
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> LogisticModel:
-        return LogisticModel.from_record(record)
 
     def predict_proba(self, X: Table) -> FloatArray:
         """Probabilities of the two classes, shape (n, 2): the logistic function of the score."""

@@ -9,7 +9,9 @@ on this column alone, beside what is learnt for the others together. [000-decoup
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import ClassVar, Final, Protocol
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import ClassVar, Final, Protocol, cast
 
 import attrs
 import numpy as np
@@ -24,11 +26,11 @@ from accountant import (
     Plan,
     Protected,
     PureDP,
-    Reservation,
 )
 from accountant.arrays import FloatArray
 from accountant.costs import feature_adjacency
-from learners.base import Allowance, GaussianQuery, affordable_mu, noisy_spread, part_at, plan_of
+from boosting import Spender
+from learners.base import FitBudget, FitPlan, GaussianQuery, Progress, affordable_mu, noisy_spread, part_at, plan_of
 from learners.encoding import Coding, Scaling
 from learners.rados.public_sums import plain_rados
 from learners.rados.rado_designs import Released, in_one_place
@@ -160,7 +162,7 @@ class SensitiveColumns(Protocol):
     def number(self) -> int | None:
         """Of rados, where it decides that."""
 
-    def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
+    def release(self, charge: Spender, data: Protected[RadoTable]) -> FloatArray:
         """Take the one round of the charge."""
 
     def rados(self, found: FloatArray, public: PublicPart, number: int) -> tuple[FloatArray, Scaling]:
@@ -196,50 +198,54 @@ class FeatureDesign:
         listed = " and ".join(f"{name} (number {place})" for place, name in zip(self.columns, self.names, strict=True))
         return f"of a record its {listed} only; all other columns and the labels are not protected"
 
-    def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
-        """See `learners.rados.rado_designs.Design`."""
-        make = self._own_supports if self.own_supports else self._noisy_sums
-        source = make(table, allowance, noise)
-        number = source.number or self.number
+    def plan(self, table: RadoTable, budget: FitBudget, noise: NoiseSource) -> FitPlan[RadoTable, Released]:
+        """See `learners.rados.rado_designs.RadoDesign`. Two entries: what is paid for, and what is not protected."""
+        source = (self._own_supports if self.own_supports else self._noisy_sums)(table, budget, noise)
+        number, coding = source.number or self.number, table.coding
         unprotected = PublicColumns(self.adjacency, self.names, number, self.standardise, noise)
-        unprotected.refuse_other_columns(allowance.ledger)
-        data = allowance.ledger.protect(table)
-        ledger, paid = allowance.ledger, source.mechanism
-        with (
-            allowance.reserve(Plan.of(paid.cost), self.adjacency, paid.description) as charge,
-            ledger.reserve(
-                Plan.of(unprotected.cost),
-                adjacency=self.adjacency,
-                account=allowance.account,
-                mechanism=unprotected.description,
-            ) as free,
-        ):
-            try:
-                unprotected.refuse_other_columns(ledger)  # again: by now whoever came at the same time sees this entry
-            except ValueError:
-                charge.give_back()
-                free.give_back()
-                raise
-            found = source.release(charge, data)
-            public = free.release(unprotected, data)
-        values, own = source.rados(found, public, number)
-        width = table.coding.features
-        places = [*public.places, *sensitive_features(table.coding, self.adjacency)]
-        rados, scaling = np.empty((number, width)), Scaling.none(width)
-        rados[:, places] = np.hstack([public.rados, values])
-        scaling.centre[places] = np.append(public.scaling.centre, own.centre)
-        scaling.scale[places] = np.append(public.scaling.scale, own.scale)
-        return rados, scaling
 
-    def _noisy_sums(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> SensitiveColumns:
+        def run(charge: Spender, data: Protected[RadoTable], on_round: Progress) -> Released:
+            found, public = source.release(charge, data), charge.release(unprotected, data)
+            values, own = source.rados(found, public, number)
+            places = [*public.places, *sensitive_features(coding, self.adjacency)]
+            rados, scaling = np.empty((number, coding.features)), Scaling.none(coding.features)
+            rados[:, places] = np.hstack([public.rados, values])
+            scaling.centre[places] = np.append(public.scaling.centre, own.centre)
+            scaling.scale[places] = np.append(public.scaling.scale, own.scale)
+            return rados, scaling
+
+        paid = source.mechanism
+        plan = FitPlan(Plan.of(paid.cost), self.adjacency, paid.description, run)
+
+        @contextmanager
+        def both(ledger: Ledger, budget: FitBudget) -> Iterator[Spender]:
+            unprotected.refuse_other_columns(ledger)
+            nothing = attrs.evolve(budget, target=unprotected.cost)
+            beside = FitPlan.released(unprotected)
+            with plan.reserved(ledger, budget) as charge, beside.reserved(ledger, nothing) as free:
+                try:
+                    unprotected.refuse_other_columns(ledger)  # again: by now whoever came at the same time sees this
+                except ValueError:
+                    charge.give_back()
+                    free.give_back()
+                    raise
+
+                def release(mechanism: Mechanism[RadoTable, object], data: Protected[RadoTable]) -> object:
+                    return (free if mechanism is unprotected else charge).release(mechanism, data)
+
+                yield cast("Spender", SimpleNamespace(release=release))
+
+        return attrs.evolve(plan, charge=both)
+
+    def _noisy_sums(self, table: RadoTable, budget: FitBudget, noise: NoiseSource) -> SensitiveColumns:
         query = class_moments(table.coding, table.records, self.adjacency)
 
         def at(mu: float) -> NoisySums:
             return NoisySums(part_at(query, mu, noise), table.records)
 
-        return at(affordable_mu(allowance, lambda mu: plan_of([at(mu).part])))
+        return at(affordable_mu(budget, lambda mu: plan_of([at(mu).part])))
 
-    def _own_supports(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> SensitiveColumns:
+    def _own_supports(self, table: RadoTable, budget: FitBudget, noise: NoiseSource) -> SensitiveColumns:
         in_one_place(table)
         # By the schema: whether the values happen to be two says something about each of them.
         schema = table.coding.schema
@@ -249,7 +255,7 @@ class FeatureDesign:
                 "route: 'own-supports' is for one sensitive column that has two values by its schema, as published; "
                 "over common supports several columns, or a real one, are private at no epsilon. Use route='sums'"
             )
-        if not isinstance(target := allowance.target, ApproxDP):
+        if not isinstance(target := budget.target, ApproxDP):
             raise ValueError("delta: rados need delta > 0; 1e-6 is usual")
         feature, records, delta = self.columns[0], table.records, target.delta
 
@@ -338,7 +344,7 @@ class NoisySums:
         """See `SensitiveColumns`."""
         return self.part.mechanism
 
-    def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
+    def release(self, charge: Spender, data: Protected[RadoTable]) -> FloatArray:
         """See `SensitiveColumns`."""
         return charge.release(self.mechanism, data)
 
@@ -363,7 +369,7 @@ class OwnSupports:
         """See `SensitiveColumns`."""
         return self.mechanism.number
 
-    def release(self, charge: Reservation, data: Protected[RadoTable]) -> FloatArray:
+    def release(self, charge: Spender, data: Protected[RadoTable]) -> FloatArray:
         """See `SensitiveColumns`."""
         return charge.release(self.mechanism, data.map(_plain_edges))
 

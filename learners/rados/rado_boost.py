@@ -21,12 +21,12 @@ from boosting.rados import (
     smoothed,
     strong,
 )
-from learners.base import Check, Domain, Progress, RandomState, one_of, optional
+from learners.base import Check, Domain, FitBudget, FitPlan, RandomState, one_of, optional
 from learners.encoding import Coding, Scaling, row_products
 from learners.rados.rado_records import RadoTable
 from learners.rados.rado_releases import Protection, RadoHolder, RadoRelease, Rados, Route, protection_name
-from learners.tables import Classes, PublicClassifier, Table, input_names, refuse_other_names
-from mechanisms import Vectors, pieces
+from learners.tables import Classes, PublicClassifier, Table
+from mechanisms import NoiseSource, Vectors, pieces
 from mechanisms.core import Block, Rows
 
 OracleName: TypeAlias = Literal["strong", "median"] | float
@@ -168,6 +168,7 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
     True
     """
 
+    _keeps = RadoModel
     _checks: ClassVar[Mapping[str, Check]] = {
         **RadoHolder._checks,
         "rounds": count,
@@ -241,16 +242,15 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         self._remember(attrs.evolve(self._learnt(rados, None), rados=digest), classes)
         self.parameters_ = {**release.parameters_, **learning}
         self.statement_, self.receipts_ = release.statement_, ()
-        self.__dict__.pop("ledger_", None)
         return self
 
-    def _fit_sample(self, table: RadoTable, classes: tuple[object, ...], on_round: Progress | None) -> Self:
-        if self.keep == "examples" and self.protection is not None:
+    def _plan(self, records: RadoTable, budget: FitBudget, noise: NoiseSource) -> FitPlan[RadoTable, RadoModel]:
+        if self.keep == "examples":
             raise ValueError(
                 f"keep: 'examples' looks at records that protection={self.protection!r} protects, and nobody pays for "
                 "it; use keep='rados'"
             )
-        return super()._fit_sample(table, classes, on_round)
+        return super()._plan(records, budget, noise)
 
     def _learnt(self, rados: Rados, table: RadoTable | None) -> RadoModel:
         if not rados.vectors.any():  # nothing to learn from, and what was paid for must not be lost
@@ -284,14 +284,7 @@ class RadoBoostClassifier(PublicClassifier, RadoHolder[RadoModel]):
         self.log_loss_, self.rounds_, self.smoothing_ = model.log_loss, model.rounds, model.smoothing
         self.scope_ = model.scope
 
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> RadoModel:
-        return RadoModel.from_record(record)
-
     def decision_function(self, X: Table) -> FloatArray:
         """θ·x of the coded, scaled features, shape (n,); positive for the second class. X: as in `fit`."""
         model = self._fitted()
-        self._refuse_other_names(X)
-        if model.coding.schema is None and input_names(X) is not None:
-            refuse_other_names(model.coding.names, X)  # also where it comes from a file
-        return model.scores(model.coding.encode(X, type(self).__name__))
+        return model.scores(self._coded(X, model.coding))

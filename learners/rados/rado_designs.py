@@ -10,9 +10,20 @@ from typing import Protocol, TypeAlias
 
 import attrs
 
-from accountant import Adjacency, Plan, ReplaceOne
+from accountant import Plan, Protected, ReplaceOne
 from accountant.arrays import FloatArray
-from learners.base import MOMENTS_SHARE, Allowance, GaussianQuery, affordable_mu, noisy_spread, part_at, plan_of
+from boosting import Spender
+from learners.base import (
+    MOMENTS_SHARE,
+    FitBudget,
+    FitPlan,
+    GaussianQuery,
+    Progress,
+    affordable_mu,
+    noisy_spread,
+    part_at,
+    plan_of,
+)
 from learners.encoding import Scaling
 from learners.rados.public_sums import plain_rados, spread
 from learners.rados.rado_records import RadoSample, RadoTable
@@ -38,15 +49,11 @@ class RadoDesign(Protocol):
     """A way to release rados."""
 
     @property
-    def adjacency(self) -> Adjacency:
-        """The relation of its guarantee."""
-
-    @property
     def scope(self) -> str:
         """What the guarantee covers, in words."""
 
-    def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
-        """Charge, then release. Raises ValueError where the allowance does not buy it, before anything is charged."""
+    def plan(self, table: RadoTable, budget: FitBudget, noise: NoiseSource) -> FitPlan[RadoTable, Released]:
+        """How they are. Raises ValueError where the budget does not buy them: nothing is charged then."""
 
 
 def _summed(edges: EdgeVectors, number: int, support: int | None, noise: NoiseSource) -> FloatArray:
@@ -102,30 +109,31 @@ class ExamplesDesign:
     standardise: bool
 
     @property
-    def adjacency(self) -> ReplaceOne:
-        """One record is replaced."""
-        return ReplaceOne()
-
-    @property
     def scope(self) -> str:
         """Everything about a record."""
         return "whole records: all columns and the label"
 
-    def released(self, table: RadoTable, allowance: Allowance, noise: NoiseSource) -> Released:
-        """See `RadoDesign`. With on_edges, raises ValueError for records in blocks, before the charge."""
-        refuse_sizes(table.records, table.coding.features)  # which mechanisms would do after the charge
+    def plan(self, table: RadoTable, budget: FitBudget, noise: NoiseSource) -> FitPlan[RadoTable, Released]:
+        """See `RadoDesign`. With on_edges, raises ValueError for records in blocks."""
+        n, width, columns = table.records, table.coding.features, table.coding.variable
+        refuse_sizes(n, width)  # which mechanisms would do after the charge
         if self.on_edges:
             in_one_place(table)
-        width, columns, scaling = table.coding.features, table.coding.variable, Scaling.none(table.coding.features)
-        parts, data = self._parts(table, noise), allowance.ledger.protect(table)
-        moments, rados = parts(affordable_mu(allowance, lambda mu: _plan(*parts(mu))))
-        with allowance.reserve(_plan(moments, rados), self.adjacency, rados.mechanism.description) as charge:
+        parts = self._parts(table, noise)
+        moments, rados = parts(affordable_mu(budget, lambda mu: _plan(*parts(mu))))
+
+        def run(charge: Spender, data: Protected[RadoTable], on_round: Progress) -> Released:
+            scaling = Scaling.none(width)
             for part in moments:
                 values = data.map(lambda each: each.rows.map(lambda some: some.columns(len(columns))))
                 found = charge.release(part.mechanism, values)
-                scaling = noisy_spread(found, table.records, part.sigma).within(width, columns)
+                scaling = noisy_spread(found, n, part.sigma).within(width, columns)
             vectors = charge.release(rados.mechanism, data.map(lambda each: each.edges(scaling)))
-        return (_summed(EdgeVectors(vectors), self.number, self.support, noise) if self.on_edges else vectors), scaling
+            if self.on_edges:
+                return _summed(EdgeVectors(vectors), self.number, self.support, noise), scaling
+            return vectors, scaling
+
+        return FitPlan(_plan(moments, rados), ReplaceOne(), rados.mechanism.description, run)
 
     def _parts(self, table: RadoTable, noise: NoiseSource) -> "Callable[[float], Parts]":
         """From μ to what is released, in order."""

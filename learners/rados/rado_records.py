@@ -139,8 +139,8 @@ def _labels(block: Block[RadoSample]) -> npt.NDArray[np.int64]:
     return np.sum(block.data.labels, dtype=np.int64).reshape(1)
 
 
-def check_blocks(table: RadoTable) -> None:
-    """Raise ValueError where a block is not of the table's features, or not of the size that it says; a visit."""
+def check_blocks(table: RadoTable) -> RadoTable:
+    """The table. Raises ValueError where a block is not of its features, or not of the size that it says; a visit."""
     width = table.coding.features
 
     def checked(block: Block[RadoSample]) -> npt.NDArray[np.int64]:
@@ -149,6 +149,7 @@ def check_blocks(table: RadoTable) -> None:
         return np.zeros(1, dtype=np.int64)
 
     table.rows.total(checked)
+    return table
 
 
 def _refuse_other_width(sample: RadoSample, width: int) -> None:

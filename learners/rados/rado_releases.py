@@ -1,37 +1,38 @@
 """Rados as a data holder releases them, to a file or to a learner that never sees a record."""
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import ClassVar, Final, Literal, Protocol, Self, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
-from accountant import Adjacency, FeatureValue, Ledger, ReplaceOne
+from accountant import FeatureValue, Ledger, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.audit import unprotected
 from accountant.costs import count, positive
 from learners.base import (
-    Allowance,
     Check,
+    Dataset,
     Domain,
+    FitBudget,
+    FitPlan,
     FitResult,
     NamedColumns,
-    PayingEstimator,
+    PrivateEstimator,
     Progress,
     RandomState,
     domain_schema,
     one_of,
     optional,
 )
-from learners.blocks import AnyTable, in_blocks, source_header, source_names, source_rows
+from learners.blocks import AnyTable, Source
 from learners.encoding import Coding, Scaling
 from learners.rados.protected_columns import FeatureDesign
-from learners.rados.rado_designs import ExamplesDesign, NoProtection, RadoDesign, Released
+from learners.rados.rado_designs import ExamplesDesign, NoProtection, RadoDesign
 from learners.rados.rado_records import RadoTable, check_blocks, coded_rows
-from learners.tables import Classes, distinct_classes, public_classes, refuse_no_labels, refuse_no_records
+from learners.tables import Classes, refuse_no_records
 from mechanisms import NoiseSource
 from mechanisms.queries import public_radius
 from mechanisms.rados import rados_count
@@ -72,6 +73,11 @@ class Rados:
             raise ValueError(f"expected rados of {width} features, got shape {self.vectors.shape}")
         if not np.all(np.isfinite(self.vectors)) or self.scaling.centre.size != width:
             raise ValueError("expected finite rados, and a centre and a scale for each feature")
+
+    @property
+    def schema(self) -> object:
+        """The public domain, None where columns were taken as they are."""
+        return self.coding.schema
 
     def as_record(self) -> dict[str, object]:
         """For JSON."""
@@ -129,14 +135,12 @@ class RadoCode(FitResult, Protocol):
 K = TypeVar("K", bound=RadoCode)
 
 
-class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
+class RadoHolder(NamedColumns, PrivateEstimator[RadoTable, K]):
     """What whoever holds the records decides: see `RadoRelease`, whose parameters these are."""
 
-    _design: NoProtection | RadoDesign
-    """Of the fit that goes on: public numbers."""
-
+    takes_blocks = True
     _checks: ClassVar[Mapping[str, Check]] = {
-        **PayingEstimator._checks,
+        **PrivateEstimator._checks,
         "protection": protection_name,
         "number": optional(rados_count),
         "sensitive": _listed,
@@ -192,28 +196,23 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
-        table = self.encoded(X, y)
-        self.fit_encoded(table)
-        if table.names is not None:
-            self._remember_names(dict.fromkeys(table.names, ()))
-        return self
+        return self._fit(lambda: self._dataset(Source.of(X, y)), None)
 
     def encoded(self, X: AnyTable, y: object) -> RadoTable:
         """The records that `fit(X, y)` would build rados from, checked; as private as the table. Raises as `fit`."""
         self._parameters()
-        blocks = in_blocks(X) is not None
-        if not blocks:
-            refuse_no_labels(cast("npt.ArrayLike", y))
-        elif self.classes == "observed":
+        return self._dataset(Source.of(X, y)).records
+
+    def _dataset(self, source: Source) -> Dataset[RadoTable]:
+        if source.labels is None and self.classes == "observed":
             raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
-        rows, header = source_rows(X, y), source_header(X, y)
-        refuse_no_records(rows.n)
+        refuse_no_records(source.rows.n)
         anything = self.protection is None and self.schema is None
-        schema = None if anything else domain_schema(self.schema, header)
-        coding = Coding.of(schema, header, bool(self.fit_intercept))
-        label, given = None if schema is None else schema.label, None if blocks else cast("npt.ArrayLike", y)
-        classes = public_classes(self.classes, label.classes if label else (0, 1), given, 2, type(self).__name__)
-        return coded_rows(rows, coding, classes, source_names(X, y), type(self).__name__)
+        schema = None if anything else domain_schema(self.schema, source.header)
+        coding = Coding.of(schema, source.header, bool(self.fit_intercept))
+        classes = self._public_classes(schema, source.labels)
+        table = coded_rows(source.rows, coding, classes, source.names, type(self).__name__)
+        return Dataset(check_blocks(table), classes, table.names)
 
     @classmethod
     def _from_record(cls, record: Mapping[str, object]) -> Self:
@@ -225,43 +224,36 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
 
     def fit_encoded(self, table: RadoTable) -> Self:
         """`fit` on records that `encoded` gave, with the same parameters. Raises ValueError, see `check_blocks`."""
-        self._parameters()
-        check_blocks(table)
-        return self._fit_sample(table, table.classes, None)
+        return self._fit(lambda: Dataset(check_blocks(table), table.classes), None)
 
-    def _fit_sample(self, table: RadoTable, classes: tuple[object, ...], on_round: Progress | None) -> Self:
-        self._design = self._designed(table)
-        if isinstance(self._design, NoProtection):
-            return self._fit_unprotected(self._design, table, classes)
-        return super()._fit_sample(table, classes, on_round)
-
-    def _fit_unprotected(self, design: NoProtection, table: RadoTable, classes: tuple[object, ...]) -> Self:
+    def _fit(self, dataset: Callable[[], Dataset[RadoTable]], on_round: Progress | None) -> Self:
+        if self.protection is not None:
+            return super()._fit(dataset, on_round)
+        parameters, data = self._parameters(), dataset()
+        design = self._designed(data.records)
+        assert isinstance(design, NoProtection)
         if self.ledger is not None:
             raise ValueError(
                 "ledger: protection=None protects nothing, so there is nothing that a ledger could pay for"
             )
-        rados = self._rados(design.drawn(table, noise_source(self.random_state, None)), table, design.scope)
-        self._remember(self._learnt(rados, table), classes)
-        self.parameters_, self.receipts_ = self._parameters(), ()
+        table = data.records
+        vectors, scaling = design.drawn(table, noise_source(self.random_state, None))
+        rados = Rados(vectors, table.records, table.coding, scaling, self.protection, design.scope)
+        self._remember(self._learnt(rados, table), data.classes, data.names)
+        self.parameters_, self.receipts_ = parameters, ()
         self.statement_ = unprotected(design.scope)
-        self.__dict__.pop("ledger_", None)
         return self
 
-    def _learn(self, table: RadoTable, allowance: Allowance, noise: NoiseSource, on_round: Progress | None) -> K:
-        design = self._design
-        assert not isinstance(design, NoProtection)  # which needs no allowance
-        rados = self._rados(design.released(table, allowance, noise), table, design.scope)
-        return self._learnt(rados, None)
+    def _plan(self, records: RadoTable, budget: FitBudget, noise: NoiseSource) -> FitPlan[RadoTable, K]:
+        design = self._designed(records)
+        assert not isinstance(design, NoProtection)  # which needs no budget
+        n, coding, scope = records.records, records.coding, design.scope
+        plan = design.plan(records, budget, noise)
+        return plan.then(lambda found: self._learnt(Rados(found[0], n, coding, found[1], self.protection, scope), None))
 
     @abc.abstractmethod
     def _learnt(self, rados: Rados, table: RadoTable | None) -> K:
         """What is kept of them. table: only where nothing is protected."""
-
-    def _rados(self, released: Released, table: RadoTable, scope: str) -> Rados:
-        return Rados(released[0], table.records, table.coding, released[1], self.protection, scope)
-
-    def _adjacency(self) -> Adjacency:
-        return ReplaceOne() if isinstance(self._design, NoProtection) else self._design.adjacency
 
     def _designed(self, table: RadoTable) -> NoProtection | RadoDesign:
         """Raises ValueError for parameters that do not go together, or not with records in blocks."""
@@ -321,10 +313,6 @@ class RadoHolder(NamedColumns, PayingEstimator[RadoTable, K]):
     def _inputs(model: K) -> int:
         return len(model.coding.names)
 
-    @classmethod
-    def _domain(cls, model: K, classes: Sequence[object]) -> dict[str, object]:
-        return {"schema": model.coding.schema, "classes": distinct_classes(classes)}
-
 
 class RadoRelease(RadoHolder[Rados]):
     """Rados of a table, released once and paid for; whoever gets them learns from them without a record in sight.
@@ -361,6 +349,8 @@ class RadoRelease(RadoHolder[Rados]):
     Fitted: `rados_`, a `Rados`; `statement_`; `receipts_`.
     """
 
+    _keeps = Rados
+
     def _learnt(self, rados: Rados, table: RadoTable | None) -> Rados:
         return rados
 
@@ -368,7 +358,3 @@ class RadoRelease(RadoHolder[Rados]):
     def rados_(self) -> Rados:
         """What was released. Raises NotFittedError before a fit."""
         return self._fitted()
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> Rados:
-        return Rados.from_record(record)

@@ -43,8 +43,8 @@ from learners.random_features.solvers import (
     UNSCALED,
     MinNorm,
     Published,
-    gamma_release,
-    gaussian_release,
+    gamma_plan,
+    gaussian_plan,
 )
 
 if not TYPE_CHECKING:
@@ -72,8 +72,8 @@ __all__ = [
     "RandomFeatureRegressor",
     "Ridge",
     "SolverName",
-    "gamma_release",
-    "gaussian_release",
+    "gamma_plan",
+    "gaussian_plan",
     "kaczmarz",
     "min_norm",
     "ridge",

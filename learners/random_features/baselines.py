@@ -9,10 +9,10 @@ import attrs
 
 from accountant.arrays import FloatArray
 from accountant.costs import count, up
-from learners.base import Allowance, moderate
+from learners.base import FitBudget, FitPlan, moderate
 from learners.random_features.feature_model import FittedCoefficients
 from learners.random_features.feature_rows import FeatureRows, FeatureTable
-from learners.random_features.solvers import Task, gaussian_release, refuse_blocks, refuse_complex
+from learners.random_features.solvers import Task, gaussian_plan, refuse_blocks, refuse_complex
 from mechanisms import GammaNormKernel, L2Sensitivity, NoiseSource, Query
 from mechanisms.gradients import (
     LARGEST_RATE,
@@ -57,22 +57,13 @@ class NoisedFit(abc.ABC):
     def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
         """The fit with its sensitivity, for m records of D features and targets in [−1, 1]."""
 
-    @property
-    def pure(self) -> bool:
-        """Gaussian noise only."""
-        return False
-
-    def refuse(self, task: Task) -> None:
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`."""
         refuse_complex(task)
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """See `Solver`."""
         public = task.plain
-        table = FeatureTable(public, task.sample.rows)
-        return FittedCoefficients(
-            public, gaussian_release(allowance, self.query(table.records, table.width), table, noise)[0]
-        )
+        released = gaussian_plan(budget, self.query(task.sample.records, public.map.width), noise)
+        plan = released.then(lambda found: FittedCoefficients(public, found[0]))
+        return plan.of(lambda rows: FeatureTable(public, rows.rows))
 
 
 @attrs.frozen
@@ -84,14 +75,15 @@ class SGD(NoisedFit):
     """
 
     name: ClassVar[str] = "sgd"
+    pure: ClassVar[bool] = False
     rate: float | None = attrs.field(default=None, converter=_rate)
     batch: int = attrs.field(default=1, converter=count)
     clip: float = attrs.field(default=1.0, converter=moderate)
 
-    def refuse(self, task: Task) -> None:
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`."""
         refuse_blocks(task)
-        super().refuse(task)
+        return super().plan(task, budget, noise)
 
     def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
         """See `NoisedFit`."""
@@ -111,6 +103,7 @@ class Ridge(NoisedFit):
     """
 
     name: ClassVar[str] = "ridge"
+    pure: ClassVar[bool] = False
     penalty: float | None = attrs.field(default=None, converter=_penalty)
 
     def query(self, records: int, width: int) -> Query[UnitRows, FloatArray, L2Sensitivity]:
@@ -129,47 +122,32 @@ class Objective:
     """
 
     name: ClassVar[str] = "objective"
+    pure: ClassVar[bool] = True
     clip: float = attrs.field(default=0.25, converter=moderate)
     penalty: float | None = attrs.field(default=None, converter=_any_penalty)
 
-    @property
-    def pure(self) -> bool:
-        """Its noise needs no δ."""
-        return True
-
-    def refuse(self, task: Task) -> None:
-        """See `Solver`."""
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
+        """See `Solver`. Raises ValueError where a minimum could not be certified."""
         refuse_blocks(task)
         refuse_complex(task)
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """See `Solver`. Raises ValueError, before the charge, where a minimum could not be certified."""
-        sample, public = task.sample, task.plain
+        public, n = task.plain, task.sample.records
         width = public.map.width
         reach = Reach(up(math.sqrt(width)), 1.0)
+        given, fits = None if self.penalty is None else self.penalty * n, budget.fits()
         mechanism = calibrated(
-            GammaNormKernel,
-            allowance.fits(),
-            reach=reach,
-            d=width,
-            n=sample.records,
-            regularization=None if self.penalty is None else self.penalty * sample.records,
-            noise=noise,
-            loss="log-cosh",
+            GammaNormKernel, fits, reach=reach, d=width, n=n, regularization=given, noise=noise, loss="log-cosh"
         )
-
         if mechanism.regularization < LEAST_PULL * mechanism.deviation:
             raise ValueError(
                 f"penalty: {self.penalty!r} is too small for noise of {mechanism.deviation:.3g}; take at least "
-                f"{LEAST_PULL * mechanism.deviation / sample.records:.3g}, or None"
+                f"{LEAST_PULL * mechanism.deviation / n:.3g}, or None"
             )
         if mechanism.deviation < LEAST_DEVIATION:
-            raise ValueError(f"epsilon: {allowance.target} leaves too little noise for a minimum to be certified")
+            raise ValueError(f"epsilon: {budget.target} leaves too little noise for a minimum to be certified")
 
         def records(each: FeatureRows) -> LinearSample:
             whole = each.whole
             return ResidualRecords(public.rows(whole.points, each.records), whole.targets / self.clip, reach)
 
-        data = allowance.ledger.protect(sample).map(records)
-        weights = allowance.ledger.release(mechanism, data, account=allowance.account)
-        return FittedCoefficients(public, self.clip * weights)
+        released = FitPlan.released(mechanism, at_once=True)
+        return released.then(lambda weights: FittedCoefficients(public, self.clip * weights)).of(records)

@@ -7,13 +7,16 @@ from typing import ClassVar, Final
 import attrs
 import numpy as np
 
-from accountant import Plan, ReplaceOne
+from accountant import Plan, Protected, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count
+from boosting import Spender
 from learners.base import (
     MOMENTS_SHARE,
-    Allowance,
+    FitBudget,
+    FitPlan,
     GaussianQuery,
+    Progress,
     affordable_mu,
     flag,
     moderate,
@@ -24,7 +27,7 @@ from learners.base import (
 from learners.encoding import Scaling
 from learners.random_features.feature_model import FittedCoefficients, PublicFeatures
 from learners.random_features.feature_rows import FeatureRows, FeatureSample, FeatureTable
-from learners.random_features.solvers import Task, gaussian_release, refuse_complex
+from learners.random_features.solvers import Task, gaussian_plan, refuse_complex
 from mechanisms import EdgeVectors, L2Sensitivity, NoiseSource, Query, column_moments
 from mechanisms.core import Rows
 from mechanisms.gradients import UnitRows, clipped_pull, from_moments, joint_moments
@@ -62,17 +65,13 @@ class Descent:
     """
 
     name: ClassVar[str] = "descent"
+    pure: ClassVar[bool] = False
     rounds: int = attrs.field(default=100, converter=count)
     clip: float = attrs.field(default=0.6, converter=moderate)
     horizon: float = attrs.field(default=0.8, converter=moderate)
     standardise: bool = attrs.field(default=True, converter=flag)
 
-    @property
-    def pure(self) -> bool:
-        """Gaussian noise only."""
-        return False
-
-    def refuse(self, task: Task) -> None:
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`."""
         if self.standardise and task.sample.coding.schema is None:
             raise ValueError(
@@ -80,34 +79,31 @@ class Descent:
                 "Bounds(lower, upper), or solver=Descent(standardise=False)"
             )
         refuse_complex(task)
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """See `Solver`."""
-        sample, features = task.sample, task.map(standardised=self.standardise)
+        features, coding, n = task.map(standardised=self.standardise), task.sample.coding, task.sample.records
         share = MOMENTS_SHARE if self.standardise else 0.0
-        moments = column_moments(sample.coding.features + 1, sample.records, sample.coding.one_hot)
+        moments = column_moments(coding.features + 1, n, coding.one_hot)
 
         def pull(coefficients: FloatArray) -> Query[UnitRows, FloatArray, L2Sensitivity]:
-            return clipped_pull(sample.records, coefficients, self.clip)
+            return clipped_pull(n, coefficients, self.clip)
 
         def parts(mu: float) -> tuple[list[GaussianQuery[Rows[EdgeVectors]]], GaussianQuery[UnitRows]]:
             """What a μ buys: moments, if any, and one of the gradients."""
             first = [part_at(moments, mu * math.sqrt(share), noise)] if share else []
             return first, part_at(pull(np.zeros(features.width)), mu * math.sqrt((1.0 - share) / self.rounds), noise)
 
-        def plan(mu: float) -> Plan:
+        def cost(mu: float) -> Plan:
             first, step = parts(mu)
             rounds = Plan.of(step.mechanism.cost, rounds=self.rounds).steps
             return Plan((*(each for part in first for each in plan_of([part]).steps), *rounds))
 
-        mu = affordable_mu(allowance, plan)
+        mu = affordable_mu(budget, cost)
         first, step = parts(mu)
-        data = allowance.ledger.protect(sample)
-        with allowance.reserve(plan(mu), ReplaceOne(), step.mechanism.description) as charge:
-            scaling = Scaling.none(sample.coding.features + 1)
+
+        def run(charge: Spender, data: Protected[FeatureRows], on_round: Progress) -> FittedCoefficients:
+            scaling = Scaling.none(coding.features + 1)
             for part in first:
                 found = charge.release(part.mechanism, data.map(_all_values))
-                scaling = noisy_spread(found, sample.records, part.sigma, LEAST_NOISE)
+                scaling = noisy_spread(found, n, part.sigma, LEAST_NOISE)
             centre, scale = float(scaling.centre[-1]), float(scaling.scale[-1])
             inputs = Scaling(scaling.centre[:-1], scaling.scale[:-1])
             public = PublicFeatures(features, inputs, "normal" if self.standardise else "cube")
@@ -115,12 +111,14 @@ class Descent:
 
             def gradient(coefficients: FloatArray) -> FloatArray:
                 found = charge.release(GaussianQuery(pull(coefficients), step.sigma, noise).mechanism, table)
-                return found * (-self.clip / sample.records)
+                return found * (-self.clip / n)
 
-            least = self.clip * step.sigma / math.sqrt(self.rounds) / sample.records  # noise of the mean of all rounds
+            least = self.clip * step.sigma / math.sqrt(self.rounds) / n  # noise of the mean of all rounds
             return FittedCoefficients(
                 public, descended(gradient, features.width, self.rounds, self.horizon / least), centre, scale
             )
+
+        return FitPlan(cost(mu), ReplaceOne(), step.mechanism.description, run)
 
 
 def descended(gradient: Callable[[FloatArray], FloatArray], width: int, rounds: int, time: float) -> FloatArray:
@@ -152,29 +150,24 @@ class AdaSSP:
     """
 
     name: ClassVar[str] = "adassp"
+    pure: ClassVar[bool] = False
     weight: float = attrs.field(default=1.0, converter=moderate)
 
-    @property
-    def pure(self) -> bool:
-        """Gaussian noise only."""
-        return False
-
-    def refuse(self, task: Task) -> None:
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`."""
-        width = task.map().width
+        public = task.plain
+        width = public.map.width
         if width > WIDEST:
             raise ValueError(f"number: {width} features have {width**2 // 2} second moments; take at most {WIDEST}")
         refuse_complex(task)
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """See `Solver`."""
-        sample, public = task.sample, task.plain
-        width = public.map.width
-        query = joint_moments(sample.records, width, self.weight)
-        table = FeatureTable(public, sample.rows)
-        found, sigma = gaussian_release(allowance, query, table, noise)
-        gram, pull = from_moments(found, width, self.weight)
-        values, vectors = np.linalg.eigh(gram)
-        off = sigma * (math.sqrt(2.0 * width) + 2.0)  # what noise adds to a symmetric matrix, as an operator, at most
-        penalty = max(0.0, off - max(0.0, float(values[0]) - off))
-        return FittedCoefficients(public, vectors @ ((vectors.T @ pull) / (np.maximum(values, 0.0) + penalty)))
+        def fitted(released: tuple[FloatArray, float]) -> FittedCoefficients:
+            gram, pull = from_moments(released[0], width, self.weight)
+            values, vectors = np.linalg.eigh(gram)
+            # what noise adds to a symmetric matrix, as an operator, at most
+            off = released[1] * (math.sqrt(2.0 * width) + 2.0)
+            penalty = max(0.0, off - max(0.0, float(values[0]) - off))
+            return FittedCoefficients(public, vectors @ ((vectors.T @ pull) / (np.maximum(values, 0.0) + penalty)))
+
+        plan = gaussian_plan(budget, joint_moments(task.sample.records, width, self.weight), noise).then(fitted)
+        return plan.of(lambda rows: FeatureTable(public, rows.rows))

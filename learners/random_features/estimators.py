@@ -10,15 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
-from accountant import ApproxDP, Ledger, NoBound, PureDP, ReplaceOne, Unbounded
+from accountant import Composition, Ledger, NoBound
 from accountant.arrays import FloatArray
 from accountant.costs import count
 from learners.base import (
-    Allowance,
     Check,
+    Dataset,
     Domain,
+    FitBudget,
+    FitPlan,
     NamedColumns,
-    PayingEstimator,
+    PrivateEstimator,
     Progress,
     RandomState,
     domain_schema,
@@ -27,7 +29,7 @@ from learners.base import (
     public_interval,
     public_seed,
 )
-from learners.blocks import AnyTable, in_blocks, source_header, source_rows
+from learners.blocks import AnyTable, Source
 from learners.encoding import Coding
 from learners.random_features.baselines import SGD, Objective, Ridge
 from learners.random_features.descent import AdaSSP, Descent
@@ -40,11 +42,7 @@ from learners.tables import (
     PublicClassifier,
     Table,
     bounded_labels,
-    input_names,
-    public_classes,
-    refuse_no_labels,
     refuse_no_records,
-    refuse_other_names,
     signs,
 )
 from mechanisms.randomness import NoiseSource
@@ -60,7 +58,7 @@ SolverName: TypeAlias = Solver | str | Mapping[str, object]
 
 def solver_of(value: SolverName) -> Solver:
     """The solver. Raises ValueError or TypeError for anything else."""
-    if hasattr(value, "learn") and not isinstance(value, type):
+    if hasattr(value, "plan") and not isinstance(value, type):
         return cast("Solver", value)  # one of yours, too; a file with it is read by whoever has it
     if not isinstance(value, str | Mapping):
         raise TypeError(f"expected a name, or a solver such as Descent(), got {value!r}")
@@ -96,7 +94,7 @@ def _sign_targets(y: npt.ArrayLike, classes: tuple[object, ...]) -> FloatArray:
     return signs(y, classes).astype(np.float64)
 
 
-class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFeatureModel]):
+class RandomFeatureEstimator(NamedColumns, PrivateEstimator[FeatureRows, RandomFeatureModel]):
     """What the regressor and the classifier share: see `RandomFeatureRegressor`, whose parameters these are."""
 
     law: Law
@@ -106,8 +104,10 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
     map_seed: int
     solver: SolverName
 
+    _keeps = RandomFeatureModel
+    takes_blocks = True
     _checks: ClassVar[Mapping[str, Check]] = {
-        **PayingEstimator._checks,
+        **PrivateEstimator._checks,
         "solver": solver_record,
         "law": law_name,
         "form": form_name,
@@ -130,34 +130,31 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
-        self._parameters()
-        given = None if in_blocks(X) is not None else cast("npt.ArrayLike", y)
-        if in_blocks(X) is None:
-            refuse_no_labels(given)
-        header = source_header(X, y)
-        schema = None if self.schema is None else domain_schema(self.schema, header)
-        coding = Coding.of(schema, header, constant=False)
-        parts = source_rows(X, y)
-        refuse_no_records(parts.n)
-        labels = self._labels(given, coding)
-        sample = feature_rows(parts, coding, labels.targets, labels.bounds, type(self).__name__)
-        self._fit_sample(sample, labels.classes, None)
-        self._remember_names(header)
-        return self
+        return self._fit(lambda: self._dataset(Source.of(X, y)), None)
 
-    def _task(self, sample: FeatureRows) -> Task:
-        scale = None if self.scale is None else float(self.scale)
-        return Task(sample, self.law, self.form, int(self.number), scale, int(self.map_seed))
+    def _dataset(self, source: Source) -> Dataset[FeatureRows]:
+        schema = None if self.schema is None else domain_schema(self.schema, source.header)
+        coding = Coding.of(schema, source.header, constant=False)
+        refuse_no_records(source.rows.n)
+        labels = self._labels(source.labels, coding)
+        rows = feature_rows(source.rows, coding, labels.targets, labels.bounds, type(self).__name__)
+        return Dataset(rows, labels.classes, source.names)
 
-    def _refuse(self, sample: FeatureRows, classes: tuple[object, ...]) -> None:
+    def _plan(
+        self, records: FeatureRows, budget: FitBudget, noise: NoiseSource
+    ) -> FitPlan[FeatureRows, RandomFeatureModel]:
         solver = solver_of(self.solver)
         if self.law == "linear" and self.scale is not None:
             raise ValueError("scale: linear features are the inputs themselves; leave scale=None")
-        solver.refuse(self._task(sample))
         if not self.delta and not solver.pure:
             raise ValueError(
                 f"delta: solver {solver.name!r} takes Gaussian noise, which needs delta > 0; 1e-6 is usual"
             )
+        coding, bounds, said = records.coding, records.bounds, solver_record(self.solver)
+        scale = None if self.scale is None else float(self.scale)
+        task = Task(records, self.law, self.form, int(self.number), scale, int(self.map_seed))
+        plan = solver.plan(task, budget, noise)
+        return plan.then(lambda fit: RandomFeatureModel(fit, coding, bounds, said))
 
     @classmethod
     def _from_record(cls, record: Mapping[str, object]) -> Self:
@@ -168,16 +165,8 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
             raise ValueError("the file promises what solver 'published' does not keep")
         return found
 
-    def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
-        if self.ledger is None and isinstance(solver_of(self.solver), Published):
-            return Ledger(Unbounded(), composition=NoBound(), adjacency=ReplaceOne())
-        return super()._paying_ledger(target)
-
-    def _learn(
-        self, sample: FeatureRows, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> RandomFeatureModel:
-        fit = solver_of(self.solver).learn(self._task(sample), allowance, noise)
-        return RandomFeatureModel(fit, sample.coding, sample.bounds, solver_record(self.solver))
+    def _own_rule(self) -> Composition:
+        return NoBound() if isinstance(solver_of(self.solver), Published) else super()._own_rule()
 
     def _show(self, model: RandomFeatureModel) -> None:
         self.coef_ = model.fit.coefficients.copy()
@@ -185,17 +174,6 @@ class RandomFeatureEstimator(NamedColumns, PayingEstimator[FeatureRows, RandomFe
     @staticmethod
     def _inputs(model: RandomFeatureModel) -> int:
         return len(model.coding.names)
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> RandomFeatureModel:
-        return RandomFeatureModel.from_record(record)
-
-    def _points(self, X: Table) -> FloatArray:
-        model = self._fitted()
-        self._refuse_other_names(X)
-        if model.coding.schema is None and input_names(X) is not None:
-            refuse_other_names(model.coding.names, X)  # also where it comes from a file
-        return model.coding.encode(X, type(self).__name__)
 
 
 class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: ignore[misc]  # untyped base
@@ -277,13 +255,9 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
         bounds = required_bounds(self.label_bounds)
         return Labels(partial(bounded_labels, bounds=bounds), bounds)
 
-    @classmethod
-    def _domain(cls, model: RandomFeatureModel, classes: Sequence[object]) -> dict[str, object]:
-        return {"schema": model.coding.schema}
-
     def predict(self, X: Table) -> FloatArray:
         """Predicted labels, within their bounds, shape (n,). X: as in `fit`."""
-        return self._fitted().labels(self._points(X))
+        return self._fitted().labels(self._coded(X, self._fitted().coding))
 
 
 def required_bounds(value: Sequence[float] | None) -> tuple[float, float]:
@@ -345,14 +319,9 @@ class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):
     def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> Labels:
         if y is None and self.classes == "observed":
             raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
-        label = None if coding.schema is None else coding.schema.label
-        classes = public_classes(self.classes, label.classes if label else (0, 1), y, 2, type(self).__name__)
+        classes = self._public_classes(coding.schema, y)
         return Labels(partial(_sign_targets, classes=classes), (-1.0, 1.0), classes)
-
-    @classmethod
-    def _domain(cls, model: RandomFeatureModel, classes: Sequence[object]) -> dict[str, object]:
-        return {"schema": model.coding.schema, "classes": cls._saved_classes(classes)}
 
     def decision_function(self, X: Table) -> FloatArray:
         """Predicted sign, in [−1, 1], shape (n,); positive for the second class. X: as in `fit`."""
-        return self._fitted().targets(self._points(X))
+        return self._fitted().targets(self._coded(X, self._fitted().coding))

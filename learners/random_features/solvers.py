@@ -15,7 +15,7 @@ import numpy as np
 from accountant import ApproxDP, Description, ReplaceOne, Unbounded
 from accountant.arrays import FloatArray
 from accountant.costs import largest, positive
-from learners.base import Allowance, affordable_mu, flag, one_of, part_at, plan_of
+from learners.base import FitBudget, FitPlan, affordable_mu, flag, one_of, part_at, plan_of
 from learners.encoding import Scaling
 from learners.random_features import error_bounds
 from learners.random_features.feature_maps import Form, Law, RandomFeatureMap
@@ -79,34 +79,29 @@ class Solver(Protocol):
     def pure(self) -> bool:
         """Whether it takes delta=0."""
 
-    def refuse(self, task: Task) -> None:
-        """Raise ValueError where it cannot fit this, before anything is charged."""
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """Charge, then fit. Raises ValueError where the allowance does not buy it, before anything is charged."""
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
+        """How it fits. Raises ValueError where it cannot, or the budget does not buy it: nothing is charged then."""
 
 
-def gaussian_release(
-    allowance: Allowance, query: Query[D, FloatArray, L2Sensitivity], data: D, noise: NoiseSource
-) -> tuple[FloatArray, float]:
-    """The query's value with as little Gaussian noise as the allowance buys, and the noise's σ."""
-    part = part_at(query, affordable_mu(allowance, lambda mu: plan_of([part_at(query, mu, noise)])), noise)
-    protected = allowance.ledger.protect(data)
-    with allowance.reserve(plan_of([part]), ReplaceOne(), part.mechanism.description) as charge:
-        return charge.release(part.mechanism, protected), part.sigma
+def gaussian_plan(
+    budget: FitBudget, query: Query[D, FloatArray, L2Sensitivity], noise: NoiseSource
+) -> FitPlan[D, tuple[FloatArray, float]]:
+    """The query's value with as little Gaussian noise as the budget buys, and the noise's σ."""
+    part = part_at(query, affordable_mu(budget, lambda mu: plan_of([part_at(query, mu, noise)])), noise)
+    planned = FitPlan.released(part.mechanism)
+    return planned.then(lambda found: (found, part.sigma))
 
 
-def gamma_release(
-    allowance: Allowance, query: Query[D, FloatArray, L2Sensitivity], data: D, noise: NoiseSource
-) -> FloatArray:
+def gamma_plan(
+    budget: FitBudget, query: Query[D, FloatArray, L2Sensitivity], noise: NoiseSource
+) -> FitPlan[D, FloatArray]:
     """The same with noise of density ∝ exp(−‖z‖₂/b): pure differential privacy, also where δ > 0. [gamma-norm]"""
-    fits = allowance.fits()
+    fits = budget.fits()
     try:
         eta = largest(lambda eta: fits(GammaNormKernel(1.0 / eta).cost(query.sensitivity)))
     except (ArithmeticError, ValueError) as error:
-        raise ValueError(f"epsilon: no noise goes with {allowance.target}: {error}") from error
-    mechanism = PlainMechanism(query, GammaNormKernel(1.0 / eta), noise)
-    return allowance.ledger.release(mechanism, allowance.ledger.protect(data), account=allowance.account)
+        raise ValueError(f"epsilon: no noise goes with {budget.target}: {error}") from error
+    return FitPlan.released(PlainMechanism(query, GammaNormKernel(1.0 / eta), noise), at_once=True)
 
 
 Route = Literal["gram", "pinv", "kaczmarz"]
@@ -212,18 +207,17 @@ class MinNorm:
         """R: of coefficients for targets in [−1, 1] and features of length at most 1."""
         return math.sqrt(records / ((1.0 - 2.0 * self.eta) * features.mean_square))
 
-    def refuse(self, task: Task) -> None:
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`."""
         _refuse_few(task)
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """See `Solver`."""
         features = task.plain
         query = projected_coefficients(self.radius(task.sample.records, features.map), features.map.width)
-        data = Interpolation(features, task.sample.whole, self.route)
         if self.gamma:
-            return FittedCoefficients(features, gamma_release(allowance, query, data, noise))
-        return FittedCoefficients(features, gaussian_release(allowance, query, data, noise)[0])
+            found = gamma_plan(budget, query, noise)
+        else:
+            found = gaussian_plan(budget, query, noise).then(lambda released: released[0])
+        plan = found.then(lambda coefficients: FittedCoefficients(features, coefficients))
+        return plan.of(lambda rows: Interpolation(features, rows.whole, self.route))
 
 
 @attrs.frozen(slots=False)
@@ -285,20 +279,10 @@ class Published:
     """
 
     name: ClassVar[str] = "published"
+    pure: ClassVar[bool] = False
     eta: float = attrs.field(default=CONCENTRATED, converter=_eta)
     code: bool = attrs.field(default=False, converter=flag)
     route: Route = attrs.field(default="gram", converter=_route)
-
-    @property
-    def pure(self) -> bool:
-        """The printed noise is for delta > 0."""
-        return False
-
-    def refuse(self, task: Task) -> None:
-        """See `Solver`."""
-        _refuse_few(task)
-        if self.code and task.form != "cosine":
-            raise ValueError(f"form: the authors' code has cosines, so form='cosine' goes with code, not {task.form!r}")
 
     def sigma(self, number: int, epsilon: float, delta: float) -> tuple[float, float]:
         """The printed σ and Δ = 2/√(N(1 − 2η)), in units of features of length 1; as the code has it with its scale."""
@@ -307,12 +291,15 @@ class Published:
         unit = math.sqrt(2.0) if self.code else math.sqrt(number)
         return printed.sigma * unit, 2.0 * printed.radius * unit
 
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`. The ledger must be one that books what has no bound."""
+        _refuse_few(task)
+        if self.code and task.form != "cosine":
+            raise ValueError(f"form: the authors' code has cosines, so form='cosine' goes with code, not {task.form!r}")
         features = task.plain
-        assert isinstance(allowance.target, ApproxDP)  # as `pure` says
-        sigma, sensitivity = self.sigma(task.number, allowance.target.epsilon, allowance.target.delta)
+        assert isinstance(budget.target, ApproxDP)  # as `pure` says
+        sigma, sensitivity = self.sigma(task.number, budget.target.epsilon, budget.target.delta)
         steps = task.sample.records if self.route == "kaczmarz" else None
-        mechanism = PublishedRelease(sigma, sensitivity, not self.code, steps, noise)
-        data = allowance.ledger.protect(Interpolation(features, task.sample.whole, self.route))
-        return FittedCoefficients(features, allowance.ledger.release(mechanism, data, account=allowance.account))
+        released = FitPlan.released(PublishedRelease(sigma, sensitivity, not self.code, steps, noise), at_once=True)
+        plan = released.then(lambda coefficients: FittedCoefficients(features, coefficients))
+        return plan.of(lambda rows: Interpolation(features, rows.whole, self.route))

@@ -4,9 +4,22 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from learners.tables.arrow_columns import of_arrow
-from learners.tables.columns import boxed, column_values, refuse_masked
-from learners.tables.dictionary_columns import DictionaryColumn, each_value
-from learners.tables.labels import bounded_labels, coded_labels, label_values, refuse_no_labels, signs
+from learners.tables.columns import (
+    boxed,
+    column_values,
+    refuse_masked,
+)
+from learners.tables.dictionary_columns import (
+    DictionaryColumn,
+    each_value,
+)
+from learners.tables.labels import (
+    bounded_labels,
+    coded_labels,
+    label_values,
+    refuse_no_labels,
+    signs,
+)
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
@@ -16,6 +29,7 @@ from learners.tables.public_classes import (
     public_classes,
 )
 from learners.tables.readers import (
+    BLOCK_READERS,
     Frame,
     Strings,
     Table,
@@ -40,6 +54,7 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
+    "BLOCK_READERS",
     "MOST_CLASSES",
     "Boolean",
     "Bounds",

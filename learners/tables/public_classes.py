@@ -46,14 +46,6 @@ class PublicClassifier(ClassifierMixin):  # type: ignore[misc]  # untyped base
     def _more_tags(self) -> dict[str, bool]:  # what scikit-learn before 1.6 asks for instead
         return {"binary_only": not self._multi_class}
 
-    @classmethod
-    def _saved_classes(cls, classes: Sequence[object]) -> tuple[object, ...]:
-        """Classes of a file, checked. Raises ValueError."""
-        found = distinct_classes(classes)
-        if len(found) > 2 and not cls._multi_class:
-            raise ValueError(f"the model is binary and has {len(found)} classes")
-        return found
-
 
 def public_classes(
     declared: Classes, default: tuple[object, ...], y: npt.ArrayLike | None, most: int, learner: str

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import inspect
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any, Final, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
@@ -42,15 +43,8 @@ Table: TypeAlias = (
 A column of a declared type keeps it; of a list, and of columns of objects, each value is read by itself.
 """
 
-IN_BLOCKS: Final = (
-    "LazyBoostClassifier",
-    "HalfspaceBoostClassifier",
-    "RandomFeatureClassifier",
-    "RandomFeatureRegressor",
-    "RadoRelease",
-    "RadoBoostClassifier",
-)
-"""Learners whose `fit` takes a table in blocks, see `learners.blocks.block_tables`."""
+BLOCK_READERS: Final[list[type]] = []
+"""Learners whose `fit` takes a table in blocks; each says so of itself, see `PrivateEstimator.takes_blocks`."""
 
 
 def input_names(table: Table) -> list[str] | None:
@@ -246,9 +240,10 @@ def with_dask(table: object) -> bool:
 def refuse_blocks(values: object, what: str) -> None:
     """Raise TypeError for a table in blocks or a collection of Dask: numpy would gather all of it here."""
     if with_dask(values) or hasattr(type(values), "block_rows"):
+        *others, last = sorted({reader.__name__ for reader in BLOCK_READERS if not inspect.isabstract(reader)})
         raise TypeError(
             f"{what}: a {type(values).__name__} is in blocks, and this takes records that are in memory together. "
-            f"{' and '.join([', '.join(IN_BLOCKS[:-1]), IN_BLOCKS[-1]])} fit tables in blocks; a model's predictions "
+            f"{', '.join(others)} and {last} fit tables in blocks; a model's predictions "
             "are asked for one block after another, with Dask by map_partitions or map_blocks"
         )
 

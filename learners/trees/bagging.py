@@ -16,17 +16,29 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from accountant import ApproxDP, BasicComposition, BoundedRange, Ledger, Plan, PureDP, ReplaceOne
+from accountant import (
+    ApproxDP,
+    BasicComposition,
+    BoundedRange,
+    Ledger,
+    Plan,
+    Protected,
+    PureDP,
+    ReplaceOne,
+)
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.composition import QUICK
 from accountant.costs import count, positive
+from boosting import Spender
 from learners.base import (
-    Allowance,
     Check,
     Domain,
+    FitBudget,
+    FitPlan,
     PrivateClassifier,
     Progress,
     RandomState,
+    TablePlan,
     optional,
     public_seed,
     unweighted,
@@ -197,12 +209,12 @@ def student(layout: Layout, points: IntArray, verdicts: Sequence[int], penalty: 
     return StudentModel(layout.schema, tuple(weights.tolist()), tuple(labels.tolist()))
 
 
-def decided(allowance: Allowance, teachers: int) -> int:
+def decided(budget: FitBudget, teachers: int) -> int:
     """How many queries the budget decides with odds of e : 1 where a quarter more vote for than against. Public.
 
     One costs BoundedRange(2kη), and kη·teachers/4 = 1. By formulas that take no time; calibration is exact later.
     """
-    width, target, rule = BoundedRange(8.0 / teachers), allowance.target, allowance.ledger.composition
+    width, target, rule = BoundedRange(8.0 / teachers), budget.target, budget.composition
 
     def fits(queries: int) -> bool:
         plan = Plan.of(width, queries)
@@ -255,6 +267,7 @@ class DPBaggingClassifier(PrivateClassifier[StudentModel]):
     True
     """
 
+    _keeps = StudentModel
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
         "teachers": optional(count),
@@ -299,43 +312,38 @@ class DPBaggingClassifier(PrivateClassifier[StudentModel]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> StudentModel:
-        school = self._school(unweighted(sample).layout, sample.n, allowance)
+    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> TablePlan[StudentModel]:
+        school, penalty = self._school(unweighted(records).layout, records.n, budget), self.penalty
 
         def plan(eta: float) -> Plan:
             return Plan.of(school.verdict(0, eta, noise).cost, school.queries)
 
-        self.eta_ = allowance.largest_eta(plan)
-        ballot = allowance.ledger.protect(sample).map(school.votes)
-        verdicts: list[int] = []
-        announced = school.verdict(0, self.eta_, noise).description
-        with allowance.reserve(plan(self.eta_), ReplaceOne(), announced) as charge:
-            for number in range(school.queries):
-                verdicts.append(2 * charge.release(school.verdict(number, self.eta_, noise), ballot) - 1)
-                if on_round is not None:
-                    on_round(number + 1, verdicts[-1])
-        return student(school.layout, school.points, verdicts, self.penalty)
+        eta = budget.largest_eta(plan)
 
-    def _school(self, layout: Layout, n: int, allowance: Allowance) -> TeachingPlan:
+        def run(charge: Spender, ballot: Protected[VoteCounts], on_round: Progress) -> StudentModel:
+            verdicts: list[int] = []
+            for number in range(school.queries):
+                verdicts.append(2 * charge.release(school.verdict(number, eta, noise), ballot) - 1)
+                on_round(number + 1, verdicts[-1])
+            return student(school.layout, school.points, verdicts, penalty)
+
+        announced = school.verdict(0, eta, noise).description
+        return FitPlan(plan(eta), ReplaceOne(), announced, run, shown={"eta_": eta}).of(school.votes)
+
+    def _school(self, layout: Layout, n: int, budget: FitBudget) -> TeachingPlan:
         """The public part of a fit: shares by place in the table, points from the schema or the user."""
         teachers = max(1, n // RECORDS_PER_TEACHER) if self.teachers is None else self.teachers
         if teachers > n:
             raise ValueError(f"teachers: {teachers} of them cannot share {n} records")
         generator = np.random.default_rng(self.seed)
         shares = np.stack([generator.permutation(np.arange(n) % teachers) for _ in range(self.partitions)])
-        queries = decided(allowance, teachers) if self.queries is None else self.queries
+        queries = decided(budget, teachers) if self.queries is None else self.queries
         if self.public is None:
             cells = [column.cells for column in layout.schema.columns]
             points = np.stack([generator.integers(0, number, queries) for number in cells])
         else:
             points = encode(self.public, layout.schema)[:, :queries]
         return TeachingPlan(layout, points, shares, teachers, self.teacher_depth, self.seed)
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> StudentModel:
-        return StudentModel.from_record(record)
 
     def predict_proba(self, X: Table) -> FloatArray:
         """The student's probabilities, shape (n, 2)."""

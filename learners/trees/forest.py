@@ -13,16 +13,19 @@ import attrs
 import numpy as np
 from scipy.special import expit
 
-from accountant import Ledger, Plan, PureDP, ReplaceOne
+from accountant import Ledger, Plan, Protected, PureDP, ReplaceOne
 from accountant.arrays import CodeArray, FloatArray, IntArray, SignArray
 from accountant.costs import count
+from boosting import Spender
 from learners.base import (
-    Allowance,
     Check,
     Domain,
+    FitBudget,
+    FitPlan,
     PrivateClassifier,
     Progress,
     RandomState,
+    TablePlan,
     one_of,
     public_seed,
     unweighted,
@@ -126,10 +129,10 @@ class LeafNoise:
     deviation: float
 
 
-def _least_noise(leaves: Leaves, allowance: Allowance, groves: Sequence[ForestPlan], noise: NoiseSource) -> LeafNoise:
-    """The least noise that the allowance pays for, over the kernels that there are for such leaves."""
+def _least_noise(leaves: Leaves, budget: FitBudget, groves: Sequence[ForestPlan], noise: NoiseSource) -> LeafNoise:
+    """The least noise that the budget pays for, over the kernels that there are for such leaves."""
     kernels = [(_labels, 0.0)] if leaves == "labels" else [(_laplace, math.sqrt(2.0))]
-    if leaves == "counts" and not isinstance(allowance.target, PureDP):
+    if leaves == "counts" and not isinstance(budget.target, PureDP):
         kernels.append((_gaussian, 1.0))
     found = []
     for build, unit in kernels:
@@ -137,7 +140,7 @@ def _least_noise(leaves: Leaves, allowance: Allowance, groves: Sequence[ForestPl
         def plan(eta: float, build: Callable[..., Mechanism[EncodedSample, LeafValues]] = build) -> Plan:
             return Plan.of(build(eta, groves[0], noise).cost, len(groves))
 
-        eta = allowance.largest_eta(plan)
+        eta = budget.largest_eta(plan)
         found.append(LeafNoise(build, eta, unit / eta))
     return min(found, key=lambda each: each.deviation)
 
@@ -243,6 +246,7 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
     True
     """
 
+    _keeps = ForestModel
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
         "trees": count,
@@ -279,24 +283,24 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> ForestModel:
-        groves = self._groves(unweighted(sample).layout.schema, sample.n)
-        chosen = _least_noise(self.leaves, allowance, groves, noise)
+    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> TablePlan[ForestModel]:
+        schema = unweighted(records).layout.schema
+        groves = self._groves(schema, records.n)
+        chosen = _least_noise(self.leaves, budget, groves, noise)
         mechanisms = [chosen.build(chosen.eta, grove, noise) for grove in groves]
-        self.eta_ = chosen.eta
-        data, found = allowance.ledger.protect(sample), []
-        plan = Plan.of(mechanisms[0].cost, len(mechanisms))
-        with allowance.reserve(plan, ReplaceOne(), mechanisms[0].description) as charge:
+
+        def run(charge: Spender, data: Protected[EncodedSample], on_round: Progress) -> ForestModel:
+            found = []
             for number, mechanism in enumerate(mechanisms, 1):
                 found.append(charge.release(mechanism, data))
-                if on_round is not None:
-                    on_round(number, found[-1])
-        trees = tuple(tree for grove in groves for tree in grove.trees)
-        values = np.concatenate(found).astype(np.float64)
-        released = values.reshape(len(trees), trees[0].leaves, *values.shape[1:])
-        return ForestModel(sample.layout.schema, trees, released, chosen.deviation)
+                on_round(number, found[-1])
+            trees = tuple(tree for grove in groves for tree in grove.trees)
+            values = np.concatenate(found).astype(np.float64)
+            released = values.reshape(len(trees), trees[0].leaves, *values.shape[1:])
+            return ForestModel(schema, trees, released, chosen.deviation)
+
+        plan = Plan.of(mechanisms[0].cost, len(mechanisms))
+        return FitPlan(plan, ReplaceOne(), mechanisms[0].description, run, shown={"eta_": chosen.eta})
 
     def _groves(self, schema: Schema, n: int) -> list[ForestPlan]:
         """What is released together: the whole forest where each record has one tree, else tree by tree."""
@@ -305,10 +309,6 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
         if self.share == "all":
             return [ForestPlan((tree,)) for tree in trees]
         return [ForestPlan(trees, generator.permutation(np.arange(n) % self.trees))]
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> ForestModel:
-        return ForestModel.from_record(record)
 
     def predict_proba(self, X: Table) -> FloatArray:
         """Probabilities from the log-odds, or shares of the labels; shape (n, 2). Neither is calibrated."""

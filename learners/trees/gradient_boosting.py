@@ -12,16 +12,29 @@ import attrs
 import numpy as np
 from scipy.special import expit
 
-from accountant import BasicComposition, BoundedRange, Cost, Description, Ledger, Plan, PureDP, ReplaceOne, Step
+from accountant import (
+    BoundedRange,
+    Cost,
+    Description,
+    Ledger,
+    Plan,
+    Protected,
+    PureDP,
+    ReplaceOne,
+    Step,
+)
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, down, open_probability, positive, up
+from boosting import Spender
 from learners.base import (
-    Allowance,
     Check,
     Domain,
+    FitBudget,
+    FitPlan,
     PrivateClassifier,
     Progress,
     RandomState,
+    TablePlan,
     one_of,
     optional,
     public_seed,
@@ -160,7 +173,7 @@ class Grower:
     loss: Loss
     large: Large
     noise: NoiseSource
-    on_round: Progress | None
+    on_round: Progress
 
     def growth(self, trees: tuple[GradientTree, ...]) -> Growth:
         """What the next tree is grown for."""
@@ -174,8 +187,7 @@ class Grower:
             sizes = np.bincount(partition.lanes, minlength=partition.number).tolist()
             for n, lane in zip(sizes, members, strict=True):
                 trees = (*trees, self.tree(lane, trees, n))
-                if self.on_round is not None:
-                    self.on_round(len(trees), trees[-1])
+                self.on_round(len(trees), trees[-1])
         return trees
 
     def tree(self, lane: Lane[BoostedRecords], before: tuple[GradientTree, ...], n: int) -> GradientTree:
@@ -193,11 +205,10 @@ class Grower:
         column, members = self.layout.feature(feature)
         return CodeSplit(column, tuple(np.flatnonzero(members).tolist()))
 
-    def mechanism(self, allowance: Allowance) -> Parallel[BoostedRecords, tuple[GradientTree, ...]]:
+    def mechanism(self, budget: FitBudget) -> Parallel[BoostedRecords, tuple[GradientTree, ...]]:
         """All of it as one release, at the price of one lane per partition."""
         plan = self.amount.plan(self.depth)
-        rule = allowance.ledger.composition
-        delta = allowance.delta if isinstance(rule, BasicComposition) else 0.0
+        rule, delta = budget.composition, budget.plan_delta
         level = self.amount.level
         announced = Description(
             mechanism="DPBoost",
@@ -245,6 +256,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     True
     """
 
+    _keeps = BoostedTreesModel
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
         "trees": count,
@@ -293,42 +305,41 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> BoostedTreesModel:
-        if unweighted(sample).n > MOST_TREE_RECORDS:
-            raise ValueError(f"expected at most 2^32 records, got {sample.n}")
-        grower = self._grower(sample.layout, sample.n, allowance, noise, on_round)
-        mechanism = grower.mechanism(allowance)
-        data = allowance.ledger.protect(BoostedRecords(sample))
-        with allowance.reserve(Plan.of(mechanism.cost), ReplaceOne(), mechanism.description) as charge:
-            trees = charge.release(mechanism, data)
-        return BoostedTreesModel(sample.layout.schema, trees, self.loss)
+    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> TablePlan[BoostedTreesModel]:
+        if unweighted(records).n > MOST_TREE_RECORDS:
+            raise ValueError(f"expected at most 2^32 records, got {records.n}")
+        schema, loss = records.layout.schema, self.loss
+        listeners: list[Progress] = []  # all trees are one release, which is priced before anybody listens
+        grower = self._grower(
+            records.layout, records.n, budget, noise, lambda number, tree: listeners[-1](number, tree)
+        )
+        mechanism = grower.mechanism(budget)
 
-    def _grower(
-        self, layout: Layout, n: int, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> Grower:
+        def run(charge: Spender, data: Protected[BoostedRecords], on_round: Progress) -> BoostedTreesModel:
+            listeners.append(on_round)
+            return BoostedTreesModel(schema, charge.release(mechanism, data), loss)
+
+        shown = {"eta_": grower.amount.leaf}
+        plan = FitPlan(Plan.of(mechanism.cost), ReplaceOne(), mechanism.description, run, shown=shown)
+        return plan.of(BoostedRecords)
+
+    def _grower(self, layout: Layout, n: int, budget: FitBudget, noise: NoiseSource, on_round: Progress) -> Grower:
         generator = np.random.default_rng(self.seed)
         sizes = [min(self.ensemble, self.trees - start) for start in range(0, self.trees, self.ensemble)]
         partitions = tuple(shares(n, size, self.learning_rate, generator) for size in sizes)
         amounts = []
-        for gaussian in (False,) if isinstance(allowance.target, PureDP) else (False, True):
+        for gaussian in (False,) if isinstance(budget.target, PureDP) else (False, True):
 
             def plan(strength: float, gaussian: bool = gaussian) -> Plan:
                 amount = TreeNoise.of(strength, self.depth, self.leaf_share, gaussian=gaussian)
                 return whole_plan(amount.plan(self.depth), len(sizes))
 
-            strength = allowance.largest_eta(plan)
+            strength = budget.largest_eta(plan)
             amounts.append(TreeNoise.of(strength, self.depth, self.leaf_share, gaussian=gaussian))
         chosen = min(amounts, key=lambda each: each.spread)
-        self.eta_ = chosen.leaf
         regularization = chosen.regularization if self.regularization is None else float(self.regularization)
         public = (self.depth, self.learning_rate, regularization, self.loss, self.large)
         return Grower(layout, partitions, chosen, *public, noise, on_round)
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> BoostedTreesModel:
-        return BoostedTreesModel.from_record(record)
 
     def predict_proba(self, X: Table) -> FloatArray:
         """σ(score) for the logistic loss, the clipped estimate for the square one; shape (n, 2). Not calibrated."""

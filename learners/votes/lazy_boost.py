@@ -1,34 +1,38 @@
 """LazyBB with private weak learners, as a scikit-learn classifier that pays through a ledger."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias, cast
 
+import attrs
 import numpy as np
 from scipy.special import expit
 
-from accountant import ApproxDP, Composition, Ledger, PureDP
+from accountant import Composition, Ledger, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction, positive, probability_below_one
 from boosting import LazyBregman
 from learners.base import (
-    Allowance,
     BoostingSettings,
     Calibrator,
     Check,
-    Learning,
+    Dataset,
+    FitBudget,
+    FitPlan,
     PrivateClassifier,
     Progress,
     RandomState,
     Rule,
     Selection,
+    TablePlan,
     lazy_boost_settings,
     named_rule,
     optional,
     selection,
     vote_edges,
 )
-from learners.blocks import AnyTable, in_blocks, source_header
+from learners.blocks import AnyTable, Source, in_blocks
 from learners.encoding import (
     MOST_WEIGHED_RECORDS,
     QUANTILE_SHARE,
@@ -47,6 +51,7 @@ from learners.votes.majority_vote import Vote, VoteModel
 from learners.votes.one_rules import PrivateOneRule
 from learners.votes.top_down import Criterion, PrivateTopDown, check_criterion, check_depth
 from learners.votes.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
+from mechanisms.core import Rows
 from mechanisms.randomness import NoiseSource
 
 WeakLearnerName: TypeAlias = Literal["one-rule", "top-down"]
@@ -56,6 +61,13 @@ def _weak_learner(value: WeakLearnerName | LearnerFactory) -> WeakLearnerName | 
     if not callable(value) and value not in ("one-rule", "top-down"):
         raise ValueError(f"expected 'one-rule', 'top-down', or (layout, eta, noise) -> weak learner, got {value!r}")
     return value
+
+
+Records: TypeAlias = EncodedSample | EncodedRows
+
+
+def _in_rows(records: Records) -> Rows[EncodedSample]:
+    return (EncodedRows.of(records) if isinstance(records, EncodedSample) else records).rows
 
 
 class LazyBoostClassifier(PrivateClassifier[VoteModel]):
@@ -81,11 +93,9 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
       ε, thresholds at equal distances are better. [private-quantile]
     schema: a `Schema`, or the path of a schema file; None takes columns of zeros and ones.
     classes: the two public classes, the second positive; None takes the schema's label, else (0, 1).
-    ledger: the ledger that pays; None opens one in memory for each fit, with exactly (epsilon, delta).
-    composition: the rule of that own ledger. "auto" prices the whole plan of rounds at delta by the best
-      theorem; "basic" does the same; "advanced" and "zcdp" add up round by round and need delta > 0.
-    random_state: None draws secure noise. An integer or a numpy Generator simulates: not private. A noise
-      source of your own is used as it is, and named in the books.
+    composition: the rule of a ledger that the fit opens for itself. "auto" prices the whole plan of rounds at delta by
+      the best theorem; "basic" does the same; "advanced" and "zcdp" add up round by round and need delta > 0.
+    ledger, random_state: see `PrivateEstimator`.
 
     Fitted: settings_, the rounds, learning rate and density that were used; eta_, the inverse noise scale.
 
@@ -101,6 +111,8 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
     True
     """
 
+    _keeps = VoteModel
+    takes_blocks = True
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
         "weak_learner": _weak_learner,
@@ -158,15 +170,12 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         checked = super()._parameters()
         density, rate = self.density, self.learning_rate
         LazyBregman(1.0 if density is None else float(density), 1.0 if rate is None else float(rate))
+        if self.ledger is not None and self.composition != "auto":
+            raise ValueError("composition: the ledger brings its own rule; leave composition='auto'")
         return checked
 
     def _own_rule(self) -> Composition:
         return named_rule(self.composition, self.delta)
-
-    def _paying_ledger(self, target: PureDP | ApproxDP) -> Ledger:
-        if self.ledger is not None and self.composition != "auto":
-            raise ValueError("composition: the ledger brings its own rule; leave composition='auto'")
-        return super()._paying_ledger(target)
 
     def _resolved_schema(self, table: Table) -> Schema:
         schema = super()._resolved_schema(table)
@@ -183,60 +192,59 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
         """
-        if in_blocks(X) is None:
-            return super().fit(X, y, on_round=on_round)  # type: ignore[arg-type]  # both say what else is wrong
-        self._parameters()
-        header = source_header(X, y)
-        schema = self._resolved_schema(header)
-        classes = self._public_classes(schema)
-        self._fit_any(encoded_rows(X, y, schema, classes, type(self).__name__), classes, on_round)
-        self._remember_names(header)
-        return self
+        return self._fit(lambda: self._any_dataset(X, y), on_round)
 
-    def fit_encoded(self, sample: EncodedSample | EncodedRows, *, on_round: Progress | None = None) -> Self:
+    def fit_encoded(self, sample: Records, *, on_round: Progress | None = None) -> Self:
         """`fit` on a sample that is encoded already, in memory or in blocks; its layout's schema takes precedence.
 
         Raises ValueError where codes or labels are not what the sample says, before anything is charged.
         """
-        return self._fit_any(sample, self._public_classes(sample.layout.schema), on_round)
-
-    def _fit_any(
-        self, sample: EncodedSample | EncodedRows, classes: tuple[object, ...], on_round: Progress | None
-    ) -> Self:
-        return self._fit_sample(sample, classes, on_round)  # type: ignore[arg-type]  # the two below take both
-
-    def _prepared(
-        self,
-        sample: EncodedSample | EncodedRows,
-        classes: tuple[object, ...],
-        noise: NoiseSource,
-        on_round: Progress | None,
-    ) -> Learning[VoteModel]:
         if isinstance(sample, EncodedSample):
-            if sample.weights is not None:
-                raise ValueError("sample weights: this learner weighs the records itself and takes none")
-            sample = EncodedRows.of(sample)
-        check_rows(sample, len(classes))
-        rows = sample
-        return lambda allowance: (self._learn(rows, allowance, noise, on_round), None)
+            return super().fit_encoded(sample, on_round=on_round)
+        return self._fit(lambda: self._rows_dataset(sample), on_round)
 
-    def _plan(self, sample: EncodedRows, allowance: Allowance, noise: NoiseSource) -> LazyPlan:
-        """What this fit will release, from public numbers."""
-        if sample.n > MOST_WEIGHED_RECORDS:
-            raise ValueError(f"{sample.n:,} records: weights are added up exactly for at most {MOST_WEIGHED_RECORDS:,}")
-        layout, rho = sample.layout, not isinstance(allowance.target, PureDP)
+    def _any_dataset(self, X: AnyTable, y: object) -> Dataset[EncodedSample]:
+        if in_blocks(X) is None:
+            return self._dataset(X, y)  # type: ignore[arg-type]  # both say what else is wrong
+        source = Source.of(X, y)
+        schema = self._resolved_schema(source.header)
+        rows = encoded_rows(source.rows, schema, self._public_classes(schema), type(self).__name__)
+        return attrs.evolve(self._rows_dataset(rows), names=source.names)
+
+    def _rows_dataset(self, rows: EncodedRows) -> Dataset[EncodedSample]:
+        classes = self._public_classes(rows.layout.schema)
+        check_rows(rows, len(classes))
+        return Dataset(cast("EncodedSample", rows), classes)  # which `_plan` takes as well
+
+    def _plan(self, records: Records, budget: FitBudget, noise: NoiseSource) -> TablePlan[VoteModel]:
+        if isinstance(records, EncodedSample) and records.weights is not None:
+            raise ValueError("sample weights: this learner weighs the records itself and takes none")
+        plan = self._priced(records.layout, records.n, not isinstance(budget.target, PureDP), noise)
+        eta = budget.largest_eta(plan.whole)
+        return FitPlan(
+            plan.whole(eta),
+            ReplaceOne(),
+            plan.announced(eta),
+            partial(plan.run, eta),
+            shown={"eta_": eta, "settings_": plan.settings},
+        ).of(_in_rows)
+
+    def _priced(self, layout: Layout, n: int, rho: bool, noise: NoiseSource) -> LazyPlan:
+        """What this fit will release. rho: whether there is a δ."""
+        if n > MOST_WEIGHED_RECORDS:
+            raise ValueError(f"{n:,} records: weights are added up exactly for at most {MOST_WEIGHED_RECORDS:,}")
         cuts = None
         if self.quantile_bins is not None:
-            cuts = QuantileCuts(layout.schema, self.quantile_bins, sample.n, QUANTILE_SHARE, rho, noise)
-        settings = self._settings(sample.n, cuts.features if cuts is not None and cuts.releases else layout.d)
+            cuts = QuantileCuts(layout.schema, self.quantile_bins, n, QUANTILE_SHARE, rho, noise)
+        settings = self._settings(n, cuts.features if cuts is not None and cuts.releases else layout.d)
         calibrator = None
         if self.calibration:
             unit = 2.0 * settings.learning_rate * settings.rounds
             edges = vote_edges(settings.rounds, unit)
-            calibrator = Calibrator(float(self.calibration), edges, unit, self._adjacency(), rho, noise)
+            calibrator = Calibrator(float(self.calibration), edges, unit, ReplaceOne(), rho, noise)
         if cuts is not None and not cuts.releases:
             cuts = None
-        return LazyPlan(layout, sample.n, settings, self._learner, noise, calibrator, cuts)
+        return LazyPlan(layout, n, settings, self._learner, noise, calibrator, cuts)
 
     def _settings(self, n: int, features: int) -> BoostingSettings:
         """What was given, and for the rest the defaults."""
@@ -253,34 +261,6 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
                 return PrivateTopDown(layout, eta, self.splits, self.depth, self.criterion, self.selection, noise=noise)
             case factory:
                 return factory(layout, eta, noise)
-
-    def _learn(
-        self,
-        sample: EncodedSample | EncodedRows,
-        allowance: Allowance,
-        noise: NoiseSource,
-        on_round: Progress | None,
-    ) -> VoteModel:
-        records = EncodedRows.of(sample) if isinstance(sample, EncodedSample) else sample
-        plan = self._plan(records, allowance, noise)
-        eta = allowance.largest_eta(plan.whole)
-        data = allowance.ledger.protect(records.rows)
-        with allowance.reserve(plan.whole(eta), self._adjacency(), plan.announced(eta)) as charge:
-            model = plan.run(eta, charge, data, on_round)
-        self.eta_, self.settings_ = eta, plan.settings
-        return model
-
-    def _keep(
-        self, model: VoteModel, classes: tuple[object, ...], ledger: Ledger, tuned: dict[str, object] | None = None
-    ) -> None:
-        super()._keep(model, classes, ledger, tuned)
-        if tuned is not None:  # the fit that won was another object's; what is left here is of an earlier fit
-            self.__dict__.pop("eta_", None)
-            self.__dict__.pop("settings_", None)
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> VoteModel:
-        return VoteModel.from_record(record)
 
     def predict_proba(self, X: Table) -> FloatArray:
         """Probabilities, shape (n, 2), if calibrated; else shares of the vote, which rank records and no more."""

@@ -30,7 +30,7 @@ from accountant.canonical_json import canonical
 from accountant.entries.chain import GENESIS, digest_of
 from accountant.entries.export import read_export, write_export
 from accountant.entries.receipts import Receipt, SigningKey
-from learners.base.private_estimator import PayingEstimator
+from learners.base.private_estimator import PrivateEstimator
 from mechanisms import SeededNoise
 from proofs_tests.support.learners.paid_models import LEARNERS, X, Y, books, build
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -157,7 +157,7 @@ def test_signed_receipts_are_for_the_model_that_was_fitted(name: str, tmp_path: 
     ledger = books(name)
     ledger.signing_key = KEY
     record = saved(ledger, tmp_path, name)
-    PayingEstimator.load(tmp_path / "model.json").save(tmp_path / "again.json")
+    PrivateEstimator.load(tmp_path / "model.json").save(tmp_path / "again.json")
     again = json.loads((tmp_path / "again.json").read_text())
     assert again == record
     result = verdict(again, tuple(ledger.entries), tmp_path, KEY)

@@ -73,7 +73,7 @@ from learners import (
     private_margin_histogram,
     private_statistical_parity,
 )
-from learners.base.private_estimator import PayingEstimator
+from learners.base.private_estimator import PrivateEstimator
 from mechanisms import (
     Candidates,
     ExponentialKernel,
@@ -150,7 +150,6 @@ __all__ = [
     "NoisyMaxKernel",
     "Numeric",
     "Objective",
-    "PayingEstimator",
     "PermuteAndFlip",
     "PermuteAndFlipKernel",
     "PlainMechanism",
@@ -159,6 +158,7 @@ __all__ = [
     "PoissonStopping",
     "PrivateBoostClassifier",
     "PrivateClassifier",
+    "PrivateEstimator",
     "PrivateQuantiles",
     "PrivateSelection",
     "PublicKey",
@@ -218,4 +218,4 @@ def private_key(content: bytes) -> Ed25519PrivateKey:
 def exported_learners() -> list[type]:
     """Every class of `learners` that can be fitted and saved."""
     exported = [getattr(learners, name) for name in learners.__all__]
-    return [each for each in exported if isinstance(each, type) and issubclass(each, PayingEstimator)]
+    return [each for each in exported if isinstance(each, type) and issubclass(each, PrivateEstimator)]

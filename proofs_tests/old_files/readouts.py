@@ -11,7 +11,7 @@ import numpy as np
 from proofs_tests.old_files.doors import (
     ClaimText,
     Ledger,
-    PayingEstimator,
+    PrivateEstimator,
     PublicKey,
     RadoBoostClassifier,
     RadoRelease,
@@ -88,7 +88,7 @@ def of_model_file(content: bytes, table: Any, folder: Path) -> dict[str, object]
 
 def loaded(path: Path) -> Any:
     """A model of whatever learner, from its file."""
-    return PayingEstimator.load(path)
+    return PrivateEstimator.load(path)
 
 
 # --- ledgers -----------------------------------------------------------------------------------------------------

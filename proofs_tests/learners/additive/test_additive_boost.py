@@ -40,7 +40,7 @@ from learners.additive.additive_boost import (
 from learners.additive.additive_model import AdditiveModel
 from learners.additive.private_boost import PrivateBoostClassifier, Promise
 from learners.additive.views import View
-from learners.base.private_estimator import Progress
+from learners.base.fit_plan import Progress
 from learners.encoding.encoder import EncodedSample, Layout
 from learners.encoding.partitions import refined
 from learners.tables.schema import Boolean, Categorical, Label, Numeric, Schema

@@ -40,6 +40,7 @@ from learners import (
     PrivateBoostClassifier,
     Schema,
 )
+from learners.additive.private_boost import RELATIONS
 from learners.base.table_classifier import PrivateClassifier
 from learners.tables.labels import class_numbers, coded_labels, observed_classes, signs
 from learners.tables.public_classes import class_array, distinct_classes
@@ -95,7 +96,8 @@ def build(kind: type[Learner], **arguments: object) -> Learner:
 
 
 def ledger_for(learner: Learner, epsilon: float = 100.0) -> Ledger:
-    return Ledger(ApproxDP(epsilon, 1e-3), composition=BasicComposition(), adjacency=learner._adjacency())
+    relation = RELATIONS[getattr(learner, "adjacency", "replace-one")]
+    return Ledger(ApproxDP(epsilon, 1e-3), composition=BasicComposition(), adjacency=relation)
 
 
 def charges(ledger: Ledger) -> int:
@@ -484,8 +486,7 @@ def test_a_sample_that_is_not_what_it_says_is_refused_before_the_charge(
     layout = Layout(Schema.boolean(["a", "b"]))
     codes, labels = np.tile([0, 1], (2, 4)).astype(np.intp), np.tile([-1, 1], 4).astype(np.int8)
     fields: dict[str, Any] = {"layout": layout, "codes": codes, "labels": labels}
-    learner = build(kind)
-    ledger = ledger_for(learner)
+    ledger = ledger_for(learner := build(kind))
     with pytest.raises(ValueError, match=r"code|label|weight|whole numbers"):
         learner.set_params(ledger=ledger).fit_encoded(EncodedSample(**{**fields, part: wrong}))
     assert charges(ledger) == 0

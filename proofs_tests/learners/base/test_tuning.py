@@ -15,8 +15,10 @@ from accountant import (
     BasicComposition,
     GDPComposition,
     Ledger,
+    Plan,
     PureDP,
     ReplaceOne,
+    Step,
     UnsupportedCost,
     ZCDPComposition,
 )
@@ -114,16 +116,17 @@ def test_gaussian_runs_get_more_and_a_tenth_more_still_would_be_refuted(target: 
 def test_runs_of_gaussians_alone_are_paid_as_such_and_others_by_rho() -> None:
     sample = EncodedSample(Layout(SCHEMA), X.T.astype(np.intp), np.where(Y, 1, -1).astype(np.int8))
     for more in ({}, {"calibration": 0.1}, {"interactions": (("a", "b"),)}, {"adjacency": "replace-one"}):
-        run = Run(candidate(PrivateBoostClassifier(schema=SCHEMA, **more), {}), GDP(0.4), (0, 1), SeededNoise(0))
-        assert run.learner._gaussian_alone()
+        learner = candidate(PrivateBoostClassifier(schema=SCHEMA, **more), {})
+        run = Run.of(learner, GDP(0.4), (0, 1), sample, SeededNoise(0))
+        assert run.plan.gaussian_alone
         count, model = run.sample(sample)
         right = Judged(Y * 2 - 1, model.scores(sample.codes)).right()[0]
         assert abs(count - right) < 6 / (0.4 * np.sqrt(JUDGING_SHARE))
     other = candidate(DPLogisticRegression(schema=SCHEMA), {})
-    assert not other._gaussian_alone()
-    assert not Greedy(schema=SCHEMA)._gaussian_alone()  # learns its own way
+    for learner in (other, Mixed(schema=SCHEMA)):  # the second inherits the word that its noise is Gaussian
+        assert not Run.of(learner, ZCDP(0.1), (0, 1), sample, SeededNoise(0)).plan.gaussian_alone
     with pytest.raises((UnsupportedCost, ValueError)):
-        Run(other, GDP(0.4), (0, 1), SeededNoise(0)).sample(sample)
+        Run.of(other, GDP(0.4), (0, 1), sample, SeededNoise(0)).sample(sample)
 
 
 def test_a_ledger_of_gaussians_pays_for_a_fit_exactly() -> None:
@@ -141,12 +144,11 @@ def test_a_ledger_of_gaussians_pays_for_a_fit_exactly() -> None:
 def test_a_run_spends_no_more_than_it_declares() -> None:
     """It runs on a ledger that holds just that, so a learner that wanted more would be refused."""
     sample = EncodedSample(Layout(SCHEMA), X.T.astype(np.intp), np.where(Y, 1, -1).astype(np.int8))
-    greedy = Run(candidate(Greedy(schema=SCHEMA), {}), ZCDP(0.1), (0, 1), SeededNoise(0))
-    with pytest.raises(Exception, match=r"budget|remaining|exceed"):
-        greedy.sample(sample)
-    honest = Run(candidate(PrivateBoostClassifier(schema=SCHEMA), {}), ZCDP(0.1), (0, 1), SeededNoise(0))
-    with pytest.raises(Exception, match=r"budget|remaining|exceed"):
-        attrs.evolve(greedy, budget=GDP(0.4)).sample(sample)
+    for spent in (ZCDP(0.1), GDP(0.4)):
+        greedy = Run.of(candidate(Greedy(schema=SCHEMA), {}), spent, (0, 1), sample, SeededNoise(0))
+        with pytest.raises(Exception, match=r"budget|remaining|exceed"):
+            greedy.sample(sample)
+    honest = Run.of(candidate(PrivateBoostClassifier(schema=SCHEMA), {}), ZCDP(0.1), (0, 1), sample, SeededNoise(0))
     count, model = honest.sample(sample)
     assert honest.cost == ZCDP(0.1)
     assert abs(count - Judged(Y * 2 - 1, model.scores(sample.codes)).right()[0]) < 6 / np.sqrt(2 * 0.1 * JUDGING_SHARE)
@@ -155,9 +157,17 @@ def test_a_run_spends_no_more_than_it_declares() -> None:
 class Greedy(PrivateBoostClassifier):
     """Asks for the whole of the run's ledger and a bit."""
 
-    def _learn(self, sample, allowance, noise, on_round):  # type: ignore[no-untyped-def]  # as in the base class
-        more = ZCDP(0.2) if isinstance(allowance.target, ZCDP) else GDP(0.45)
-        return super()._learn(sample, attrs.evolve(allowance, target=more), noise, on_round)
+    def _plan(self, records, budget, noise):  # type: ignore[no-untyped-def]  # as in the base class
+        more = ZCDP(0.2) if isinstance(budget.target, ZCDP) else GDP(0.45)
+        return super()._plan(records, attrs.evolve(budget, target=more), noise)
+
+
+class Mixed(PrivateBoostClassifier):
+    """Plans a release that is not Gaussian, beside those of its base."""
+
+    def _plan(self, records, budget, noise):  # type: ignore[no-untyped-def]  # as in the base class
+        plan = super()._plan(records, budget, noise)
+        return attrs.evolve(plan, cost=Plan((*plan.cost.steps, Step(PureDP(0.01), 1))))
 
 
 def test_the_number_of_right_records_moves_by_at_most_one() -> None:
@@ -198,7 +208,8 @@ def test_other_learners_fit_inside_a_choice_too() -> None:
     """Objective perturbation on a ledger that adds up ρ, and under pure differential privacy."""
     sample = EncodedSample(Layout(SCHEMA), X.T.astype(np.intp), np.where(X[:, 2], 1, -1).astype(np.int8))
     for budget in (ZCDP(0.5), PureDP(2.0)):
-        run = Run(candidate(DPLogisticRegression(schema=SCHEMA), {}), budget, (0, 1), SeededNoise(0))
+        learner = candidate(DPLogisticRegression(schema=SCHEMA), {})
+        run = Run.of(learner, budget, (0, 1), sample, SeededNoise(0))
         count, _ = run.sample(sample)
         assert count > 2500
 

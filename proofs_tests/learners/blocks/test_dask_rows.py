@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from accountant.arrays import ExactArray
-from learners.blocks.block_tables import AnyTable, TableBlock, source_names, source_rows
+from learners.blocks.block_tables import AnyTable, Source, TableBlock
 from learners.blocks.dask import DaskRows, DaskTable, bytes_of
 from mechanisms.core.rows import Block
 from proofs_tests.support.programs.clusters import Cluster, killed_when
@@ -59,7 +59,7 @@ def collection(partitions: int = 5, n: int = N) -> AnyTable:
 
 
 def kept(partitions: int = 5, n: int = N) -> DaskRows[Encoded]:
-    rows = source_rows(collection(partitions, n), "y").map(encoded).kept()
+    rows = Source.of(collection(partitions, n), "y").rows.map(encoded).kept()
     assert isinstance(rows, DaskRows)
     return rows
 
@@ -71,7 +71,7 @@ def test_sums_are_those_of_the_records_whoever_adds_them(scheduler: str, request
         request.getfixturevalue("computing")
     with dask.config.set(settings):
         for partitions in (1, 9):
-            rows = source_rows(collection(partitions), "y").map(encoded)
+            rows = Source.of(collection(partitions), "y").rows.map(encoded)
             assert rows.n == N
             assert rows.total(sums).tolist() == expected()
             assert rows.kept().total(sums).tolist() == expected()
@@ -161,8 +161,8 @@ def two(part: TableBlock) -> Encoded:
 def test_arrays_are_cut_along_records_only(chunks: object) -> None:
     X = dask.array.from_array(np.stack([np.arange(N), np.ones(N)], axis=1), chunks=(N, 2)).rechunk(chunks)  # type: ignore[no-untyped-call]  # Dask's
     y = dask.array.from_array(np.arange(N) % 3, chunks=77)  # type: ignore[no-untyped-call]  # Dask's
-    assert source_names(X, y) is None
-    assert source_rows(X, y).map(two).total(sums).tolist() == expected()
+    assert Source.of(X, y).names is None
+    assert Source.of(X, y).rows.map(two).total(sums).tolist() == expected()
 
 
 @pytest.mark.usefixtures("here")
@@ -170,13 +170,13 @@ def test_labels_beside_a_frame_and_partitions_of_unknown_or_no_length() -> None:
     frames: Any = collection(5)
     chosen = frames[(frames["a"] < 300) | (frames["a"] >= 500)]  # one partition loses half, one all of its records
     for y in ("y", chosen["y"], chosen["y"].to_dask_array()):
-        rows = source_rows(chosen if isinstance(y, str) else chosen[["a", "text"]], y)
+        rows = Source.of(chosen if isinstance(y, str) else chosen[["a", "text"]], y).rows
         assert isinstance(rows, DaskRows)
         assert rows.sizes == (200, 100, 100, 200, 200)[: len(rows.sizes)]
         assert rows.map(encoded).total(sums)[2] == 800
-    assert source_names(chosen, "y") == ["a", "text"]
-    values = source_rows(chosen[["a"]].to_dask_array(), chosen["y"].to_dask_array()).map(two)
-    assert values.total(sums).tolist() == source_rows(chosen, "y").map(encoded).total(sums).tolist()
+    assert Source.of(chosen, "y").names == ("a", "text")
+    values = Source.of(chosen[["a"]].to_dask_array(), chosen["y"].to_dask_array()).rows.map(two)
+    assert values.total(sums).tolist() == Source.of(chosen, "y").rows.map(encoded).total(sums).tolist()
 
 
 @pytest.mark.usefixtures("here")
@@ -196,7 +196,7 @@ def test_what_cannot_be_a_table_says_why() -> None:
     ]
     for table, y, kind, said in refused:
         with pytest.raises(kind, match=said):
-            source_rows(table, y)  # type: ignore[arg-type]  # that is the point
+            Source.of(table, y)  # type: ignore[arg-type]  # that is the point
     assert repr(DaskTable(frames)) == "<DaskTable: 5 partitions>"
 
 
@@ -231,7 +231,7 @@ def test_logs_of_failures_hold_no_data(computing: Cluster) -> None:
         raise ValueError("broken on purpose")
 
     frames = dask.dataframe.from_pandas(frame().assign(a=87_654_321), npartitions=2)  # type: ignore[no-untyped-call]  # Dask's
-    rows = source_rows(frames, "y").map(encoded)
+    rows = Source.of(frames, "y").rows.map(encoded)
     with pytest.raises(ValueError, match="on purpose"):
         rows.total(broken)
     logs = "\n".join(line for lines in computing.client.get_worker_logs().values() for _, line in lines)
@@ -266,7 +266,7 @@ def test_a_worker_that_is_killed_in_mid_visit_changes_nothing(computing: Cluster
 def test_frames_of_which_columns_were_chosen_are_tables_too(beside: bool) -> None:
     whole: Any = collection(4)
     chosen = whole[["a", "text"]] if beside else whole[["a", "text", "y"]]
-    rows = source_rows(chosen, whole["y"] if beside else "y")
+    rows = Source.of(chosen, whole["y"] if beside else "y").rows
     with dask.config.set(scheduler="sync"):
         assert rows.map(encoded).total(sums).tolist() == expected()
 
@@ -284,4 +284,4 @@ def test_partitions_that_are_not_the_same_each_time_are_refused(tmp_path: Path) 
         dask.config.set(scheduler="sync"),
         pytest.raises(ValueError, match="the collection is not the same each time"),
     ):
-        source_rows(table, "y").map(encoded).kept()
+        Source.of(table, "y").rows.map(encoded).kept()

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 from accountant.arrays import ExactArray
 from learners import Boolean, Categorical, Numeric, Schema
-from learners.blocks.block_tables import TableBlock, in_blocks, source_names, source_rows
+from learners.blocks.block_tables import Source, TableBlock, in_blocks
 from learners.blocks.files import FileRows
 from learners.blocks.mapped_table import MappedTable
 from learners.blocks.parquet_table import ParquetTable
@@ -232,7 +232,7 @@ def test_files_are_read_as_a_frame_of_the_same_data(tmp_path: Path, sizes: list[
     expected = encode(whole, SCHEMA).tolist(), whole["y"].tolist()
     for paths in (tmp_path, tmp_path / "*.parquet", str(tmp_path / "part-?.parquet"), sorted(tmp_path.iterdir())):
         table = ParquetTable(paths, block=block)
-        rows = source_rows(table, "y")
+        rows = Source.of(table, "y").rows
         assert isinstance(rows, FileRows)
         assert table.n == rows.n == len(whole)
         assert max(each.size for each in rows.blocks) <= block
@@ -243,14 +243,14 @@ def test_files_are_read_as_a_frame_of_the_same_data(tmp_path: Path, sizes: list[
 def test_blocks_are_whole_row_groups_where_these_are_no_larger(tmp_path: Path) -> None:
     write(tmp_path, [40, 5])
     for block, sizes in ((14, [14, 14, 12, 5]), (20, [14, 14, 12, 5]), (21, [21, 19, 5]), (5, [5, 2] * 5 + [5, 5])):
-        rows = source_rows(ParquetTable(tmp_path, "y", block=block), None)
+        rows = Source.of(ParquetTable(tmp_path, "y", block=block), None).rows
         assert isinstance(rows, FileRows)
         assert [each.size for each in rows.blocks] == sizes
 
 
 def test_only_columns_that_are_asked_for_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, [10])
-    rows = source_rows(ParquetTable(tmp_path), "y")
+    rows = Source.of(ParquetTable(tmp_path), "y").rows
     read = list[str]()
     real = parquet.ParquetFile.read_row_groups
 
@@ -260,7 +260,7 @@ def test_only_columns_that_are_asked_for_are_read(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(parquet.ParquetFile, "read_row_groups", noted)
     assert rows.n == 10
-    assert source_names(ParquetTable(tmp_path), "y") == [*people(1).columns[:-1]]
+    assert Source.of(ParquetTable(tmp_path), "y").names == tuple(people(1).columns[:-1])
     assert read == []
     rows.total(lambda block: np.array([narrow_codes(block.data.table, SCHEMA).shape[1]]))
     assert read == ["y", *SCHEMA.names]
@@ -270,19 +270,19 @@ def test_labels_that_are_missing_are_still_missing(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"x": [1, 2], "y": ["no", None], "z": [0, None]}), tmp_path / "a.parquet")
     for label in "yz":
         with pytest.raises(ValueError, match="y: row 1 is NaN or missing"):
-            source_rows(ParquetTable(tmp_path), label).map(lambda part: label_values(part.labels)).kept()
+            Source.of(ParquetTable(tmp_path), label).rows.map(lambda part: label_values(part.labels)).kept()
 
 
 def test_columns_of_numbers_come_without_the_label(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"x": [1.0, 2.0], "y": [0, 1], "z": [3, 4]}), tmp_path / "a.parquet")
-    rows = source_rows(ParquetTable(tmp_path), "y")
+    rows = Source.of(ParquetTable(tmp_path), "y").rows
     assert rows.total(lambda block: number_table(block.data.table)).tolist() == [[1.0, 3.0], [2.0, 4.0]]
 
 
 def test_a_file_that_changes_is_refused(tmp_path: Path) -> None:
     _, (path,) = write(tmp_path, [10])
     np.save(tmp_path / "x.npy", np.zeros((10, 2)))
-    tables = [source_rows(ParquetTable(path), "y"), source_rows(MappedTable(tmp_path / "x.npy"), np.zeros(10))]
+    tables = [Source.of(ParquetTable(path), "y").rows, Source.of(MappedTable(tmp_path / "x.npy"), np.zeros(10)).rows]
     for rows in tables:
         assert rows.total(lambda block: np.array([block.size])).tolist() == [10]
     os.utime(path, ns=(1, 1))
@@ -313,7 +313,7 @@ def test_what_cannot_be_a_table_says_why(tmp_path: Path) -> None:
         with pytest.raises(kind, match=said):
             make()
     assert repr(ParquetTable(path)) == "<ParquetTable: 1 files, 10 records>"
-    assert repr(source_rows(ParquetTable(path), "y").map(lambda part: part)) == "<FileRows: sealed>"
+    assert repr(Source.of(ParquetTable(path), "y").rows.map(lambda part: part)) == "<FileRows: sealed>"
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,9 +332,9 @@ def test_arrays_on_disk_are_read_as_arrays(tmp_path: Path, block: int) -> None:
     np.save(tmp_path / "y.npy", y)
     paths = tmp_path / "x.npy", str(tmp_path / "y.npy")
     for rows in (
-        source_rows(MappedTable(paths[0], block=block), paths[1]),
-        source_rows(MappedTable(*paths, block=block), None),
-        source_rows(MappedTable(np.load(paths[0], mmap_mode="r"), block=block), y),
+        Source.of(MappedTable(paths[0], block=block), paths[1]).rows,
+        Source.of(MappedTable(*paths, block=block), None).rows,
+        Source.of(MappedTable(np.load(paths[0], mmap_mode="r"), block=block), y).rows,
     ):
         assert isinstance(rows, FileRows)
         assert [each.size for each in rows.blocks][:-1] == [block] * ((10 - 1) // block)
@@ -342,7 +342,7 @@ def test_arrays_on_disk_are_read_as_arrays(tmp_path: Path, block: int) -> None:
         total = found.total(lambda block: (block.data[0] + block.first).T @ block.data[1])
         firsts = np.arange(10) // block * block
         assert total.tolist() == ((X + firsts[:, None]).T @ y).tolist()
-    assert source_names(MappedTable(X), y) is None
+    assert Source.of(MappedTable(X), y).names is None
     assert repr(MappedTable(X)) == "<MappedTable: 10 records>"
 
 
@@ -393,7 +393,7 @@ def test_large_whole_numbers_keep_their_text_where_another_record_has_none(block
     pyarrow.parquet.write_table(
         table.filter(pyarrow.compute.not_equal(table["id"], 7).fill_null(True)), tmp_path / "a.parquet"
     )
-    rows = source_rows(ParquetTable(tmp_path, "y", block=block), None)
+    rows = Source.of(ParquetTable(tmp_path, "y", block=block), None).rows
     counts = rows.total(
         lambda part: np.bincount(encode(part.data.table, Schema((column,)))[0], minlength=3).astype(np.int64)
     )
@@ -405,12 +405,12 @@ def test_large_whole_numbers_keep_their_text_where_another_record_has_none(block
 def test_numbers_of_rows_that_pandas_stored_are_no_column(tmp_path: Path) -> None:
     kept = people(30).sample(frac=0.5, random_state=0)
     kept.to_parquet(tmp_path / "a.parquet")
-    assert source_names(ParquetTable(tmp_path), "y") == [*people(1).columns[:-1]]
+    assert Source.of(ParquetTable(tmp_path), "y").names == tuple(people(1).columns[:-1])
 
 
 def test_the_folder_for_encoded_records_is_the_users(tmp_path: Path) -> None:
     people(30).to_parquet(tmp_path / "a.parquet")
-    rows = source_rows(ParquetTable(tmp_path, scratch=tmp_path / "nowhere"), "y")
+    rows = Source.of(ParquetTable(tmp_path, scratch=tmp_path / "nowhere"), "y").rows
     with pytest.raises(OSError, match="nowhere"):
         rows.map(lambda part: np.asarray(part.labels)).kept()
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from accountant import ApproxDP, BasicComposition, FeatureValue, Ledger, ReplaceOne
 from accountant.arrays import FloatArray
 from learners import Categorical, Numeric, RadoBoostClassifier, RadoRelease, Schema
-from learners.base.budget import Allowance
+from learners.base.budget import FitBudget
 from learners.blocks.block_tables import AnyTable, TableBlock
 from learners.blocks.parquet_table import ParquetTable
 from learners.rados.protected_columns import FeatureDesign
@@ -256,17 +256,15 @@ def test_what_takes_all_records_in_one_place_refuses_blocks_before_the_charge(fa
 def test_designs_refuse_blocks_themselves() -> None:
     """Whoever calls them by another way than `fit` is told before the charge too."""
     table = RadoRelease(schema=SCHEMA, classes=(0, 1)).encoded(Split(COLUMNS, Y, [9]), None)
-    ledger = Ledger(ApproxDP(1.0, 1e-6), composition=BasicComposition(), adjacency=ReplaceOne())
-    allowance = Allowance(ledger, ApproxDP(1.0, 1e-6), "test", (0, 1))
+    budget = FitBudget(ApproxDP(1.0, 1e-6), BasicComposition(), "test")
     releases: tuple[Callable[[], object], ...] = (
         lambda: NoProtection(4, 9, True).drawn(table, SeededNoise(0)),
-        lambda: ExamplesDesign(4, 1.0, True, None, True).released(table, allowance, SeededNoise(0)),
-        lambda: FeatureDesign(4, (2,), ("sex",), True, None, True).released(table, allowance, SeededNoise(0)),
+        lambda: ExamplesDesign(4, 1.0, True, None, True).plan(table, budget, SeededNoise(0)),
+        lambda: FeatureDesign(4, (2,), ("sex",), True, None, True).plan(table, budget, SeededNoise(0)),
     )
     for release in releases:
         with pytest.raises(ValueError, match="records in one place"):
             release()
-    assert len(allowance.ledger.entries) == 1
 
 
 def test_bad_records_are_refused_before_the_charge_wherever_they_are() -> None:
@@ -281,6 +279,23 @@ def test_bad_records_are_refused_before_the_charge_wherever_they_are() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             released(Split(table, labels, [100, 200]), None, ledger=ledger)
+    assert len(ledger.entries) == 1
+
+
+@attrs.frozen(eq=False, repr=False)
+class Lying(Split):
+    """Its last block says that it holds one record more."""
+
+    def block_rows(self, y: object) -> Rows[TableBlock]:
+        blocks = cast("MemoryRows[TableBlock]", super().block_rows(y)).blocks
+        sizes = [block.size + (block is blocks[-1]) for block in blocks]
+        return MemoryRows.parts([block.data for block in blocks], sizes)
+
+
+def test_blocks_that_hold_another_number_than_they_say_are_refused_before_the_charge() -> None:
+    ledger = Ledger(ApproxDP(1.0, 1e-6), composition=BasicComposition(), adjacency=ReplaceOne())
+    with pytest.raises(ValueError, match=r"a block of \d+ records holds"):
+        released(Lying(COLUMNS, Y, [100, 200]), None, ledger=ledger)
     assert len(ledger.entries) == 1
 
 

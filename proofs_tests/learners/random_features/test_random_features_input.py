@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import pytest
 
-from accountant import ApproxDP, BasicComposition, Ledger, PureDP, ReplaceOne
+from accountant import ApproxDP, BasicComposition, Ledger, Plan, PureDP, ReplaceOne
 from learners import (
     SGD,
     AdaSSP,
@@ -18,8 +18,10 @@ from learners import (
     Published,
     Ridge,
 )
-from learners.base.budget import Allowance
+from learners.base.budget import FitBudget
+from learners.base.fit_plan import FitPlan
 from learners.random_features.feature_model import FittedCoefficients
+from learners.random_features.feature_rows import FeatureRows
 from learners.random_features.solvers import Task
 from mechanisms import NoiseSource
 from proofs_tests.support.learners.waves import EPSILON, PURE, regressor, waves
@@ -120,11 +122,9 @@ class Constant:
     def pure(self) -> bool:
         return True
 
-    def refuse(self, task: Task) -> None:
-        pass
-
-    def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        return FittedCoefficients(task.plain, np.zeros(task.plain.map.width), self.level)
+    def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
+        found = FittedCoefficients(task.plain, np.zeros(task.plain.map.width), self.level)
+        return FitPlan(Plan.of(PureDP(0.0)), ReplaceOne(), None, lambda charge, data, on_round: found)
 
 
 def test_a_solver_of_your_own_fits() -> None:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from learners import Boolean, Categorical, EncodedSample, Numeric, OutsideSchema, Schema
 from learners.additive.private_boost import whole_weights
-from learners.blocks.block_tables import AnyTable
+from learners.blocks.block_tables import AnyTable, Source
 from learners.blocks.parquet_table import ParquetTable
 from learners.encoding.encoded_rows import encoded_rows
 from learners.encoding.numeric_features import Coding
@@ -176,7 +176,7 @@ def in_partitions(frame: pd.DataFrame, size: int, folder: Path) -> AnyTable:
 
 def blockwise(table: AnyTable, schema: Schema) -> list[list[int]]:
     """Codes record by record, from encoded blocks."""
-    rows = encoded_rows(table, "y", schema, (0, 1), "the test").rows
+    rows = encoded_rows(Source.of(table, "y").rows, schema, (0, 1), "the test").rows
 
     def placed(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
         whole = np.zeros((rows.n, len(schema.columns)), dtype=np.int64)

@@ -23,7 +23,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from learners import Boolean, Categorical, EncodedSample, Label, Numeric, Schema
-from learners.base.budget import Allowance
+from learners.base.budget import FitBudget
 from learners.trees.bagging import DPBaggingClassifier, TeachingPlan, VoteCounts, decided, student
 from mechanisms import RangeSensitivity
 from proofs_tests.harness import (
@@ -219,15 +219,13 @@ def test_it_learns_on_frames_and_survives_json(tmp_path: Path, own: bool) -> Non
 def test_more_privacy_theory_buys_more_queries_and_more_odds() -> None:
     def asked(epsilon: float, delta: float) -> int:
         target = ApproxDP(epsilon, delta) if delta else PureDP(epsilon)
-        ledger = Ledger(target, composition=BasicComposition(), adjacency=ReplaceOne())
-        return decided(Allowance(ledger, target, "test"), 400)
+        return decided(FitBudget(target, BasicComposition(), "test"), 400)
 
     assert asked(0.1, 0.0) == 10
     assert asked(1.0, 0.0) in (49, 50)
     assert asked(1.0, 1e-5) > 3 * asked(1.0, 0.0)
     assert asked(50.0, 0.0) == 1000
-    ledger = Ledger(ZCDP(0.02), composition=ZCDPComposition(), adjacency=ReplaceOne())
-    assert 300 < decided(Allowance(ledger, ZCDP(0.02), "test"), 400) < 500
+    assert 300 < decided(FitBudget(ZCDP(0.02), ZCDPComposition(), "test"), 400) < 500
     table, y = frame(400)
     eta = [
         DPBaggingClassifier(1.0, delta, queries=40, schema=WIDE, random_state=0).fit(table, y).eta_

@@ -9,8 +9,9 @@ import numpy as np
 from accountant import Ledger, Plan, ReplaceOne
 from accountant.arrays import CodeArray, FloatArray
 from learners import EncodedSample, Schema
-from learners.base.budget import Allowance
-from learners.base.private_estimator import Progress, RandomState
+from learners.base.budget import FitBudget
+from learners.base.fit_plan import FitPlan
+from learners.base.private_estimator import RandomState
 from learners.base.table_classifier import Domain, PrivateClassifier
 from learners.tables.public_classes import Classes
 from mechanisms import LaplaceKernel, PlainMechanism, Query
@@ -39,10 +40,17 @@ class Histograms:
         """For JSON."""
         return {"schema": self.schema.as_dict(), "counts": self.counts.tolist()}
 
+    @staticmethod
+    def from_record(record: Mapping[str, object]) -> "Histograms":
+        """The inverse."""
+        schema = Schema.from_dict(cast("Mapping[str, object]", record["schema"]))
+        return Histograms(schema, np.array(record["counts"], dtype=np.float64))
+
 
 class HistogramClassifier(PrivateClassifier[Histograms]):
     """Naive Bayes on Laplace histograms: a record is in one cell of every column, so it moves 2 per column."""
 
+    _keeps = Histograms
     _multi_class: ClassVar[bool] = True
 
     def __init__(
@@ -62,10 +70,11 @@ class HistogramClassifier(PrivateClassifier[Histograms]):
         self.ledger = ledger
         self.random_state = random_state
 
-    def _learn(
-        self, sample: EncodedSample, allowance: Allowance, noise: NoiseSource, on_round: Progress | None
-    ) -> Histograms:
-        classes, columns = len(allowance.classes), sample.layout.schema.columns
+    def _plan(
+        self, records: EncodedSample, budget: FitBudget, noise: NoiseSource
+    ) -> FitPlan[EncodedSample, Histograms]:
+        classes, schema = len(budget.classes), records.layout.schema
+        columns = schema.columns
 
         def counted(data: EncodedSample) -> FloatArray:
             numbers = (data.labels > 0).astype(np.intp) if classes == 2 else data.labels.astype(np.intp)
@@ -80,15 +89,5 @@ class HistogramClassifier(PrivateClassifier[Histograms]):
         def mechanism(eta: float) -> PlainMechanism[EncodedSample, FloatArray, L1Sensitivity, FloatArray]:
             return PlainMechanism(query, LaplaceKernel(1.0 / eta), noise)
 
-        chosen = mechanism(allowance.largest_eta(lambda eta: Plan.of(mechanism(eta).cost, 1)))
-        data = allowance.ledger.protect(sample)
-        with allowance.reserve(Plan.of(chosen.cost, 1), ReplaceOne(), chosen.description) as charge:
-            counts = charge.release(chosen, data)
-        if on_round is not None:
-            on_round(1, counts)
-        return Histograms(sample.layout.schema, counts)
-
-    @staticmethod
-    def _restored(record: Mapping[str, object]) -> Histograms:
-        schema = Schema.from_dict(cast("Mapping[str, object]", record["schema"]))
-        return Histograms(schema, np.array(record["counts"], dtype=np.float64))
+        chosen = mechanism(budget.largest_eta(lambda eta: Plan.of(mechanism(eta).cost)))
+        return FitPlan.released(chosen).as_round().then(lambda counts: Histograms(schema, counts))

@@ -18,9 +18,9 @@ from learners import (
     RadoBoostClassifier,
     RadoRelease,
 )
-from learners.base.private_estimator import PayingEstimator
+from learners.base.private_estimator import PrivateEstimator
 
-Learner: TypeAlias = PayingEstimator[Any, Any]
+Learner: TypeAlias = PrivateEstimator[Any, Any]
 
 X: Final = np.random.default_rng(3).integers(0, 2, (60, 3))
 Y: Final = X[:, 0]
