@@ -9,7 +9,7 @@ import importlib.abc
 import importlib.machinery
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Final
 
@@ -204,6 +204,20 @@ def go_on_with_old_names() -> None:
     """From now on. It is asked after all other finders, so it hides nothing."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.append(_Finder())
+
+
+def renamed_aliases(
+    package: str, renamed: Mapping[str, str], others: Callable[[str], object]
+) -> Callable[[str], object]:
+    """`__getattr__` for a package. renamed: old names and new ones.  others: its `__getattr__` for what is left."""
+
+    def found(name: str) -> object:
+        if name not in renamed:
+            return others(name)
+        warnings.warn(f"{package}.{name} is called {renamed[name]} now", MovedModule, stacklevel=2)
+        return getattr(sys.modules[package], renamed[name])
+
+    return found
 
 
 def names_of_old_module(package: str) -> Callable[[str], object]:

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from exchequer.commands import ledger_commands, rado_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
-from exchequer.trainable import LEARNERS, Setting, learner_options
+from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
 if TYPE_CHECKING:
     from exchequer.commands.explain import Format
@@ -160,7 +160,7 @@ def train(
       kind = "categorical"
       categories = ["female", "male"]
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    given = current_options(options)
     LEARNERS[learner].refuse_others(learner, given)
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
     ledger_commands.refuse_simulated(ledger, seed)

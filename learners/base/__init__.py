@@ -42,6 +42,10 @@ from learners.base.private_estimator import (
     Progress,
     RandomState,
 )
+from learners.base.renamed_parameters import (
+    RenamedParameter,
+    renamed_parameters,
+)
 from learners.base.selection_rules import (
     Selection,
     choosing,
@@ -84,6 +88,7 @@ __all__ = [
     "PrivateClassifier",
     "Progress",
     "RandomState",
+    "RenamedParameter",
     "Rule",
     "ScoreBins",
     "Selection",
@@ -105,6 +110,7 @@ __all__ = [
     "plan_of",
     "public_interval",
     "public_seed",
+    "renamed_parameters",
     "selection",
     "unweighted",
     "vote_edges",

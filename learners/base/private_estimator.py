@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, Typ
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from accountant import (
@@ -29,6 +28,7 @@ from accountant.costs import positive, probability_below_one
 from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import Allowance
+from learners.base.renamed_parameters import RenamedParameters
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import Table, class_array
 from mechanisms.randomness import NoiseSource, noise_source
@@ -52,7 +52,7 @@ Learning: TypeAlias = Callable[[Allowance], tuple[K, dict[str, object] | None]]
 """Spends an allowance on a model; also the setting that won, None where nothing was to be chosen."""
 
 
-class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
+class PayingEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     """Base of the private estimators: learns a K from an S, and pays for it.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
@@ -254,19 +254,19 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
             out.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))  # what has no encoding, as JSON has it
 
     def _content(
-        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: Mapping[str, object] | None
     ) -> dict[str, object]:
         """What a file says that the model is; receipts vouch for its digest."""
         return {
             "learner": type(self).__name__,
-            "parameters": dict(parameters),
+            "parameters": self._as_in_files(parameters),
             "classes": class_array(classes).tolist(),
-            "tuned": tuned,
+            "tuned": None if tuned is None else self._as_in_files(tuned),
             "model": model.as_record(),
         }
 
     def _bought(
-        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: Mapping[str, object] | None
     ) -> str | None:
         """The digest of what a file will say that the model is; None where JSON has nothing for it."""
         try:
@@ -294,15 +294,17 @@ class PayingEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[mi
     def _from_record(cls, record: Mapping[str, object]) -> Self:
         kept, parameters = cls._restored(cast("Mapping[str, object]", record["model"])), record["parameters"]
         classes = cast("Sequence[object]", record["classes"])
-        arguments = dict(cast("Mapping[str, object]", parameters))
-        if strange := sorted(set(arguments) - set(cls._checks)):  # a file must not choose the noise or the ledger
+        saved = cast("Mapping[str, object]", parameters)
+        # A file must not choose the noise or the ledger.
+        if strange := sorted(set(saved) - set(cls._as_in_files(cls._checks))):
             raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
+        arguments = cls._out_of_file(saved)
         model = cls(**arguments, **cls._domain(kept, classes))
         model.model_, model.parameters_ = kept, arguments
         if classes:
             model.classes_ = class_array(classes)
         if (tuned := record.get("tuned")) is not None:
-            model.tuned_ = dict(cast("Mapping[str, object]", tuned))
+            model.tuned_ = cls._out_of_file(cast("Mapping[str, object]", tuned))
         model.n_features_in_ = cls._inputs(kept)
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none

@@ -29,6 +29,7 @@ from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.composition import Target, own_rule
 from accountant.costs import largest_below
 from learners.base.budget import Allowance
+from learners.base.renamed_parameters import current_names
 from learners.encoding import EncodedSample
 from mechanisms.additive import GaussianKernel, LaplaceKernel
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
@@ -70,6 +71,8 @@ class TunableClassifier(Protocol[M]):
     def _parameters(self) -> dict[str, object]: ...
 
     def _refuse(self, sample: EncodedSample, classes: tuple[object, ...]) -> None: ...
+
+    def _as_in_files(self, parameters: Mapping[str, object]) -> dict[str, object]: ...
 
     def _rests_on(self) -> tuple[str, ...]: ...
 
@@ -120,7 +123,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         return Description(
             mechanism=type(self.learner).__name__,
             query="fit, and records that it gets right",
-            parameters=(("each run", repr(self.budget)), ("setting", repr(self.setting))),
+            parameters=(("each run", repr(self.budget)), ("setting", repr(self.learner._as_in_files(self.setting)))),
             norm=L1Sensitivity.norm,
             sensitivity=ONE_RECORD,
             zeta=None,
@@ -174,20 +177,22 @@ def scaled(budget: Spent, share: float) -> Spent:
 
 
 def checked_settings(learner: object) -> list[Setting]:
-    """What `tune` says, each setting tried on a copy of the learner. Raises TypeError or ValueError naming it."""
+    """What `tune` says, by names of now, each setting tried on a copy. Raises TypeError or ValueError naming it."""
     tune = getattr(learner, "tune", None)
     if tune is None:
         return []
     if isinstance(tune, Mapping | str) or not isinstance(tune, Sequence) or not tune:
         raise TypeError("tune: expected a list of settings, each a mapping of parameters to values")
+    found = []
     for setting in tune:
         if not isinstance(setting, Mapping) or set(setting) & FIXED:
             raise ValueError(f"tune: expected mappings without {sorted(FIXED)}, got {setting!r}")
         try:
-            candidate(learner, dict(setting))._parameters()
+            found.append(current_names(getattr(learner, "_renamed", {}), setting))
+            candidate(learner, found[-1])._parameters()
         except (TypeError, ValueError) as error:
             raise type(error)(f"tune: {setting!r}: {error}") from None
-    return [dict(setting) for setting in tune]
+    return found
 
 
 FIXED: Final = frozenset(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.renamed import names_of_old_module
+from accountant.renamed import names_of_old_module, renamed_aliases
 from learners.random_features.baselines import (
     SGD,
     Objective,
@@ -21,8 +21,8 @@ from learners.random_features.estimators import (
     SolverName,
 )
 from learners.random_features.feature_maps import (
-    Form,
-    Law,
+    FeatureMap,
+    FrequencyDistribution,
     RandomFeatureMap,
 )
 from learners.random_features.feature_rows import (
@@ -48,7 +48,9 @@ from learners.random_features.solvers import (
 )
 
 if not TYPE_CHECKING:
-    __getattr__ = names_of_old_module(__name__)
+    __getattr__ = renamed_aliases(
+        __name__, {"Law": "FrequencyDistribution", "Form": "FeatureMap"}, names_of_old_module(__name__)
+    )
 
 __all__ = [
     "BLOCK",
@@ -59,9 +61,9 @@ __all__ = [
     "UNSCALED",
     "AdaSSP",
     "Descent",
-    "Form",
+    "FeatureMap",
+    "FrequencyDistribution",
     "KaczmarzReport",
-    "Law",
     "MinNorm",
     "NotConverged",
     "Objective",

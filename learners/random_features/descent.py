@@ -163,7 +163,9 @@ class AdaSSP:
         """See `Solver`."""
         width = task.map().width
         if width > WIDEST:
-            raise ValueError(f"number: {width} features have {width**2 // 2} second moments; take at most {WIDEST}")
+            raise ValueError(
+                f"n_components: {width} features have {width**2 // 2} second moments; take at most {WIDEST}"
+            )
         refuse_complex(task)
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:

@@ -195,7 +195,9 @@ def test_nothing_is_bound_by_a_key_that_nobody_named(tmp_path: Path) -> None:
     assert not verdict(posed, entries, tmp_path, KEY).sound
 
 
-@pytest.mark.parametrize("tune", [[{"sweeps": 1}, {"sweeps": 2}], [{}, {}]], ids=["sweeps", "nothing"])
+@pytest.mark.parametrize(
+    "tune", [[{"rounds_per_column": 1}, {"rounds_per_column": 2}], [{}, {}]], ids=["rounds", "nothing"]
+)
 def test_a_refused_refit_leaves_the_tuned_model_as_it_was(tune: list[dict[str, object]], tmp_path: Path) -> None:
     ledger = books("private boost", 2.0)
     ledger.signing_key = KEY
