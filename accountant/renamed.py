@@ -1,7 +1,7 @@
 """Modules that have moved: their old names go on for one version, with a warning.
 
 Version 0.1 had one flat folder a package. Whoever imports a module by its name of then gets what it held from where
-that is now, and is told where. To be removed with the version after 0.2.
+that is now, and a warning that says where. To be removed with the version after 0.2.
 """
 
 import importlib
@@ -207,13 +207,15 @@ def go_on_with_old_names() -> None:
 
 
 def renamed_aliases(
-    package: str, renamed: Mapping[str, str], others: Callable[[str], object]
+    package: str, renamed: Mapping[str, str], others: Callable[[str], object] | None = None
 ) -> Callable[[str], object]:
     """`__getattr__` for a package. renamed: old names and new ones.  others: its `__getattr__` for what is left."""
 
     def found(name: str) -> object:
-        if name not in renamed:
+        if name not in renamed and others is not None:
             return others(name)
+        if name not in renamed:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         warnings.warn(f"{package}.{name} is called {renamed[name]} now", MovedModule, stacklevel=2)
         return getattr(sys.modules[package], renamed[name])
 

@@ -120,7 +120,7 @@ def current_options(given: Mapping[str, Setting | None]) -> dict[str, Setting]:
     return found
 
 
-def _told_defaults(option: str) -> Iterator[str]:
+def _defaults_in_words(option: str) -> Iterator[str]:
     for key, each in LEARNERS.items():
         if option in each.defaults:
             default = each.defaults[option]
@@ -133,8 +133,8 @@ def learner_options(command: F) -> F:
         known = f"The old name of {flag(new)}."
         command = click.option(flag(old), old, type=OPTIONS[new].kind, hidden=True, help=known)(command)
     for name, option in reversed(list(OPTIONS.items())):
-        told = f"{option.help} Default with {'; '.join(_told_defaults(name))}."
-        command = click.option(flag(name), name, type=option.kind, help=told)(command)
+        known = f"{option.help} Default with {'; '.join(_defaults_in_words(name))}."
+        command = click.option(flag(name), name, type=option.kind, help=known)(command)
     kinds = " ".join(f"{name}: {each.what}." for name, each in LEARNERS.items())
     choice = click.Choice(list(LEARNERS))
     return click.option(

@@ -2,7 +2,7 @@
 
 Most charges differ from an earlier one in their total, their number and their time alone, and most releases in their
 numbers and their time. So the first of its sort is read, checked and kept as a template; a later one is written out
-from its template, with the number and the total that this reader expects, and compared with the line in the books.
+from its template, with the number and the total that this reader expects, and compared with the line in the ledger.
 What is equal is canonical, and says what was checked before; anything else is left to the slow way, which reads it
 whole and names what is wrong. So nothing passes here that would not pass there, and a test compares the two.
 """
@@ -56,14 +56,14 @@ class _Charge:
     uses: how often it was met in that turn.  next: what followed it last.
     """
 
-    __slots__ = ("delta", "line", "loss", "next", "purse", "terms", "turn", "uses", "zeros")
+    __slots__ = ("delta", "line", "loss", "next", "remaining", "terms", "turn", "uses", "zeros")
 
     def __init__(self, line: ChargeLine, terms: Terms) -> None:
         self.line = line
         self.terms, self.next, self.turn, self.uses = terms, self, -1, 0
         self.loss, self.delta = terms.amount
         self.zeros = min(_zeros(self.loss), _zeros(self.delta))
-        self.purse: _Remaining
+        self.remaining: _Remaining
 
 
 class _Used:
@@ -91,7 +91,7 @@ class FastReader:
         self._met: set[int] = set()
         self._newest: _Charge | None = None
         self._turn, self._begun, self._scale = 0, False, _SCALE
-        self._purses: dict[str, _Remaining] = {}
+        self._remaining: dict[str, _Remaining] = {}
         self._bound: list[_Charge] = []
         self._open: dict[int, Terms] = {}  # charges of this turn that wait for their release
         self._loss, self._delta, self._delta_text = 0, 0, "0p0"
@@ -119,16 +119,16 @@ class FastReader:
             return False
         if template.turn != self._turn:
             self._bind(template)
-        purse, loss, delta = template.purse, template.loss, template.delta
+        remaining, loss, delta = template.remaining, template.loss, template.delta
         new_loss, new_delta = self._loss + loss, self._delta + delta
         delta_text = amount_text(new_delta, self._scale) if delta else self._delta_text
         if line != template.line.written(str(number), time, amount_text(new_loss, self._scale), delta_text):
             return False
-        if loss > purse.loss or delta > purse.delta:
+        if loss > remaining.loss or delta > remaining.delta:
             return False
         self._loss, self._delta, self._delta_text, self._time = new_loss, new_delta, delta_text, time
-        purse.loss -= loss
-        purse.delta -= delta
+        remaining.loss -= loss
+        remaining.delta -= delta
         template.uses += 1
         self._open[number] = template.terms
         return True
@@ -198,8 +198,8 @@ class FastReader:
     def settle(self) -> None:
         """Tell the state of everything that was taken in, before it takes an entry in itself."""
         replay, state = self._replay, self._replay.state
-        for purse in self._purses.values():
-            purse.account.draw(purse.drawn(self._scale))
+        for remaining in self._remaining.values():
+            remaining.account.draw(remaining.drawn(self._scale))
         for template in self._bound:
             replay.charges += template.uses
             if template.uses:
@@ -211,7 +211,7 @@ class FastReader:
             state.open[number] = OpenCharge(terms.account, payer.path, terms.rounds, terms.amount)
         if self._time != self._since:
             state.time = int(self._time)
-        self._purses, self._bound, self._open = {}, [], {}
+        self._remaining, self._bound, self._open = {}, [], {}
         self._turn, self._begun = self._turn + 1, False
 
     def go_on(self) -> None:
@@ -233,12 +233,12 @@ class FastReader:
         if not self._begun:
             self._begin(template.zeros)
         account = self._replay.state.payer(template.terms.account)
-        purse = self._purses.get(account.path)
-        if purse is None:
-            purse = self._purses[account.path] = _Remaining(account, self._scale)
+        remaining = self._remaining.get(account.path)
+        if remaining is None:
+            remaining = self._remaining[account.path] = _Remaining(account, self._scale)
         amount = template.terms.amount
         template.loss, template.delta = amount.loss_units >> self._scale, amount.delta_units >> self._scale
-        template.purse, template.turn, template.uses = purse, self._turn, 0
+        template.remaining, template.turn, template.uses = remaining, self._turn, 0
         self._bound.append(template)
 
 

@@ -40,8 +40,8 @@ def halfspace_options(command: F) -> F:
     """Decorate a command with `--halfspace` and every one of OPTIONS; those not given arrive as None."""
     for name, option in reversed(list(OPTIONS.items())):
         command = click.option(flag(name), name, type=option.kind, help=f"With --halfspace: {option.help}")(command)
-    told = "Say instead how many records private boosting needs to learn a halfspace."
-    return click.option("--halfspace", is_flag=True, help=told)(command)
+    what = "Say instead how many records private boosting needs to learn a halfspace."
+    return click.option("--halfspace", is_flag=True, help=what)(command)
 
 
 def refuse_strangers(halfspace: bool, given: Mapping[str, float | None], others: Mapping[str, object]) -> None:

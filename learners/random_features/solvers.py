@@ -280,7 +280,7 @@ class PublishedRelease(Mechanism[Interpolation, FloatArray]):
 
 @attrs.frozen
 class Published:
-    """004 for reproduction: printed noise around coefficients that nothing bounds. Not private, and booked so.
+    """004 for reproduction: printed noise around coefficients that nothing bounds. Not private, and recorded so.
 
     eta: η.  code: as the authors' code has it, with features √(2/N)·cos and labels as they are, but the printed Δ,
       which is too small by √N at least; else as printed, with labels divided by their norm. [004-experiments]
@@ -314,7 +314,7 @@ class Published:
         return printed.sigma * unit, 2.0 * printed.radius * unit
 
     def learn(self, task: Task, allowance: Allowance, noise: NoiseSource) -> FittedCoefficients:
-        """See `Solver`. The ledger must be one that books what has no bound."""
+        """See `Solver`. The ledger must be one that records what has no bound."""
         features = task.plain
         assert isinstance(allowance.target, ApproxDP)  # as `pure` says
         sigma, sensitivity = self.sigma(task.n_components, allowance.target.epsilon, allowance.target.delta)

@@ -1,5 +1,8 @@
 """Mechanisms on Rademacher observations (rados): edge vectors, supports, the distribution of a column."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import renamed_aliases
 from mechanisms.rados.column_distribution import (
     MAX_RADOS,
     EmptyWindow,
@@ -24,8 +27,8 @@ from mechanisms.rados.noised_rados import (
     paired_rados,
 )
 from mechanisms.rados.one_hot import (
+    groups_in_words,
     moments_l2,
-    told,
 )
 from mechanisms.rados.public_supports import (
     drawn_seed,
@@ -43,6 +46,9 @@ from mechanisms.rados.sampling import (
     sample_fixed_support_rados,
     sample_truncated_rados,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = renamed_aliases(__name__, {"told": "groups_in_words"})
 
 __all__ = [
     "MAX_RADOS",
@@ -62,6 +68,7 @@ __all__ = [
     "edge_vectors",
     "exact_moments",
     "exact_steps",
+    "groups_in_words",
     "moments_l2",
     "noised_edges",
     "noised_rados",
@@ -75,5 +82,4 @@ __all__ = [
     "support_sizes",
     "support_sums",
     "theorem6_printed",
-    "told",
 ]

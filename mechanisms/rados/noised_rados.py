@@ -21,7 +21,7 @@ from mechanisms.core import Block, L2Sensitivity, PlainMechanism, Query, Rows
 from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rados.column_distribution import rados_count, records_count
 from mechanisms.rados.edge_vectors import clipped
-from mechanisms.rados.one_hot import Groups, made_one_hot, moments_l2, one_hot_groups, told
+from mechanisms.rados.one_hot import Groups, groups_in_words, made_one_hot, moments_l2, one_hot_groups
 from mechanisms.rados.public_supports import support_sums
 from mechanisms.rados.sampling import STEP, Edges, EdgeVectors, Vectors
 from mechanisms.randomness import NoiseSource, SecureNoise
@@ -150,7 +150,7 @@ def column_moments(
         refuse_sizes(size, width)
 
     return Query(
-        f"sums and sums of squares of {width} columns within [-1, 1]{told(groups)}",
+        f"sums and sums of squares of {width} columns within [-1, 1]{groups_in_words(groups)}",
         moments,
         # Squares are cut too: that can add a step, 2^-52·m of 4, and only where the values do not attain the 4.
         L2Sensitivity(moments_l2(width, groups)),

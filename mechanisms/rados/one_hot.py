@@ -57,7 +57,7 @@ def moments_l2(features: int, groups: Groups) -> float:
     return up(math.sqrt(OF_A_COLUMN * others + OF_A_GROUP * len(groups)))
 
 
-def told(groups: Groups) -> str:
-    """For the name of a query, which goes into the books."""
+def groups_in_words(groups: Groups) -> str:
+    """For the name of a query, which goes into the ledger."""
     number = "1 group" if len(groups) == 1 else f"{len(groups)} groups"
     return f", {sum(map(len, groups))} of them one-hot in {number}" if groups else ""

@@ -127,10 +127,10 @@ def sentence(found: Findings) -> str:
         return "Nothing is promised: taken together, everything released so far is not private."
     what, whom = as_property(found.spent), _for_whom(found.opened.adjacency)
     rule = RULES.get(found.rule.name, found.rule.name)
-    told = f"{what} {whom}: {in_symbols(found.spent)}, by {rule}"
+    promise = f"{what} {whom}: {in_symbols(found.spent)}, by {rule}"
     if not found.private:
-        return f"With secure noise, everything released so far would together be {told}."
-    return f"Everything released so far is together {told}."
+        return f"With secure noise, everything released so far would together be {promise}."
+    return f"Everything released so far is together {promise}."
 
 
 # --- the guarantee ----------------------------------------------------------------------------------------
@@ -355,11 +355,11 @@ def _sources(sources: Mapping[str, NoiseUse]) -> Table:
     )
 
 
-# --- the books themselves -----------------------------------------------------------------------------------
+# --- the ledger itself --------------------------------------------------------------------------------------
 
 
-def books(found: Findings, entries: int, head: str, version: str) -> ReportSection:
-    """Which books these are, so that others can find the same ones."""
+def facts_of_ledger(found: Findings, entries: int, head: str, version: str) -> ReportSection:
+    """Which ledger this is, so that others can find the same one."""
     evidence = found.evidence
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(evidence.kinds.items()))
     facts: tuple[tuple[str, str, bool], ...] = (

@@ -26,6 +26,7 @@ from learners import (
 )
 from learners.base import PayingEstimator, RenamedParameter
 from learners.random_features.solvers import Task
+from mechanisms import rados
 
 RNG: Final = np.random.default_rng(0)
 X: Final = RNG.uniform(-1.0, 1.0, (60, 2))
@@ -130,6 +131,10 @@ def test_names_of_types_go_on() -> None:
             assert getattr(random_features, old) is getattr(random_features, new)
     with pytest.raises(AttributeError, match="no attribute 'Laws'"):
         random_features.Laws  # type: ignore[attr-defined]  # noqa: B018  # the point of it
+    with pytest.warns(FutureWarning, match="mechanisms.rados.told is called groups_in_words now"):
+        assert rados.told is rados.groups_in_words  # type: ignore[attr-defined]  # as it was called
+    with pytest.raises(AttributeError, match="no attribute 'tells'"):
+        rados.tells  # type: ignore[attr-defined]  # noqa: B018  # the point of it
 
 
 # --- settings that are searched ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from accountant.arrays import FloatArray
-from mechanisms.rados.one_hot import made_one_hot, moments_l2, one_hot_groups, told
+from mechanisms.rados.one_hot import groups_in_words, made_one_hot, moments_l2, one_hot_groups
 from proofs_tests.support.mechanisms.just_above import just_above
 
 SETTINGS = [(1, ()), (3, ()), (3, ((0, 2),)), (5, ((1, 3, 4),)), (5, ((0, 1), (2, 3, 4)))]
@@ -60,6 +60,6 @@ def test_groups_are_of_different_columns_that_exist() -> None:
 
 
 def test_books_tell_the_groups() -> None:
-    assert told(()) == ""
-    assert told(((0, 1), (2, 3, 4))) == ", 5 of them one-hot in 2 groups"
-    assert told(((1, 0),)) == ", 2 of them one-hot in 1 group"
+    assert groups_in_words(()) == ""
+    assert groups_in_words(((0, 1), (2, 3, 4))) == ", 5 of them one-hot in 2 groups"
+    assert groups_in_words(((1, 0),)) == ", 2 of them one-hot in 1 group"
