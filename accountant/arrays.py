@@ -1,4 +1,4 @@
-"""Types of arrays, said once for all packages; shapes are told where they are used."""
+"""Types of arrays, defined once for all packages; shapes are documented where they are used."""
 
 from typing import Any
 

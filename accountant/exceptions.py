@@ -65,17 +65,17 @@ class LedgerCopyRefused(TypeError):
 
 
 class LedgerMismatch(ValueError):
-    """There are books at this place, and they promise something else than was asked for."""
+    """There is a ledger at this place, and it promises something else than was asked for."""
 
 
 class LedgerBroken(RuntimeError):
-    """The books do not hold together, or were changed behind this ledger's back: nothing more is spent from them."""
+    """The entries do not hold together, or were changed behind this ledger's back: nothing more is spent."""
 
 
 class LedgerUnavailable(RuntimeError):
-    """The store of the books did not answer, or its disk is full. Nothing was released.
+    """The store of the ledger did not answer, or its disk is full. Nothing was released.
 
-    A charge that was on its way when the store failed may be in the books all the same; then it counts.
+    A charge that was on its way when the store failed may be in the ledger all the same; then it counts.
     """
 
 

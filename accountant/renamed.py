@@ -1,7 +1,7 @@
 """Modules and names that have moved: the old ones go on for one version, with a warning.
 
 Version 0.1 had one flat folder a package. Whoever imports a module by its name of then gets what it held from where
-that is now, and is told where. To be removed with the version after 0.2.
+that is now, and a warning that says where. To be removed with the version after 0.2.
 """
 
 import importlib

@@ -10,7 +10,9 @@ from typing import Final
 _BY_MODULE: Final[dict[str, str]] = {
     "accountant.adaptive_range": "FEW=accountant.composition.adaptive_range.FEW_ROUNDS",
     "accountant.audit": "Audit=accountant.audit.verification.Verifier",
-    "accountant.bookkeeper": "refuse_bad_texts=accountant.ledger.new_lines.",
+    "accountant.bookkeeper": (
+        "refuse_bad_texts=accountant.ledger.new_lines. Bookkeeper=accountant.ledger.writer.LedgerWriter"
+    ),
     "accountant.composition": "told_apart=accountant.composition.rules.distinct_texts",
     "accountant.ledger": "EARLIER=accountant.ledger.opening.",
     "accountant.lines": "line_of=accountant.entries.codec.encode",
@@ -19,6 +21,7 @@ _BY_MODULE: Final[dict[str, str]] = {
     "accountant.records": "read=accountant.entries.codec.decode",
     "accountant.replay": "Replay=accountant.audit.entry_checks.EntryChecker",
     "accountant.report.burn_down": "Point=accountant.audit.report.burn_down.BurnDownPoint",
+    "accountant.report.chapters": "books=accountant.audit.report.chapters.facts_of_ledger",
     "accountant.report.evidence": "Source=accountant.audit.report.evidence.NoiseUse",
     "accountant.report.page": (
         "Row=accountant.audit.report.page.TableRow Section=accountant.audit.report.page.ReportSection"
@@ -30,8 +33,11 @@ _BY_MODULE: Final[dict[str, str]] = {
     "boosting": "margin_data=boosting.theory.margin_samples rado_loss=boosting.rados.losses",
     "boosting.rado": "Prudential=boosting.rados.rado_boost.CappedOracle",
     "boosting.reweighted": "Step=boosting.reweighted_sample.BoostingStep",
+    "exchequer.auditing": "write_books=exchequer.commands.audit_ledger.write_entries",
     "exchequer.books": (
-        "discreet=exchequer.commands.open_ledger.without_passwords told=exchequer.commands.open_ledger.until_failure"
+        "discreet=exchequer.commands.open_ledger.without_passwords "
+        "told=exchequer.commands.open_ledger.until_failure "
+        "Books=exchequer.commands.open_ledger.StoredEntries"
     ),
     "exchequer.demo": "Settings=exchequer.commands.demo.DemoSettings FEW=exchequer.commands.demo.FEW_RECORDS",
     "exchequer.overview": "Drawn=exchequer.commands.show_ledger.AccountSpending",
@@ -50,7 +56,11 @@ _BY_MODULE: Final[dict[str, str]] = {
         "Comparison=accountant.audit.saved_models.ModelComparison "
         "compare=accountant.audit.saved_models.compare_model"
     ),
-    "learners.additive_boost": "Design=learners.additive.additive_boost.AdditiveDesign",
+    "learners.additive_boost": (
+        "Design=learners.additive.additive_boost.AdditiveDesign "
+        "EVEN_SWEEPS=learners.additive.additive_boost.EVEN_TURNS "
+        "SWEEPS=learners.additive.additive_boost.ROUNDS_PER_COLUMN"
+    ),
     "learners.bagging": "Ballot=learners.trees.bagging.VoteCounts School=learners.trees.bagging.TeachingPlan",
     "learners.centring": "WeightedPoints=learners.halfspaces.centred_means.ReweightedPoints",
     "learners.coded": "Coded=learners.tables.dictionary_columns.DictionaryColumn",
@@ -63,6 +73,7 @@ _BY_MODULE: Final[dict[str, str]] = {
     ),
     "learners.interpolation": "BLOCK=learners.random_features.interpolation.ROWS_PER_STEP",
     "learners.logistic": "Design=learners.linear.logistic.LogisticDesign",
+    "learners.noisy_centring": "Law=learners.halfspaces.noisy_centred_mean.NoiseDistribution",
     "learners.parameters": "tree_depth=learners.trees.complete_trees.",
     "learners.partitions": "bins=learners.encoding.partitions.random_bins",
     "learners.paying": "Kept=learners.base.private_estimator.FitResult",
@@ -77,6 +88,12 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.rado_designs": "Design=learners.rados.rado_designs.RadoDesign",
     "learners.rado_features": "Source=learners.rados.protected_columns.SensitiveColumns",
     "learners.rados": "Coded=learners.rados.rado_releases.RadoCode",
+    "learners.random_feature_maps": (
+        "FORMS=learners.random_features.feature_maps.FEATURE_MAPS "
+        "LAWS=learners.random_features.feature_maps.DISTRIBUTIONS "
+        "form_name=learners.random_features.feature_maps.feature_map_name "
+        "law_name=learners.random_features.feature_maps.distribution_name"
+    ),
     "learners.random_feature_model": "Fit=learners.random_features.feature_model.FittedCoefficients",
     "learners.random_feature_theory": "Published=learners.random_features.error_bounds.PublishedNoise",
     "learners.scorecards": "Section=learners.inspection.scorecards.CardSection",
@@ -87,6 +104,7 @@ _BY_MODULE: Final[dict[str, str]] = {
         "own_or_given=learners.blocks.unchanged_files.chosen_labels"
     ),
     "learners.sources": "Part=learners.blocks.block_tables.TableBlock",
+    "learners.tables": "IN_BLOCKS=learners.tables.readers.BLOCK_READERS",
     "learners.trees": "Split=learners.votes.binary_trees.LeafSplit",
     "learners.tuning": "Learner=learners.base.tuning.TunableClassifier",
     "learners.weighted_sums": "MOST_RECORDS=learners.encoding.weighted_sums.MOST_WEIGHED_RECORDS",
@@ -109,7 +127,13 @@ _BY_MODULE: Final[dict[str, str]] = {
 }
 """`old=new`, where a new name that ends in a dot is the old one, there."""
 
-_EVERYWHERE: Final[dict[str, str]] = {}
+_EVERYWHERE: Final = {
+    "Allowance": "FitBudget",
+    "Form": "FeatureMap",
+    "Law": "FrequencyDistribution",
+    "PayingEstimator": "PrivateEstimator",
+    "output_law": "output_distribution",
+}
 """Old name and new one of what keeps its module: good for every package that offers the new one."""
 
 

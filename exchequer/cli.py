@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from exchequer.commands import ledger_commands, rado_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
-from exchequer.trainable import LEARNERS, Setting, learner_options
+from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
 if TYPE_CHECKING:
     from exchequer.commands.explain import Format
@@ -53,7 +53,7 @@ def main(ctx: click.Context) -> None:
 
     Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what. Commands that
     answer a question with yes or no end with 0 or 1: audit, verify-model, ledger verify, report and price; 3 says that
-    books add up with caveats, see exchequer ledger --help.
+    a ledger adds up with caveats, see exchequer ledger --help.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -160,7 +160,7 @@ def train(
       kind = "categorical"
       categories = ["female", "male"]
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    given = current_options(options)
     LEARNERS[learner].refuse_others(learner, given)
     ledger_commands.refuse_unpaid(ledger, account, signing_key)
     ledger_commands.refuse_simulated(ledger, seed)

@@ -34,7 +34,7 @@ OPTIONS: Final[Mapping[str, Option]] = {
         "What the promise hides: add-remove-one that a record is there, and so how many there are; replace-one what it "
         "says, while their number is public, at almost twice the noise.",
     ),
-    "sweeps": Option(int, "Rounds per column, from 1."),
+    "rounds_per_column": Option(int, "Rounds per column, from 1."),
     "rounds": Option(int, "How many simple rules vote, from 1."),
     "learning_rate": Option(float, "How strongly each round turns to the records that are still wrong, above 0."),
     "density": Option(
@@ -43,6 +43,10 @@ OPTIONS: Final[Mapping[str, Option]] = {
         "lets the model dwell on hard records.",
     ),
 }
+
+
+RENAMED: Final[Mapping[str, str]] = {"sweeps": "rounds_per_column"}
+"""Options by their names of version 0.1, which go on for one version, and by those of now."""
 
 
 @attrs.frozen
@@ -77,7 +81,7 @@ LEARNERS: Final[Mapping[str, TrainableLearner]] = {
     "private-boost": TrainableLearner(
         "PrivateBoostClassifier",
         "a curve for every column that add up; recommended; needs a --delta; two classes or more",
-        {"adjacency": "add-remove-one", "sweeps": 8},
+        {"adjacency": "add-remove-one", "rounds_per_column": 8},
         steps="",
         delta=1e-6,
     ),
@@ -101,6 +105,21 @@ def flag(option: str) -> str:
     return f"--{option.replace('_', '-')}"
 
 
+def current_options(given: Mapping[str, Setting | None]) -> dict[str, Setting]:
+    """Those that were given, by their names of now. Raises UsageError for one that is given by both its names."""
+    found: dict[str, Setting] = {}
+    for name, value in given.items():
+        new = RENAMED.get(name, name)
+        if value is None:
+            continue
+        if new != name:
+            if given.get(new) is not None:
+                raise click.UsageError(f"{flag(new)} and {flag(name)} are one option: give {flag(new)} alone")
+            click.echo(f"Warning: {flag(name)} is called {flag(new)} now.", err=True)
+        found[new] = value
+    return found
+
+
 def _default_texts(option: str) -> Iterator[str]:
     for key, each in LEARNERS.items():
         if option in each.defaults:
@@ -109,7 +128,10 @@ def _default_texts(option: str) -> Iterator[str]:
 
 
 def learner_options(command: F) -> F:
-    """Decorate a command with `--learner` and every one of OPTIONS; those not given arrive as None."""
+    """Decorate a command with `--learner` and every one of OPTIONS, by old names too; not given, they are None."""
+    for old, new in RENAMED.items():
+        known = f"The old name of {flag(new)}."
+        command = click.option(flag(old), old, type=OPTIONS[new].kind, hidden=True, help=known)(command)
     for name, option in reversed(list(OPTIONS.items())):
         help_text = f"{option.help} Default with {'; '.join(_default_texts(name))}."
         command = click.option(flag(name), name, type=option.kind, help=help_text)(command)

@@ -1,6 +1,6 @@
 """Private quantiles: cut points for bins that depend on the data, each paid for.
 
-Cut points come from a public list, so that the mechanism has finitely many outcomes and a known law.
+Cut points come from a public list, so that the mechanism has finitely many outcomes and a known distribution.
 """
 
 import itertools

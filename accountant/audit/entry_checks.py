@@ -23,7 +23,7 @@ MOST_STEPS: Final = 4096
 
 @attrs.frozen(eq=False)
 class Terms:
-    """What a charge was made for: everything in its entry but its place in the books.
+    """What a charge was made for: everything in its entry but its place in the ledger.
 
     announced: whether the noise is secure, None where the charge did not say.
     single: whether `Ledger.release` can have made it, whose release does not repeat the mechanism.
@@ -66,7 +66,7 @@ class Terms:
 
 
 class EntryChecker:
-    """The books so far, entry by entry.
+    """The ledger so far, entry by entry.
 
     claims: the ids that are known, None where nobody asks.
     """

@@ -2,7 +2,7 @@
 
 Most charges differ from an earlier one in their total, their number and their time alone, and most releases in their
 numbers and their time. So the first of its sort is read, checked and kept as a template; a later one is written out
-from its template, with the number and the total that this reader expects, and compared with the line in the books.
+from its template, with the number and the total that this reader expects, and compared with the line in the ledger.
 What is equal is canonical, and says what was checked before; anything else is left to the slow way, which reads it
 whole and names what is wrong. So nothing passes here that would not pass there, and a test compares the two.
 """

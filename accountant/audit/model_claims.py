@@ -17,8 +17,8 @@ SHOWN: Final = 300
 """Characters of a value that a finding quotes."""
 
 ALONE: Final = (
-    "its claim stands alone, there is nothing to compare: the file names no entry of any books. Either the model was "
-    "fitted with books of its own, which ended with that fit, or its receipts were taken out"
+    "its claim stands alone, there is nothing to compare: the file names no entry of any ledger. Either the model was "
+    "fitted with a ledger of its own, which ended with that fit, or its receipts were taken out"
 )
 
 LEARNT: Final = (
@@ -26,7 +26,7 @@ LEARNT: Final = (
     "of the rados instead, and learn from it again: `exchequer rados fit` gives the same model, of the release {}"
 )
 
-NOTHING_PROMISED: Final = "it promises nothing, and says so: it was made without protection, and without any books"
+NOTHING_PROMISED: Final = "it promises nothing, and says so: it was made without protection, and without any ledger"
 
 DIGITS: Final = 64
 """Of a digest; files may say anything."""
@@ -53,7 +53,7 @@ class ModelClaim:
 
     @property
     def head(self) -> str:
-        """The newest entry of the books when the statement was made."""
+        """The newest entry of the ledger when the statement was made."""
         return str(self.statement.get("head"))
 
     @property

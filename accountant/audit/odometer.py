@@ -1,4 +1,4 @@
-"""The odometer: what the books say so far, read at any δ, under any rule, over time and by account.
+"""The odometer: what the ledger says so far, read at any δ, under any rule, over time and by account.
 
 Read-outs only. A ledger stops by its own rule, a sum against a ceiling that was fixed when it was opened; nothing
 here may decide whether another release is made. What a theorem for fixed plans (`Plan.price`, and so every PLD
@@ -73,7 +73,7 @@ class Share:
 class Odometer:
     """A snapshot. `odometer(entries)` and `Ledger.odometer()` make it.
 
-    rule, budget: of the books.  total: what was charged, less what was given back, in the rule's own units.
+    rule, budget: of the ledger.  total: what was charged, less what was given back, in the rule's own units.
     charges: how many.  rounds: of each cost, those inside priced plans too.  priced: whether there were such plans.
     by_sub_budget, by_account, by_mechanism: largest first; "" is the whole budget.
     points: the total over time, at most 2,000 of them, the newest included.
@@ -136,7 +136,7 @@ class Odometer:
 
         delta: in (0, 1).  delta_prime: of the advanced rule, in (0, delta]; None takes what the releases' own δ leave.
         Rounds of plans that were charged at a price count as rounds here. Those of the rules would have been
-        guarantees, had the books been opened under them.
+        guarantees, had the ledger been opened under them.
         """
         delta = open_probability(delta)
         prime = self._delta_prime(delta) if delta_prime is None else delta_prime

@@ -1,8 +1,9 @@
-"""Whether what a saved model says about its cost is what the books say.
+"""Whether what a saved model says about its cost is what the ledger says.
 
-A model's file names the entries that its fit was charged with (its receipts) and holds the statement of the books as
-they were then. Both are compared with books that somebody else kept. That this model, and not another one, is what
-those charges bought is not in the books: a receipt names the digest of the model, by the word of whoever signed it.
+A model's file names the entries that its fit was charged with (its receipts) and holds the statement of the ledger as
+it was then. Both are compared with a ledger that somebody else kept. That those charges
+were for this model, and not another one, is not in the ledger: a receipt names the digest of the model, by the word of
+whoever signed it.
 """
 
 import contextlib
@@ -42,12 +43,12 @@ NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, Arithmeti
 class ModelComparison:
     """What came out.
 
-    errors: where the file and the books disagree, or the books with themselves.  notes: what to know all the same.
+    errors: where the file and the ledger disagree, or the ledger with itself.  notes: what to know all the same.
     compared: False for a model that names no entries.
     bound: whether the owner of the given key says, in every receipt, that it was for this very model.
-    fit: what its own charges come to.  spent, budget: of these books in all, by now.  None where it cannot be said.
-    entries, head: of the books.
-    caveats: why a claim that is confirmed is worth less than it looks, by the statement or by the books today.
+    fit: what its own charges come to.  spent, budget: of this ledger in all, by now.  None where it cannot be said.
+    entries, head: of the ledger.
+    caveats: why a claim that is confirmed is worth less than it looks, by the statement or by the ledger today.
     """
 
     errors: tuple[str, ...]
@@ -63,12 +64,12 @@ class ModelComparison:
 
     @property
     def result(self) -> Verification:
-        """The same as of books, for its verdict and findings."""
+        """The same as of a ledger, for its verdict and findings."""
         return Verification(self.errors, self.notes, self.entries, self.head, self.caveats)
 
     @property
     def sound(self) -> bool:
-        """Whether the model's claim was compared, and is what the books say."""
+        """Whether the model's claim was compared, and is what the ledger says."""
         return not self.errors
 
 
@@ -79,7 +80,7 @@ def compare_model(
     public_key: PublicKey | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> ModelComparison:
-    """Compare a model's claim with the books, read once from the first entry to the last.
+    """Compare a model's claim with the ledger, read once from the first entry to the last.
 
     public_key: every receipt must be signed with it. Without, unsigned receipts pass, and signatures are checked with
       the key that the receipt itself names.
@@ -87,23 +88,23 @@ def compare_model(
     Raises ImportError where there are signatures and no `cryptography` to check them.
     """
     notes, wrong = _signatures(claim.receipts, public_key)
-    books = _Books(claim)
-    verified = verify(books.seen(entries), progress=progress)
+    claimed = _ClaimedEntries(claim)
+    verified = verify(claimed.seen(entries), progress=progress)
     simulated = claim.statement.get("private") is not True and claim.promises
     caveats = [SIMULATED] if simulated else []
     fits = Statement.from_dict(claim.statement).fits
     notes = [*caveats, *([] if fits is None else [f"its statement says: {fits}"]), *notes]
     notes += [f"the books: {each}" for each in verified.notes]
     errors = [] if claim.receipts else [claim.alone]
-    errors += [*wrong, *(f"the books do not hold together: {each}" for each in verified.errors), *books.findings()]
+    errors += [*wrong, *(f"the ledger does not hold together: {each}" for each in verified.errors), *claimed.findings()]
     return ModelComparison(
         errors=tuple(errors),
         notes=tuple(notes),
         compared=bool(claim.receipts),
         bound=public_key is not None and bool(claim.receipts) and _all_for(claim),
-        fit=books.fit() if claim.receipts else None,
-        spent=books.spent,
-        budget=None if books.opened is None else books.opened.budget,
+        fit=claimed.fit() if claim.receipts else None,
+        spent=claimed.spent,
+        budget=None if claimed.opened is None else claimed.opened.budget,
         entries=verified.entries,
         head=verified.head,
         caveats=(*caveats, *(f"the books: {each}" for each in verified.caveats)),
@@ -120,7 +121,7 @@ def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> 
     keys = sorted({each.public_key for each in receipts if each.public_key} if public_key is None else ())
     notes = [f"receipts are signed with the key {key}, and nobody said whose it is: give --public-key" for key in keys]
     if public_key is None and not all(each.signed for each in receipts):
-        notes.append("there are unsigned receipts: whoever knows the books can write such a one")
+        notes.append("there are unsigned receipts: whoever knows the ledger can write such a one")
     for each in receipts:
         key_of = public_key if public_key is not None or each.public_key is None else PublicKey(each.public_key)
         try:
@@ -131,8 +132,8 @@ def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> 
     return notes, wrong
 
 
-class _Books:
-    """What is picked out of the books while they pass by, and what is wrong with the claim."""
+class _ClaimedEntries:
+    """What is picked out of the entries while they pass by, and what is wrong with the claim."""
 
     def __init__(self, claim: ModelClaim) -> None:
         self._claim = claim
@@ -172,7 +173,7 @@ class _Books:
 
     @property
     def spent(self) -> Budget | None:
-        """What these books have spent in all; None where that cannot be said."""
+        """What this ledger has spent in all; None where that cannot be said."""
         return self._read_out(_total(self._newest))
 
     def _read_out(self, amount: Amount | None) -> Budget | None:
@@ -193,7 +194,7 @@ class _Books:
     @property
     def _rule(self) -> Composition:
         if self.opened is None:
-            raise ValueError("the books were never opened")
+            raise ValueError("the ledger was never opened")
         return self.opened.composition
 
     def _charges(self) -> list[Charged]:
@@ -202,7 +203,7 @@ class _Books:
     # --- what is wrong ------------------------------------------------------------------------------------
 
     def findings(self) -> Iterator[str]:
-        """A sentence for everything in the claim that is not as these books have it."""
+        """A sentence for everything in the claim that is not as this ledger has it."""
         if len(self._wanted) != len(self._claim.receipts):
             yield "two of its receipts are for the same entry"
         for each in self._claim.receipts:
@@ -214,7 +215,7 @@ class _Books:
     def _receipt(self, receipt: Receipt) -> Iterator[str]:
         entry, where = self._found.get(receipt.number), f"the receipt for entry {receipt.number}"
         if entry is None:
-            yield f"{where}: these books have no such entry"
+            yield f"{where}: this ledger has no such entry"
             return
         try:
             differs = receipt.differs(entry, "" if self.opened is None else self.opened.id)
@@ -237,18 +238,18 @@ class _Books:
 
     def _statement(self) -> Iterator[str]:
         if not self._reached:
-            yield f"its statement was made at the head {_quoted(self._claim.head)}, which these books never had"
+            yield f"its statement was made at the head {_quoted(self._claim.head)}, which this ledger never had"
             return
         try:
             stated = self._restated()
         except NONSENSE as error:
-            yield f"its statement cannot be made again from these books: {error}"[:SHOWN]
+            yield f"its statement cannot be made again from this ledger: {error}"[:SHOWN]
             return
         claimed = self._claim.statement
         for name in sorted(stated.keys() | claimed.keys()):
             if stated.get(name) != claimed.get(name):
                 yield (
-                    f"its statement: {name}: the file says {_quoted(claimed.get(name))}, the books at that time "
+                    f"its statement: {name}: the file says {_quoted(claimed.get(name))}, the ledger at that time "
                     f"{_quoted(stated.get(name))}"
                 )
 
@@ -269,7 +270,7 @@ class _Books:
         """What the file says that the fit was to cost must be no less than what it was charged."""
         target, charges = self._claim.target, self._charges()
         if self.opened is not None and isinstance(self.opened.budget, Unbounded):
-            yield f"it says that its fit costs at most {target}, but these books promise nothing, and confirm no cost"
+            yield f"it says that its fit costs at most {target}, but this ledger promises nothing, and confirms no cost"
         elif not _keeps(target, charges, self._rule):
             yield f"it says that its fit costs at most {target}, but was charged {self.fit()} for it"
 

@@ -26,7 +26,7 @@ class Listener(Protocol):
 
 
 class SpendingPoint(NamedTuple):
-    """After entry `number`, at `time` in nanoseconds since 1970, the books had charged `amount` in all."""
+    """After entry `number`, at `time` in nanoseconds since 1970, the ledger had charged `amount` in all."""
 
     number: int
     time: int
@@ -79,12 +79,12 @@ class Spending:
     def promise(self) -> Opened:
         """The first entry. Raises ValueError where it is missing."""
         if self.opened is None:
-            raise ValueError("the books were never opened")
+            raise ValueError("the ledger was never opened")
         return self.opened
 
     @property
     def rule(self) -> Composition:
-        """The rule of these books."""
+        """The rule of this ledger."""
         return self.promise.composition
 
     @property
@@ -145,7 +145,7 @@ class Spending:
         key = (record.plan, record.price)
         if (known := self._amounts.get(key)) is not None:
             return known
-        if len(self._amounts) >= 10_000:  # books in which every cost is another
+        if len(self._amounts) >= 10_000:  # a ledger in which every cost is another
             self._amounts.clear()
         return self._amounts.setdefault(key, record.amount(self.rule))
 
@@ -189,7 +189,7 @@ def gather(entries: Iterable[Entry], *listeners: Listener) -> Spending:
         for listener in listeners:
             listener.take(entry.number, record)
     if spending.opened is None:
-        raise ValueError("the books were never opened")
+        raise ValueError("the ledger was never opened")
     return spending
 
 

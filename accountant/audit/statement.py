@@ -24,7 +24,7 @@ BY_THIS_FIT: Final = "released by this fit"
 
 @attrs.frozen
 class Statement:
-    """A snapshot of the books.
+    """A snapshot of the ledger.
 
     guarantee: one sentence.  account: the path of the sub-budget it is about, "" for the whole.
     private: False where nothing is promised, and where any release used a simulated noise source, or may have:
@@ -58,7 +58,7 @@ class Statement:
 
     @property
     def promises(self) -> bool:
-        """Whether it promises anything at all: False where no books were kept, or such as bound nothing."""
+        """Whether it promises anything at all: False where no ledger was kept, or one that bounds nothing."""
         return self.spent != UNBOUNDED
 
     def among(self, fits: SeparateFits) -> "Statement":
@@ -90,7 +90,7 @@ class Statement:
         return Statement(**cast("dict[str, Any]", fields))
 
     def lines(self) -> Iterator[tuple[str, str]]:
-        """What stands below the guarantee: a name and a text per line, fit to be printed whatever the books say."""
+        """What stands below the guarantee: a name and a text per line, fit to be printed whatever the ledger says."""
         return ((name, visible(text)) for name, text in self._facts())
 
     def _facts(self) -> Iterator[tuple[str, str]]:
@@ -130,7 +130,7 @@ def _refuse_other_types(fields: Mapping[str, object]) -> None:
 
 
 def unprotected(scope: str) -> Statement:
-    """The statement of something that was made of protected data without any books. scope: what is promised."""
+    """The statement of something that was made of protected data without any ledger. scope: what is promised."""
     return Statement(
         guarantee=f"Nothing is promised. What is protected: {scope}.",
         adjacency="none",
@@ -160,7 +160,7 @@ def _sentence(spent: Budget, adjacency: str, private: bool) -> str:
 
 
 def _added(spent: Budget, adjacency: str, private: bool, account: str) -> str:
-    """What a sub-budget was asked may follow from what others were told, so its cost is no promise of its own."""
+    """What a sub-budget is asked may follow from what others released, so its cost is no promise of its own."""
     what = in_symbols(spent)
     adds = "adds at most" if private else "would, with secure noise, add at most"
     return (

@@ -1,4 +1,4 @@
-"""What an auditor asks of the books: are these the entries that were written, and do they add up?
+"""What an auditor asks of the ledger: are these the entries that were written, and do they add up?
 
 `verify` reads them once, oldest first, and never holds them all. It recomputes every digest, replays every sum in
 exact arithmetic, and lists what is wrong, a sentence per finding. LEDGER.md says what an entry may say.
@@ -42,14 +42,14 @@ MOST_CHARACTERS: Final = 300
 """Of a finding."""
 
 EVERY: Final = 1000
-"""Entries after which `progress` is told."""
+"""Entries after which `progress` is called."""
 
 _NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading and adding up nonsense may raise."""
 
 
 Verdict: TypeAlias = Literal["sound", "with caveats", "not sound"]
-"""with caveats: all sums are right, and yet the books are less than they look; see `Verification.caveats`."""
+"""with caveats: all sums are right, and yet the ledger is worth less than it looks; see `Verification.caveats`."""
 
 _SAID: Final[Mapping[Verdict, str]] = {
     "sound": "the books are sound",
@@ -60,12 +60,12 @@ _SAID: Final[Mapping[Verdict, str]] = {
 
 @attrs.frozen
 class Verification:
-    """What a look through the books found.
+    """What a look through the ledger found.
 
     errors: what must not be, a sentence each; the first hundred, then how many more.
     notes: what is as it may be, and somebody should know.  entries: how many were read.
     head: the digest of the last one, 64 zeros without any.
-    caveats: why books that add up are not plainly sound: nothing is promised, noise was simulated, or charges were
+    caveats: why a ledger that adds up is not plainly sound: nothing is promised, noise was simulated, or charges were
       never released.
     """
 
@@ -104,9 +104,9 @@ def verify(
     claims: Collection[str] | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Verification:
-    """Whether the books hold together: chain, sums, ceilings, prices, and what was released of what.
+    """Whether the ledger holds together: chain, sums, ceilings, prices, and what was released of what.
 
-    expect_head: a digest that an auditor kept; if no entry has it, these books are not the ones that it was taken from.
+    expect_head: a digest that an auditor kept; if no entry has it, this ledger is not the one that it was taken from.
     claims: the ids of all known claims; a charge that rests on another one is an error.
     progress: called with the number of entries read so far, after every thousand and after the last.
     """
@@ -214,11 +214,11 @@ class Verifier:
         if self._more:
             errors.append(f"and {self._more} more findings")
         if self._replay.state.opened is None:
-            errors.append("the books were never opened")
+            errors.append("the ledger was never opened")
         if self._expected is not None and self._seen < 0:
             errors.append(
                 f"the head is {self.head}, and no entry has the digest {self._expected!r} that was expected: "
-                "entries were cut off, or the books were rolled back or rewritten"
+                "entries were cut off, or the ledger was rolled back or rewritten"
             )
         caveats = tuple(self._caveats())
         return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats)
@@ -276,5 +276,5 @@ def _is_canonical(said: dict[str, object], line: str) -> bool:
 
 
 def _plain(sentence: str) -> str:
-    """Fit to be printed, whatever the books say: a terminal obeys some characters."""
+    """Fit to be printed, whatever the ledger says: a terminal obeys some characters."""
     return visible(sentence if len(sentence) <= MOST_CHARACTERS else f"{sentence[:MOST_CHARACTERS]}…")

@@ -69,7 +69,7 @@ class AdvancedComposition(Composition):
         return curves.zcdp_rho(epsilon, self.delta_prime)
 
     def describe(self) -> dict[str, str | float]:
-        # A name that older versions do not know, so that they refuse these books instead of adding up squares of ε.
+        # A name that older versions do not know, so that they refuse such a ledger instead of adding up squares of ε.
         return {"name": "advanced-tight", "delta_prime": self.delta_prime}
 
 

@@ -1,9 +1,9 @@
 """Privacy-loss distributions on a grid, composed by FFT, always on the side of more loss.
 
-A dominating pair (P, Q) is described by the law of its loss ln P/Q under P. On the grid its profile δ(x) keeps
+A dominating pair (P, Q) is described by the distribution of its loss ln P/Q under P. On the grid its profile δ(x) keeps
 its values and is linear in e^x in between, which is above the true, convex one ("connecting the dots",
 Doroshenko et al. 2022); compositions of dominating pairs dominate adaptive compositions (Zhu, Dong & Wang
-2022). [pld] The law is tilted before the FFT, so that rounding errors are relative to the δ that is asked for.
+2022). [pld] The distribution is tilted before the FFT, so that rounding errors are relative to the δ that is asked for.
 """
 
 import math
@@ -36,7 +36,7 @@ class TooFine(ArithmeticError):
 
 @attrs.frozen(eq=False, slots=False)
 class LossDistribution:
-    """The law of a loss under P: mass `masses[i]` at (first + i)·step, and `infinity` where Q has no mass.
+    """The distribution of a loss under P: mass `masses[i]` at (first + i)·step, and `infinity` where Q has no mass.
 
     masses: shape (m,), >= 0.  step: > 0, in nats.
     """
@@ -74,7 +74,7 @@ def _fits(low: float, high: float, step: float) -> None:
 
 
 def from_atoms(losses: FloatArray, probabilities: FloatArray, infinity: float, step: float) -> LossDistribution:
-    """A discrete law; each atom is shared by its two grid neighbours so that its masses under P and Q stay.
+    """A discrete distribution; each atom is shared by its two grid neighbours so that its masses under P and Q stay.
 
     losses, probabilities: shape (k,), k >= 1, finite; probabilities under P.
     """
@@ -92,7 +92,7 @@ def from_atoms(losses: FloatArray, probabilities: FloatArray, infinity: float, s
 
 
 def from_profile(profile: Callable[[FloatArray], FloatArray], low: float, high: float, step: float) -> LossDistribution:
-    """The law with a given profile δ(x), which must be that of a pair; the mass beyond `high` counts as infinity.
+    """The distribution with a given profile δ(x), that of a pair; the mass beyond `high` counts as infinity.
 
     profile: losses, shape (m,), to δ at each, with relative accuracy.  low <= 0 <= high.
     """
@@ -176,7 +176,7 @@ class ComposedLosses:
         return float(tails[lower] + min(1.0, share) * (tails[upper] - tails[lower]))
 
     def _lowest(self, bound: Callable[[float], float]) -> float:
-        """The tilt at which Chernoff's bound is lowest, so that the tilted law sits where the answer is."""
+        """The tilt at which Chernoff's bound is lowest, so that the tilted distribution sits where the answer is."""
         top = math.log(60.0 / self.parts[0][0].step)
         found = minimize_scalar(
             lambda log_tilt: bound(math.exp(log_tilt)), bounds=(-12.0, top), method="bounded", options={"xatol": 1e-3}
@@ -203,7 +203,7 @@ class ComposedLosses:
         return losses, (bound + self._beyond(float(losses[-1]))) * (1.0 + RELATIVE + 1e-12 * rounds)
 
     def _convolved(self, tilt: float, first: int, size: int) -> tuple[FloatArray, int]:
-        """The tilted law of the total on grid points first … first + size − 1, wrapped around."""
+        """The tilted distribution of the total on grid points first … first + size − 1, wrapped around."""
         spectrum = np.ones(size // 2 + 1, dtype=np.complex128)
         shift = rounds_in_all = 0
         for part, rounds in self.parts:

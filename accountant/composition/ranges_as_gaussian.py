@@ -45,7 +45,7 @@ def epsilon(widths: Sequence[tuple[float, int]], delta: float, above: float) -> 
     found = gaussian.epsilon(finite_up(math.sqrt(total)), delta)
     if _nearly_all(widths, total):
         return found
-    # By `above` as it came: it lays the grid's window, and the last digits of prices in older books go by it.
+    # By `above` as it came: it lays the grid's window, and the last digits of prices in older ledgers go by it.
     finer = adaptive_range.epsilon(widths, delta, above)
     return found if finer is None else min(found, finer)
 

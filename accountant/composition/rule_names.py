@@ -1,4 +1,4 @@
-"""Every rule of composition that books may name, and which one a budget asks for."""
+"""Every rule of composition that a ledger may name, and which one a budget asks for."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ def composition_from_record(record: Mapping[str, str | float]) -> Composition:
 
 
 def own_rule(budget: Budget) -> Composition:
-    """The rule that adds up what the budget is told in: ρ, μ, or else ε."""
+    """The rule that adds up in the measure of the budget: ρ, μ, or else ε."""
     match budget:
         case ZCDP():
             return ZCDPComposition()

@@ -118,7 +118,7 @@ ENDLESS: Final = Amount(2 << _BEYOND_FLOATS)
 class Composition(abc.ABC):
     """A rule of composition. Frozen: a ledger keeps the one it was opened with.
 
-    name: in the books and in messages.  unit: what it adds up.  claims: ids of the theorems it rests on.
+    name: in the ledger and in messages.  unit: what it adds up.  claims: ids of the theorems it rests on.
     """
 
     name: str
@@ -138,7 +138,7 @@ class Composition(abc.ABC):
         """The cost, in the budget's kind, that a sum stands for; rounded up."""
 
     def describe(self) -> dict[str, str | float]:
-        """The rule as it stands in the books: its name, and what it was made with."""
+        """The rule as it stands in the ledger: its name, and what it was made with."""
         return {"name": self.name}
 
     def _kept(self, epsilon: float, amount: Amount, budget: Budget) -> float:
@@ -149,7 +149,7 @@ class Composition(abc.ABC):
 
     def _cannot_take(self, cost: object, advice: str) -> UnsupportedCost:
         if isinstance(cost, Unbounded):
-            advice = "no finite budget pays for it; Ledger(Unbounded(), composition=NoBound()) books it"
+            advice = "no finite budget pays for it; Ledger(Unbounded(), composition=NoBound()) records it"
         return UnsupportedCost(f"{self.name} composition cannot take {cost!r}: {advice}")
 
     def _cannot_keep(self, budget: object, advice: str) -> UnsupportedBudget:
@@ -239,7 +239,7 @@ class NoBound(Composition):
 
     def ceiling(self, budget: Budget) -> Amount:
         if not isinstance(budget, Unbounded):
-            advice = "it promises nothing: ask for Unbounded(), or use another rule, on books with a finite budget"
+            advice = "it promises nothing: ask for Unbounded(), or use another rule, on a ledger with a finite budget"
             raise self._cannot_keep(budget, advice)
         return ENDLESS
 
@@ -302,7 +302,7 @@ def digits_of(units: int, digits: int) -> str:
 
 
 def amount_text(units: int, scale: int = 0) -> str:
-    """One part of an amount as it stands in the books: exact; "3p-5" is 3·2^-5, its digits hexadecimal.
+    """One part of an amount as it stands in the ledger: exact; "3p-5" is 3·2^-5, its digits hexadecimal.
 
     scale: given so many bits, the units are of 2^scale times the usual.
     """
@@ -313,12 +313,12 @@ def amount_text(units: int, scale: int = 0) -> str:
 
 
 def amount_record(amount: Amount) -> dict[str, str]:
-    """An amount as it stands in the books."""
+    """An amount as it stands in the ledger."""
     return {"delta": amount_text(amount.delta_units), "loss": amount_text(amount.loss_units)}
 
 
 _LARGEST_BITS: Final = 2 * _UNIT_BITS
-"""More than `ENDLESS` has, in units; other ceilings are floats, so no amount in the books is larger."""
+"""More than `ENDLESS` has, in units; other ceilings are floats, so no amount in the ledger is larger."""
 
 
 def _units_from_text(text: str) -> int:

@@ -76,7 +76,7 @@ def feature_adjacency(columns: Sequence[int]) -> FeatureValue | FeatureValues:
 
 
 def adjacency_record(adjacency: Adjacency) -> dict[str, object]:
-    """The adjacency as it stands in the books."""
+    """The adjacency as it stands in the ledger."""
     return {"name": adjacency.name, **{name: _plain(value) for name, value in attrs.asdict(adjacency).items()}}
 
 

@@ -21,7 +21,7 @@ class NoConversion(AttributeError):
 
 @attrs.frozen
 class _Kind:
-    """What all kinds share: a name for the books, and a clear refusal of missing conversions."""
+    """What all kinds share: a name for the ledger, and a clear refusal of missing conversions."""
 
     kind: ClassVar[str]
 
@@ -33,7 +33,7 @@ class _Kind:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def as_dict(self) -> dict[str, float | str]:
-        """The cost as it stands in the books: its kind and its numbers."""
+        """The cost as it stands in the ledger: its kind and its numbers."""
         return {"kind": self.kind, **attrs.asdict(self)}
 
 
@@ -44,7 +44,7 @@ def _part(whole: float, parts: int) -> float:
 
 @attrs.frozen
 class _OneEpsilon(_Kind):
-    """Kinds that are told by one ε, which orders them."""
+    """Kinds whose only parameter is an ε, which orders them."""
 
     epsilon: float = attrs.field(converter=non_negative)
 

@@ -161,7 +161,7 @@ def _zcdp_rho(epsilon: float, delta: float) -> float:
 def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:
     """The exact Rényi curve of the class of width-bounded-range mechanisms, shape of `orders`. [L3]
 
-    The two-point extremal law, maximised over the offset in closed form:
+    The two-point extremal distribution, maximised over the offset in closed form:
     A = (e^{αw} - 1)/(e^w - 1),  D = [ln((A-1)/(α-1)) + α ln((α-1)A/(α(A-1)))] / (α-1).
     Capped by ρα and by the width itself; where the formula loses its digits the cap is what is used.
     """

@@ -30,7 +30,7 @@ def up(value: float) -> float:
 
 
 def finite_up(value: float) -> float:
-    """The same for a loss that somebody will be told. Raises BeyondFloats where there is none but ∞, or for NaN."""
+    """The same for a loss that is to be shown. Raises BeyondFloats where there is none but ∞, or for NaN."""
     above = up(value)
     if not above < math.inf:
         raise BeyondFloats(f"this comes to a loss beyond any float (they end at {sys.float_info.max:.3g}); use less")

@@ -20,7 +20,7 @@ NO_NORM: Final = "none"
 """The norm of a release of nothing that is protected, as of the columns beside a protected one."""
 
 SECURE: Final = "secure (exact)"
-"""The name of the secure noise source in the books."""
+"""The name of the secure noise source in the ledger."""
 
 SEEDED: Final = "seeded (numpy)"
 """The name of the simulated one."""
@@ -30,7 +30,7 @@ SOURCES: Final = frozenset({SECURE, SEEDED, "secure (opendp)", "-"})
 
 
 def own_sources(names: Iterable[str]) -> list[str]:
-    """Those of the noise sources named in the books that are not this library's, sorted: nobody here vouches for them.
+    """Those of the noise sources named in the ledger that are not this library's, sorted: nobody here vouches for them.
 
     names: as `Description.noise` has them; one that draws from several lists them all.
     """
@@ -100,7 +100,7 @@ class Description:
 
 
 class _AsItStands(Description):
-    """Read from books that somebody wrote, whatever its numbers."""
+    """Read from a ledger that somebody wrote, whatever its numbers."""
 
     def __attrs_post_init__(self) -> None:
         """Nothing is refused."""
@@ -124,7 +124,7 @@ class Spendable(Protocol[D_contra, R_co]):
 
     @property
     def description(self) -> Description:
-        """What the books say about it."""
+        """What the ledger's entry says about it."""
 
     def check(self, data: D_contra) -> None:
         """Raise where the data's public facts (its n, its certificate) do not fit. Runs before the charge."""

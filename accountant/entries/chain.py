@@ -1,4 +1,4 @@
-"""Entries of the books, a hash chain over canonical JSON, and where they live.
+"""Entries of the ledger, a hash chain over canonical JSON, and where they live.
 
 An entry's digest is SHA-256 over the digest before it and its line, which is canonical JSON. So a changed, lost,
 swapped or repeated entry breaks the chain, and a cut-off end shows against a `head` that an auditor kept elsewhere.
@@ -18,7 +18,7 @@ Kind = Literal["opened", "charged", "released", "returned", "allocated", "announ
 
 @attrs.frozen
 class Entry:
-    """One line of the books: its number, its kind, its canonical JSON and its digest."""
+    """One line of the ledger: its number, its kind, its canonical JSON and its digest."""
 
     number: int
     kind: Kind

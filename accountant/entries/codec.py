@@ -205,7 +205,7 @@ def decode(entry: Entry) -> Record:
 
 def _opened(record: Mapping[str, object]) -> Opened:
     if record["format"] != FORMAT:
-        raise ValueError(f"these books are written in format {record['format']!r}, this version reads {FORMAT}")
+        raise ValueError(f"this ledger is written in format {record['format']!r}, this version reads {FORMAT}")
     budget = cost_from_dict(_flat(record["budget"]))
     if isinstance(budget, LaplaceDP | BoundedRange):
         raise ValueError(f"a {budget.kind} cost is not a budget")

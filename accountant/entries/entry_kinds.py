@@ -24,9 +24,9 @@ class DamagedEntry(ValueError):
 
 @attrs.frozen
 class Opened:
-    """The first entry: the budget, the rule and the relation that these books promise.
+    """The first entry: the budget, the rule and the relation that this ledger promises.
 
-    time: nanoseconds since 1970, as in every entry.  id: random, so that no two ledgers have the same books.
+    time: nanoseconds since 1970, as in every entry.  id: random, so that no two ledgers have the same.
     """
 
     time: int
@@ -41,7 +41,7 @@ class Charged:
     """A release, or a whole plan of them, was paid for.
 
     account: who or what for; a path, whose longest allocated beginning is the sub-budget that pays.
-    after: the total of these books from here on.  mechanism: None for a plan that did not announce one.
+    after: the total of this ledger from here on.  mechanism: None for a plan that did not announce one.
     price, route: for a plan that was charged as one thing, else None.
     """
 
@@ -70,7 +70,7 @@ class Released:
 
 @attrs.frozen
 class Returned:
-    """Unused rounds of an open reservation were given back. after: the total of these books from here on."""
+    """Unused rounds of an open reservation were given back. after: the total of this ledger from here on."""
 
     time: int
     charge: int

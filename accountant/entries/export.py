@@ -1,4 +1,4 @@
-"""The books as JSON Lines: for an archive, and for whoever verifies them without this library.
+"""The ledger as JSON Lines: for an archive, and for whoever verifies it without this library.
 
 Schema 1. ASCII, one JSON object per line, each line ended by a line feed; keys sorted, no spaces. The first line is
 
@@ -63,7 +63,7 @@ class Header:
 
 
 def write_export(entries: Iterable[Entry], out: IO[str]) -> Header:
-    """Write the books, sound or not, as they are; return what the first line says.
+    """Write the ledger, sound or not, as it is; return what the first line says.
 
     entries: read once, one after another. As their number and their head stand first, they wait in a temporary file.
     """
@@ -168,7 +168,7 @@ def _entries(header: Header, lines: Iterator[str]) -> Iterator[Entry]:
             raise _wrong(number + 1, f"more follows after the {header.entries} entries that line 1 promises")
         entry = _entry(line, number + 1)
         if number == 1 and _id_of(entry) != header.id:
-            raise _wrong(2, f"these books have another id than line 1 says, {header.id!r}")
+            raise _wrong(2, f"this ledger has another id than line 1 says, {header.id!r}")
         head = entry.digest
         yield entry
     if number < header.entries:

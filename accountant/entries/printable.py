@@ -1,4 +1,4 @@
-"""Text that others wrote, in books and files: made fit to be printed, and refused where nobody could read it.
+"""Text that others wrote, in ledgers and files: made fit to be printed, and refused where nobody could read it.
 
 Imports nothing of ours, as everything that prints needs it.
 """
@@ -22,7 +22,7 @@ _ESCAPES: Final = re.compile(r"\\(?:u(?:d[89ab]..\\ud[cdef]..|(0000|d[89abcdef].
 def visible(text: object) -> str:
     """The text with whatever a terminal would obey, or a reader would not see, spelt out; line feeds too.
 
-    So a name in the books can neither move the cursor, nor hide behind another, nor add a line to a table.
+    So a name in the ledger can neither move the cursor, nor hide behind another, nor add a line to a table.
     """
     said = str(text)
     if said.isascii() and said.isprintable():
@@ -40,7 +40,7 @@ def visible_lines(text: str) -> str:
 
 
 def why_unreadable(text: str) -> str | None:
-    """Why a text may not go into the books; None if it may.
+    """Why a text may not go into the ledger; None if it may.
 
     Half of a surrogate pair has no encoding, so no file, terminal or program but Python could hold it. A null
     character ends the text for whatever is written in C, and PostgreSQL refuses it.

@@ -1,7 +1,7 @@
-"""A receipt: what one entry of the books says, in the hands of somebody who does not hold the books.
+"""A receipt: what one entry of the ledger says, in the hands of somebody who does not hold the ledger.
 
-The digest of an entry commits to it and to everything before it, so a receipt that matches the books dates them: they
-were not rewritten since. Signed with Ed25519 it also says who gave it. Signing and checking signatures needs the
+The digest of an entry commits to it and to everything before it, so a receipt that matches the ledger dates it: it
+was not rewritten since. Signed with Ed25519 it also says who gave it. Signing and checking signatures needs the
 package `cryptography` (`exchequer[receipts]`); an unsigned receipt needs nothing, and says that it is unsigned.
 
 What is signed is the ASCII text "exchequer receipt 1", a line feed, and the canonical JSON of all parts but the
@@ -191,10 +191,10 @@ class SigningKey:
 class Receipt:
     """What one entry says.
 
-    ledger: the id of the books.  number, digest, kind, time: the entry's; time in nanoseconds since 1970.
+    ledger: the id of the ledger.  number, digest, kind, time: the entry's; time in nanoseconds since 1970.
     account: who or what was charged; "" for entries that name none.  cost: in words and exact numbers.
     bought: SHA-256 of what the charge was for, a model's content for one, by the word of whoever gave the receipt: the
-      books do not hold it. None where nobody said.
+      ledger does not hold it. None where nobody said.
     public_key, signature: of who gave the receipt, in hexadecimal; None on an unsigned one.
     """
 
@@ -233,7 +233,7 @@ class Receipt:
         return DOMAIN + canonical(parts).encode("ascii")
 
     def differs(self, entry: Entry, ledger: str) -> tuple[str, ...]:
-        """The names of the parts that are not as this entry, in the books with this id, has them."""
+        """The names of the parts that are not as this entry, in the ledger with this id, has them."""
         own = receipt(entry, ledger)
         parts = ("ledger", "number", "digest", "kind", "account", "cost", "time")
         return tuple(name for name in parts if getattr(self, name) != getattr(own, name))
@@ -260,7 +260,7 @@ class Receipt:
 
 
 def receipt(entry: Entry, ledger: str, *, bought: str | None = None, key: SigningKey | None = None) -> Receipt:
-    """The receipt for an entry of the books with this id, signed if a key is given. Raises DamagedEntry, ValueError.
+    """The receipt for an entry of the ledger with this id, signed if a key is given. Raises DamagedEntry, ValueError.
 
     bought: SHA-256, in hexadecimal, of what the charge was for.
     """

@@ -25,7 +25,7 @@ from accountant.entries.entry_kinds import (
 
 
 class State:
-    """The state of one ledger's books after `length` entries.
+    """The state of one ledger after `length` entries.
 
     labels: the paths that were announced, oldest first, as the keys of a dict.
     """
@@ -39,9 +39,9 @@ class State:
 
     @property
     def root(self) -> Account:
-        """The account that everything draws on. Raises ValueError before the books are opened."""
+        """The account that everything draws on. Raises ValueError before the ledger is opened."""
         if self.opened is None:
-            raise ValueError("the books were never opened")
+            raise ValueError("the ledger was never opened")
         return self.accounts[ROOT]
 
     @property
@@ -56,7 +56,7 @@ class State:
 
     @property
     def adjacency(self) -> Adjacency:
-        """The relation that these books promise."""
+        """The relation that this ledger promises."""
         return self._promise.adjacency
 
     @property
@@ -67,7 +67,7 @@ class State:
     @property
     def _promise(self) -> Opened:
         if self.opened is None:
-            raise ValueError("the books were never opened")
+            raise ValueError("the ledger was never opened")
         return self.opened
 
     def payer(self, account: str) -> Account:
@@ -90,13 +90,13 @@ class State:
         if not payer.parted or account == payer.path:
             return True
         start = len(payer.path) + 1 if payer.path else 0
-        path = f"{account[: LONGEST_LABEL + 1]}/"  # no label is longer, though in books of others an account may be
+        path = f"{account[: LONGEST_LABEL + 1]}/"  # no label is longer, though in ledgers of others an account may be
         ends = [place for place in range(start, len(path)) if path[place] == "/"]
         return any(path[start:end] == MAIN or path[:end] in self.labels for end in ends)
 
     # --- one entry of each kind ---------------------------------------------------------------------------
 
-    def open_books(self, opened: Opened) -> None:
+    def begin(self, opened: Opened) -> None:
         """The first entry."""
         self.accounts = {ROOT: Account(ROOT, None, opened.composition.ceiling(opened.budget))}
         self.opened = opened
@@ -184,11 +184,11 @@ class State:
         self.time, self.length = max(self.time, record.time), number + 1
         if isinstance(record, Opened):
             if self.opened is not None:
-                return [*wrong, "the books are opened a second time"]
-            self.open_books(record)
+                return [*wrong, "the ledger is opened a second time"]
+            self.begin(record)
             return wrong
         if self.opened is None:
-            return [*wrong, "it stands before the books were opened"]
+            return [*wrong, "it stands before the ledger was opened"]
         return wrong + self._take(number, record)
 
     def _take(self, number: int, record: Record) -> list[str]:
@@ -231,7 +231,7 @@ class State:
         if record.after != self.total:
             wrong.append("its running total is not the sum of the costs so far")
         if record.adjacency != self.adjacency:
-            wrong.append("its adjacency is not that of the books")
+            wrong.append("its adjacency is not that of the ledger")
         return wrong
 
     def _released(self, record: Released) -> list[str]:
@@ -272,12 +272,12 @@ class State:
         for name, kept in (("accounts", self.accounts), ("open", self.open)):
             written = state.get(name)
             if not isinstance(written, list) or len(written) != len(kept):
-                return False  # at once, so that many short ones in large books cost little
+                return False  # at once, so that many short ones in large ledgers cost little
         return canonical(dict(state)) == canonical(self.as_dict())  # as text: Python holds 1 == 1.0 == True
 
     def resume(self, opened: Opened, number: int, checkpoint: Checkpoint) -> None:
         """Start from entry `number`, a checkpoint. Raises KeyError, TypeError or ValueError where it is none."""
-        self.open_books(opened)
+        self.begin(opened)
         ceiling = self.root.ceiling
         self.length, self.time = number + 1, checkpoint.time
         self.accounts = {}
@@ -289,7 +289,7 @@ class State:
                 parent.parted = True
         self.labels = {str(label): None for label in cast("list[object]", checkpoint.state.get("labels", []))}
         if self.root.ceiling != ceiling:
-            raise ValueError("the checkpoint's budget is not that of the books")
+            raise ValueError("the checkpoint's budget is not that of the ledger")
         self.open = {
             whole(record["number"]): OpenCharge.from_dict(record, self.accounts)
             for record in cast("list[Mapping[str, object]]", checkpoint.state["open"])

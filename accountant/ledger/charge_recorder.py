@@ -1,4 +1,4 @@
-"""Which charges a piece of work was charged with, also while other threads charge the same books.
+"""Which charges a piece of work was charged with, also while other threads charge the same ledger.
 
 Whoever wants to know listens in its own context: a thread, or a task, has one of its own, so it hears of its own
 charges only. Work that hands its charges to threads of its own must run them in a copy of its context.
@@ -17,21 +17,21 @@ Listener: TypeAlias = tuple[object, list[int]]
 _LISTENING: Final[ContextVar[tuple[Listener, ...]]] = ContextVar("exchequer_charges", default=())
 
 
-def note(books: object, number: int) -> None:
-    """Entry `number` of these books is a charge that was just made, in this context. Called by who keeps them."""
+def note(writer: object, number: int) -> None:
+    """Entry `number` is a charge that was just made, in this context. Called by the ledger's writer, which it names."""
     for heard, numbers in _LISTENING.get():
-        if heard is books:
+        if heard is writer:
             numbers.append(number)
 
 
 @contextmanager
 def noted(ledger: "Ledger") -> Iterator[list[int]]:
-    """A list that fills up with the numbers of the charges made on this ledger's books inside the block.
+    """A list that fills up with the numbers of the charges made on this ledger inside the block.
 
-    Charges to any account of these books count, also where they are made through a sub-budget's ledger.
+    Charges to any account of this ledger count, also where they are made through a sub-budget's ledger.
     """
     numbers: list[int] = []
-    token = _LISTENING.set((*_LISTENING.get(), (ledger._books, numbers)))
+    token = _LISTENING.set((*_LISTENING.get(), (ledger._writer, numbers)))
     try:
         yield numbers
     finally:

@@ -1,4 +1,4 @@
-"""The checkpoint that long books are read from: it is believed, so its entry and the first one must hold."""
+"""The checkpoint that a long ledger is read from: it is believed, so its entry and the first one must hold."""
 
 from typing import NamedTuple
 

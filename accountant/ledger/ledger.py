@@ -1,4 +1,4 @@
-"""The ledger: the only place where protected data is opened, and only after the charge is in the books."""
+"""The ledger: the only place where protected data is opened, and only after the charge is among its entries."""
 
 import functools
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, NotSpend
 from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
 from accountant.ledger.new_charges import NewCharges, refuse_account
-from accountant.ledger.opening import open_books, refuse_other_types
+from accountant.ledger.opening import opened_writer, refuse_other_types
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
-from accountant.ledger.writer import Bookkeeper
+from accountant.ledger.writer import LedgerWriter
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -40,7 +40,7 @@ _ITSELF = ReleaseLine.of(())
 class Ledger:
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
-    budget: PureDP, ApproxDP, ZCDP or GDP; Unbounded for books that promise nothing, with NoBound.
+    budget: PureDP, ApproxDP, ZCDP or GDP; Unbounded for a ledger that promises nothing, with NoBound.
     composition: a rule that can keep it.  adjacency: the promise.
     store: where entries go, which must be empty; in memory unless given.  See `Ledger.open` for durable ledgers.
     Raises UnsupportedBudget where the rule cannot keep the budget.
@@ -60,18 +60,18 @@ class Ledger:
         store: EntryStore | None = None,
     ) -> None:
         refuse_other_types(budget, composition, adjacency)
-        books = Bookkeeper(MemoryStore() if store is None else store)
-        if len(books.store):
-            raise ValueError("this store already holds entries; Ledger.open(url) goes on with books that exist")
-        books.open_new(budget, composition, adjacency)
-        self._set_up(books, ROOT, None)
+        writer = LedgerWriter(MemoryStore() if store is None else store)
+        if len(writer.store):
+            raise ValueError("this store already holds entries; Ledger.open(url) goes on with a ledger that exists")
+        writer.open_new(budget, composition, adjacency)
+        self._set_up(writer, ROOT, None)
 
-    def _set_up(self, books: Bookkeeper, path: str, signing_key: SigningKey | None) -> None:
-        self._books, self._path, self.signing_key = books, path, signing_key
+    def _set_up(self, writer: LedgerWriter, path: str, signing_key: SigningKey | None) -> None:
+        self._writer, self._path, self.signing_key = writer, path, signing_key
         self._charged_to = path
-        # Fixed when the books are opened, so that a release need not ask for them.
-        self._rule, self._adjacency = books.state.rule, books.state.adjacency
-        self._new = NewCharges.to(books.store, self._rule, self._adjacency)
+        # Fixed when the ledger is opened, so that a release need not ask for them.
+        self._rule, self._adjacency = writer.state.rule, writer.state.adjacency
+        self._new = NewCharges.to(writer.store, self._rule, self._adjacency)
         self._one_release = functools.lru_cache(maxsize=4096)(self._new.of_release)
 
     @classmethod
@@ -88,21 +88,21 @@ class Ledger:
         """A durable ledger: begin one, or go on with the one that is there.
 
         url: "sqlite:///study.db", or "postgresql+psycopg://user@host/database" for a team.
-        budget, composition, adjacency: needed to begin; for books that exist they may be left out, and must not differ.
-        expect_head: a digest that an auditor kept; it must occur in the books.
+        budget, composition, adjacency: needed to begin; where there is a ledger they may be left out, and must agree.
+        expect_head: a digest that an auditor kept; it must occur among the entries.
         signing_key: what receipts are signed with.
         Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
-        something else, LedgerBroken where the books do not hold together since their last checkpoint, and
+        something else, LedgerBroken where the entries do not hold together since their last checkpoint, and
         LedgerUnavailable where the database does not answer.
         """
-        books = open_books(url, budget, composition, adjacency, expect_head)
+        writer = opened_writer(url, budget, composition, adjacency, expect_head)
         ledger = cls.__new__(cls)
-        ledger._set_up(books, ROOT, signing_key)
+        ledger._set_up(writer, ROOT, signing_key)
         return ledger
 
     def close(self) -> None:
         """Let go of the database. A ledger in memory has nothing to let go of."""
-        self._books.store.close()
+        self._writer.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +117,7 @@ class Ledger:
     @property
     def budget(self) -> Budget:
         """The budget it was opened with; of a sub-budget, what its ceiling amounts to, rounded up."""
-        whole = self._books.state.budget
+        whole = self._writer.state.budget
         return self._rule.guarantee(self._account.ceiling, whole) if self._path else whole
 
     @property
@@ -132,9 +132,9 @@ class Ledger:
 
     @property
     def id(self) -> str:
-        """The random name of these books."""
-        opened = self._books.state.opened
-        assert opened is not None  # a ledger's books are open
+        """The random name of this ledger."""
+        opened = self._writer.state.opened
+        assert opened is not None  # a ledger is opened when it is made
         return opened.id
 
     @property
@@ -145,7 +145,7 @@ class Ledger:
     @property
     def spent(self) -> Budget:
         """What has been charged so far, in the budget's kind, rounded up; δ′ and δ of the rule included."""
-        return self._rule.guarantee(self._fresh_account.drawn, self._books.state.budget)
+        return self._rule.guarantee(self._fresh_account.drawn, self._writer.state.budget)
 
     @property
     def remaining(self) -> Amount:
@@ -157,37 +157,37 @@ class Ledger:
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """All entries of these books, oldest first."""
-        return self._books.replica.entries()
+        """All entries of this ledger, oldest first."""
+        return self._writer.replica.entries()
 
     @property
     def head(self) -> str:
         """The digest of the newest entry: what an auditor keeps elsewhere."""
-        return self._books.store.head
+        return self._writer.store.head
 
     def verify(self, *, expect_head: str | None = None) -> Verification:
-        """What is wrong with these books, and what an auditor should know. See
+        """What is wrong with this ledger, and what an auditor should know. See
         `accountant.audit.verification.verify`."""
-        return verify(self._books.store.read(), expect_head=expect_head)
+        return verify(self._writer.store.read(), expect_head=expect_head)
 
     def statement(self) -> Statement:
         """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
-        entries, account = self._books.replica.at_once(self._path)
-        spent = self._rule.guarantee(account.drawn, self._books.state.budget)
+        entries, account = self._writer.replica.at_once(self._path)
+        spent = self._rule.guarantee(account.drawn, self._writer.state.budget)
         return state(entries, spent, self.budget, self._path)
 
     def odometer(self) -> Odometer:
-        """What these books come to at any δ, and by every other rule: for reading only, never to stop by."""
-        return odometer(self._books.store.read())
+        """What this ledger comes to at any δ, and by every other rule: for reading only, never to stop by."""
+        return odometer(self._writer.store.read())
 
     def receipt(self, number: int, *, bought: str | None = None) -> Receipt:
         """A receipt for one entry, signed if this ledger has a key. Raises ValueError where there is no such entry.
 
         bought: SHA-256, in hexadecimal, of what the charge was for; the signature then vouches for that, too.
         """
-        entry = next(iter(self._books.store.read(number)), None) if isinstance(number, int) and number >= 0 else None
+        entry = next(iter(self._writer.store.read(number)), None) if isinstance(number, int) and number >= 0 else None
         if entry is None or entry.number != number:
-            raise ValueError(f"these books have no entry {number}")
+            raise ValueError(f"this ledger has no entry {number}")
         return receipt(entry, self.id, bought=bought, key=self.signing_key)
 
     def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
@@ -196,12 +196,12 @@ class Ledger:
 
     @property
     def _account(self) -> Account:
-        return self._books.state.accounts[self._path]
+        return self._writer.state.accounts[self._path]
 
     @property
     def _fresh_account(self) -> Account:
         """With what other processes have charged."""
-        return self._books.replica.account(self._path)
+        return self._writer.replica.account(self._path)
 
     # --- sub-budgets ----------------------------------------------------------------------------------------
 
@@ -216,13 +216,13 @@ class Ledger:
         path = path_below(self._path, name)
         if "/" in name or name == MAIN:
             raise SubBudgetRefused(f"a sub-budget's name is a text without '/', and not {MAIN!r}, got {name!r}")
-        self._books.allocate(path, amount_of_share(self._rule, share, self._account.ceiling))
+        self._writer.allocate(path, amount_of_share(self._rule, share, self._account.ceiling))
         return self._view(path)
 
     def sub_budget(self, name: str) -> Self:
         """A sub-budget that was allocated before. Raises SubBudgetRefused where there is none."""
         path = path_below(self._path, name)
-        if path not in self._books.replica.refresh().accounts:
+        if path not in self._writer.replica.refresh().accounts:
             raise SubBudgetRefused(f"there is no sub-budget {path!r}; allocate it first")
         return self._view(path)
 
@@ -231,7 +231,7 @@ class Ledger:
 
         Raises SubBudgetRefused where there is none, or where sub-budgets of its own are open.
         """
-        return self._books.close_account(path_below(self._path, name))
+        return self._writer.close_account(path_below(self._path, name))
 
     def announce(self, label: str) -> Self:
         """Announce a label, for good: where this budget has sub-budgets, charges under it may draw on the rest of it.
@@ -239,7 +239,7 @@ class Ledger:
         label: a path, as "pilot" or "pilot/first"; "pilot" covers all below it.  Returns `labelled(label)`.
         Raises SubBudgetRefused where it is no path, or there is a sub-budget or a label of that name.
         """
-        self._books.announce(path_below(self._path, label))
+        self._writer.announce(path_below(self._path, label))
         return self.labelled(label)
 
     def labelled(self, label: str) -> Self:
@@ -250,7 +250,7 @@ class Ledger:
         Raises UnknownLabel.
         """
         path = path_below(self._path, label)
-        state = self._books.replica.refresh()
+        state = self._writer.replica.refresh()
         if not state.lists(path, payer := state.payer(path)):
             raise unknown_label(state, path, payer)
         view = self._view(self._path)
@@ -259,7 +259,7 @@ class Ledger:
 
     def _view(self, path: str) -> Self:
         view = type(self).__new__(type(self))
-        view._set_up(self._books, path, self.signing_key)
+        view._set_up(self._writer, path, self.signing_key)
         return view
 
     # --- protecting and releasing ----------------------------------------------------------------------
@@ -268,7 +268,7 @@ class Ledger:
         """Seal data so that only this ledger, and its sub-budgets, can release anything from it."""
         if isinstance(content, Protected):
             raise TypeError("this data is protected already")
-        return Protected(content, self._books)
+        return Protected(content, self._writer)
 
     def release(self, mechanism: Spendable[D, R], data: Protected[D], *, account: str = MAIN) -> R:
         """Check, charge, sample, mark as released; in this order.
@@ -280,10 +280,10 @@ class Ledger:
         """
         cost = declared_cost(mechanism)
         content = self._admit(mechanism, data)
-        books = self._books
-        charge = books.charge(self._one_release(cost, mechanism.description.canonical, self._label(account)))
+        writer = self._writer
+        charge = writer.charge(self._one_release(cost, mechanism.description.canonical, self._label(account)))
         value = mechanism.sample(content)
-        books.mark_released(charge, _ITSELF)
+        writer.mark_released(charge, _ITSELF)
         return value
 
     def reserve(
@@ -305,15 +305,15 @@ class Ledger:
         a plan, whose costs are fixed, and other charges may interleave with it (Haney et al. 2023).
         Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
-        self._books.replica.same_process()
+        self._writer.replica.same_process()
         self._promises(adjacency, "this plan")
         if not isinstance(mechanism, Description | None):
-            raise NotSpendable("mechanism: expected what the books say of it, as in mechanism=m.description")
+            raise NotSpendable("mechanism: expected what its entry is to say of it, as in mechanism=m.description")
         amount, price = amount_of_plan(self._rule, plan, delta)
         announced = "null" if mechanism is None else mechanism.canonical
-        number = self._books.charge(self._new.of_plan(plan, amount, price, announced, self._label(account)))
+        number = self._writer.charge(self._new.of_plan(plan, amount, price, announced, self._label(account)))
         return Reservation(
-            self._books,
+            self._writer,
             plan,
             number,
             self._admit,
@@ -329,8 +329,8 @@ class Ledger:
         return labelled(self._charged_to, account) if self._charged_to else account
 
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
-        self._books.replica.same_process()
-        content = unseal(data, self._books)
+        self._writer.replica.same_process()
+        content = unseal(data, self._writer)
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
         if not callable(mechanism.sample):
@@ -352,7 +352,7 @@ class Ledger:
         return self
 
     def _refuse(self, what: str) -> Never:
-        remedy = "; open it there by its URL" if self._books.store.shared else ""
+        remedy = "; open it there by its URL" if self._writer.store.shared else ""
         raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice{remedy}")
 
     def __copy__(self) -> Never:
@@ -367,5 +367,5 @@ class Ledger:
     def __repr__(self) -> str:
         whose = f" {self._path!r}" if self._path else ""
         drawn = self._account.drawn  # as last read: a repr asks no database
-        spent = self._rule.guarantee(drawn, self._books.state.budget)
+        spent = self._rule.guarantee(drawn, self._writer.state.budget)
         return f"<Ledger{whose} {self._rule.name}, {self._adjacency.name}: spent {spent} of {self.budget}>"

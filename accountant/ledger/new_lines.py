@@ -17,11 +17,11 @@ def refuse_too_long(line: str) -> None:
 
 
 def refuse_unreadable(number: int, kind: Kind, line: str) -> None:
-    """Raise NotSpendable for what could not be read back, which would close the books to everybody."""
+    """Raise NotSpendable for what could not be read back, which would close the ledger to everybody."""
     refuse_too_long(line)
     try:
         faithful = encode(number, decode(Entry(number, kind, line, ""))) == line
     except DamagedEntry as error:
-        raise NotSpendable(f"the books cannot describe this, so nothing was written: {error}") from error
+        raise NotSpendable(f"the ledger cannot describe this, so nothing was written: {error}") from error
     if not faithful:
-        raise NotSpendable("the books cannot describe this as it is, so nothing was written")
+        raise NotSpendable("the ledger cannot describe this as it is, so nothing was written")

@@ -1,11 +1,11 @@
-"""Opening the books of a durable ledger: begun where there are none, else held against what they are expected to be."""
+"""Opening a durable ledger: begun where there is none, else held against what it is expected to be."""
 
 from typing import Final, get_args
 
 from accountant.composition import Composition, TextbookComposition
 from accountant.costs import Adjacency, Budget
 from accountant.exceptions import LedgerMismatch
-from accountant.ledger.writer import Bookkeeper
+from accountant.ledger.writer import LedgerWriter
 
 EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
 
@@ -21,14 +21,14 @@ def refuse_other_types(budget: object, composition: object, adjacency: object) -
             raise TypeError(f"{what}: expected for example {example}, got {given!r:.99}")
 
 
-def open_books(
+def opened_writer(
     url: str,
     budget: Budget | None,
     composition: Composition | None,
     adjacency: Adjacency | None,
     expect_head: str | None,
-) -> Bookkeeper:
-    """The books at this URL; all as `Ledger.open` takes it."""
+) -> LedgerWriter:
+    """The writer of the ledger at this URL; all as `Ledger.open` takes it."""
     refuse_other_types(budget, composition, adjacency)
     from accountant.storage import SqlStore  # takes SQLAlchemy along, which ledgers in memory need not wait for
 
@@ -37,31 +37,31 @@ def open_books(
         composition.ceiling(budget)  # refused before a file is made
     store = SqlStore(url, "create" if beginning else "write")
     try:
-        books = Bookkeeper(store)
-        books.resume(whole=expect_head is not None)
-        if books.state.opened is None:
+        writer = LedgerWriter(store)
+        writer.resume(whole=expect_head is not None)
+        if writer.state.opened is None:
             if budget is None or composition is None or adjacency is None:
                 raise LedgerMismatch(f"there is no ledger at {store.name}: give budget, composition and adjacency")
-            books.open_new(budget, composition, adjacency)
-        _refuse_other(books, budget, composition, adjacency)
+            writer.open_new(budget, composition, adjacency)
+        _refuse_other(writer, budget, composition, adjacency)
         # Every digest was computed anew on the way here, so one that is found is the one that was kept.
         if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
-            raise LedgerMismatch(f"{expect_head} is nowhere in these books: they were cut off, or rolled back")
+            raise LedgerMismatch(f"{expect_head} is nowhere in this ledger: it was cut off, or rolled back")
     except BaseException:
         store.close()
         raise
-    return books
+    return writer
 
 
 def _refuse_other(
-    books: Bookkeeper, budget: Budget | None, composition: Composition | None, adjacency: Adjacency | None
+    writer: LedgerWriter, budget: Budget | None, composition: Composition | None, adjacency: Adjacency | None
 ) -> None:
-    """Raise LedgerMismatch where the books promise something else than was asked for."""
-    state = books.state
+    """Raise LedgerMismatch where the ledger promises something else than was asked for."""
+    state = writer.state
     asked = (("budget", budget, state.budget), ("composition", composition, state.rule))
     for what, wanted, found in (*asked, ("adjacency", adjacency, state.adjacency)):
         if wanted is not None and wanted != found:
             raise LedgerMismatch(
-                f"{what}: these books were opened with {found!r}, not with {wanted!r}; it never changes. Leave it out, "
+                f"{what}: this ledger was opened with {found!r}, not with {wanted!r}; it never changes. Leave it out, "
                 f"or open another ledger{EARLIER if isinstance(found, TextbookComposition) else ''}"
             )

@@ -162,7 +162,7 @@ class Replica:
         self.state, self._sure = state, True
 
     def _started_over(self) -> State:
-        """A state as it was when these books were opened."""
+        """A state as it was when this ledger was opened."""
         state = State()
         if self._start is not None:
             state.resume(*self._start)
@@ -237,7 +237,7 @@ def _take_in(state: State, entry: Entry) -> None:
 
 def _not_holding(number: int, what: str) -> str:
     return (
-        f"the books do not hold together: entry {number}: {what}; "
+        f"the ledger does not hold together: entry {number}: {what}; "
         "`exchequer ledger verify` lists everything that is wrong"
     )
 

@@ -10,7 +10,7 @@ from accountant.entries import ReleaseLine
 from accountant.exceptions import LedgerCopyRefused, NotSpendable, ReservationClosed
 from accountant.ledger.new_lines import refuse_bad_texts
 from accountant.ledger.protected_data import Protected
-from accountant.ledger.writer import Bookkeeper
+from accountant.ledger.writer import LedgerWriter
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -29,9 +29,17 @@ class Reservation:
     """
 
     def __init__(
-        self, books: Bookkeeper, plan: Plan, number: int, admit: Admits, *, amount: Amount, priced: bool, private: bool
+        self,
+        writer: LedgerWriter,
+        plan: Plan,
+        number: int,
+        admit: Admits,
+        *,
+        amount: Amount,
+        priced: bool,
+        private: bool,
     ) -> None:
-        self._books, self._plan, self.number, self._admit = books, plan, number, admit
+        self._writer, self._plan, self.number, self._admit = writer, plan, number, admit
         self._amount, self._priced, self._private = amount, priced, private
         self._costs = iter(plan)
         self._used: dict[str, int] = {}
@@ -39,7 +47,7 @@ class Reservation:
         self._lock = threading.RLock()  # leaving the block must not wait for what an interrupt left locked
 
     def release(self, mechanism: Spendable[D, R], data: Protected[D]) -> R:
-        """Sample the next round; what it costs is in the books already.
+        """Sample the next round; what it costs is in the ledger already.
 
         Raises ReservationClosed when no round is left, NotSpendable when the mechanism costs more than its
         round, and what `Ledger.release` raises before its charge.
@@ -83,8 +91,8 @@ class Reservation:
                 )
             self._closed = True
             if unused:
-                rest = self._amount if self._priced else self._plan.last(unused).amount(self._books.state.rule)
-                self._books.give_back(self.number, unused, rest)
+                rest = self._amount if self._priced else self._plan.last(unused).amount(self._writer.state.rule)
+                self._writer.give_back(self.number, unused, rest)
         return unused
 
     def __enter__(self) -> Self:
@@ -97,7 +105,7 @@ class Reservation:
             self._closed = True
             used, self._used = self._used, {}
             if used:
-                self._books.mark_released(self.number, ReleaseLine.of(used.items()))
+                self._writer.mark_released(self.number, ReleaseLine.of(used.items()))
 
     def __copy__(self) -> Never:
         raise LedgerCopyRefused("a reservation cannot be copied: its rounds would be released twice")

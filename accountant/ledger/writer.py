@@ -1,4 +1,4 @@
-"""The one that writes: takes its turn at the store, decides on what is in the books by then, appends one entry."""
+"""The one that writes: takes its turn at the store, decides on what the ledger holds by then, appends one entry."""
 
 import contextlib
 import functools
@@ -27,16 +27,16 @@ from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.replica import Replica
 
 CHECKPOINT_EVERY: Final = 10_000
-"""Entries after which whoever opens the books next writes a checkpoint, so that opening stays quick."""
+"""Entries after which whoever opens the ledger next writes a checkpoint, so that opening stays quick."""
 
 BELIEVED_FROM: Final = 50_000
-"""Number from which on a checkpoint is believed at opening; shorter books are read whole, in a second or two."""
+"""Number from which on a checkpoint is believed at opening; shorter ledgers are read whole, in a second or two."""
 
 
-class Bookkeeper:
-    """The books of one ledger, as this process continues them. Shared by all accounts of the ledger.
+class LedgerWriter:
+    """Writes the entries of one ledger in this process. Shared by all its accounts.
 
-    replica: the books as this process sees them.
+    replica: the ledger as this process sees them.
     """
 
     def __init__(self, store: EntryStore) -> None:
@@ -58,7 +58,7 @@ class Bookkeeper:
         """Write the first entry, unless somebody else has. Raises UnsupportedBudget."""
         rule.ceiling(budget)
         if composition_from_record(rule.describe()) != rule:
-            raise UnsupportedBudget(f"{rule!r} is not a rule that the books can name, so nobody could verify it")
+            raise UnsupportedBudget(f"{rule!r} is not a rule that a ledger can name, so nobody could verify it")
 
         def begin(state: State) -> None:
             if state.opened is None:
@@ -67,9 +67,9 @@ class Bookkeeper:
         self.replica.in_turn(begin)
 
     def resume(self, *, whole: bool = False) -> None:
-        """Read books that exist. Raises LedgerBroken where they do not hold.
+        """Read a ledger that exists. Raises LedgerBroken where it does not hold together.
 
-        whole: from the first entry on. Else long ones are read from their newest checkpoint on, which is believed.
+        whole: from the first entry on. Else a long one is read from its newest checkpoint on, which is believed.
         """
         newest = self.store.checkpoint()
         if newest is not None and newest.number >= BELIEVED_FROM and not whole:

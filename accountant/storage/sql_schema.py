@@ -80,7 +80,7 @@ def first_tables(connection: sa.Connection) -> None:
     else:
         statements = [form.format(table=table) for table in tables for form in _SQLITE_TRIGGERS]
         statements.append(_SQLITE_ORDER)
-    # Opening looks for the newest checkpoint; without an index that would read all of the books.
+    # Opening looks for the newest checkpoint; without an index that would read all of the ledger.
     statements.append("CREATE INDEX exchequer_checkpoints ON exchequer_entries (number) WHERE kind = 'checkpoint'")
     for statement in statements:
         connection.exec_driver_sql(statement)

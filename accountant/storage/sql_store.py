@@ -168,14 +168,14 @@ class SqlStore:
             number += 1
             if entry.number != number or not follows(before, entry.line, entry.digest):
                 raise LedgerBroken(
-                    f"the books do not hold together: entry {number} is missing, or its digest does not match its "
+                    f"the ledger does not hold together: entry {number} is missing, or its digest does not match its "
                     "content and the entry before it; `exchequer ledger verify` lists everything that is wrong"
                 )
             before = entry.digest
             yield entry
         if (before == GENESIS and known) or number < last:
             raise LedgerBroken(
-                f"entry {max(last, known - 1)} is gone: the books were cut off behind this ledger's back"
+                f"entry {max(last, known - 1)} is gone: the ledger was cut off behind this ledger's back"
             )
         self._last = (number, before)
 

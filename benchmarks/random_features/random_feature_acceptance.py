@@ -34,7 +34,13 @@ from learners import SGD, AdaSSP, Descent, MinNorm, RandomFeatureRegressor
 from learners import Ridge as PrivateRidge
 from learners.base import FitBudget
 from learners.encoding import Coding
-from learners.random_features import SPREAD, UNSCALED, Law, Objective, SolverName, gamma_plan, gaussian_plan
+from learners.random_features import (
+    SPREAD,
+    UNSCALED,
+    FrequencyDistribution,
+    Objective,
+    SolverName,
+)
 from learners.tables import bounded_labels
 from mechanisms import SeededNoise
 from mechanisms.gradients import projected_coefficients
@@ -68,7 +74,7 @@ class Entrant:
     group: str
     name: str
     solver: SolverName
-    law: Law = "gaussian"
+    distribution: FrequencyDistribution = "gaussian"
     number: int = 200
     delta: float = DELTA
     spread: float = SPREAD
@@ -100,8 +106,10 @@ def _with_spread(spread: float) -> list[Entrant]:
     ]
 
 
-def _objective(name: str, solver: Objective, law: Law, number: int, spread: float = SPREAD) -> Entrant:
-    return Entrant(OBJECTIVE, name, solver, law, number, delta=0.0, spread=spread)
+def _objective(
+    name: str, solver: Objective, distribution: FrequencyDistribution, number: int, spread: float = SPREAD
+) -> Entrant:
+    return Entrant(OBJECTIVE, name, solver, distribution, number, delta=0.0, spread=spread)
 
 
 @attrs.frozen(eq=False)
@@ -208,10 +216,10 @@ def _error(entrant: Entrant, train: Regression, test: Regression, epsilon: float
         entrant.delta,
         label_bounds=train.bounds,
         solver=entrant.solver,
-        law=entrant.law,
-        number=entrant.number,
+        distribution=entrant.distribution,
+        n_components=entrant.number,
         scale=_scale(entrant, train),
-        map_seed=seed,
+        feature_seed=seed,
         schema=train.schema,
         random_state=seed,
     )

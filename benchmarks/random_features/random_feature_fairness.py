@@ -36,7 +36,7 @@ from learners.fairness import (
     private_statistical_parity,
     statistical_parity,
 )
-from learners.random_features import CONCENTRATED, Form, PublishedNoise, ridge
+from learners.random_features import CONCENTRATED, FeatureMap, PublishedNoise, ridge
 from learners.tables import Values
 from mechanisms.gradients import ridge_l2
 
@@ -47,7 +47,7 @@ EPSILONS: Final = (0.05, 0.1, 0.3, 1.0, 3.0)
 TINY: Final = 1e-9
 """Penalty of interpolation, per record."""
 
-FORMS: Final[Mapping[str, Form]] = {"unit modulus": "fourier", "cosines": "cosine"}
+FEATURE_MAPS: Final[Mapping[str, FeatureMap]] = {"unit modulus": "fourier", "cosines": "cosine"}
 LINEAR: Final = "RLS"
 OURS: Final = "descent, recommended"
 
@@ -89,9 +89,9 @@ class Case:
         """Features of a kind, of length 1 but for cosines, which have it on average, and RLS."""
         if kind == LINEAR:
             return self.linear_rows()
-        points, form = self.data.plain(), FORMS[kind]
-        found = mapped(form, number, points.shape[1], self.scale, seed).features(points)
-        return found if form == "fourier" else math.sqrt(2.0) * found
+        points, feature_map = self.data.plain(), FEATURE_MAPS[kind]
+        found = mapped(feature_map, number, points.shape[1], self.scale, seed).features(points)
+        return found if feature_map == "fourier" else math.sqrt(2.0) * found
 
     def fitted(self, kind: str, rows: FloatArray, labels: FloatArray) -> FloatArray:
         """Coefficients without noise."""
@@ -188,7 +188,7 @@ def figures_7_and_8(own: Case, splits: int, draws: int, number: int) -> list[Gri
     """Largest ξ_a by ε, measured and expected, and what noise costs everybody; ours beside, by a true ε."""
     m = training(own, 0).data.records
     measured, expected, risk = dict[str, list[Measured]](), dict[str, list[Measured]](), dict[str, list[Measured]]()
-    for kind in (*FORMS, LINEAR):
+    for kind in (*FEATURE_MAPS, LINEAR):
         found, name = gaps(own, kind, splits, draws, number), f"{kind} (true ε: {NEVER})"
         for table, values in ((measured, found.measured), (expected, found.theory), (risk, found.risk)):
             table[name] = [averaged(_in_units(values, m, at)) for at in EPSILONS]
@@ -212,7 +212,7 @@ def _rows(table: Mapping[str, Sequence[Cell]]) -> tuple[tuple[Cell, ...], ...]:
 
 def _recommended(data: Regression, epsilon: float, seed: int) -> RandomFeatureRegressor:
     model = RandomFeatureRegressor(
-        epsilon, DELTA, label_bounds=data.bounds, schema=data.schema, map_seed=seed, random_state=seed
+        epsilon, DELTA, label_bounds=data.bounds, schema=data.schema, feature_seed=seed, random_state=seed
     )
     return model.fit(data.table, data.labels)
 

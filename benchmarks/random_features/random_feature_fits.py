@@ -15,7 +15,7 @@ import numpy as np
 from accountant.arrays import FloatArray, IntArray
 from benchmarks.runner import Cell, Measured
 from learners import Published, RandomFeatureMap, RandomFeatureRegressor
-from learners.random_features import Form, min_norm
+from learners.random_features import FeatureMap, min_norm
 from learners.tables import Values
 
 DELTA: Final = 1e-5
@@ -44,9 +44,9 @@ def printed_sigma(number: int, epsilon: float) -> float:
     return Published().sigma(number, epsilon, DELTA)[0]
 
 
-def mapped(form: Form, number: int, inputs: int, scale: float, seed: int) -> RandomFeatureMap:
+def mapped(feature_map: FeatureMap, number: int, inputs: int, scale: float, seed: int) -> RandomFeatureMap:
     """Gaussian frequencies."""
-    return RandomFeatureMap("gaussian", form, inputs, number, scale, seed)
+    return RandomFeatureMap("gaussian", feature_map, inputs, number, scale, seed)
 
 
 def grouped(points: FloatArray) -> tuple[IntArray, IntArray]:

@@ -30,7 +30,7 @@ def measured(solver: str, records: int) -> dict[str, float]:
         1e-7,
         label_bounds=(-1.0, 1.0),
         solver=SOLVERS[solver],
-        number=NUMBER,
+        n_components=NUMBER,
         schema=Bounds(-1.0, 1.0),
         random_state=0,
     ).fit(X, y)

@@ -225,10 +225,10 @@ def _against_sgd(scaled: Scaled, number: int, seed: int) -> dict[str, float]:
             DELTA,
             label_bounds=(-1.0, 1.0),  # of labels as they are: they lie in [0, 1]
             solver=solver,
-            form="cosine",
-            number=number,
+            feature_map="cosine",
+            n_components=number,
             scale=scale,
-            map_seed=seed,
+            feature_seed=seed,
             random_state=seed,
         )
         found[name] = fitted_error(model, scaled.train, scaled.test)

@@ -109,10 +109,10 @@ def _honest(function: Function, drawn: Drawn, number: int, epsilon: float, seed:
             0.0 if name == GAMMA else DELTA,
             label_bounds=function.bounds,
             solver=solver,
-            form="cosine",
-            number=number,
+            feature_map="cosine",
+            n_components=number,
             scale=PRINTED_SCALE,
-            map_seed=seed,
+            feature_seed=seed,
             random_state=seed,
         )
         found[name] = fitted_error(model, drawn.train, drawn.test)
@@ -122,7 +122,7 @@ def _honest(function: Function, drawn: Drawn, number: int, epsilon: float, seed:
 def _descent(function: Function, drawn: Drawn, epsilon: float, seed: int) -> float:
     schema = Bounds(-4.0, 4.0)
     model = RandomFeatureRegressor(
-        epsilon, DELTA, label_bounds=function.bounds, schema=schema, map_seed=seed, random_state=seed
+        epsilon, DELTA, label_bounds=function.bounds, schema=schema, feature_seed=seed, random_state=seed
     )
     return fitted_error(model, drawn.train, drawn.test)
 

@@ -88,7 +88,7 @@ def on_adult(data: str | None, records: int) -> list[Table]:
 
         def learn(part: tuple[dict[str, list[Any]], list[Any]], noise: Recorder, promise: Any = adjacency) -> None:
             model = PrivateBoostClassifier(
-                EPSILON, DELTA, adjacency=promise, sweeps=2, schema=schema, random_state=noise
+                EPSILON, DELTA, adjacency=promise, rounds_per_column=2, schema=schema, random_state=noise
             )
             model.fit(*part)
 

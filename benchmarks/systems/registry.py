@@ -69,7 +69,7 @@ def paper_gradient_boosting(dataset: str, epsilon: float, delta: float, seed: in
     return DPGradientBoostingClassifier(
         epsilon,
         delta,
-        trees=50,
+        n_estimators=50,
         ensemble=50,
         depth=6,
         learning_rate=0.1,

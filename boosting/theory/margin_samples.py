@@ -47,7 +47,7 @@ def _on_spheres(radii: FloatArray, dimension: int, generator: np.random.Generato
 def _sphere(n: int, dimension: int, margin: float, generator: np.random.Generator) -> Drawn:
     if dimension == 1:
         return np.ones(n), np.zeros((n, 0))
-    # 1 − m² of a uniform point has a Beta law; of its values below 1 − τ² one is drawn by its rank among them.
+    # 1 − m² of a uniform point is Beta distributed; of its values below 1 − τ² one is drawn by its rank among them.
     half = 0.5 * (dimension - 1)
     most = betainc(half, 0.5, (1.0 - margin) * (1.0 + margin))
     squares = betaincinv(half, 0.5, most * generator.random(n))

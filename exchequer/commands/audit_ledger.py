@@ -1,4 +1,4 @@
-"""`exchequer ledger verify`, `report` and `export`, and `exchequer verify-model`: what an auditor asks of the books."""
+"""`exchequer ledger verify`, `report` and `export`, and `exchequer verify-model`: what an auditor asks of a ledger."""
 
 import contextlib
 import datetime
@@ -17,7 +17,7 @@ from accountant.audit import ModelComparison, Verdict, Verification, compare_mod
 from accountant.audit.report import ClaimText, report
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.installed_claims import GROUP, known_claims
-from exchequer.commands.open_ledger import Books, reading, until_failure
+from exchequer.commands.open_ledger import StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
 
@@ -44,7 +44,7 @@ CONFIRMED: Final[Mapping[Verdict, str]] = {
 
 NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is installed (entry points of {GROUP})"
 NO_OPINION: Final = "no second opinion: it would add up entries that are not sound"
-NOTHING_TO_ADD: Final = "no second opinion: these books promise nothing, so there is no total to compare"
+NOTHING_TO_ADD: Final = "no second opinion: this ledger promises nothing, so there is no total to compare"
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -54,7 +54,7 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 @attrs.frozen
 class Audited:
-    """What was found. second: what the other accountant says; None where nobody asked, or the books are not sound."""
+    """What was found. second: what the other accountant says; None where nobody asked, or the ledger is not sound."""
 
     verification: Verification
     second: "SecondOpinion | None" = None
@@ -85,41 +85,43 @@ def digest(text: str | None) -> str | None:
     return kept
 
 
-def audited(books: Books, claims: dict[str, ClaimText] | None, expect_head: str | None, second: bool) -> Audited:
-    """Verify the books, and ask for the second opinion where they are sound."""
+def audited(
+    entries: StoredEntries, claims: dict[str, ClaimText] | None, expect_head: str | None, second: bool
+) -> Audited:
+    """Verify the ledger, and ask for the second opinion where it is sound."""
     failures: list[str] = []
-    with output.entries_bar("verifying", len(books)) as progress:
-        found = verify(until_failure(books, failures), expect_head=expect_head, claims=claims, progress=progress)
+    with output.entries_bar("verifying", len(entries)) as progress:
+        found = verify(until_failure(entries, failures), expect_head=expect_head, claims=claims, progress=progress)
     notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
-    why_not = NO_OPINION if found.errors or failures else NOTHING_TO_ADD if _promise_nothing(books) else ""
+    why_not = NO_OPINION if found.errors or failures else NOTHING_TO_ADD if _promise_nothing(entries) else ""
     if second and why_not:
         notes.append(why_not)
     found = attrs.evolve(found, errors=(*failures, *found.errors), notes=tuple(notes))
-    return Audited(found, _second_opinion(books) if second and not why_not else None)
+    return Audited(found, _second_opinion(entries) if second and not why_not else None)
 
 
-def _promise_nothing(books: Books) -> bool:
-    """Whether sound books have no budget that could be kept."""
-    opened = decode(books[0])
+def _promise_nothing(entries: StoredEntries) -> bool:
+    """Whether a sound ledger has no budget that could be kept."""
+    opened = decode(entries[0])
     return isinstance(opened, Opened) and isinstance(opened.budget, Unbounded)
 
 
-def _second_opinion(books: Books) -> "SecondOpinion":
+def _second_opinion(entries: StoredEntries) -> "SecondOpinion":
     from accountant.audit.second_opinion import second_opinion  # it takes dp-accounting along, where that is installed
 
-    return second_opinion(books)
+    return second_opinion(entries)
 
 
 def verify_ledger(location: str, expect_head: str | None, *, second: bool, strict: bool, as_json: bool) -> int:
-    """Print what is wrong with the books, and what somebody should know; the exit code."""
+    """Print what is wrong with the ledger, and what somebody should know; the exit code."""
     expected = digest(expect_head)
-    with reading(location) as books:
-        found = audited(books, known_claims(), expected, second)
+    with reading(location) as entries:
+        found = audited(entries, known_claims(), expected, second)
     code = found.code(strict)
     if as_json:
-        _print_json({"ledger": books.name, **_as_dict(found), "strict": strict, "exit_code": code})
+        _print_json({"ledger": entries.name, **_as_dict(found), "strict": strict, "exit_code": code})
         return code
-    _verdict(found, books.name)
+    _verdict(found, entries.name)
     if found.second is not None:
         _print_opinion(found.second)
     if strict and code and not found.errors:
@@ -160,30 +162,30 @@ def write_report(location: str, out: Path, title: str | None, *, second: bool, f
     """Write the report; the exit code is that of `verify_ledger`."""
     refuse_overwriting(out, force)
     claims = known_claims()
-    with reading(location) as books:
-        found = audited(books, claims, None, second)
+    with reading(location) as entries:
+        found = audited(entries, claims, None, second)
         text = report(
-            until_failure(books, []),
+            until_failure(entries, []),
             verification=found.verification,
             claims=claims,
             second_opinion=found.second,
-            title=title or f"Privacy report on {books.name}",
+            title=title or f"Privacy report on {entries.name}",
             made=datetime.datetime.now(datetime.UTC),
         )
     with whole_file(out) as file:
         file.write(text)
-    _verdict(found, books.name)
+    _verdict(found, entries.name)
     output.paragraph(f"The report is in {out}.")
     return found.code(strict=False)
 
 
-def write_books(location: str, out: str, *, force: bool) -> None:
+def write_entries(location: str, out: str, *, force: bool) -> None:
     """Write all entries as JSON Lines, sound or not. out: a path, or "-" for standard output."""
     if out != "-":
         refuse_overwriting(Path(out), force)
-    with reading(location) as books, output.entries_bar("exporting", len(books)) as progress, _target(out) as file:
-        header = write_export(_counted(books, progress), file)
-    output.note(f"{header.entries} entries of {books.name}, head {header.head}")
+    with reading(location) as entries, output.entries_bar("exporting", len(entries)) as progress, _target(out) as file:
+        header = write_export(_counted(entries, progress), file)
+    output.note(f"{header.entries} entries of {entries.name}, head {header.head}")
 
 
 @contextlib.contextmanager
@@ -195,8 +197,8 @@ def _target(out: str) -> Iterator[IO[str]]:
         yield file
 
 
-def _counted(books: Books, progress: Callable[[int], None]) -> Iterator[Entry]:
-    for number, entry in enumerate(books, 1):
+def _counted(entries: StoredEntries, progress: Callable[[int], None]) -> Iterator[Entry]:
+    for number, entry in enumerate(entries, 1):
         progress(number)
         yield entry
 
@@ -205,20 +207,20 @@ def _counted(books: Books, progress: Callable[[int], None]) -> Iterator[Entry]:
 
 
 def verify_model(model: Path, location: str, public_key: Path | None, *, as_json: bool) -> int:
-    """Compare what a model says about its cost with the books; the exit code."""
+    """Compare what a model says about its cost with the ledger; the exit code."""
     claim = read_model_claim(model)
     failures: list[str] = []
     try:
         key = None if public_key is None else PublicKey.load(public_key)
-        with reading(location) as books, output.entries_bar("reading", len(books)) as progress:
-            found = compare_model(claim, until_failure(books, failures), public_key=key, progress=progress)
+        with reading(location) as entries, output.entries_bar("reading", len(entries)) as progress:
+            found = compare_model(claim, until_failure(entries, failures), public_key=key, progress=progress)
     except ImportError as error:
         raise ValueError(str(error)) from error
     found = attrs.evolve(found, errors=(*failures, *found.errors))
     if as_json:
-        _print_json({"model": str(model), "ledger": books.name, **_comparison(found)})
+        _print_json({"model": str(model), "ledger": entries.name, **_comparison(found)})
     else:
-        _print_comparison(found, model, books.name)
+        _print_comparison(found, model, entries.name)
     return CODES[found.result.verdict]
 
 

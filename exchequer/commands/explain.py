@@ -34,18 +34,18 @@ def explain(path: Path, form: Format, pictures: Path | None, *, tolerance: float
         model: PrivateClassifier[Any] = PrivateClassifier.load(path)
         card = scorecard(model, tolerance=tolerance)
     drawn = [] if pictures is None else _draw(model, pictures, force)
-    books = model.statement_
+    statement = model.statement_
     match form:
         case "text":
-            output.statement(books)
+            output.statement(statement)
             for section in card.sections():
                 _print(section)
         case "markdown":
-            click.echo(_markdown(type(model).__name__, books, card), nl=False)
+            click.echo(_markdown(type(model).__name__, statement, card), nl=False)
         case "json":
             record = {
                 "learner": type(model).__name__,
-                "statement": books.as_dict(),
+                "statement": statement.as_dict(),
                 "scorecard": card.as_dict(),
                 "plots": [str(file) for file in drawn],
             }
@@ -62,10 +62,10 @@ def _print(section: CardSection) -> None:
         output.table(section.headers, section.rows, numbers=section.numbers)
 
 
-def _markdown(learner: str, books: Statement, card: Scorecard) -> str:
-    lines = tuple((name, text) for name, text in books.lines())
-    statement = CardSection(books.heading, (books.guarantee,), headers=("book", "entry"), rows=lines)
-    return f"# {learner}\n\n{statement.markdown()}\n\n{card.markdown()}"
+def _markdown(learner: str, statement: Statement, card: Scorecard) -> str:
+    lines = tuple((name, text) for name, text in statement.lines())
+    section = CardSection(statement.heading, (statement.guarantee,), headers=("book", "entry"), rows=lines)
+    return f"# {learner}\n\n{section.markdown()}\n\n{card.markdown()}"
 
 
 # --- pictures --------------------------------------------------------------------------------------------------

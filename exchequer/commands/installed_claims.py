@@ -1,4 +1,4 @@
-"""The registries of claims that are installed: which results there are for the costs in the books to rest on.
+"""The registries of claims that are installed: which results the costs in a ledger may rest on.
 
 A registry is an entry point of the group `exchequer.claims`: a function that returns a mapping from ids to claims, each
 with an id, a verdict, a statement and a source. Ours stands in CLAIMS.md; a package that brings mechanisms of its own
@@ -19,7 +19,7 @@ class Registered(Protocol):
 
     @property
     def id(self) -> str:
-        """As the entries of the books cite it."""
+        """As the entries of a ledger cite it."""
 
     @property
     def verdict(self) -> str:

@@ -97,8 +97,8 @@ def ledger() -> None:
 
     \b
     Exit codes:
-      0  all is well: the books are sound, the model's claim is theirs, the plan fits, it was done
-      1  the answer is no: the books are not sound, the claim is not theirs, the plan does not fit
+      0  all is well: the ledger is sound and confirms the model's claim, the plan fits, it was done
+      1  the answer is no: the ledger is not sound or not what the claim says, the plan does not fit
       2  there is no answer: no such ledger, a file that cannot be read, wrong input, or a refusal; nothing was done
       3  with caveats (verify, report, verify-model): all sums are right, but noise was simulated, nothing is promised,
          or charges were never released
@@ -303,21 +303,21 @@ def show(ledger: str, account: str, entries: int, as_json: bool) -> None:
 
 @ledger.command()
 @LEDGER
-@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: these books must have had it once.")
+@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
 @SECOND_OPINION
 @click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
 @AS_JSON
 def verify(ledger: str, expect_head: str | None, second_opinion: bool, strict: bool, as_json: bool) -> None:
-    """Check the books: every digest, every sum, every ceiling, every price.
+    """Check the ledger: every digest, every sum, every ceiling, every price.
 
-    Reads each entry once, writes nothing, and adds up in exact arithmetic. Ends with 0 if the books are sound, with 1
+    Reads each entry once, writes nothing, and adds up in exact arithmetic. Ends with 0 if the ledger is sound, with 1
     if not, and with 3 if all sums are right and yet there is a caveat: simulated noise, a budget that promises nothing,
     or charges without a release. Notes are about what else is worth knowing, and change no exit code.
 
     \b
     Examples:
       exchequer ledger verify study.db --second-opinion
-      exchequer ledger verify books.jsonl --expect-head 4be02dd5...
+      exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
     """
     from exchequer.commands import audit_ledger as work
 
@@ -335,7 +335,7 @@ def report(ledger: str, out: Path, title: str | None, second_opinion: bool, forc
     """Write a report for people: one HTML file that needs no network, and prints well.
 
     It says what is promised, how the budget was spent and by whom, what that rests on, and what `exchequer ledger
-    verify` found. Ends with 1 if the books are not sound, and with 3 if they add up with caveats, as `verify` does; the
+    verify` found. Ends with 1 if the ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the
     report is written all the same.
 
     \b
@@ -359,12 +359,12 @@ def export(ledger: str, out: str, force: bool) -> None:
 
     \b
     Examples:
-      exchequer ledger export study.db --out books.jsonl
-      exchequer ledger verify books.jsonl
+      exchequer ledger export study.db --out ledger.jsonl
+      exchequer ledger verify ledger.jsonl
     """
     from exchequer.commands import audit_ledger as work
 
-    work.write_books(ledger, out, force=force)
+    work.write_entries(ledger, out, force=force)
 
 
 @click.command("verify-model")
@@ -379,12 +379,12 @@ def export(ledger: str, out: str, force: bool) -> None:
 @click.option("--public-key", type=FILE, help="The key, in PEM, that all of its receipts must be signed with.")
 @AS_JSON
 def verify_model(model: Path, ledger: str, public_key: Path | None, as_json: bool) -> None:
-    """Say whether what a MODEL's file says about its cost is what the books say.
+    """Say whether what a MODEL's file says about its cost is what the ledger says.
 
     A model that was trained with `--ledger` names the entries that it was charged with, and carries the statement of
-    the ledger at that time; both are compared with the books, and the books are verified. Ends with 0 if all agrees,
+    the ledger at that time; both are compared with the ledger, and the ledger is verified. Ends with 0 if all agrees,
     with 1 if not, with 2 where nothing can be compared because a file cannot be read, and with 3 if all agrees and the
-    statement or the books have a caveat: simulated noise, nothing promised, or charges without a release.
+    statement or the ledger has a caveat: simulated noise, nothing promised, or charges without a release.
 
     \b
     Example:

@@ -27,7 +27,7 @@ WANTED: Final = "a ledger is named by a URL, as sqlite:///study.db, or by the pa
 
 
 @attrs.frozen(eq=False)
-class Books(Sequence[Entry]):
+class StoredEntries(Sequence[Entry]):
     """The entries that were there when they were first looked at, read anew each time, and never held all at once.
 
     name: for people; a URL without its password, or a path.  length: how many entries there were.
@@ -72,10 +72,10 @@ class ReadingFailed(ValueError):
 
 
 @contextmanager
-def reading(location: str) -> Iterator[Books]:
-    """The books at this place, for as long as the block lasts.
+def reading(location: str) -> Iterator[StoredEntries]:
+    """The ledger at this place, for as long as the block lasts.
 
-    Raises ValueError where there are none, or what is there is neither a ledger nor an export; LedgerUnavailable.
+    Raises ValueError where there is none, or what is there is neither a ledger nor an export; LedgerUnavailable.
     """
     with without_passwords(location):
         if "://" not in location and not _is_sqlite(_file(location)):
@@ -84,7 +84,7 @@ def reading(location: str) -> Iterator[Books]:
         store = _readable(url_of(location))
         try:
             length = len(store)  # others may append while we read: each pass ends where the first one did
-            yield Books(store.name, length, lambda start: _stored(store, start, length))
+            yield StoredEntries(store.name, length, lambda start: _stored(store, start, length))
         finally:
             store.close()
 
@@ -113,12 +113,12 @@ def _stored(store: SqlStore, start: int, length: int) -> Iterator[Entry]:
         raise ReadingFailed(str(error)) from error
 
 
-def _exported(path: Path) -> Books:
+def _exported(path: Path) -> StoredEntries:
     if not _begins_like_an_export(path):
         raise ValueError(f"{path} is neither a ledger in SQLite nor an export of one")
     with open_export(path) as (header, _):
         length = header.entries
-    return Books(str(path), length, lambda start: _lines(path, start))
+    return StoredEntries(str(path), length, lambda start: _lines(path, start))
 
 
 def _lines(path: Path, start: int) -> Iterator[Entry]:
@@ -152,22 +152,22 @@ def _is_sqlite(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def replayed(books: Books, progress: Callable[[int], object] = lambda entries: None) -> State:
-    """The state after all entries; progress is told how many were read. Raises LedgerBroken where they do not hold."""
+def replayed(entries: StoredEntries, progress: Callable[[int], object] = lambda entries: None) -> State:
+    """The state after all entries; progress takes how many were read. Raises LedgerBroken where they do not hold."""
     state, head = State(), GENESIS
-    for number, entry in enumerate(books):
+    for number, entry in enumerate(entries):
         wrong = _wrong(state, head, entry)
         if wrong:
             raise LedgerBroken(
-                f"the books do not hold together: entry {number}: {wrong}; `exchequer ledger verify` lists "
+                f"the ledger does not hold together: entry {number}: {wrong}; `exchequer ledger verify` lists "
                 "everything that is wrong"
             )
         head = entry.digest
         progress(number + 1)
     if state.opened is None:
-        raise LedgerBroken("the books do not hold together: they were never opened")
-    if state.length != len(books):
-        raise LedgerBroken(f"the books do not hold together: they end after {state.length} of {len(books)} entries")
+        raise LedgerBroken("the ledger does not hold together: it was never opened")
+    if state.length != len(entries):
+        raise LedgerBroken(f"the ledger does not hold together: it ends after {state.length} of {len(entries)} entries")
     return state
 
 

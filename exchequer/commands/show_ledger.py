@@ -31,7 +31,7 @@ from accountant.entries import (
     State,
     decode,
 )
-from exchequer.commands.open_ledger import Books, reading, replayed
+from exchequer.commands.open_ledger import StoredEntries, reading, replayed
 from exchequer.console import output
 
 WHOLE: Final = "(all of it)"
@@ -55,9 +55,9 @@ class AccountSpending:
 
 @attrs.frozen
 class Overview:
-    """A ledger as its books have it. path: of the sub-budget that it is about, "" for the whole."""
+    """A ledger as its entries have it. path: of the sub-budget that it is about, "" for the whole."""
 
-    books: Books
+    entries: StoredEntries
     state: State
     path: str
 
@@ -95,7 +95,7 @@ class Overview:
         """
         below = [account for account in self.accounts if account.parent is self.account]
         parts = [AccountSpending(account.path, "sub-budget", account.drawn) for account in below]
-        places = sorted(gather(self.books).by_place.items())
+        places = sorted(gather(self.entries).by_place.items())
         beside = [(label, amount) for (payer, label), amount in places if payer == self.path]
         own = (self.path or MAIN,)
         parts += [AccountSpending(label, self._sort_of(label), amount) for label, amount in beside if label not in own]
@@ -107,12 +107,12 @@ class Overview:
     def statement(self) -> Statement:
         """What was spent, on what, by whom."""
         budget = self.read_out(self.account.ceiling) if self.path else self.state.budget
-        return statement_of(self.books, self.read_out(self.account.drawn), budget, self.path)
+        return statement_of(self.entries, self.read_out(self.account.drawn), budget, self.path)
 
     def newest(self, number: int) -> list[Entry]:
         """The newest entries, oldest first; of a sub-budget, those that name it."""
-        start = 0 if self.path else max(len(self.books) - number, 0)
-        ours = (entry for entry in self.books.since(start) if not self.path or self._concerns(entry))
+        start = 0 if self.path else max(len(self.entries) - number, 0)
+        ours = (entry for entry in self.entries.since(start) if not self.path or self._concerns(entry))
         return list(collections.deque(ours, number))
 
     def _concerns(self, entry: Entry) -> bool:
@@ -120,11 +120,11 @@ class Overview:
         return f"{account}/".startswith(f"{self.path}/")
 
 
-def overview(books: Books, path: str) -> Overview:
-    """Replay the books. Raises LedgerBroken where they do not hold, ValueError where there is no such sub-budget."""
-    with output.entries_bar("reading", len(books)) as progress:
-        state = replayed(books, progress)
-    return Overview(books, state, sub_budget(state, path))
+def overview(entries: StoredEntries, path: str) -> Overview:
+    """Replay the ledger. Raises LedgerBroken where it does not add up, ValueError where there is no such sub-budget."""
+    with output.entries_bar("reading", len(entries)) as progress:
+        state = replayed(entries, progress)
+    return Overview(entries, state, sub_budget(state, path))
 
 
 def sub_budget(state: State, path: str) -> str:
@@ -137,8 +137,8 @@ def sub_budget(state: State, path: str) -> str:
 
 def show_ledger(location: str, path: str, entries: int, *, as_json: bool) -> None:
     """Print statement, accounts and the newest entries."""
-    with reading(location) as books:
-        found = overview(books, path)
+    with reading(location) as stored:
+        found = overview(stored, path)
         statement, drawn, newest = found.statement(), found.drawn(), found.newest(entries)
     if as_json:
         click.echo(json.dumps(as_dict(found, statement, drawn, newest), indent=1, allow_nan=False))
@@ -156,7 +156,7 @@ def as_dict(
 ) -> dict[str, object]:
     """For JSON."""
     return {
-        "ledger": found.books.name,
+        "ledger": found.entries.name,
         "id": found.opened.id,
         "adjacency": adjacency_record(found.state.adjacency),
         "composition": found.rule.describe(),
@@ -169,7 +169,7 @@ def as_dict(
         "drawn": [
             {"account": part.name, "what": part.what, "drawn": amount_record(part.amount, up=True)} for part in drawn
         ],
-        "entries": len(found.books),
+        "entries": len(found.entries),
         "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
         "head": statement.head,
     }
@@ -257,8 +257,8 @@ def _number(amount: Amount, deltas: bool, *, up: bool = False) -> str:
 
 
 def _entries(found: Overview, newest: Sequence[Entry]) -> None:
-    all_of_them = len(newest) == len(found.books)
-    output.heading("All entries" if all_of_them else f"The newest {len(newest)} of {len(found.books)} entries")
+    all_of_them = len(newest) == len(found.entries)
+    output.heading("All entries" if all_of_them else f"The newest {len(newest)} of {len(found.entries)} entries")
     rows = [_row(entry, decode(entry), found.rule) for entry in newest]
     output.table(["", "time (UTC)", "entry", "what"], rows, numbers=[""], whole=["time (UTC)", "entry"])
 

@@ -43,7 +43,7 @@ from exchequer.prices.price import few_enough, parse_step
 
 KEEP_THE_HEAD: Final = (
     "Keep the head where nobody who can write to this ledger can change it: on paper, or in a mail. "
-    "`exchequer ledger verify --expect-head` with it shows whether the books were cut off or rolled back since."
+    "`exchequer ledger verify --expect-head` with it shows whether the ledger was cut off or rolled back since."
 )
 
 FITS, DOES_NOT_FIT = 0, 1
@@ -258,12 +258,12 @@ def price(location: str, mechanisms: Sequence[str], rounds: int, delta: float, a
     plan = Plan(tuple(parse_step(text, rounds) for text in mechanisms))
     checked("--rounds", few_enough, plan.rounds)
     delta = checked("--delta", probability_below_one, delta)
-    with reading(location) as books, output.entries_bar("reading", len(books)) as progress:
-        state = replayed(books, progress)
+    with reading(location) as entries, output.entries_bar("reading", len(entries)) as progress:
+        state = replayed(entries, progress)
         with about("--mechanism"):
             found = quote(state, plan, delta, account)
     if as_json:
-        click.echo(json.dumps({"ledger": books.name, **as_dict(found, delta)}, indent=1, allow_nan=False))
+        click.echo(json.dumps({"ledger": entries.name, **as_dict(found, delta)}, indent=1, allow_nan=False))
     else:
         _print(found)
     return FITS if found.fits else DOES_NOT_FIT

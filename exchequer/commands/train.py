@@ -206,9 +206,9 @@ def known_classes(y: Strings, model: Classifier) -> Strings:
     return y
 
 
-def guarantee(books: Statement) -> str:
+def guarantee(statement: Statement) -> str:
     """The model's promise in one line."""
-    return f"{books.heading}: {books.guarantee}"
+    return f"{statement.heading}: {statement.guarantee}"
 
 
 def _numbers(values: Values) -> list[str]:

@@ -46,7 +46,7 @@ def one_line() -> Iterator[None]:
 def _bad_input(error: Exception) -> BadInput:
     from accountant.entries import visible  # here at last, as most commands need no ledger
 
-    return BadInput(visible(" ".join(str(error).split())))  # messages quote files, and books that others wrote
+    return BadInput(visible(" ".join(str(error).split())))  # messages quote files, and ledgers that others wrote
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """What the commands print: tables, statements and progress, through rich.
 
-Names and values come from schemas, files and books, so they enter as `Text`, as rich would read "[x]" as markup, and
+Names and values come from schemas, files and ledgers, so they enter as `Text`, as rich would read "[x]" as markup, and
 with what a terminal would obey spelt out.
 """
 
@@ -28,7 +28,7 @@ SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""
 
 MANY_ENTRIES = 20_000
-"""Books of no more are read within a second or so, and need no progress bar."""
+"""Ledgers of no more are read within a second or so, and need no progress bar."""
 
 
 def console() -> Console:
@@ -87,7 +87,7 @@ def rounds_bar(rounds: int | None) -> "Iterator[OnRound]":
 
 @contextmanager
 def entries_bar(what: str, entries: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar over books that take long to read. Yields what is called with the number of entries so far."""
+    """A progress bar over a ledger that takes long to read. Yields what is called with the number of entries so far."""
     if entries <= MANY_ENTRIES:
         yield lambda number: None
         return
@@ -157,12 +157,12 @@ def vote_table(model: "LazyBoostClassifier") -> None:
     )
 
 
-def statement(books: Statement, most: int | None = None) -> None:
+def statement(found: Statement, most: int | None = None) -> None:
     """The ledger's statement, wrapped at the width of the terminal. most: lines that are printed, None for all."""
-    plain = books.private and not books.unreleased
-    heading(f"The ledger's {books.heading}" if books.private else books.heading, "" if plain else "yellow")
-    paragraph(visible(books.guarantee))
-    lines = list(books.lines())
+    plain = found.private and not found.unreleased
+    heading(f"The ledger's {found.heading}" if found.private else found.heading, "" if plain else "yellow")
+    paragraph(visible(found.guarantee))
+    lines = list(found.lines())
     if most is not None and len(lines) > most:
         lines[most - 2 : -1] = [("...", f"{len(lines) - most + 1} more lines")]  # the last one is the head
     facts(lines)

@@ -30,11 +30,11 @@ from mechanisms.gradients import CURVATURE_SCALE, SCORE_UNIT, ScoredCells, gradi
 from mechanisms.queries import Histograms, Neighbours, histogram_query
 from mechanisms.randomness import NoiseSource
 
-SWEEPS: Final = 8
-"""Rounds per column, on average."""
+ROUNDS_PER_COLUMN: Final = 8
+"""On average."""
 
-EVEN_SWEEPS: Final = 3
-"""Sweeps that take every column once; later rounds prefer columns with large effects."""
+EVEN_TURNS: Final = 3
+"""Rounds per column in which all columns take turns; later ones prefer columns with large effects."""
 
 EVEN_SHARE: Final = 0.7
 """Of the later rounds, the share that is still spread evenly."""
@@ -68,7 +68,7 @@ Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
 class AdditiveDesign:
     """What a fit will release, fixed before it starts. Everything here is public.
 
-    classes: K >= 2.  sweeps: rounds per view.  pairs: columns to be looked at together.
+    classes: K >= 2.  rounds_per_column: and per pair, on average.  pairs: columns to be looked at together.
     calibration: share of the budget for a last histogram of scores by label; for two classes.
     Raises ValueError for a pair that the schema lacks, or that has too many cells.
     """
@@ -77,7 +77,7 @@ class AdditiveDesign:
     adjacency: Neighbours
     classes: int
     noise: NoiseSource
-    sweeps: int = attrs.field(default=SWEEPS, converter=count)
+    rounds_per_column: int = attrs.field(default=ROUNDS_PER_COLUMN, converter=count)
     pairs: tuple[tuple[str, str], ...] = ()
     calibration: float = attrs.field(default=0.0, converter=probability_below_one)
 
@@ -99,7 +99,7 @@ class AdditiveDesign:
     @property
     def rounds(self) -> int:
         """Releases of gradients."""
-        return self.views * self.sweeps
+        return self.views * self.rounds_per_column
 
     def gradients(self, eta: float) -> Kernel:
         """The release of a round. eta: 1/σ, positive."""
@@ -266,7 +266,7 @@ class Schedule:
     def next(self, number: int) -> Column:
         """The view of round `number`, 0-based: in turn at first, then oftener where effects are large."""
         views = len(self.columns)
-        if number < EVEN_SWEEPS * views:
+        if number < EVEN_TURNS * views:
             return self.columns[number % views]
         energy = np.sqrt(np.maximum([column.energy for column in self.columns], 0.0))
         share = energy / energy.sum() if energy.sum() > 0.0 else np.full(views, 1.0 / views)

@@ -11,7 +11,7 @@ from accountant import AddRemoveOne, Ledger, Protected, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, open_probability, positive, probability_below_one
 from boosting import Spender
-from learners.additive.additive_boost import SWEEPS, AdditiveDesign, boost_additively
+from learners.additive.additive_boost import ROUNDS_PER_COLUMN, AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel, Curve, softmax
 from learners.additive.views import check_pairs
 from learners.base import (
@@ -87,7 +87,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     epsilon: what one fit may cost, in nats, > 0.  delta: in (0, 1); choose it far below 1/n.
     adjacency: "add-remove-one" hides whether a record is there, and so how many there are; "replace-one" hides what it
       says while n is public, and takes almost twice the noise. A ledger of your own must promise the same.
-    sweeps: rounds per column, on average.
+    rounds_per_column: on average.
     interactions: pairs of columns that get an effect of their own; public, and each costs as much as a column.
     calibration: share of the budget, in [0, 1), for a last histogram of scores by label, from which probabilities and
       the threshold are estimated; for two classes. It helps where the fit stays far from the optimum (Cod-RNA at small
@@ -109,12 +109,13 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         **PrivateClassifier._checks,
         "delta": _delta,
         "adjacency": _relation,
-        "sweeps": count,
+        "rounds_per_column": count,
         "interactions": check_pairs,
         "calibration": probability_below_one,
         "weight_cap": _cap,
     }
     _keeps = AdditiveModel
+    _renamed: ClassVar[Mapping[str, str]] = {"sweeps": "rounds_per_column"}
     _multi_class: ClassVar[bool] = True
 
     def __init__(
@@ -123,7 +124,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         delta: float = 1e-6,
         *,
         adjacency: Promise = "add-remove-one",
-        sweeps: int = SWEEPS,
+        rounds_per_column: int = ROUNDS_PER_COLUMN,
         interactions: Sequence[tuple[str, str]] = (),
         calibration: float = 0.0,
         weight_cap: float | None = None,
@@ -136,7 +137,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         self.epsilon = epsilon
         self.delta = delta
         self.adjacency = adjacency
-        self.sweeps = sweeps
+        self.rounds_per_column = rounds_per_column
         self.interactions = interactions
         self.calibration = calibration
         self.weight_cap = weight_cap
@@ -180,7 +181,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             RELATIONS[self.adjacency],
             len(budget.classes),
             noise,
-            self.sweeps,
+            self.rounds_per_column,
             check_pairs(self.interactions),
             float(self.calibration),
         )

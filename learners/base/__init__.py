@@ -43,6 +43,10 @@ from learners.base.private_estimator import (
     PrivateEstimator,
     RandomState,
 )
+from learners.base.renamed_parameters import (
+    RenamedParameter,
+    renamed_parameters,
+)
 from learners.base.selection_rules import (
     Selection,
     choosing,
@@ -85,6 +89,7 @@ __all__ = [
     "PrivateEstimator",
     "Progress",
     "RandomState",
+    "RenamedParameter",
     "Rule",
     "ScoreBins",
     "Selection",
@@ -107,6 +112,7 @@ __all__ = [
     "plan_of",
     "public_interval",
     "public_seed",
+    "renamed_parameters",
     "selection",
     "unweighted",
     "vote_edges",

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, Typ
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from accountant import (
@@ -32,6 +31,7 @@ from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, Dataset, FitPlan, Progress
+from learners.base.renamed_parameters import RenamedParameters
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import BLOCK_READERS, Table, class_array, distinct_classes
 from mechanisms.randomness import NoiseSource, noise_source
@@ -56,7 +56,7 @@ S = TypeVar("S")
 K = TypeVar("K", bound=FitResult)
 
 
-class PrivateEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[misc]  # untyped base
+class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     """Base of the private estimators: learns a K from an S, and pays for it.
 
     A subclass lists its `_checks`, makes a `Dataset` in `fit` and states its `_plan`.
@@ -265,19 +265,19 @@ class PrivateEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[m
             out.write(text.encode("utf-8", "backslashreplace").decode("utf-8"))  # what has no encoding, as JSON has it
 
     def _content(
-        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: Mapping[str, object] | None
     ) -> dict[str, object]:
         """What a file says that the model is; receipts vouch for its digest."""
         return {
             "learner": type(self).__name__,
-            "parameters": dict(parameters),
+            "parameters": self._as_in_files(parameters),
             "classes": class_array(classes).tolist(),
-            "tuned": tuned,
+            "tuned": None if tuned is None else self._as_in_files(tuned),
             "model": model.as_record(),
         }
 
     def _bought(
-        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: object
+        self, model: K, classes: Sequence[object], parameters: Mapping[str, object], tuned: Mapping[str, object] | None
     ) -> str | None:
         """The digest of what a file will say that the model is; None where JSON has nothing for it."""
         try:
@@ -318,12 +318,14 @@ class PrivateEstimator(BaseEstimator, abc.ABC, Generic[S, K]):  # type: ignore[m
         kept = cast("K", cls._keeps.from_record(cast("Mapping[str, object]", record["model"])))
         parameters = record["parameters"]
         classes = cast("Sequence[object]", record["classes"])
-        arguments = dict(cast("Mapping[str, object]", parameters))
-        if strange := sorted(set(arguments) - set(cls._checks)):  # a file must not choose the noise or the ledger
+        saved = cast("Mapping[str, object]", parameters)
+        # A file must not choose the noise or the ledger.
+        if strange := sorted(set(saved) - set(cls._as_in_files(cls._checks))):
             raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
+        arguments = cls._out_of_file(saved)
         model = cls(**arguments, **cls._domain(kept, classes))
         tuned = cast("Mapping[str, object] | None", record.get("tuned"))
-        model._remember(kept, classes, tuned=None if tuned is None else dict(tuned))
+        model._remember(kept, classes, tuned=None if tuned is None else cls._out_of_file(tuned))
         model.parameters_ = arguments
         model.statement_ = Statement.from_dict(cast("Mapping[str, object]", record["statement"]))
         receipts = cast("Sequence[Mapping[str, object]]", record.get("receipts", ()))  # models of 0.1 have none

@@ -30,6 +30,7 @@ from accountant.composition import Target, own_rule
 from accountant.costs import largest_below
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, FitPlan
+from learners.base.renamed_parameters import current_names
 from learners.encoding import EncodedSample
 from mechanisms.additive import GaussianKernel, LaplaceKernel
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
@@ -72,6 +73,8 @@ class TunableClassifier(Protocol[M]):
 
     def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> FitPlan[EncodedSample, M]: ...
 
+    def _as_in_files(self, parameters: Mapping[str, object]) -> dict[str, object]: ...
+
 
 @attrs.frozen(eq=False)
 class Judged:
@@ -113,7 +116,8 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         """With its fit planned, so that it cannot fail by chance after the choice is paid for. Raises as `_plan`."""
         budget = FitBudget(scaled(spent, 1.0 - JUDGING_SHARE), own_rule(spent), "candidate", classes)
         plan = learner._plan(records, budget, noise)
-        return Run(type(learner).__name__, spent, budget, plan, noise, setting or {})
+        # By the names that entries have had from the first version on.
+        return Run(type(learner).__name__, spent, budget, plan, noise, learner._as_in_files(setting or {}))
 
     @property
     def cost(self) -> Cost:
@@ -174,20 +178,22 @@ def scaled(budget: Spent, share: float) -> Spent:
 
 
 def checked_settings(learner: object) -> list[Setting]:
-    """What `tune` says, each setting tried on a copy of the learner. Raises TypeError or ValueError naming it."""
+    """What `tune` says, by names of now, each setting tried on a copy. Raises TypeError or ValueError naming it."""
     tune = getattr(learner, "tune", None)
     if tune is None:
         return []
     if isinstance(tune, Mapping | str) or not isinstance(tune, Sequence) or not tune:
         raise TypeError("tune: expected a list of settings, each a mapping of parameters to values")
+    found = []
     for setting in tune:
         if not isinstance(setting, Mapping) or set(setting) & FIXED:
             raise ValueError(f"tune: expected mappings without {sorted(FIXED)}, got {setting!r}")
         try:
-            candidate(learner, dict(setting))._parameters()
+            found.append(current_names(getattr(learner, "_renamed", {}), setting))
+            candidate(learner, found[-1])._parameters()
         except (TypeError, ValueError) as error:
             raise type(error)(f"tune: {setting!r}: {error}") from None
-    return [dict(setting) for setting in tune]
+    return found
 
 
 FIXED: Final = frozenset(

@@ -32,21 +32,21 @@ def refined(column: Numeric) -> Numeric:
 
 
 def public_cuts(lower: float, upper: float) -> tuple[float, ...]:
-    """FINE − 1 inner cuts in rising order: quantiles of the law that `refined` describes."""
+    """FINE − 1 inner cuts in rising order: quantiles of the distribution that `refined` describes."""
     width = upper - lower
     if math.isinf(width):
         return tuple(2.0 * cut for cut in public_cuts(lower / 2.0, upper / 2.0))
     anchors = [0.0, 1.0, *([-lower / width] if lower < 0.0 < upper else [])]
     places = np.linspace(0.0, 1.0, 2**14 + 1)
-    law = places + sum(_crowded(places, anchor) for anchor in anchors) / len(anchors)
-    cuts = lower + width * np.interp(np.arange(1, FINE) / FINE, law / law[-1], places)
+    below = places + sum(_crowded(places, anchor) for anchor in anchors) / len(anchors)
+    cuts = lower + width * np.interp(np.arange(1, FINE) / FINE, below / below[-1], places)
     # Steps that floating point cannot tell apart, or that reach a bound, are left out.
     distinct = np.unique(cuts)
     return tuple(distinct[(distinct > lower) & (distinct < upper)].tolist())
 
 
 def _crowded(places: FloatArray, anchor: float) -> FloatArray:
-    """Share of a law of geometric distances from the anchor, all in [0, 1], that lies below each place."""
+    """Share of a distribution of geometric distances from the anchor, all in [0, 1], that lies below each place."""
 
     def reach(distance: FloatArray) -> FloatArray:
         return np.asarray(np.log1p(distance / NEAREST))

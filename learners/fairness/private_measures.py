@@ -320,7 +320,7 @@ def _table(
     """Post-processing. A group has four intervals, of two noisy numbers each."""
     slack, groups = released.deviation * quantile(confidence, 8 * len(names)), len(names)
     counts, *means = mean_shares(released.values, np.full(groups, slack))
-    off = slack * math.sqrt(2.0 / SCORES)  # of numbers of records, told by three pairs
+    off = slack * math.sqrt(2.0 / SCORES)  # of numbers of records, each of three pairs
     total = float(counts.sum())
     low, high = share_interval(counts, total - counts, off, off * math.sqrt(groups - 1))
     shares = np.clip(counts / max(total, 1.0), low, high)

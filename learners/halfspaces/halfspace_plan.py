@@ -77,7 +77,7 @@ class HalfspacePlan:
         return PlainMechanism(query, GaussianKernel(self.counting), self.noise)
 
     def announced(self, scale: float) -> Description:
-        """What the books say about it before it is released: its last round, and what else there is."""
+        """What the ledger's entry says before it is released: its last round, and what else there is."""
         said = self.learner(scale).announced(self.certificates[-1][0])
         if self.count is None:
             return said

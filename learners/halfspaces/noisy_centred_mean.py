@@ -14,8 +14,8 @@ from learners.halfspaces.centred_means import Halfspace, ReweightedPoints
 from mechanisms import GammaNorm, NoiseSource, RobustGaussian, Slickness
 from mechanisms.queries import unit_ball_mean
 
-Law: TypeAlias = Literal["gaussian", "gamma-norm"]
-"""Of the noise: Gaussian, whose rounds are exactly Gaussian differential privacy together, or the one that is pure."""
+NoiseDistribution: TypeAlias = Literal["gaussian", "gamma-norm"]
+"""Gaussian, whose rounds are exactly Gaussian differential privacy together, or the one that is pure."""
 
 
 @attrs.frozen
@@ -32,10 +32,10 @@ class NoisyCentring:
     scale: float = attrs.field(converter=positive)
     noise: NoiseSource
     rounding: float
-    law: Law = "gaussian"
+    distribution: NoiseDistribution = "gaussian"
 
     def _release(self, zeta: float) -> RobustGaussian[ReweightedPoints] | GammaNorm[ReweightedPoints]:
-        kind = RobustGaussian if self.law == "gaussian" else GammaNorm
+        kind = RobustGaussian if self.distribution == "gaussian" else GammaNorm
         return kind(unit_ball_mean(self.rounding), self.scale, zeta, self.noise)
 
     def costs(self, slickness: Slickness) -> Sequence[Cost]:
@@ -43,7 +43,7 @@ class NoisyCentring:
         return (self._release(slickness.zeta).robust_cost.cost,)
 
     def announced(self, slickness: Slickness) -> Description:
-        """What the books say about a plan of such rounds."""
+        """What the ledger's entry says about a plan of such rounds."""
         return self._release(slickness.zeta).under(slickness).description
 
     def learn(self, spender: Spender, data: Protected[ReweightedPoints], slickness: Slickness) -> Halfspace:

@@ -20,7 +20,7 @@ DOUBLING: Final = 20.0
 """Points for which the odds double: what credit scorecards use."""
 
 TOLERANCE: Final = 1.0
-"""How many points a line of numbers may be off. Larger gives fewer lines, and more records that are told wrong.
+"""How many points a line of numbers may be off. Larger gives fewer lines, and more records whose answer differs.
 
 At 1 the answers agree with `predict` on more than 99.5 % of Adult, Cod-RNA and Mushroom, at 2 on more than 99 %.
 """

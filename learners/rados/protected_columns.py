@@ -73,7 +73,7 @@ class PublicColumns(Mechanism[RadoTable, PublicPart]):
     """Rados of all features but those of the relation's columns, over supports of their own. [000-decoupled]
 
     relation: what it changes is not read, so this costs ε = 0, in pure differential privacy.
-    names: of these columns, for the books: numbers alone would let the next table mean another one.
+    names: of these columns, for the ledger: numbers alone would let the next table mean another one.
     """
 
     relation: FeatureValue | FeatureValues
@@ -90,7 +90,7 @@ class PublicColumns(Mechanism[RadoTable, PublicPart]):
 
     @property
     def description(self) -> Description:
-        """What the books say about it."""
+        """What the ledger's entry says about it."""
         return Description(
             mechanism=type(self).__name__,
             query="rados of the columns that are not protected, their scaling, and the sum of the labels",
@@ -104,7 +104,7 @@ class PublicColumns(Mechanism[RadoTable, PublicPart]):
         )
 
     def refuse_other_columns(self, ledger: Ledger) -> None:
-        """Raise ValueError where these books published all columns but others, of the same number.
+        """Raise ValueError where this ledger published all columns but others, of the same number.
 
         Both together would publish what either protects, and the relation says numbers only.
         """
@@ -113,8 +113,8 @@ class PublicColumns(Mechanism[RadoTable, PublicPart]):
             for before in _left_out(entry.record):
                 if before != ours:
                     raise ValueError(
-                        f"sensitive: these books protect {before}, and publish everything else, so they cannot protect "
-                        f"{ours}; nothing was charged"
+                        f"sensitive: this ledger protects {before}, and publishes everything else, so it cannot "
+                        f"protect {ours}; nothing was charged"
                     )
 
     @property
@@ -329,9 +329,9 @@ def class_moments(
 class NoisySums:
     """Sensitive columns drawn from noisy sums: ½·Σ yᵢzᵢ + Bin(m, 1/2) − m/2, z standardised. [000-decoupled]
 
-    For a column of two values and no noise that is the law of a random rado; and any number of rados cost what the sums
-    cost. n rados that are released as they are cost as much as sums with σ = √(m/n), and their mean errs as one with
-    σ/√2 would: the other half pays for the mean of the column, by which it is standardised.
+    For a column of two values and no noise that is the distribution of a random rado; and any number of rados cost what
+    the sums cost. n rados that are released as they are cost as much as sums with σ = √(m/n), and their mean errs as
+    one with σ/√2 would: the other half pays for the mean of the column, by which it is standardised.
     """
 
     number: ClassVar[None] = None

@@ -68,11 +68,11 @@ def _largest(counts: WholeArray) -> WholeArray:
 def _digits(high: WholeArray | None, block: Block[Vectors]) -> npt.NDArray[np.int64]:
     """A one, for each column, where the block's size has this first digit or, after `high`, this second: (d, DIGIT)."""
     found = block.remember("size", None, lambda: _block_sizes(block.data) - LOWEST)
-    digits, told = found // DIGIT, np.ones(found.size, dtype=bool)
+    digits, counted = found // DIGIT, np.ones(found.size, dtype=bool)
     if high is not None:
-        digits, told = found % DIGIT, digits == high
+        digits, counted = found % DIGIT, digits == high
     counts = np.zeros((found.size, DIGIT), dtype=np.int64)
-    counts[np.flatnonzero(told), digits[told]] = 1
+    counts[np.flatnonzero(counted), digits[counted]] = 1
     return counts
 
 

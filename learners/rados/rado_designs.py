@@ -154,7 +154,7 @@ class ExamplesDesign:
 
 
 Parts: TypeAlias = tuple[list[GaussianQuery[Rows[EdgeVectors]]], GaussianQuery[Rows[Vectors]]]
-"""Moments, where they are bought, and rados or edges."""
+"""Moments, where they are released, and rados or edges."""
 
 
 def _plan(moments: list[GaussianQuery[Rows[EdgeVectors]]], rados: GaussianQuery[Rows[Vectors]]) -> Plan:

@@ -21,8 +21,8 @@ from learners.random_features.estimators import (
     SolverName,
 )
 from learners.random_features.feature_maps import (
-    Form,
-    Law,
+    FeatureMap,
+    FrequencyDistribution,
     RandomFeatureMap,
 )
 from learners.random_features.feature_rows import (
@@ -59,9 +59,9 @@ __all__ = [
     "UNSCALED",
     "AdaSSP",
     "Descent",
-    "Form",
+    "FeatureMap",
+    "FrequencyDistribution",
     "KaczmarzReport",
-    "Law",
     "MinNorm",
     "NotConverged",
     "Objective",

@@ -158,7 +158,9 @@ class AdaSSP:
         public = task.plain
         width = public.map.width
         if width > WIDEST:
-            raise ValueError(f"number: {width} features have {width**2 // 2} second moments; take at most {WIDEST}")
+            raise ValueError(
+                f"n_components: {width} features have {width**2 // 2} second moments; take at most {WIDEST}"
+            )
         refuse_complex(task)
 
         def fitted(released: tuple[FloatArray, float]) -> FittedCoefficients:

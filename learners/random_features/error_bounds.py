@@ -1,7 +1,7 @@
 """What 004's random features err by: noise (Lemma 13, Theorem 12), interpolation (Theorem 11), both (Theorem 10).
 
 f#(x) = Σ_k c_k·exp(i⟨ω_k, x⟩) is the min-norm interpolant of y_j = f(x_j), f^ has noise on c. N features, m records, μ
-the law of points, ‖f‖_ρ the norm of eq. 6; `failure` is the probability δ that a bound may fail with, and δ_p (`delta`)
+the distribution of points, ‖f‖_ρ the norm of eq. 6; `failure` is a bound's probability δ of failing, and δ_p (`delta`)
 another thing. φ(x) is the row of N exponentials, or of N cosines and N sines: |φ(x)|² = N. Errors are in units of y.
 
 Published formulae carry "printed" in their names, and are here for comparison; do not rely on them.

@@ -33,7 +33,13 @@ from learners.blocks import AnyTable, Source
 from learners.encoding import Coding
 from learners.random_features.baselines import SGD, Objective, Ridge
 from learners.random_features.descent import AdaSSP, Descent
-from learners.random_features.feature_maps import Form, Law, form_name, law_name
+from learners.random_features.feature_maps import (
+    IN_FILES,
+    FeatureMap,
+    FrequencyDistribution,
+    distribution_name,
+    feature_map_name,
+)
 from learners.random_features.feature_model import RandomFeatureModel
 from learners.random_features.feature_rows import FeatureRows, feature_rows
 from learners.random_features.solvers import MinNorm, Published, Solver, Task
@@ -97,11 +103,11 @@ def _sign_targets(y: npt.ArrayLike, classes: tuple[object, ...]) -> FloatArray:
 class RandomFeatureEstimator(NamedColumns, PrivateEstimator[FeatureRows, RandomFeatureModel]):
     """What the regressor and the classifier share: see `RandomFeatureRegressor`, whose parameters these are."""
 
-    law: Law
-    form: Form
-    number: int
+    distribution: FrequencyDistribution
+    feature_map: FeatureMap
+    n_components: int
     scale: float | None
-    map_seed: int
+    feature_seed: int
     solver: SolverName
 
     _keeps = RandomFeatureModel
@@ -109,12 +115,13 @@ class RandomFeatureEstimator(NamedColumns, PrivateEstimator[FeatureRows, RandomF
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateEstimator._checks,
         "solver": solver_record,
-        "law": law_name,
-        "form": form_name,
-        "number": count,
+        "distribution": distribution_name,
+        "feature_map": feature_map_name,
+        "n_components": count,
         "scale": optional(moderate),
-        "map_seed": public_seed,
+        "feature_seed": public_seed,
     }
+    _renamed: ClassVar[Mapping[str, str]] = {**IN_FILES, "map_seed": "feature_seed"}
 
     @abc.abstractmethod
     def _labels(self, y: npt.ArrayLike | None, coding: Coding) -> "Labels":
@@ -144,7 +151,7 @@ class RandomFeatureEstimator(NamedColumns, PrivateEstimator[FeatureRows, RandomF
         self, records: FeatureRows, budget: FitBudget, noise: NoiseSource
     ) -> FitPlan[FeatureRows, RandomFeatureModel]:
         solver = solver_of(self.solver)
-        if self.law == "linear" and self.scale is not None:
+        if self.distribution == "linear" and self.scale is not None:
             raise ValueError("scale: linear features are the inputs themselves; leave scale=None")
         if not self.delta and not solver.pure:
             raise ValueError(
@@ -188,17 +195,18 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
       "descent" (`Descent`): full gradients with noise on centred features; recommended.
       "adassp" (`AdaSSP`): ridge on noisy second moments, Wang 2018.
       "min-norm" (`MinNorm`): interpolation, moved into a ball, with Gaussian noise for its diameter: 004, Algorithm 1,
-        made private; "gamma" the same with ℓ2-Laplace noise, pure. Both need `number` >= m, and learn nothing useful.
+        made private; "gamma" the same with ℓ2-Laplace noise, pure. Both need n_components >= m, and learn nothing
+        useful.
       "sgd" (`SGD`), "ridge" (`Ridge`), "objective" (`Objective`): baselines.
       "published" (`Published`): 004 as printed. *Not private*; a ledger with a finite budget refuses it.
     label_bounds: *public* lower and upper bound of the labels; labels beyond are moved to the nearest. There is no
       default: bounds taken from the data would be a release that nobody paid for.
-    law: of frequencies, "gaussian", "cauchy" (for the Laplacian kernel), "orthogonal"; or "linear": no random
-      features, so that form, number, scale and map_seed mean nothing.
-    form: "fourier" (cosines and sines, length 1), "cosine", or "complex" for min-norm interpolation.
-    number: of frequencies, N.
+    distribution: of the frequencies, "gaussian", "cauchy" (for the Laplacian kernel), "orthogonal"; or "linear": no
+      random features, so that feature_map, n_components, scale and feature_seed mean nothing.
+    feature_map: "fourier" (cosines and sines, length 1), "cosine", or "complex" for min-norm interpolation.
+    n_components: N, the number of random frequencies.
     scale: s, of frequencies per unit of the inputs, in [2^-100, 2^100]; None takes .6/√d per deviation of an input.
-    map_seed: of the features; public, so not a secret and no source of privacy.
+    feature_seed: of the random frequencies; public, so not a secret and no source of privacy.
     schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
       public bounds. Inputs then lie in [−1, 1]. None takes numbers as they are, which "descent" cannot standardise.
     ledger, random_state: as for the other estimators.
@@ -229,11 +237,11 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
         *,
         label_bounds: Sequence[float] | None = None,
         solver: SolverName = "descent",
-        law: Law = "gaussian",
-        form: Form = "fourier",
-        number: int = 200,
+        distribution: FrequencyDistribution = "gaussian",
+        feature_map: FeatureMap = "fourier",
+        n_components: int = 200,
         scale: float | None = None,
-        map_seed: int = 0,
+        feature_seed: int = 0,
         schema: Domain = None,
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
@@ -242,11 +250,11 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
         self.delta = delta
         self.label_bounds = label_bounds
         self.solver = solver
-        self.law = law
-        self.form = form
-        self.number = number
+        self.distribution = distribution
+        self.feature_map = feature_map
+        self.n_components = n_components
         self.scale = scale
-        self.map_seed = map_seed
+        self.feature_seed = feature_seed
         self.schema = schema
         self.ledger = ledger
         self.random_state = random_state
@@ -293,11 +301,11 @@ class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):
         delta: float = 1e-6,
         *,
         solver: SolverName = "descent",
-        law: Law = "gaussian",
-        form: Form = "fourier",
-        number: int = 200,
+        distribution: FrequencyDistribution = "gaussian",
+        feature_map: FeatureMap = "fourier",
+        n_components: int = 200,
         scale: float | None = None,
-        map_seed: int = 0,
+        feature_seed: int = 0,
         schema: Domain = None,
         classes: Classes = None,
         ledger: Ledger | str | None = None,
@@ -306,11 +314,11 @@ class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):
         self.epsilon = epsilon
         self.delta = delta
         self.solver = solver
-        self.law = law
-        self.form = form
-        self.number = number
+        self.distribution = distribution
+        self.feature_map = feature_map
+        self.n_components = n_components
         self.scale = scale
-        self.map_seed = map_seed
+        self.feature_seed = feature_seed
         self.schema = schema
         self.classes = classes
         self.ledger = ledger

@@ -14,19 +14,22 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from accountant.costs import count
-from learners.base import moderate, one_of, public_seed
+from learners.base import moderate, one_of, public_seed, renamed_parameters
 from learners.random_features.angles import cosines, sines, turn_frequencies, turns_of
 from mechanisms.queries import MOST_COORDINATES
 
-Law: TypeAlias = Literal["gaussian", "cauchy", "orthogonal", "linear"]
+FrequencyDistribution: TypeAlias = Literal["gaussian", "cauchy", "orthogonal", "linear"]
 """Of frequencies: N(0, s²I), whose kernel is exp(−s²‖x − x'‖₂²/2); independent Cauchy ones, exp(−s‖x − x'‖₁); as the
 first, but orthogonal in each group of d. "linear" has none: its features are the inputs and a constant."""
 
-Form: TypeAlias = Literal["fourier", "cosine", "complex"]
+FeatureMap: TypeAlias = Literal["fourier", "cosine", "complex"]
 """cos ω·x and sin ω·x; cos(ω·x + b) with a random phase; e^{iω·x}."""
 
-LAWS: Final = ("gaussian", "cauchy", "orthogonal", "linear")
-FORMS: Final = ("fourier", "cosine", "complex")
+DISTRIBUTIONS: Final = ("gaussian", "cauchy", "orthogonal", "linear")
+FEATURE_MAPS: Final = ("fourier", "cosine", "complex")
+
+IN_FILES: Final = {"law": "distribution", "form": "feature_map", "number": "n_components"}
+"""What files, and version 0.1, call parameters of a map."""
 
 FREQUENCIES: Final = 0xFEA7
 """Sets the frequencies apart from everything else that is drawn from the same seed."""
@@ -35,68 +38,70 @@ AGREE: Final = 1e-9
 """How closely frequencies drawn again must agree with those of a saved model: only LAPACK may round differently."""
 
 
-def law_name(value: Law) -> Law:
-    """One of `LAWS`. Raises ValueError."""
-    return cast("Law", one_of(*LAWS)(value))
+def distribution_name(value: FrequencyDistribution) -> FrequencyDistribution:
+    """One of `DISTRIBUTIONS`. Raises ValueError."""
+    return cast("FrequencyDistribution", one_of(*DISTRIBUTIONS)(value))
 
 
-def form_name(value: Form) -> Form:
-    """One of `FORMS`. Raises ValueError."""
-    return cast("Form", one_of(*FORMS)(value))
+def feature_map_name(value: FeatureMap) -> FeatureMap:
+    """One of `FEATURE_MAPS`. Raises ValueError."""
+    return cast("FeatureMap", one_of(*FEATURE_MAPS)(value))
 
 
+@renamed_parameters(**IN_FILES)
 @attrs.frozen(slots=False)
 class RandomFeatureMap:
     """x in R^d to D features of total length at most 1. Public.
 
-    law, form: see above.  inputs: d.  number: N, of frequencies.  scale: s, per unit of the inputs, in [2^-100, 2^100].
-    seed: public, >= 0: whoever has it has the frequencies. The "linear" law looks at inputs only.
-    D is N for "cosine", 2N for the other forms, and d + 1 for the "linear" law.
+    distribution, feature_map: see above; "linear" looks at inputs only.  inputs: d.
+    n_components: N, the number of random frequencies.  scale: s, per unit of the inputs, in [2^-100, 2^100].
+    seed: public, >= 0: whoever has it has the frequencies.
+    D is N for "cosine", 2N for the other feature maps, and d + 1 for "linear".
     Raises ValueError for anything else, and beyond 2^18 features.
     """
 
-    law: Law = attrs.field(converter=law_name)
-    form: Form = attrs.field(converter=form_name)
+    distribution: FrequencyDistribution = attrs.field(converter=distribution_name)
+    feature_map: FeatureMap = attrs.field(converter=feature_map_name)
     inputs: int = attrs.field(converter=count)
-    number: int = attrs.field(converter=count)
+    n_components: int = attrs.field(converter=count)
     scale: float = attrs.field(converter=moderate)
     seed: int = attrs.field(converter=public_seed)
 
     def __attrs_post_init__(self) -> None:
         if self.width > MOST_COORDINATES:
-            raise ValueError(f"number: expected at most {MOST_COORDINATES} features, got {self.width}")
-        if self.law == "linear" and self.form == "complex":
-            raise ValueError("form: linear features are real; take 'fourier'")
+            raise ValueError(f"n_components: expected at most {MOST_COORDINATES} features, got {self.width}")
+        if self.distribution == "linear" and self.feature_map == "complex":
+            raise ValueError("feature_map: linear features are real; take 'fourier'")
 
     @property
     def width(self) -> int:
         """D."""
-        if self.law == "linear":
+        if self.distribution == "linear":
             return self.inputs + 1
-        return self.number if self.form == "cosine" else 2 * self.number
+        return self.n_components if self.feature_map == "cosine" else 2 * self.n_components
 
     @property
     def mean_square(self) -> float:
-        """E‖φ(x)‖² over seeds, at every x: 1, for cosines 1/2. The "linear" law has its largest, 1."""
-        return 0.5 if self.form == "cosine" and self.law != "linear" else 1.0
+        """E‖φ(x)‖² over seeds, at every x: 1, for cosines 1/2. "linear" features have their largest, 1."""
+        return 0.5 if self.feature_map == "cosine" and self.distribution != "linear" else 1.0
 
     @cached_property
     def _drawn(self) -> tuple[FloatArray, FloatArray]:
         """Frequencies, shape (d, N), and phases, shape (N,)."""
         sequence = np.random.SeedSequence(self.seed, spawn_key=(FREQUENCIES,))
         generator = np.random.Generator(np.random.PCG64(sequence))
-        shape = (self.number, self.inputs)
-        match self.law:
+        shape = (self.n_components, self.inputs)
+        match self.distribution:
             case "gaussian":
                 found = generator.standard_normal(shape)
             case "cauchy":
                 found = generator.standard_cauchy(shape)
             case "orthogonal":
-                groups = [_orthogonal(generator, self.inputs) for _ in range(-(-self.number // self.inputs))]
-                found = np.concatenate(groups)[: self.number]
+                groups = [_orthogonal(generator, self.inputs) for _ in range(-(-self.n_components // self.inputs))]
+                found = np.concatenate(groups)[: self.n_components]
             case "linear":
                 found = np.zeros(shape)
-        return np.ascontiguousarray(found.T * self.scale), generator.uniform(-math.pi, math.pi, self.number)
+        return np.ascontiguousarray(found.T * self.scale), generator.uniform(-math.pi, math.pi, self.n_components)
 
     @property
     def frequencies(self) -> FloatArray:
@@ -126,14 +131,14 @@ class RandomFeatureMap:
         points: shape (n, d), of size at most 2^60. A row depends on its own point alone, bit by bit.
         Of a complex model the real part is predicted, so its sines come with a minus.
         """
-        if self.law == "linear":
+        if self.distribution == "linear":
             return np.column_stack([points, np.ones(len(points))]) / math.sqrt(self.inputs + 1.0)
         turns = turns_of(points, self._turns)
-        if self.form == "cosine":
+        if self.feature_map == "cosine":
             turns += self.phases / (2.0 * math.pi)
             turns -= np.rint(turns)
-            return cosines(turns) / math.sqrt(self.number)
-        return self._pairs(cosines(turns), -sines(turns) if self.form == "complex" else sines(turns))
+            return cosines(turns) / math.sqrt(self.n_components)
+        return self._pairs(cosines(turns), -sines(turns) if self.feature_map == "complex" else sines(turns))
 
     def imaginary(self, points: FloatArray) -> FloatArray:
         """What the imaginary part of a complex model is a product with, shape (n, D): sines, then cosines, over √N."""
@@ -142,7 +147,7 @@ class RandomFeatureMap:
 
     def _pairs(self, first: FloatArray, second: FloatArray) -> FloatArray:
         pairs = np.concatenate([first, second], axis=1)
-        pairs *= 1.0 / math.sqrt(self.number)
+        pairs *= 1.0 / math.sqrt(self.n_components)
         return pairs
 
     def mean(self, reference: "Reference") -> FloatArray:
@@ -150,22 +155,23 @@ class RandomFeatureMap:
 
         E e^{iω·x} is exp(−‖ω‖²/2), and the product of sin(ω_j)/ω_j.
         """
-        if self.law == "linear":
+        if self.distribution == "linear":
             return np.append(np.zeros(self.inputs), 1.0) / math.sqrt(self.inputs + 1.0)
         frequencies = self._drawn[0]
         if reference == "normal":
             shrunk = np.exp(-0.5 * np.sum(frequencies**2, axis=0))
         else:
             shrunk = np.prod(np.sinc(frequencies / math.pi), axis=0)
-        if self.form == "cosine":
+        if self.feature_map == "cosine":
             shrunk = shrunk * np.cos(self.phases)
         whole = np.zeros(self.width)
-        whole[: self.number] = shrunk / math.sqrt(self.number)
+        whole[: self.n_components] = shrunk / math.sqrt(self.n_components)
         return whole
 
     def as_record(self) -> dict[str, object]:
         """For JSON; `last` are the last frequency and its phase, by which a reader sees that it draws the same ones."""
-        return {**attrs.asdict(self), "last": self._last()}
+        old = {new: name for name, new in IN_FILES.items()}
+        return {**{old.get(name, name): value for name, value in attrs.asdict(self).items()}, "last": self._last()}
 
     def _last(self) -> list[float]:
         return [*self.frequencies[-1].tolist(), float(self.phases[-1])]
@@ -174,8 +180,8 @@ class RandomFeatureMap:
     def from_record(record: Mapping[str, object]) -> "RandomFeatureMap":
         """The inverse. Raises ValueError, KeyError or TypeError for anything else, and where numpy draws otherwise."""
         found = RandomFeatureMap(
-            cast("Law", record["law"]),
-            cast("Form", record["form"]),
+            cast("FrequencyDistribution", record["law"]),
+            cast("FeatureMap", record["form"]),
             cast("int", record["inputs"]),
             cast("int", record["number"]),
             cast("float", record["scale"]),
@@ -188,7 +194,7 @@ class RandomFeatureMap:
 
 
 Reference: TypeAlias = Literal["normal", "cube"]
-"""A public law of points."""
+"""A public distribution of points."""
 
 
 def _orthogonal(generator: np.random.Generator, inputs: int) -> FloatArray:

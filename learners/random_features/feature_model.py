@@ -31,8 +31,8 @@ AT_ONCE: Final = 2**16
 class PublicFeatures:
     """From coded inputs to rows of length at most 1: scaled, mapped, centred. Public or released.
 
-    reference: the public law under which features are centred, and then brought to length 1; None leaves them as they
-    are. Centring takes away what all records share, which carries noise and says little. [004-centring]
+    reference: the public distribution under which features are centred, and then brought to length 1; None leaves them
+    as they are. Centring takes away what all records share, which carries noise and says little. [004-centring]
     """
 
     map: RandomFeatureMap

@@ -1,9 +1,9 @@
 """How near the Gram matrix of random Fourier features is to the identity, or to its kernel: 004, Theorem 8, proved.
 
-m points x_j and N frequencies ω_k, i.i.d. of a law ρ, give A of shape (m, N), A_jk = exp(i⟨ω_k, x_j⟩). AA*/N has mean
-K, K_jl = k(x_j − x_l) with K_jj = 1. Cosines and sines side by side have Re(AA*)/N, whose eigenvalues are within those
-of AA*/N, so all bounds cover them. For random cosines, which are not of unit modulus, and for orthogonal frequencies,
-which are not independent, nothing is claimed.
+m points x_j and N frequencies ω_k, i.i.d. with distribution ρ, give A of shape (m, N), A_jk = exp(i⟨ω_k, x_j⟩). AA*/N
+has mean K, K_jl = k(x_j − x_l) with K_jj = 1. Cosines and sines side by side have Re(AA*)/N, whose eigenvalues are
+within those of AA*/N, so all bounds cover them. For random cosines, which are not of unit modulus, and for orthogonal
+frequencies, which are not independent, nothing is claimed.
 
 Everything here is a function of points: publish none of it, and let no noise depend on it, without a charge.
 """
@@ -168,7 +168,7 @@ def operator_bound(largest: float, number: int, failure: float) -> float:
 
 
 def gram_bound(kernel: Spectrum, records: int, number: int, failure: float) -> Spectrum:
-    """Of AA*/N, but for probability δ over the frequencies, whatever their law ρ. [004-gram-explicit]
+    """Of AA*/N, but for probability δ over the frequencies, whatever their distribution ρ. [004-gram-explicit]
 
     kernel: of K, bounded.  Proof: the columns a_k of A have |a_k|² = m, so a_k a_k*/m are projections with mean K/m;
     `operator_bound` at δ/2. Below, tr (I − (1 − e^{−θ})K/m)^N <= m(1 − (1 − e^{−θ})q)^N with q = λ_min(K)/m likewise

@@ -15,10 +15,10 @@ import numpy as np
 from accountant import ApproxDP, Description, ReplaceOne, Unbounded
 from accountant.arrays import FloatArray
 from accountant.costs import largest, positive
-from learners.base import FitBudget, FitPlan, affordable_mu, flag, one_of, part_at, plan_of
+from learners.base import FitBudget, FitPlan, affordable_mu, flag, one_of, part_at, plan_of, renamed_parameters
 from learners.encoding import Scaling
 from learners.random_features import error_bounds
-from learners.random_features.feature_maps import Form, Law, RandomFeatureMap
+from learners.random_features.feature_maps import IN_FILES, FeatureMap, FrequencyDistribution, RandomFeatureMap
 from learners.random_features.feature_model import FittedCoefficients, PublicFeatures
 from learners.random_features.feature_rows import FeatureRows, FeatureSample
 from learners.random_features.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
@@ -45,14 +45,18 @@ SWEEPS: Final = 1000
 """Of Kaczmarz's method, after which the Gram matrix is used instead."""
 
 
+@renamed_parameters(**IN_FILES)
 @attrs.frozen
 class Task:
-    """What is to be fitted. law, form, number, scale, seed: of the map; scale None leaves it to the solver."""
+    """What is to be fitted.
+
+    distribution, feature_map, n_components, scale, seed: of the map; scale None leaves it to the solver.
+    """
 
     sample: FeatureRows
-    law: Law
-    form: Form
-    number: int
+    distribution: FrequencyDistribution
+    feature_map: FeatureMap
+    n_components: int
     scale: float | None
     seed: int
 
@@ -60,9 +64,8 @@ class Task:
         """The map, for inputs of deviation 1 or as they are coded."""
         inputs = self.sample.coding.features
         usual = SPREAD / math.sqrt(inputs) * (1.0 if standardised else UNSCALED)
-        return RandomFeatureMap(
-            self.law, self.form, inputs, self.number, usual if self.scale is None else self.scale, self.seed
-        )
+        scale = usual if self.scale is None else self.scale
+        return RandomFeatureMap(self.distribution, self.feature_map, inputs, self.n_components, scale, self.seed)
 
     @property
     def plain(self) -> PublicFeatures:
@@ -125,7 +128,7 @@ class Interpolation:
         """Rows and what they are to give: shape (m, D) and (m,), twice as many rows for a complex model."""
         points, targets = self.sample.points, self.sample.targets
         rows = self.features.rows(points)
-        if self.features.map.form != "complex":
+        if self.features.map.feature_map != "complex":
             return rows, targets
         return np.concatenate([rows, self.features.imaginary(points)]), np.append(targets, np.zeros(targets.size))
 
@@ -156,8 +159,8 @@ def _eta(value: float) -> float:
 
 def refuse_complex(task: Task) -> None:
     """Raise ValueError for a complex model."""
-    if task.form == "complex":
-        raise ValueError("form: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
+    if task.feature_map == "complex":
+        raise ValueError("feature_map: a complex model is for min-norm interpolation; take 'fourier' or 'cosine'")
 
 
 def refuse_blocks(task: Task) -> None:
@@ -171,14 +174,14 @@ def refuse_blocks(task: Task) -> None:
 
 def _refuse_few(task: Task) -> None:
     refuse_blocks(task)
-    if task.law == "linear":
+    if task.distribution == "linear":
         raise ValueError(
-            "law: min-norm interpolation is for random features, not for 'linear' ones; take solver='ridge'"
+            "distribution: min-norm interpolation is for random features, not for 'linear' ones; take solver='ridge'"
         )
-    width = task.map().width // (2 if task.form == "complex" else 1)
+    width = task.map().width // (2 if task.feature_map == "complex" else 1)
     if width < task.sample.records:
         raise ValueError(
-            f"number: min-norm interpolation needs at least as many features as records, got {width} for "
+            f"n_components: min-norm interpolation needs at least as many features as records, got {width} for "
             f"{task.sample.records}; take more, or solver='descent', which needs few"
         )
 
@@ -262,7 +265,7 @@ class PublishedRelease(Mechanism[Interpolation, FloatArray]):
             found = min_norm(rows, targets, route="gram" if data.route == "kaczmarz" else data.route)
         else:
             found = single_row_kaczmarz(rows, targets, self.steps, np.random.default_rng(0))
-        noised = found.size // 2 if data.features.map.form == "complex" else found.size
+        noised = found.size // 2 if data.features.map.feature_map == "complex" else found.size
         length = float(np.linalg.norm(targets)) if self.normalised else 1.0
         sigma = self.sigma * max(length, 2.0**-500)
         real = self.noise.gaussian(found[:noised], sigma, grid_exponent(sigma, noised))
@@ -271,7 +274,7 @@ class PublishedRelease(Mechanism[Interpolation, FloatArray]):
 
 @attrs.frozen
 class Published:
-    """004 for reproduction: printed noise around coefficients that nothing bounds. Not private, and booked so.
+    """004 for reproduction: printed noise around coefficients that nothing bounds. Not private, and recorded so.
 
     eta: η.  code: as the authors' code has it, with features √(2/N)·cos and labels as they are, but the printed Δ,
       which is too small by √N at least; else as printed, with labels divided by their norm. [004-experiments]
@@ -294,11 +297,14 @@ class Published:
     def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
         """See `Solver`. The ledger must be one that books what has no bound."""
         _refuse_few(task)
-        if self.code and task.form != "cosine":
-            raise ValueError(f"form: the authors' code has cosines, so form='cosine' goes with code, not {task.form!r}")
+        if self.code and task.feature_map != "cosine":
+            raise ValueError(
+                "feature_map: the authors' code has cosines, so feature_map='cosine' goes with code, not "
+                f"{task.feature_map!r}"
+            )
         features = task.plain
         assert isinstance(budget.target, ApproxDP)  # as `pure` says
-        sigma, sensitivity = self.sigma(task.number, budget.target.epsilon, budget.target.delta)
+        sigma, sensitivity = self.sigma(task.n_components, budget.target.epsilon, budget.target.delta)
         steps = task.sample.records if self.route == "kaczmarz" else None
         released = FitPlan.released(PublishedRelease(sigma, sensitivity, not self.code, steps, noise), at_once=True)
         plan = released.then(lambda coefficients: FittedCoefficients(features, coefficients))

@@ -229,7 +229,7 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
     charged to the ledger in one entry before the first release. Predictions cost nothing.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
-    trees: how many.  depth: splits on every path, at most 16.
+    n_estimators: how many trees.  depth: splits on every path, at most 16.
     leaves: "counts" releases label counts with Laplace or (where that is less, and delta > 0) Gaussian noise and adds
       up log-odds; "labels" releases one label a leaf by the exponential mechanism, for a majority vote.
     share: "all" shows every record to every tree and charges every tree; "disjoint" gives each record to one tree, by
@@ -241,7 +241,7 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
     >>> from learners.trees.forest import DPRandomForestClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 2, size=(2000, 5))
-    >>> model = DPRandomForestClassifier(epsilon=1.0, trees=8, depth=3, random_state=0).fit(X, X[:, 2])
+    >>> model = DPRandomForestClassifier(epsilon=1.0, n_estimators=8, depth=3, random_state=0).fit(X, X[:, 2])
     >>> float(np.mean(model.predict(X) == X[:, 2])) > 0.9
     True
     """
@@ -249,19 +249,20 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
     _keeps = ForestModel
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
-        "trees": count,
+        "n_estimators": count,
         "depth": tree_depth,
         "leaves": one_of(*get_args(Leaves)),
         "share": one_of(*get_args(Share)),
         "seed": public_seed,
     }
+    _renamed: ClassVar[Mapping[str, str]] = {"trees": "n_estimators"}
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
         *,
-        trees: int = 20,
+        n_estimators: int = 20,
         depth: int = 6,
         leaves: Leaves = "counts",
         share: Share = "all",
@@ -273,7 +274,7 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.trees = trees
+        self.n_estimators = n_estimators
         self.depth = depth
         self.leaves = leaves
         self.share = share
@@ -305,10 +306,10 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
     def _groves(self, schema: Schema, n: int) -> list[ForestPlan]:
         """What is released together: the whole forest where each record has one tree, else tree by tree."""
         generator = np.random.default_rng(self.seed)
-        trees = tuple(random_tree(schema, self.depth, generator) for _ in range(self.trees))
+        trees = tuple(random_tree(schema, self.depth, generator) for _ in range(self.n_estimators))
         if self.share == "all":
             return [ForestPlan((tree,)) for tree in trees]
-        return [ForestPlan(trees, generator.permutation(np.arange(n) % self.trees))]
+        return [ForestPlan(trees, generator.permutation(np.arange(n) % self.n_estimators))]
 
     def predict_proba(self, X: Table) -> FloatArray:
         """Probabilities from the log-odds, or shares of the labels; shape (n, 2). Neither is calibrated."""

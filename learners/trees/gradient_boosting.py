@@ -235,8 +235,9 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     charged to the ledger in one entry before the first tree. Predictions cost nothing.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
-    trees: how many (the paper takes 50, which needs a large epsilon).  ensemble: how many of them share out the
-      records; an ensemble costs what one tree costs, and ensembles add up.  depth: splits on every path, at most 16.
+    n_estimators: how many trees (the paper takes 50, which needs a large epsilon).  ensemble: how many of them share
+      out the records; an ensemble costs what one tree costs, and ensembles add up.
+    depth: splits on every path, at most 16.
     learning_rate: in (0, 1). Tree t's leaves are clipped to (1 − learning_rate)^(t − 1) and scaled by it.
     regularization: λ > 0, added to the number of records of a leaf, so that noise on its value falls as 1/(1 + λ). None
       takes one for which that noise is about 0.1; the paper's is 0.1.
@@ -251,7 +252,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     >>> from learners.trees.gradient_boosting import DPGradientBoostingClassifier
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 2, size=(4000, 5))
-    >>> model = DPGradientBoostingClassifier(epsilon=2.0, trees=4, ensemble=4, depth=2, random_state=0)
+    >>> model = DPGradientBoostingClassifier(epsilon=2.0, n_estimators=4, ensemble=4, depth=2, random_state=0)
     >>> float(np.mean(model.fit(X, X[:, 2]).predict(X) == X[:, 2])) > 0.9
     True
     """
@@ -259,7 +260,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     _keeps = BoostedTreesModel
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
-        "trees": count,
+        "n_estimators": count,
         "ensemble": count,
         "depth": tree_depth,
         "learning_rate": open_probability,
@@ -269,13 +270,14 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
         "large": one_of(*get_args(Large)),
         "seed": public_seed,
     }
+    _renamed: ClassVar[Mapping[str, str]] = {"trees": "n_estimators"}
 
     def __init__(
         self,
         epsilon: float = 1.0,
         delta: float = 0.0,
         *,
-        trees: int = 5,
+        n_estimators: int = 5,
         ensemble: int = 5,
         depth: int = 3,
         learning_rate: float = 0.5,
@@ -291,7 +293,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
-        self.trees = trees
+        self.n_estimators = n_estimators
         self.ensemble = ensemble
         self.depth = depth
         self.learning_rate = learning_rate
@@ -325,7 +327,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
 
     def _grower(self, layout: Layout, n: int, budget: FitBudget, noise: NoiseSource, on_round: Progress) -> Grower:
         generator = np.random.default_rng(self.seed)
-        sizes = [min(self.ensemble, self.trees - start) for start in range(0, self.trees, self.ensemble)]
+        sizes = [min(self.ensemble, self.n_estimators - start) for start in range(0, self.n_estimators, self.ensemble)]
         partitions = tuple(shares(n, size, self.learning_rate, generator) for size in sizes)
         amounts = []
         for gaussian in (False,) if isinstance(budget.target, PureDP) else (False, True):

@@ -52,7 +52,7 @@ class LazyPlan:
         return plan if self.cuts is None else Plan((*self.cuts.plan(rounds).steps, *plan.steps))
 
     def announced(self, eta: float) -> Description:
-        """What the books say: a round, and by parameters what else there is."""
+        """What the ledger's entry says: a round, and by parameters what else there is."""
         said, own, claims = self._learner(eta).announced(self._runs[-1][0]), dict[str, float](), list[str]()
         if self.cuts is not None:
             own["quantiles"] = self.cuts.releases

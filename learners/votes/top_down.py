@@ -223,7 +223,7 @@ class PrivateTopDown(RobustLearner[Tree]):
         return (*[self.split_mechanism(zeta)] * self.splits, self.label_mechanism(zeta))
 
     def announced(self, slickness: Slickness) -> Description:
-        """What the books say about a plan of such rounds: as a split, with the labels' query and claims."""
+        """What the ledger's entry says about a plan of such rounds: as a split, with the labels' query and claims."""
         said = super().announced(slickness)
         own = (("splits", self.splits), ("label_width", self.label_width))
         return attrs.evolve(said, parameters=(*said.parameters, *own))

@@ -100,7 +100,7 @@ class RoundLearner(Protocol[H_co]):
         """What one round under this certificate will cost, release by release."""
 
     def announced(self, slickness: Slickness) -> Description:
-        """What the books say about a plan of such rounds."""
+        """What the ledger's entry says about a plan of such rounds."""
 
     def learn(self, spender: Spender, data: Protected[Weighted], slickness: Slickness) -> H_co:
         """One hypothesis for the weighted sample, paid through `spender`."""
@@ -118,7 +118,7 @@ class RobustLearner(abc.ABC, Generic[H_co]):
     """A weak learner whose rounds are fixed lists of robust mechanisms.
 
     A subclass lists them in `releases` and draws from them in `learn`, in that order; what a round costs and what the
-    books say about it follow.
+    ledger says about it follow.
     """
 
     @abc.abstractmethod

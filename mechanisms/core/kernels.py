@@ -35,7 +35,7 @@ def loss(eta: float, sensitivity: Sensitivity) -> float:
 
 
 class Kernel(abc.ABC, Generic[V, S, R]):
-    """Noise with its price. Frozen; `name` and `parameters` go into the books, `claims` are ids in CLAIMS.md.
+    """Noise with its price. Frozen; `name` and `parameters` go into the ledger, `claims` are ids in CLAIMS.md.
 
     robust_name: what the books call it on weighted data; None where that is `Robust` followed by its name.
     takes: the type of sensitivity that it is priced for, read from `Kernel[V, S, R]` in the class statement; None
@@ -56,7 +56,7 @@ class Kernel(abc.ABC, Generic[V, S, R]):
     @property
     @abc.abstractmethod
     def parameters(self) -> tuple[tuple[str, float | int | str], ...]:
-        """What the books say about it."""
+        """What the ledger's entry says about it."""
 
     @abc.abstractmethod
     def cost(self, sensitivity: S) -> Cost:
@@ -64,7 +64,7 @@ class Kernel(abc.ABC, Generic[V, S, R]):
 
     @abc.abstractmethod
     def draw(self, value: V, noise: NoiseSource) -> R:
-        """One output. Raises ValueError for a value it has no law for."""
+        """One output. Raises ValueError for a value that it is not defined for."""
 
 
 class FiniteKernel(Kernel[FloatArray, RangeSensitivity, int]):
@@ -91,7 +91,7 @@ def price_of(kernel: Kernel[V, S, R], sensitivity: S, query: str) -> Cost:
 
 
 def finite(kernel: Kernel[FloatArray, RangeSensitivity, int]) -> FiniteKernel:
-    """The kernel, if its law is known. Raises TypeError otherwise."""
+    """The kernel, if its distribution is known. Raises TypeError otherwise."""
     if not isinstance(kernel, FiniteKernel):
         raise TypeError(f"{kernel!r} gives no log_probabilities: derive it from FiniteKernel")
     return kernel

@@ -26,7 +26,7 @@ class Mechanism(abc.ABC, Generic[D_contra, R_co]):
     @property
     @abc.abstractmethod
     def description(self) -> Description:
-        """What the books say about it."""
+        """What the ledger's entry says about it."""
 
     def check(self, data: D_contra) -> None:
         """Raise where the data's public facts do not fit; runs before the charge."""
@@ -37,7 +37,7 @@ class Mechanism(abc.ABC, Generic[D_contra, R_co]):
 
 
 class FiniteMechanism(Mechanism[D_contra, int]):
-    """A mechanism with finitely many outcomes 0 … k − 1, whose law the verification kit computes exactly."""
+    """A mechanism with finitely many outcomes 0 … k − 1, whose distribution the verification kit computes exactly."""
 
     @abc.abstractmethod
     def log_probabilities(self, data: D_contra) -> FloatArray:

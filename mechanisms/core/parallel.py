@@ -91,7 +91,7 @@ class Parallel(Mechanism[D, R], Generic[D, R]):
     plan: the steps that each lane of each partition may take.
     select: the records at some places, as data of their own.  size: the number of records; checked before the charge.
     program: draws through the lanes, a list for each partition, and through nothing else.
-    announced: the entry in the books, but for lanes and the claim behind the price.
+    announced: the entry in the ledger, but for lanes and the claim behind the price.
     rule, delta: those of the ledger that will pay; the cost is `one_cost` of one lane's steps for each partition.
     """
 

@@ -84,7 +84,7 @@ class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
 
 
 class PlainSelection(PlainMechanism[D, FloatArray, RangeSensitivity, int], FiniteMechanism[D]):
-    """A plain mechanism with finitely many outcomes, whose law is known: its kernel must be a `FiniteKernel`."""
+    """A plain mechanism with finitely many outcomes of known distribution: its kernel must be a `FiniteKernel`."""
 
     def log_probabilities(self, data: D) -> FloatArray:
         return finite(self.kernel).log_probabilities(self.query.evaluate(data))
@@ -123,7 +123,7 @@ class _AtDelta(Mechanism[D, R_co]):
 
 
 class _FiniteAtDelta(_AtDelta[D, int], FiniteMechanism[D]):
-    """The same for a mechanism whose law is known."""
+    """The same for a mechanism whose distribution is known."""
 
     def log_probabilities(self, data: D) -> FloatArray:
         assert isinstance(self.inner, FiniteMechanism)

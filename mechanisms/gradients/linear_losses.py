@@ -1,4 +1,4 @@
-"""Regularised losses of linear scores, logistic and its kin for regression, and their certified minimiser.
+"""Regularised losses of linear scores, the logistic one and log-cosh for regression, and their certified minimiser.
 
 The objective is Σᵢ φᵢ(w·xᵢ) + (λ/2)‖w‖² + b·w, sums and not means; CMS11's Λ is λ/n, its b is ours. φᵢ(z) is
 ln(1 + exp(−yᵢz)), or the log-cosh loss ln(2 cosh((z − oᵢ)/2)): Huber's, but smooth, and of slope ½ at most.

@@ -29,7 +29,7 @@ from mechanisms.gradients.linear_losses import (
 from mechanisms.randomness import GRID, NoiseSource, SecureNoise, grid_exponent
 
 ObjectiveNoise: TypeAlias = LaplaceKernel | GammaNormKernel | GaussianKernel
-"""The law of the random linear term: density ∝ exp(−‖b‖₁/scale), exp(−‖b‖₂/scale) or exp(−‖b‖₂²/2σ²)."""
+"""The distribution of the random linear term: density ∝ exp(−‖b‖₁/scale), exp(−‖b‖₂/scale) or exp(−‖b‖₂²/2σ²)."""
 
 SHARE: Final = 2.0**-10
 """What the noise on the output costs, as a share of the rest: of ε, or of μ²."""
@@ -106,7 +106,7 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     """Weights of a regression: the minimiser of Σ φ(w·x) + (λ/2)‖w‖² + b·w, plus little noise.
 
     φ is the logistic loss of a label ±1, or the log-cosh loss of a real one; see `mechanisms.gradients.linear_losses`.
-    kernel: the law of b.  regularization: λ > 0, of the *sum* of losses; CMS11's Λ is λ/n.
+    kernel: the distribution of b.  regularization: λ > 0, of the *sum* of losses; CMS11's Λ is λ/n.
     reach: public bounds on ‖x‖₁ and ‖x‖₂.  d: the number of weights.
     tolerance: the ℓ2 norm that the gradient is certified to fall below.
     delta: for Gaussian noise only. Above 0 the cost is ApproxDP at that δ; 0 declares GDP, for other ledgers.
@@ -324,10 +324,10 @@ def calibrated(
     source = SecureNoise() if noise is None else noise
 
     def at(eta: float) -> ObjectivePerturbation:
-        law = kernel(1.0 / eta)
-        strength = default_regularization(law, reach, d, delta) if regularization is None else regularization
-        tolerance = default_tolerance(law, reach, d, n)
-        return ObjectivePerturbation(law, strength, reach, d, tolerance, delta, ReplaceOne(), source, loss=loss)
+        scaled = kernel(1.0 / eta)
+        strength = default_regularization(scaled, reach, d, delta) if regularization is None else regularization
+        tolerance = default_tolerance(scaled, reach, d, n)
+        return ObjectivePerturbation(scaled, strength, reach, d, tolerance, delta, ReplaceOne(), source, loss=loss)
 
     def affordable(eta: float) -> bool:
         try:

@@ -1,5 +1,8 @@
 """Mechanisms on Rademacher observations (rados): edge vectors, supports, the distribution of a column."""
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import old_names
 from mechanisms.rados.column_distribution import (
     MAX_RADOS,
     EmptyWindow,
@@ -28,6 +31,9 @@ from mechanisms.rados.sampling import (
     sample_fixed_support_rados,
     sample_truncated_rados,
 )
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "MAX_RADOS",

@@ -1,8 +1,8 @@
-"""The exact law of one Boolean column of random rados, and what releasing it costs.
+"""The exact distribution of one Boolean column of random rados, and what releasing it costs.
 
 Let a column have edge values y_i·x_ij in {−1, +1}, m_pos of them +1. A random rado sums the edges of a uniform
 subset of the m records, so its column is K − (m − m_pos) with K ~ Bin(m, 1/2), *whatever the data*: changing
-one bit of the column only moves this law by 1. DP-FEAT (000, Algorithm 2, eq. 16) keeps a rado where K lies in
+one bit of the column only moves this distribution by 1. DP-FEAT (000, Algorithm 2, eq. 16) keeps a rado where K lies in
 [β(m + 1), m − β(m + 1)], a window of K that does not depend on the data either. [000-rado-column] [000-DP-FEAT]
 """
 
@@ -82,8 +82,8 @@ class RadoColumnLaw:
     Raises EmptyWindow above that. The pair is symmetric (k → m + 1 − k), so one direction is both.
     Proof: [000-rado-column]; with low > 0: [000-DP-FEAT], tightening 000, Theorem 6.
 
-    >>> law = RadoColumnLaw(1000)
-    >>> round(law.epsilon(1e-6, number=100), 2)
+    >>> distribution = RadoColumnLaw(1000)
+    >>> round(distribution.epsilon(1e-6, number=100), 2)
     2.92
     """
 
@@ -96,7 +96,7 @@ class RadoColumnLaw:
 
     @staticmethod
     def truncated(records: int, beta: float) -> "RadoColumnLaw":
-        """The law that DP-FEAT samples from: low = ⌈β(m + 1)⌉, decided exactly for the float that β is.
+        """The distribution that DP-FEAT samples from: low = ⌈β(m + 1)⌉, decided exactly for the float that β is.
 
         records: m.  beta: in (0, 1/2). Raises EmptyWindow, naming the nearest β and ε that have a window.
         """
@@ -135,7 +135,7 @@ class RadoColumnLaw:
 
     @cached_property
     def boundary(self) -> float:
-        """δ that no ε removes: the mass at K = low, which the neighbour's law cannot reach. Rounded up, in (0, 1].
+        """δ that no ε removes: the mass at K = low, which the neighbour's K cannot be. Rounded up, in (0, 1].
 
         [000-DP-FEAT]: this is exactly the δ of Theorem 6 for one rado.
         """
@@ -232,8 +232,8 @@ def theorem6_printed(records: int, number: int, epsilon: float) -> tuple[float, 
     [000-DP-FEAT]: true but loose; `RadoColumnLaw.truncated(...).epsilon(delta, number)` is what is charged.
     Raises EmptyWindow for an ε whose window is empty.
     """
-    law = RadoColumnLaw.truncated(records, beta_at(epsilon))
-    return rados_count(number) * epsilon, number * law.boundary
+    distribution = RadoColumnLaw.truncated(records, beta_at(epsilon))
+    return rados_count(number) * epsilon, number * distribution.boundary
 
 
 def theorem7_bound(records: int, epsilon: float, number: int, eta: float) -> int:

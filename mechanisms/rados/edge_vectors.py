@@ -1,6 +1,6 @@
 """Mechanisms that release rados: one Boolean column of them, or edge vectors with Gaussian noise to build them from.
 
-The paper's DP-FEAT returns whole rado vectors. Only the law of the protected column is close between neighbours;
+The paper's DP-FEAT returns whole rado vectors. Only the protected column's distribution is close between neighbours;
 the other columns let one read which records a rado sums, and then the protected bit. So whole vectors are refused,
 and what a ledger may pay for is the column alone. [000-DP-FEAT]
 """
@@ -42,7 +42,7 @@ class NotPrivate(ValueError):
 
 @functools.lru_cache(maxsize=1024)
 def _epsilon(records: int, low: int, number: int, delta: float) -> float:
-    """Kept, as a learner builds the same mechanism again for every fit; the law itself is not, for its size."""
+    """Kept, as a learner builds the same mechanism again for every fit; the distribution is not, for its size."""
     return RadoColumnLaw(records, low).epsilon(delta, number)
 
 
@@ -62,12 +62,12 @@ class RadoColumn(Mechanism[EdgeVectors, FloatArray]):
     @property
     @abc.abstractmethod
     def law(self) -> RadoColumnLaw:
-        """The law of the column, but for its offset."""
+        """The distribution of the column, but for its offset."""
 
     @property
     @abc.abstractmethod
     def _own_parameters(self) -> tuple[tuple[str, float | int | str], ...]:
-        """What the books say besides."""
+        """What the ledger's entry says besides."""
 
     @cached_property
     def cost(self) -> ApproxDP:
@@ -94,12 +94,12 @@ class RadoColumn(Mechanism[EdgeVectors, FloatArray]):
 
     @property
     def scope(self) -> str:
-        """What the cost covers, in words; it goes into the books."""
+        """What the cost covers, in words; it goes into the ledger."""
         return f"column {self.feature} of the rados only; the joint rado vector is not private"
 
     @cached_property
     def description(self) -> Description:
-        """What the books say about it."""
+        """What the ledger's entry says about it."""
         return Description(
             mechanism=type(self).__name__,
             query=f"column {self.feature} of the rados",

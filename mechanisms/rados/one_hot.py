@@ -58,6 +58,6 @@ def moments_l2(features: int, groups: Groups) -> float:
 
 
 def one_hot_text(groups: Groups) -> str:
-    """For the name of a query, which goes into the books."""
+    """For the name of a query, which goes into the ledger."""
     number = "1 group" if len(groups) == 1 else f"{len(groups)} groups"
     return f", {sum(map(len, groups))} of them one-hot in {number}" if groups else ""

@@ -170,7 +170,7 @@ def sample_truncated_rados(
     Raises ValueError where law and edges disagree about m, and what `boolean_column` raises.
     """
     if law.records != edges.records:
-        raise ValueError(f"the law is for {law.records} records, the edges have {edges.records}")
+        raise ValueError(f"the distribution is of {law.records} records, the edges have {edges.records}")
     column = edges.boolean_column(feature)
     return _summed(edges, _supports_in_window(column, rados_count(number), law, noise))
 
@@ -227,7 +227,7 @@ _ONES: Final = np.array([byte.bit_count() for byte in range(256)], dtype=np.uint
 def _supports_in_window(column: Edges, number: int, law: RadoColumnLaw, noise: NoiseSource) -> Iterator[Packed]:
     """Uniform supports with K in the window, by rejection, a block at a time.
 
-    The number of blocks tells nothing about the data: K has the same law for every column.
+    The number of blocks tells nothing about the data: K has the same distribution for every column.
     """
     at_once, expected = _at_once(law.records), 1.0 / law.acceptance
     negatives = np.packbits(column < 0.0)

@@ -1,4 +1,4 @@
-"""Exact laws of the selection rules on given scores, as log-probabilities.
+"""Exact distributions of the selection rules on given scores, as log-probabilities.
 
 Noise is in units of 1/eta. All integrands are positive and evaluated in logarithms, so small probabilities
 keep their relative accuracy.
@@ -20,16 +20,16 @@ FAR: Final = 44.0
 """Beyond this, in units of 1/eta, a Laplace tail is below the rounding of 1."""
 
 WIDEST: Final = 1e12
-"""The largest eta·range of scores for which a law is given."""
+"""The largest eta·range of scores for which a distribution is given."""
 
 NODES: Final = 24
 """Most Gauss–Legendre nodes a piece; a short piece needs fewer."""
 
 
 def finite_scores(scores: FloatArray) -> FloatArray:
-    """The scores in double precision, refused where a selection rule would have no law. Raises ValueError.
+    """The scores in double precision, refused where a selection rule would have no distribution. Raises ValueError.
 
-    Small integers are no exception: their differences would wrap, and a law that wraps is no law of the scores.
+    Small integers are no exception: their differences would wrap, and probabilities would not be those of the scores.
     """
     if scores.ndim != 1 or scores.size == 0:
         raise ValueError(f"expected scores of shape (k,) with k >= 1, got shape {scores.shape}")
@@ -42,12 +42,12 @@ def finite_scores(scores: FloatArray) -> FloatArray:
 
 
 def _centred(scores: FloatArray, eta: float) -> FloatArray:
-    """eta·(score − max), shape (k,), at most 0. Raises ValueError where double precision could not tell the law."""
+    """eta·(score − max), shape (k,), at most 0. Raises ValueError where double precision is not enough."""
     scores = finite_scores(scores)
     with np.errstate(over="ignore"):
         centred = eta * (scores - np.max(scores))
     if not float(np.min(centred)) >= -WIDEST:
-        raise ValueError(f"eta times the range of the scores must be at most {WIDEST:g} for an exact law")
+        raise ValueError(f"eta times the range of the scores must be at most {WIDEST:g} for an exact distribution")
     return np.asarray(centred, dtype=np.float64)
 
 
@@ -108,12 +108,12 @@ def noisy_max(scores: FloatArray, eta: float) -> FloatArray:
     """
     centred = _centred(scores, eta)
     terms = [_upper_tail(centred), _lower_tail(centred), *_between(centred)]
-    law = logsumexp(np.stack(terms), axis=0)
-    return np.asarray(law - logsumexp(law), dtype=np.float64)
+    found = logsumexp(np.stack(terms), axis=0)
+    return np.asarray(found - logsumexp(found), dtype=np.float64)
 
 
 def _log_cdf(x: FloatArray) -> FloatArray:
-    """log F of the standard Laplace law."""
+    """log F of the standard Laplace distribution."""
     return np.where(x < 0.0, x - np.log(2.0), np.log1p(-0.5 * np.exp(-np.maximum(x, 0.0))))
 
 

@@ -2,8 +2,8 @@
 
 A number U in [0, 1) is looked up among the running sums of the weights. Floating point says where it falls, with a
 bound on how far it may be wrong; where U is within that bound of a boundary, which is rare, weights are computed again
-with more and more digits, and U gets more and more bits, until there is no doubt. So the law is that of real numbers,
-for scores and eta as the floats that they are, and no rounding can be seen in what comes out. [exact-choice]
+with more and more digits, and U gets more and more bits, until there is no doubt. So the distribution is that of real
+numbers, for scores and eta as the floats that they are, and no rounding can be seen in what comes out. [exact-choice]
 """
 
 import decimal

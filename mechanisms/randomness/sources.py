@@ -41,7 +41,7 @@ class NoiseSource(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in the books."""
+        """Its name in the ledger."""
 
     @property
     def private(self) -> bool:
@@ -120,7 +120,7 @@ def _word() -> int:
 
 @attrs.frozen
 class SecureNoise:
-    """Exact sampling with a cryptographic generator: no law is ever sharper than declared, to the last bit.
+    """Exact sampling with a cryptographic generator: no distribution is ever sharper than declared, to the last bit.
 
     Additive noise and permute-and-flip are the `opendp` package's, on rationals, with scales rounded up; the
     exponential mechanism is `exact_choice`.

@@ -25,8 +25,8 @@ COMPARISONS: Final = (
         "narrowed",
         "mechanisms.core.parallel: replace-one, lanes by place in the table",
         "The replaced record keeps its place, hence its lane. Given all earlier outputs, releases of other lanes "
-        "have the same law on both samples. The transcript is therefore an adaptive composition of one lane's steps "
-        "per partition, in fixed order. It fails if lanes depend on the records, or on an n that is not public.",
+        "have the same distribution on both samples. The transcript is therefore an adaptive composition of one lane's "
+        "steps per partition, in fixed order. It fails if lanes depend on the records, or on an n that is not public.",
         "mechanisms/core/test_parallel.py::test_lanes_cost_what_one_lane_costs_whatever_is_asked_when",
     ),
     Claim(

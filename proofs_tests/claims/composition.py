@@ -10,7 +10,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "Rényi curve of the bounded-range class in closed form.",
         "tightened",
         "those, in place of ε²/8 and ε²/2",
-        "Two-point extremal laws, maximised over the offset.",
+        "Two-point extremal distributions, maximised over the offset.",
         "accountant/costs/test_costs.py::test_bounded_range_renyi_curve_dominates_the_two_point_law",
     ),
     Claim(
@@ -19,7 +19,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "The privacy profile of the ε-bounded-range class is δ(x) = (e^{ε/2} − e^{x/2})²/(e^ε − 1).",
         "holds",
         "BoundedRange.to_approx",
-        "Maximise the hockey-stick divergence of the two-point law over its offset.",
+        "Maximise the hockey-stick divergence of the two-point distribution over its offset.",
         "accountant/costs/test_costs.py::test_bounded_range_profile_inverts_the_closed_form",
     ),
     Claim(
@@ -53,10 +53,10 @@ COMPOSITION: tuple[Claim, ...] = (
         "u/2, W a Brownian motion, leaves (t − w, t), as e^{−X} is a martingale. By Dynkin's formula E G(x − Δ; s) − "
         "G(x; s) = E ∫_0^τ G_s(x − X_u; s) du. Put κ = x/s − ½, q = κ(κ + 1)/2. As G_s(x − z; s) <= e^{κz} G_s(x; "
         "s), and e^{κX} grows at the rate q e^{κX}, this is at most G_s(x; s)·(E e^{κΔ} − 1)/q. The function f(κ) = "
-        "ln E e^{κΔ} has f(0) = f(−1) = 0 and f″ <= a², the variance of a law on an interval of length 2a; so f(κ) − "
-        "a²q is concave with the same zeros, f <= a²q where q >= 0 and f >= a²q where q < 0, and (E e^{κΔ} − 1)/q <= "
-        "(e^{a²q} − 1)/q = ∫_0^{a²} e^{qζ} dζ, where q = 0 is the limit. On the other side, with 1/u = 1/s − ζ/s², "
-        "G(x; s²/(s − a²)) − G(x; s) = ∫ G_s(x; u) du = G_s(x; s)·∫_0^{a²} (1 − ζ/s)^{−3/2} e^{(ζ − (u − s))/8} "
+        "ln E e^{κΔ} has f(0) = f(−1) = 0 and f″ <= a², the variance of a distribution on an interval of length 2a; so "
+        "f(κ) − a²q is concave with the same zeros, f <= a²q where q >= 0 and f >= a²q where q < 0, and (E e^{κΔ} − "
+        "1)/q <= (e^{a²q} − 1)/q = ∫_0^{a²} e^{qζ} dζ, where q = 0 is the limit. On the other side, with 1/u = 1/s − "
+        "ζ/s², G(x; s²/(s − a²)) − G(x; s) = ∫ G_s(x; u) du = G_s(x; s)·∫_0^{a²} (1 − ζ/s)^{−3/2} e^{(ζ − (u − s))/8} "
         "e^{qζ} dζ, where u − s = ζ/(1 − ζ/s). With r = ζ/s, 3/2·ln(1/(1 − r)) >= 3r/2 >= (ζ/8)·r/(1 − r) as long as "
         "ζ <= 12(1 − r), which s >= 2a² and a² <= 6 imply; so the weight is at least 1, and the first is at most the "
         "second. Equal widths: s/a² rises by 1 + 1/(s/a² − 1), from 4 after the first, so by at least 1 a round, and "
@@ -129,9 +129,9 @@ COMPOSITION: tuple[Claim, ...] = (
         "GDPComposition, GDP.split; the runs of a private choice among Gaussian fits",
         "Let H(x) be the largest P(S) − e^x Q(S), and D(s, x) that of N(s, 1) against N(0, 1). By induction on the "
         "rounds r: H(x) <= D(√b, x) for all real x where Σμᵢ² <= b. r = 0: H(x) = (1 − e^x)⁺ = D(0, x) <= D(√b, x), "
-        "as nothing tells less apart. Else the first release, of laws p and q and of a fixed μ₁, leaves the budget "
-        "b − μ₁² = s², so H(x), the mean over p of what the rest gets at x − ln(p/q), is at most that of D(s, x − "
-        "ln(p/q)): the hockey-stick of p × N(s, 1) against q × N(0, 1). By Blackwell's theorem a μ₁-GDP pair is a "
+        "as nothing tells less apart. Else the first release, of distributions p and q and of a fixed μ₁, leaves the "
+        "budget b − μ₁² = s², so H(x), the mean over p of what the rest gets at x − ln(p/q), is at most that of D(s, x "
+        "− ln(p/q)): the hockey-stick of p × N(s, 1) against q × N(0, 1). By Blackwell's theorem a μ₁-GDP pair is a "
         "randomised function of N(μ₁, 1), N(0, 1), so this is at most the hockey-stick of N(μ₁, 1) × N(s, 1) "
         "against N(0, 1)², which after a rotation is D(√(μ₁² + s²), x) = D(√b, x). Coins that choose are averaged "
         "over. Where there is no last round, an event is approximated by what is known of it after r of them. GDP "
@@ -196,7 +196,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "The optimal composition of k equal (ε, δ) costs, and closed forms for unequal ones.",
         "holds",
         "fixed plans only, never a stop rule",
-        "As cited; solved for a real ε on the binomial law of k-fold randomized response.",
+        "As cited; solved for a real ε on the binomial distribution of k-fold randomized response.",
         "accountant/composition/test_composition.py::test_kov_is_optimal_for_randomized_response",
     ),
     Claim(
@@ -207,7 +207,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "holds",
         "Reservation.give_back",
         "A filter bounds the sum over the rounds that took place, which may be chosen as they come, stopping among "
-        "the choices. While a reservation is open the books hold more than that sum, and after the entry exactly it. "
+        "the choices. While a reservation is open the ledger holds more than that sum, and after the entry exactly it. "
         "A price is for a fixed number of rounds and says nothing of the first k of them.",
         "accountant/ledger/test_give_back.py::test_an_adversary_that_stops_when_it_likes_gets_no_more_than_the_budget",
     ),

@@ -68,7 +68,7 @@ MECHANISMS: tuple[Claim, ...] = (
     Claim(
         "permute-flip",
         "McKenna & Sheldon 2020; Ding et al. 2021",
-        "Permute-and-flip is ηΔ_range-DP, equal in law to noisy max with exponential noise, and not bounded range.",
+        "Permute-and-flip is ηΔ_range-DP, distributed as noisy max with exponential noise, and not bounded range.",
         "tightened",
         "LaplaceDP(η·Δ_range) [laplace-dp], attained by two candidates; its ρ is not the exponential mechanism's",
         "The same proof as for Laplace noise; two candidates have width 2 ln(2e^{ηΔ/2} − 1) and ρ up to 0.488 (ηΔ)².",
@@ -81,7 +81,7 @@ MECHANISMS: tuple[Claim, ...] = (
         "The exponential mechanism's choice is within ln(k/β)/η of the best with probability 1 − β.",
         "holds",
         "mechanisms.selection.utility; [ln((k − 1)/β) + ln(1/β)]/η for Laplace noisy max, below the usual 2 ln(k/β)/η",
-        "Sum the law over the bad candidates; for noisy max one one-sided tail for the best, one for the others.",
+        "Sum the probabilities of the bad candidates; for noisy max a one-sided tail for the best, one for the rest.",
         "mechanisms/selection/test_selection_rules.py::test_utility_bounds_hold_exactly",
     ),
     Claim(
@@ -106,9 +106,9 @@ MECHANISMS: tuple[Claim, ...] = (
         "LaplaceDP(ε): ρ = ε + e^{−ε} − 1 for ε·tanh(ε/2), .368 for .462 at ε = 1; convolved in plans",
         "A test has power p(v) = E φ(M(v)). If p(v)e^ε <= ½ pure DP is enough: p(v′) <= e^ε p(v). If p(v) >= ½, 1 − "
         "p(v′) >= e^{−ε}(1 − p(v)). Else let t with e^t p(v) = ½: p(w) <= ½, so 1 − p(v′) >= ½e^{−(ε−t)}. In each "
-        "case that is the power of the best test between the two Laplace laws, F(F⁻¹(p(v)) + ε). On a grid w may be "
-        "a step away, which adds a step to ε; grids are fine enough for that inside 2^-40. Paths: v + s(v′ − v) for "
-        "noise in a norm; scores v + min(v′ − v − min(v′ − v), s) for noisy maxima, as adding a constant changes "
+        "case that is the power of the best test between the two Laplace distributions, F(F⁻¹(p(v)) + ε). On a grid w "
+        "may be a step away, which adds a step to ε; grids are fine enough for that inside 2^-40. Paths: v + s(v′ − v) "
+        "for noise in a norm; scores v + min(v′ − v − min(v′ − v), s) for noisy maxima, as adding a constant changes "
         "nothing. Sums: independent noise on ε₁ and ε₂ is noise on a vector; what is chosen on the way is covered by "
         "dominating pairs [pld]. ρ: with β = 2α − 1, exp((α − 1)D_α) = e^{−ε/2}·C(β²), C(w) = cosh(c√w) + "
         "sinh(c√w)/√w, c = ε/2. C is entire of order ½ in w with zeros w = −z², z·cos(cz) + sin(cz) = 0, the "
@@ -218,15 +218,15 @@ MECHANISMS: tuple[Claim, ...] = (
         "A run draws a candidate and then its output, both of which are y here: the mean of (qᵢ − c·qᵢ′)⁺ over "
         "candidates is at most the most of them. To raise is an output as well, which ranks above all. "
         "Rank by key, then by a fair u in [0, 1], which is as good as by the order of runs, as these are alike: G, the "
-        "chance under the run's law q that a run ranks above (y, u), "
+        "chance under the run's distribution q that a run ranks above (y, u), "
         "and G′ under its neighbour's q′ are those of one test, so G′ <= T(G), and w falls. The output y has density "
         "q(y)·E_u w(G) here and q′(y)·E_u w(G′) there, ties included, so by convexity δ(ε) <= E_u ∫ (q·w(G) − "
         "e^ε·q′·w(T(G)))⁺ <= E_u ∫ q′·h(q/q′), h the maximum over G and 0. h is convex and 0 at L = 0, hence a sum of "
         "s·(L − c)⁺, Σs = E[K], and each "
         "∫ (q − c·q′)⁺ is at most δ_run(ln c), for ln c < 0 by 1 − c + c·δ_run(−ln c), as neighbours are each other's. "
         "In the code G lies in cells: w is taken at the lower end, T below a tangent e^x·G + δ_run(x), along which r "
-        "rises or falls all the way. K = 0 gives the same in both laws, and nothing above e^ε. Another order of the "
-        "pair is another pair of neighbours.",
+        "rises or falls all the way. K = 0 gives the same in both distributions, and nothing above e^ε. Another order "
+        "of the pair is another pair of neighbours.",
         "mechanisms/selection/test_choice_profile.py::test_gaussian_candidates_need_98_hundredths_of_what_is_declared",
     ),
     Claim(

@@ -118,7 +118,7 @@ RANDOM_FEATURES: tuple[Claim, ...] = (
     Claim(
         "004-gram-explicit",
         "ours",
-        "AA*/N has its eigenvalues in [m·p, m·q] but for δ, for all points and i.i.d. frequencies of any law.",
+        "AA*/N has its eigenvalues in [m·p, m·q] but for δ, for all points and i.i.d. frequencies of any distribution.",
         "holds",
         "N·D(p‖λ_min(K)/m) = ln(2m/δ), N·D(q‖λ_max(K)/m) = ln(2m/(λ_max(K)δ))",
         "Lieb, as in Tropp 2012, for rank-one projections; |K − I| <= (m − 1)·exp(−σ²r²/2) for a Gaussian kernel and "

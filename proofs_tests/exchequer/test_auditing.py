@@ -137,7 +137,7 @@ def test_tampered_books(study: str, statement: str, finding: str) -> None:
     found = record("verify", bad, code=1)
     assert found["sound"] is False
     assert finding in words(found["errors"])
-    assert "do not hold together" in refused("show", bad) + refused("price", bad, "--mechanism", "pure-dp:0.1")
+    assert "does not hold together" in refused("show", bad) + refused("price", bad, "--mechanism", "pure-dp:0.1")
     ended(1, "report", bad, "--out", "bad.html")
     assert finding in Path("bad.html").read_text(encoding="utf-8")
 
@@ -161,7 +161,7 @@ def test_a_rolled_back_copy_shows_against_the_head_that_was_kept(study: str) -> 
     shutil.copy("study.db", "old.db")
     newer = spend("sqlite:///study.db", 0.125)
     ended(CAVEATS, "verify", "old.db")
-    assert "entries were cut off, or the books were rolled back" in " ".join(
+    assert "entries were cut off, or the ledger was rolled back" in " ".join(
         ended(1, "verify", "old.db", "--expect-head", newer).stdout.split()
     )
     assert "2 entries were written since the expected head" in said(

@@ -97,6 +97,23 @@ def test_train_then_predict(folder: Path) -> None:
     np.testing.assert_allclose(out["share high"].astype(float), model.predict_proba(table)[:, 1], atol=1e-5)
 
 
+def test_an_option_goes_on_by_its_old_name(folder: Path) -> None:
+    order = ("train", "people.csv", "--schema", "people.toml", "--epsilon", "1", "--seed", "1", "--out", "model.json")
+    old = fine(*order, "--sweeps", "2")
+    assert "Warning: --sweeps is called --rounds-per-column now." in old.stderr
+    before = (folder / "model.json").read_bytes()
+    new = fine(*order, "--force", "--rounds-per-column", "2")
+    assert "--sweeps" not in new.output + fine("train", "--help").output
+
+    def plain(model: bytes) -> dict[str, object]:
+        return {**json.loads(model), "statement": None}
+
+    assert plain((folder / "model.json").read_bytes()) == plain(before)
+    said = refused(*order, "--force", "--sweeps", "2", "--rounds-per-column", "2")
+    assert "--rounds-per-column and --sweeps are one option" in said
+    assert "--rounds-per-column: not for" in refused(*TRAIN, "--epsilon", "1", "--force", "--rounds-per-column", "2")
+
+
 def test_predict_without_labels_goes_to_standard_output(folder: Path) -> None:
     fine(*TRAIN, "--epsilon", "1")
     (folder / "new.csv").write_text("sex,age\nmale,20\nfemale,80\n", encoding="utf-8")
@@ -109,7 +126,7 @@ def test_a_regression_predicts_numbers(folder: Path) -> None:
     rng = np.random.default_rng(0)
     table = {"a": rng.uniform(0.0, 1.0, 60), "b": rng.uniform(0.0, 1.0, 60)}
     schema = Schema((Numeric("a", 0.0, 1.0), Numeric("b", 0.0, 1.0)))
-    model = RandomFeatureRegressor(1.0, 1e-5, label_bounds=(0.0, 9.0), schema=schema, number=5, random_state=0)
+    model = RandomFeatureRegressor(1.0, 1e-5, label_bounds=(0.0, 9.0), schema=schema, n_components=5, random_state=0)
     model.fit(table, 9.0 * table["a"]).save(folder / "numbers.json")
     (folder / "new.csv").write_text("b,a,other\n0.5,0.25,x\n0.125,1,y\n", encoding="utf-8")
     lines = fine("predict", "new.csv", "--model", "numbers.json").stdout.splitlines()

@@ -31,7 +31,7 @@ from accountant.entries.chain import Entry
 from accountant.entries.receipts import PublicKey, SigningKey
 from benchmarks.ledgers.postgres import Server
 from exchequer.commands.ledger_commands import ledger as group
-from exchequer.commands.open_ledger import Books, reading
+from exchequer.commands.open_ledger import StoredEntries, reading
 from exchequer.console import output
 from proofs_tests.support.ledgers.ledger_runs import (
     CAVEATS,
@@ -298,7 +298,7 @@ def test_each_pass_ends_where_the_first_one_did(study: str) -> None:
 
 def test_books_are_a_sequence_that_is_read_anew() -> None:
     entries = [Entry(number, "charged", "", str(number)) for number in range(5)]
-    books = Books("some", 5, lambda start: iter(entries[start:]))
+    books = StoredEntries("some", 5, lambda start: iter(entries[start:]))
     assert list(books) == list(books) == entries
     assert (books[0], books[-1], books[1:3]) == (entries[0], entries[4], entries[1:3])
     for place in (5, -6):

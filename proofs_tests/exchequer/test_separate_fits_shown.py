@@ -29,7 +29,7 @@ def run(*arguments: str, code: int = 0) -> str:
 def refitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """model.json, of a second fit; records.csv; study.db."""
     monkeypatch.chdir(tmp_path)
-    model = PrivateBoostClassifier(sweeps=1, schema=Schema.boolean(["a", "b", "c"]))
+    model = PrivateBoostClassifier(rounds_per_column=1, schema=Schema.boolean(["a", "b", "c"]))
     model.fit(X, Y).fit(X, Y).save("model.json")
     Path("records.csv").write_text("a,b,c\n1,0,1\n", encoding="utf-8")
     run("ledger", "open", "sqlite:///study.db", "--epsilon", "2", "--delta", "1e-5")

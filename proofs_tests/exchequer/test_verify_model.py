@@ -195,7 +195,9 @@ def test_nothing_is_bound_by_a_key_that_nobody_named(tmp_path: Path) -> None:
     assert not verdict(posed, entries, tmp_path, KEY).sound
 
 
-@pytest.mark.parametrize("tune", [[{"sweeps": 1}, {"sweeps": 2}], [{}, {}]], ids=["sweeps", "nothing"])
+@pytest.mark.parametrize(
+    "tune", [[{"rounds_per_column": 1}, {"rounds_per_column": 2}], [{}, {}]], ids=["rounds", "nothing"]
+)
 def test_a_refused_refit_leaves_the_tuned_model_as_it_was(tune: list[dict[str, object]], tmp_path: Path) -> None:
     ledger = books("private boost", 2.0)
     ledger.signing_key = KEY
@@ -272,24 +274,24 @@ LIES: dict[str, tuple[Callable[[File], File], str]] = {
     "less spent": (changed("statement", spent="approx-dp epsilon 0.1, delta 0"), "spent: the file says"),
     "a larger budget": (changed("statement", budget="approx-dp epsilon 1e9, delta 0"), "budget: the file says"),
     "another adjacency": (changed("statement", adjacency="add-remove-one"), "adjacency: the file says"),
-    "private": (changed("statement", private=True), "private: the file says True, the books at that time False"),
+    "private": (changed("statement", private=True), "private: the file says True, the ledger at that time False"),
     "a private heading": (changed("statement", heading="privacy statement"), "heading: the file says 'privacy"),
     "fewer charges": (changed("statement", rows=[]), "rows: the file says"),
     "other theorems": (changed("statement", claims=["basic"]), "claims: the file says"),
     "no heading": (
         lambda record: {**record, "statement": {k: v for k, v in record["statement"].items() if k != "heading"}},
-        "heading: the file says None, the books at that time 'simulation: not private'",
+        "heading: the file says None, the ledger at that time 'simulation: not private'",
     ),
     "a line too many": (changed("statement", audited="yes"), "audited: the file says 'yes'"),
-    "a head of nowhere": (changed("statement", head="0" * 64), "which these books never had"),
-    "a head that is none": (changed("statement", head=7), "'7', which these books never had"),
+    "a head of nowhere": (changed("statement", head="0" * 64), "which this ledger never had"),
+    "a head that is none": (changed("statement", head=7), "'7', which this ledger never had"),
     "a smaller epsilon": (changed("parameters", epsilon=0.25), "it says that its fit costs at most"),
     "no delta": (changed("parameters", delta=0.0), "it says that its fit costs at most PureDP"),
     "another digest": (receipt_changed(digest="0" * 64), "its digest differs from the entry"),
     "other books": (receipt_changed(ledger="0" * 32), "its ledger differs from the entry"),
     "a smaller cost": (receipt_changed(cost="1 x pure-dp epsilon=0.01"), "its cost differs from the entry"),
     "an earlier time": (receipt_changed(time=1), "its time differs from the entry"),
-    "no such entry": (receipt_changed(number=99), "the receipt for entry 99: these books have no such entry"),
+    "no such entry": (receipt_changed(number=99), "the receipt for entry 99: this ledger has no such entry"),
     "another entry": (receipt_changed(number=1), "its digest and account and cost and time differ from the entry"),
     "another account": (receipt_changed(account="main"), "it was charged to 'main', not to"),
     "another learner": (lambda record: {**record, "learner": "Other"}, "it was charged to 'LazyBoostClassifier', not"),
@@ -352,7 +354,7 @@ def test_a_model_of_books_of_its_own_stands_alone(study: Study, tmp_path: Path) 
     assert result.errors[0] == ALONE
     assert not result.compared
     assert result.fit is None
-    assert "which these books never had" in result.errors[1]
+    assert "which this ledger never had" in result.errors[1]
 
 
 @given(st.data())
@@ -380,7 +382,7 @@ def test_other_books_are_not_these(study: Study) -> None:
         saved(ledger, folder)
     errors = verdict(record, tuple(ledger.entries), folder).errors
     assert any("ledger" in error and "digest" in error for error in errors)
-    assert any("which these books never had" in error for error in errors)
+    assert any("which this ledger never had" in error for error in errors)
 
 
 def test_books_that_were_rolled_back_lack_the_entry(study: Study) -> None:
@@ -398,14 +400,14 @@ def test_a_single_changed_entry_is_found_and_so_are_books_written_anew(study: St
     line = entries[number].line.replace('"claims":["', '"claims":["x')
     torn = (*entries[:number], Entry(number, "charged", line, entries[number].digest), *entries[number + 1 :])
     errors = verdict(record, torn, folder).errors
-    assert any(error.startswith("the books do not hold together: entry ") for error in errors)
+    assert any(error.startswith("the ledger does not hold together: entry ") for error in errors)
     anew, before = [], GENESIS
     for entry in torn:
         before = digest_of(before, entry.line)
         anew.append(Entry(entry.number, entry.kind, entry.line, before))
     errors = verdict(record, tuple(anew), folder).errors
     assert any("its digest differs from the entry" in error for error in errors)
-    assert any("which these books never had" in error for error in errors)
+    assert any("which this ledger never had" in error for error in errors)
 
 
 nonsense = st.builds(

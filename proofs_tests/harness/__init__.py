@@ -4,6 +4,9 @@ Works on anything that draws through a `NoiseSource`: a mechanism, a booster, or
 strategies are in `proofs_tests.harness.search` and `.strategies` and need Hypothesis (extra `verify`).
 """
 
+from typing import TYPE_CHECKING
+
+from accountant.renamed import old_names
 from proofs_tests.harness.alone import check_records_alone
 from proofs_tests.harness.checks import (
     check_draws,
@@ -22,7 +25,7 @@ from proofs_tests.harness.divergence import (
     renyi_divergence,
     smallest_epsilon,
 )
-from proofs_tests.harness.enumeration import ScriptedNoise, output_law
+from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
 from proofs_tests.harness.exact import exact_delta, exact_loss
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
 from proofs_tests.harness.power import smallest_detectable
@@ -31,6 +34,9 @@ from proofs_tests.harness.slickness import check_slickness
 from proofs_tests.harness.statistical import empirical_epsilon
 from proofs_tests.harness.surface import PinnedNoise, check_fitted_surface
 from proofs_tests.harness.transcripts import TranscriptNoise, check_transcripts, transcript_mu
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)
 
 __all__ = [
     "ClaimViolated",
@@ -58,7 +64,7 @@ __all__ = [
     "loss_width",
     "max_loss",
     "neighbours",
-    "output_law",
+    "output_distribution",
     "renyi_curve",
     "renyi_divergence",
     "replace_one_neighbours",

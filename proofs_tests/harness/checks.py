@@ -29,8 +29,8 @@ from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.robust import RobustQuery, W
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
 from proofs_tests.harness.divergence import aligned, measured
-from proofs_tests.harness.enumeration import ScriptedNoise, output_law
-from proofs_tests.harness.exact import laws
+from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
+from proofs_tests.harness.exact import distributions
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.power import (
     ALTERNATIVES,
@@ -59,8 +59,8 @@ def check_mechanism(
 ) -> Report:
     """Compare a mechanism's declared cost with what it really loses on neighbouring data sets.
 
-    A `FiniteMechanism` is checked exactly on every pair, by the law that it states (`check_draws` compares that with
-    its draws), and "exact" is about these pairs; any other one is sampled: `samples` draws on each side of
+    A `FiniteMechanism` is checked exactly on every pair, by what it states (`check_draws` compares that
+    with its draws), and "exact" is about these pairs; any other one is sampled: `samples` draws on each side of
     every pair, and a lower bound that is right with `confidence` over all pairs together. What that would have found is
     in the report, for the alternatives of `proofs_tests.harness.power`.
     pairs: at least one; `neighbours(mechanism.adjacency, records, n)` gives all of a small domain.
@@ -86,7 +86,7 @@ def _subject(mechanism: Mechanism[D, R]) -> str:
 
 
 def _exactly(mechanism: FiniteMechanism[D], pairs: list[Pair[D]], started: float) -> Report:
-    found = [(*measured(laws(mechanism, pair), mechanism.cost), pair) for pair in pairs]
+    found = [(*measured(distributions(mechanism, pair), mechanism.cost), pair) for pair in pairs]
     quantity, bound, worst, pair = max(found, key=lambda each: _no_number_is_worst(each[2]))
     seconds = time.perf_counter() - started
     return Report(
@@ -123,7 +123,7 @@ def _by_samples(
 def check_draws(
     mechanism: FiniteMechanism[D], data: D, *, samples: int = 5000, confidence: float = CONFIDENCE
 ) -> Report:
-    """Whether a finite mechanism draws by the law that it states, on one data set.
+    """Whether a finite mechanism draws from the distribution that it states, on one data set.
 
     Every outcome's stated probability must lie in the exact interval of its count, all of them with `confidence`; an
     outcome that was given no probability must not come. Raises ClaimViolated naming the outcome.
@@ -293,7 +293,7 @@ def _found_by(complete: bool) -> Method:
 def check_learner(
     run: Callable[[D, ScriptedNoise], H], charged: Mapping[str, Cost], pairs: Iterable[Pair[D]]
 ) -> list[Report]:
-    """Compare what ledgers charged for a whole learner with the learner's exact output law on tiny samples.
+    """Compare what ledgers charged for a whole learner with the learner's exact output distribution on tiny samples.
 
     run: fits on a sample, drawing from the given noise only, and returns its output, hashable. It runs once for every
     sequence of choices that it can make, on every sample of the pairs.
@@ -303,22 +303,22 @@ def check_learner(
     """
     started, known = time.perf_counter(), dict[object, dict[H, float]]()
 
-    def law(data: D) -> dict[H, float]:
-        # Equal data have equal laws; what cannot be compared is enumerated each time.
+    def distribution(data: D) -> dict[H, float]:
+        # Equal data have equal distributions; what cannot be compared is enumerated each time.
         try:
             hash(data)
         except TypeError:
-            return output_law(lambda noise: run(data, noise))
+            return output_distribution(lambda noise: run(data, noise))
         if data not in known:
-            known[data] = output_law(lambda noise: run(data, noise))
+            known[data] = output_distribution(lambda noise: run(data, noise))
         return known[data]
 
-    laws_of = [(aligned(law(pair.before), law(pair.after)), pair) for pair in pairs]
-    if not laws_of:
+    outputs = [(aligned(distribution(pair.before), distribution(pair.after)), pair) for pair in pairs]
+    if not outputs:
         raise ValueError("pairs: expected at least one pair of neighbouring data sets")
     reports = []
     for subject, cost in charged.items():
-        found = [(*measured(both, cost), pair) for both, pair in laws_of]
+        found = [(*measured(both, cost), pair) for both, pair in outputs]
         quantity, bound, worst, pair = max(found, key=lambda each: _no_number_is_worst(each[2]))
         seconds = time.perf_counter() - started
         reports.append(

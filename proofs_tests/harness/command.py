@@ -89,7 +89,7 @@ def found(name: str) -> object:
 
 
 def checked(audit: Target, samples: int, confidence: float) -> list[Report]:
-    """The reports, refuted or not; a finite mechanism's draws are compared with its law as well."""
+    """The reports, refuted or not; a finite mechanism's draws are compared with its distribution as well."""
     if isinstance(audit, MeasureAudit):
         settings = attrs.asdict(audit, recurse=False)
         return [_reported(partial(check_slickness, **settings))]

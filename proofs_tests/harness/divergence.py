@@ -1,4 +1,4 @@
-"""How far apart two exact laws are, in each currency a cost can be declared in."""
+"""How far apart two exact distributions are, in each currency a cost can be declared in."""
 
 import math
 from collections.abc import Callable, Hashable, Mapping
@@ -25,18 +25,18 @@ from proofs_tests.harness.neighbours import Pair
 
 H = TypeVar("H", bound=Hashable)
 
-Law = FloatArray
+LogProbabilities = FloatArray
 """Log-probabilities of all outcomes, shape (k,), -inf where an outcome cannot happen."""
 
 
-def aligned(first: Mapping[H, float], second: Mapping[H, float]) -> Pair[Law]:
-    """Two laws as output to log-probability, put into one order of outputs."""
+def aligned(first: Mapping[H, float], second: Mapping[H, float]) -> Pair[LogProbabilities]:
+    """Two distributions as output to log-probability, put into one order of outputs."""
     outputs = list(first.keys() | second.keys())
-    return Pair(*(np.array([law.get(output, -np.inf) for output in outputs]) for law in (first, second)))
+    return Pair(*(np.array([each.get(output, -np.inf) for output in outputs]) for each in (first, second)))
 
 
 def max_loss(first: Mapping[H, float], second: Mapping[H, float]) -> float:
-    """The largest |ln P/Q| over outputs; ∞ where one law has an output that the other lacks."""
+    """The largest |ln P/Q| over outputs; ∞ where one distribution has an output that the other lacks."""
     return float(np.max(np.abs(losses(aligned(first, second)))))
 
 
@@ -56,20 +56,20 @@ def renyi_divergence(first: Mapping[H, float], second: Mapping[H, float], order:
     return float(renyi_curve(aligned(first, second), np.array([order]))[0])
 
 
-def losses(both: Pair[Law]) -> FloatArray:
-    """ln P/Q for every outcome that either law can produce, shape (at most k,); ±∞ where only one can."""
+def losses(both: Pair[LogProbabilities]) -> FloatArray:
+    """ln P/Q for every outcome that either distribution can produce, shape (at most k,); ±∞ where only one can."""
     possible = ~(np.isneginf(both.before) & np.isneginf(both.after))
     with np.errstate(invalid="ignore"):
         return np.asarray(both.before[possible] - both.after[possible])
 
 
-def hockey_stick(both: Pair[Law], epsilon: float) -> float:
+def hockey_stick(both: Pair[LogProbabilities], epsilon: float) -> float:
     """Σ max(0, P − e^ε Q)."""
     with np.errstate(over="ignore"):
         return float(np.sum(np.maximum(0.0, np.exp(both.before) - np.exp(epsilon + both.after))))
 
 
-def smallest_epsilon(both: Pair[Law], delta: float) -> float:
+def smallest_epsilon(both: Pair[LogProbabilities], delta: float) -> float:
     """The smallest ε >= 0 with hockey_stick <= δ in both directions; ∞ where there is none."""
 
     def fits(epsilon: float) -> bool:
@@ -89,12 +89,12 @@ def smallest_epsilon(both: Pair[Law], delta: float) -> float:
     return high
 
 
-def renyi_curve(both: Pair[Law], orders: FloatArray = ORDERS) -> FloatArray:
+def renyi_curve(both: Pair[LogProbabilities], orders: FloatArray = ORDERS) -> FloatArray:
     """D_α in the worse direction at every order, shape of `orders`."""
     return np.maximum(_renyi(both.before, both.after, orders), _renyi(both.after, both.before, orders))
 
 
-def _renyi(p: Law, q: Law, orders: FloatArray) -> FloatArray:
+def _renyi(p: LogProbabilities, q: LogProbabilities, orders: FloatArray) -> FloatArray:
     live = ~np.isneginf(p)
     if np.any(np.isneginf(q[live])):
         return np.full_like(orders, np.inf)
@@ -110,7 +110,7 @@ def _renyi(p: Law, q: Law, orders: FloatArray) -> FloatArray:
     return np.asarray(np.where(np.max(excess * ratios, axis=1) > 1.0, large, small), dtype=np.float64)
 
 
-def gaussian_shift(both: Pair[Law]) -> float:
+def gaussian_shift(both: Pair[LogProbabilities]) -> float:
     """The smallest μ with which the pair is no easier to tell apart than N(0, 1) from N(μ, 1), both ways.
 
     By Neyman & Pearson the best events collect outcomes in the order of their loss; between them the trade-off
@@ -120,7 +120,7 @@ def gaussian_shift(both: Pair[Law]) -> float:
     return _shift(both, _quantiles)
 
 
-def _shift(both: Pair[Law], quantiles: Callable[[FloatArray, FloatArray], FloatArray]) -> float:
+def _shift(both: Pair[LogProbabilities], quantiles: Callable[[FloatArray, FloatArray], FloatArray]) -> float:
     """The largest distance of the quantiles of the chances of an event that collects outcomes in order of their loss.
 
     quantiles: ln of the chance of the event, and of its complement, to the quantile of the noise; shape (k,) each.
@@ -142,7 +142,7 @@ def _from_both_ends(logs: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.logaddexp.accumulate(logs)[:-1], np.logaddexp.accumulate(logs[::-1])[::-1][1:]
 
 
-def laplace_shift(both: Pair[Law]) -> float:
+def laplace_shift(both: Pair[LogProbabilities]) -> float:
     """The smallest ε with which the pair is no easier to tell apart than Laplace noise around 0 from around ε.
 
     Both ways; by the corners of the trade-off curve as for `gaussian_shift`, as Laplace noise has a convex one too.
@@ -159,8 +159,8 @@ def _quantiles(below: FloatArray, above: FloatArray) -> FloatArray:
     return np.where(below < half, ndtri_exp(np.minimum(below, half)), -ndtri_exp(np.minimum(above, half)))
 
 
-def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
-    """What is compared for that kind of cost: its name, the declared number, and the one that the laws have."""
+def measured(both: Pair[LogProbabilities], cost: Cost) -> tuple[str, float, float]:
+    """What is compared for that kind of cost: its name, the declared number, and the true one."""
     match cost:
         case PureDP(epsilon=epsilon):
             return "loss", epsilon, float(np.max(np.abs(losses(both))))
@@ -179,12 +179,12 @@ def measured(both: Pair[Law], cost: Cost) -> tuple[str, float, float]:
             raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
 
 
-def composed_epsilon(both: Pair[Law], rounds: int, delta: float) -> float:
+def composed_epsilon(both: Pair[LogProbabilities], rounds: int, delta: float) -> float:
     """ε at δ of `rounds` independent releases on the same pair, in the worse direction, by convolution; rounded up."""
     return max(_composed(both, rounds, delta), _composed(Pair(both.after, both.before), rounds, delta))
 
 
-def _composed(both: Pair[Law], rounds: int, delta: float) -> float:
+def _composed(both: Pair[LogProbabilities], rounds: int, delta: float) -> float:
     live = ~np.isneginf(both.before)
     seen, chances = both.before[live] - both.after[live], np.exp(both.before[live])
     sure = float(np.sum(chances[np.isposinf(seen)]))
@@ -192,5 +192,5 @@ def _composed(both: Pair[Law], rounds: int, delta: float) -> float:
     if not np.any(finite):
         return float("inf")
     spread = float(np.sqrt(np.sum(chances[finite] * seen[finite] ** 2))) or 1e-6
-    law = from_atoms(seen[finite], chances[finite], sure, min(1.0, spread) * 0.01)
-    return ComposedLosses(((law, rounds),)).epsilon(delta)
+    distribution = from_atoms(seen[finite], chances[finite], sure, min(1.0, spread) * 0.01)
+    return ComposedLosses(((distribution, rounds),)).epsilon(delta)

@@ -1,7 +1,7 @@
-"""The exact output law of a program that draws finitely many choices.
+"""The exact output distribution of a program that draws finitely many choices.
 
 The program runs as it is, with a noise source that plays back a script and notes how likely each choice
-was. Running it once per script gives its whole law: no part of it is modelled or mocked.
+was. Running it once per script gives its whole distribution: no part of it is modelled or mocked.
 """
 
 from collections.abc import Callable, Hashable
@@ -42,23 +42,23 @@ class ScriptedNoise:
 
     def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:
         """See `NoiseSource`; refused, as its outputs cannot be enumerated."""
-        raise TypeError("Laplace noise has no finite law: check this mechanism by its density or by samples")
+        raise TypeError("Laplace noise has no finite distribution: check this mechanism by its density or by samples")
 
     def gaussian(self, values: FloatArray, sigma: float, grid: int) -> FloatArray:
         """See `NoiseSource`; refused, as its outputs cannot be enumerated."""
-        raise TypeError("Gaussian noise has no finite law: check this mechanism by its density or by samples")
+        raise TypeError("Gaussian noise has no finite distribution: check this mechanism by its density or by samples")
 
     def bits(self, number: int) -> BitArray:
         """See `NoiseSource`; every bit is a choice of two."""
         fair = np.log(np.full(2, 0.5))
         return np.array([self._choose(fair) for _ in range(number)], dtype=np.uint8)
 
-    def _choose(self, law: FloatArray) -> int:
+    def _choose(self, distribution: FloatArray) -> int:
         step = len(self.chosen)
         index = self._script[step] if step < len(self._script) else 0
-        self.widths.append(int(law.size))
+        self.widths.append(int(distribution.size))
         self.chosen.append(index)
-        self.log_probability += float(law[index])
+        self.log_probability += float(distribution[index])
         return index
 
     def next_script(self) -> tuple[int, ...] | None:
@@ -71,17 +71,17 @@ class ScriptedNoise:
         return None
 
 
-def output_law(program: Callable[[ScriptedNoise], H]) -> dict[H, float]:
+def output_distribution(program: Callable[[ScriptedNoise], H]) -> dict[H, float]:
     """Output to log-probability, over every choice the program can make.
 
     program: runs once with the noise source it is given and returns a hashable output. It may choose
     adaptively, but must be deterministic apart from that source.
     """
-    law: dict[H, float] = {}
+    distribution: dict[H, float] = {}
     script: tuple[int, ...] | None = ()
     while script is not None:
         noise = ScriptedNoise(script)
         output = program(noise)
-        law[output] = float(np.logaddexp(law.get(output, -np.inf), noise.log_probability))
+        distribution[output] = float(np.logaddexp(distribution.get(output, -np.inf), noise.log_probability))
         script = noise.next_script()
-    return law
+    return distribution

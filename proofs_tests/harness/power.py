@@ -130,7 +130,7 @@ def _other(cost: Cost, loss: float) -> FloatArray:
 
 
 def smallest_detectable_draw(stated: FloatArray, samples: int, failure: float) -> float | None:
-    """The same for a stated law: the factor by which one outcome comes too often, found with probability POWER.
+    """The same for stated probabilities: the factor by which one outcome comes too often, found with probability POWER.
 
     stated: the probabilities of outcomes, shape (k,), of which those from LIKELY on are among the alternatives, the
     rarest of them being the worst.  failure: the chance of error of one bound.  None where none can come too often.

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 import attrs
 
 Verdict = Literal["exact", "refuted", "not refuted"]
-"""exact: an exact law was computed over all the pairs given, and the claim is not below it. refuted: there is a
+"""exact: the loss was computed exactly over all the pairs given, and the claim is not below it. refuted: there is a
 witness. not refuted: neither; what the check would have found, and with which probability, is said beside it."""
 
 Method = Literal["exact", "statistical", "search"]

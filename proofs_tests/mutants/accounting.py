@@ -26,7 +26,7 @@ from mechanisms import NegativeBinomialStopping, RadoColumnLaw, selection_cost
 from mechanisms.randomness import choice_probabilities
 from proofs_tests.harness import Pair, Report, ScriptedNoise, check_mechanism, composed_epsilon
 from proofs_tests.harness import neighbours as all_neighbours
-from proofs_tests.harness.divergence import Law
+from proofs_tests.harness.divergence import LogProbabilities
 from proofs_tests.mutants.mutant import (
     Mutant,
     Numbers,
@@ -41,13 +41,13 @@ from proofs_tests.mutants.mutant import (
 BIT = both_ways([Pair((0.0,), (1.0,))])
 
 
-def composed(subject: str, both: Pair[Law], rounds: int, claimed: ApproxDP) -> Report:
+def composed(subject: str, both: Pair[LogProbabilities], rounds: int, claimed: ApproxDP) -> Report:
     """A claim about `rounds` releases on the same pair, against their exact composition."""
     found = composed_epsilon(both, rounds, claimed.delta)
     return claim(subject, claimed, f"ε at δ = {claimed.delta:g}", claimed.epsilon, found)
 
 
-def answers(epsilon: float) -> Pair[Law]:
+def answers(epsilon: float) -> Pair[LogProbabilities]:
     return Pair((0.0,), (1.0,)).map(response(epsilon))
 
 
@@ -196,7 +196,7 @@ def rado_vector(whole: bool) -> Report:
     return enumerated("rados", choose, price, pairs)
 
 
-def column(records: int) -> Pair[Law]:
+def column(records: int) -> Pair[LogProbabilities]:
     """One rado column and its neighbour's: a binomial law and the same shifted by one."""
     law = binom.logpmf(np.arange(-1, records + 2), records, 0.5)
     return Pair(law[:-1], law[1:])

@@ -106,14 +106,14 @@ def _points(
 
 def _boosted() -> dict[str, Case]:
     build = PrivateBoostClassifier
-    weighted = _people(build, sweeps=2, weight_cap=2.0)
-    three = _people(build, sweeps=2, schema=SORTS)
-    tuned = [{"sweeps": 1}, {"sweeps": 2, "interactions": [["age", "job"]]}]
+    weighted = _people(build, rounds_per_column=2, weight_cap=2.0)
+    three = _people(build, rounds_per_column=2, schema=SORTS)
+    tuned = [{"rounds_per_column": 1}, {"rounds_per_column": 2, "interactions": [["age", "job"]]}]
     return {
         "private-boost": _people(build),
-        "private-boost-replace-one": _people(build, adjacency="replace-one", sweeps=3),
+        "private-boost-replace-one": _people(build, adjacency="replace-one", rounds_per_column=3),
         "private-boost-pairs-calibrated": _people(
-            build, sweeps=2, calibration=0.2, interactions=[("age", "job"), ("member", "gain")]
+            build, rounds_per_column=2, calibration=0.2, interactions=[("age", "job"), ("member", "gain")]
         ),
         "private-boost-weights": attrs.evolve(weighted, given={"sample_weight": weights()}),
         "private-boost-three-classes": attrs.evolve(three, labels="sorts"),
@@ -121,7 +121,7 @@ def _boosted() -> dict[str, Case]:
             three, labels="sorts", settings={**three.settings, "adjacency": "replace-one"}
         ),
         "private-boost-tuned": _people(build, tune=tuned),
-        "private-boost-box": _points(build, sweeps=1, schema=BOX, classes="observed"),
+        "private-boost-box": _points(build, rounds_per_column=1, schema=BOX, classes="observed"),
     }
 
 
@@ -150,11 +150,11 @@ def _others() -> dict[str, Case]:
         "logistic": _people(DPLogisticRegression, 20.0, 0.0),
         "logistic-delta": _people(DPLogisticRegression, 20.0, regularization=0.5),
         "logistic-box": _points(DPLogisticRegression, epsilon=20.0, delta=0.0, schema=BOX),
-        "gradient-boosting": _people(trees, delta=0.0, trees=3, ensemble=2),
-        "gradient-boosting-logistic": _people(trees, trees=3, ensemble=2, loss="logistic", large="clip", seed=3),
-        "forest": _people(forest, delta=0.0, trees=4, depth=3),
-        "forest-labels": _people(forest, delta=0.0, trees=4, depth=3, leaves="labels", share="disjoint"),
-        "forest-turned": _people(forest, delta=0.0, trees=4, depth=2, classes=("yes", "no"), seed=5),
+        "gradient-boosting": _people(trees, delta=0.0, n_estimators=3, ensemble=2),
+        "gradient-boosting-logistic": _people(trees, n_estimators=3, ensemble=2, loss="logistic", large="clip", seed=3),
+        "forest": _people(forest, delta=0.0, n_estimators=4, depth=3),
+        "forest-labels": _people(forest, delta=0.0, n_estimators=4, depth=3, leaves="labels", share="disjoint"),
+        "forest-turned": _people(forest, delta=0.0, n_estimators=4, depth=2, classes=("yes", "no"), seed=5),
         "bagging": _people(bagging, delta=0.0, teachers=3, queries=12),
         "bagging-public": _people(bagging, teachers=4, partitions=2, public=public, teacher_depth=3, penalty=0.5),
         "halfspace": _points(plane, radius=2.0, rounds=5, density=0.5, classes=(0, 1)),
@@ -199,7 +199,7 @@ def _rados() -> dict[str, Case]:
 
 def _random_features() -> dict[str, Case]:
     def regressor(**settings: Any) -> Case:
-        given = {"label_bounds": (-1.0, 2.0), "schema": BOX, "number": 12, **settings}
+        given = {"label_bounds": (-1.0, 2.0), "schema": BOX, "n_components": 12, **settings}
         return _points(RandomFeatureRegressor, "targets", **given)
 
     solvers: dict[str, Any] = {
@@ -210,19 +210,19 @@ def _random_features() -> dict[str, Case]:
         "ridge": Ridge(),
         "objective": Objective(),
     }
-    enough = {"number": 80, "epsilon": 1e4}
+    enough = {"n_components": 80, "epsilon": 1e4}
     classifier = RandomFeatureClassifier
     return {
         **{f"random-features-{name}": regressor(solver=solver) for name, solver in solvers.items()},
         "random-features-min-norm": regressor(solver=MinNorm(), **enough),
         "random-features-gamma": regressor(solver="gamma", delta=0.0, **enough),
-        "random-features-complex": regressor(solver="min-norm", form="complex", **enough),
+        "random-features-complex": regressor(solver="min-norm", feature_map="complex", **enough),
         "random-features-published": regressor(solver=Published(), **enough),
-        "random-features-cauchy": regressor(law="cauchy", form="cosine", scale=0.75, map_seed=4),
-        "random-features-orthogonal": regressor(law="orthogonal", solver=AdaSSP()),
-        "random-features-linear": regressor(law="linear", solver=AdaSSP()),
-        "random-features-people": _people(classifier, number=12),
-        "random-features-classes": _points(classifier, schema=None, number=12, solver="objective"),
+        "random-features-cauchy": regressor(distribution="cauchy", feature_map="cosine", scale=0.75, feature_seed=4),
+        "random-features-orthogonal": regressor(distribution="orthogonal", solver=AdaSSP()),
+        "random-features-linear": regressor(distribution="linear", solver=AdaSSP()),
+        "random-features-people": _people(classifier, n_components=12),
+        "random-features-classes": _points(classifier, schema=None, n_components=12, solver="objective"),
     }
 
 

@@ -207,7 +207,7 @@ __all__ = [
 
 def write_checkpoint(ledger: Ledger) -> None:
     """Write one now; a ledger does by itself where it is opened after ten thousand entries."""
-    ledger._books.write_checkpoint()
+    ledger._writer.write_checkpoint()
 
 
 def private_key(content: bytes) -> Ed25519PrivateKey:

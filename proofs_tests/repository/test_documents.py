@@ -95,7 +95,9 @@ def test_a_fit_takes_the_steps_of_the_picture_in_their_order(tmp_path: Path) -> 
     schema = Schema((Numeric("age", 17.0, 90.0),))
     url = f"sqlite:///{tmp_path}/study.db"
     with Ledger.open(url, ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne()) as ledger:
-        model = PrivateBoostClassifier(0.5, 1e-6, adjacency="replace-one", sweeps=1, schema=schema, ledger=ledger)
+        model = PrivateBoostClassifier(
+            0.5, 1e-6, adjacency="replace-one", rounds_per_column=1, schema=schema, ledger=ledger
+        )
         taken: dict[CodeType, None] = {}
 
         def look(frame: FrameType, event: str, _: object) -> None:

@@ -167,5 +167,5 @@ def _utc(time: int) -> datetime.datetime:
 
 
 def moment(time: int) -> str:
-    """A time of the books, to the second, in UTC."""
+    """A time of an entry, to the second, in UTC."""
     return _utc(time).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -355,11 +355,11 @@ def _sources(sources: Mapping[str, NoiseUse]) -> Table:
     )
 
 
-# --- the books themselves -----------------------------------------------------------------------------------
+# --- the ledger itself --------------------------------------------------------------------------------------
 
 
-def books(found: Findings, entries: int, head: str, version: str) -> ReportSection:
-    """Which books these are, so that others can find the same ones."""
+def facts_of_ledger(found: Findings, entries: int, head: str, version: str) -> ReportSection:
+    """Which ledger this is, so that others can find the same one."""
     evidence = found.evidence
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in sorted(evidence.kinds.items()))
     facts: tuple[tuple[str, str, bool], ...] = (

@@ -1,7 +1,7 @@
-"""The report that an auditor gets: one HTML file that needs nothing else, made from the books in one pass.
+"""The report that an auditor gets: one HTML file that needs nothing else, made from the ledger in one pass.
 
-It is a reading, never a check: `verify` checks, and its verdict stands at the top; only books that are sound without a
-caveat get a tick. Books that are not sound get their report too, as somebody will have to look at them.
+It is a reading, never a check: `verify` checks, and its verdict stands at the top; only a ledger that is sound without
+a caveat gets a tick. One that is not sound gets its report too, as somebody will have to look at it.
 """
 
 import datetime
@@ -48,7 +48,7 @@ class Checked(Protocol):
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What is wrong with the books."""
+        """What is wrong with the ledger."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ class Checked(Protocol):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Why books that add up are not plainly sound."""
+        """Why a ledger that adds up is not plainly sound."""
 
     @property
     def entries(self) -> int:
@@ -104,7 +104,7 @@ def _page(
     return Page(
         title=shown(title),
         made=made.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        books=f"Ledger {shown(opened.id, 40)}, {counted(verification.entries, 'entry', 'entries')}"
+        ledger=f"Ledger {shown(opened.id, 40)}, {counted(verification.entries, 'entry', 'entries')}"
         if opened
         else "Books without a first entry",
         sound=verification.sound,
@@ -188,7 +188,7 @@ def _sections(
     yield chapters.assumptions(found, claims)
     yield chapters.noise(found)
     yield spend_chapters.loose_ends(found)
-    yield chapters.books(found, verification.entries, verification.head, version)
+    yield chapters.facts_of_ledger(found, verification.entries, verification.head, version)
     if found.promises:
         yield _questions(found, claims)
 

@@ -81,7 +81,7 @@ class Evidence:
 
     @property
     def opened(self) -> Opened | None:
-        """The first entry; None for books that were never opened."""
+        """The first entry; None for a ledger that was never opened."""
         return self.state.opened
 
     @property
@@ -123,7 +123,7 @@ class Evidence:
 
     def _take(self, number: int, record: Record) -> None:
         if self.state.opened is None and not isinstance(record, Opened):
-            raise ValueError("an entry before the books were opened")
+            raise ValueError("an entry before the ledger was opened")
         self.kinds[type(record).__name__.lower()] += 1
         self.first_time = self.first_time or record.time
         self.last_time = max(self.last_time, record.time)

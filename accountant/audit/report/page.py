@@ -1,6 +1,6 @@
 """What a report is made of: texts, lists, tables and drawings, and the template that sets them.
 
-Whatever was read from the books is untrusted: `shown` makes it printable and short, the template escapes it, and
+Whatever was read from the ledger is untrusted: `shown` makes it printable and short, the template escapes it, and
 the page forbids scripts and any reference to elsewhere.
 """
 
@@ -17,10 +17,10 @@ from accountant.audit.report.burn_down import Panel
 from accountant.entries import visible
 
 MOST_ROWS: Final = 60
-"""Rows of one table; the rest is counted, so that the page stays small however long the books are."""
+"""Rows of one table; the rest is counted, so that the page stays small however long the ledger is."""
 
 MOST_CHARACTERS: Final = 160
-"""Of one text from the books."""
+"""Of one text from the ledger."""
 
 MOST_OF_A_SENTENCE: Final = 600
 """Characters of one finding of `verify`."""
@@ -32,7 +32,7 @@ Tone: TypeAlias = Literal["good", "warn", "bad"]
 
 
 def shown(text: object, most: int = MOST_CHARACTERS) -> str:
-    """A text from the books as it may be shown: at most that long, with invisible characters spelt out.
+    """A text from the ledger as it may be shown: at most that long, with invisible characters spelt out.
 
     A name cannot pretend to be another by turning the direction of writing, or by characters without width.
     """
@@ -150,15 +150,15 @@ class ReportSection:
 class Page:
     """The whole report.
 
-    books: what the report was made from.  sound: whether they add up.  verified: how the books were checked.
-    caveats: why books that add up get no tick all the same.
+    ledger: what the report was made from.  sound: whether it adds up.  verified: how it was checked.
+    caveats: why a ledger that adds up gets no tick all the same.
     unbounded: why nothing is promised, "" if something is.
     simulated, unknown: what is wrong with the noise, "" if nothing is.  contradicted: by another accountant, if so.
     """
 
     title: str
     made: str
-    books: str
+    ledger: str
     sound: bool
     verified: str
     errors: Listing

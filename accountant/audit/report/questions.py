@@ -1,7 +1,7 @@
-"""The questions of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees, asked of the books.
+"""The questions of NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees, asked of the ledger.
 
-The publication sets them as a pyramid: a promise at its top is worth no more than what is below it. The books answer
-those about the promise; most of what is below happened outside of them, and only people can answer for it.
+The publication sets them as a pyramid: a promise at its top is worth no more than what is below it. The ledger answers
+those about the promise; most of what is below happened outside of it, and only people can answer for it.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ Who: TypeAlias = Literal["the books", "in part", "people"]
 
 @attrs.frozen
 class Question:
-    """One question. answer: from the books.  left: what only people can answer, "" for nothing."""
+    """One question. answer: from the ledger.  left: what only people can answer, "" for nothing."""
 
     level: str
     name: str
@@ -36,7 +36,7 @@ class Question:
 
 @attrs.frozen
 class LedgerFacts:
-    """What the books say that the answers need.
+    """What the ledger says that the answers need.
 
     spent: so far.  claims: how many results the costs rest on, and how many of these were found to hold (in whole, in
     part, or with a better constant); None where no registry was given.

@@ -11,7 +11,7 @@ import attrs
 from accountant.costs import Description
 
 MOST_GROUPS: Final = 10_000
-"""Groups that are kept apart; of books with more, the rest goes into one."""
+"""Groups that are kept apart; of ledgers with more, the rest goes into one."""
 
 MOST_WORDS: Final = 3
 """Different texts of one parameter that are kept."""

@@ -201,7 +201,7 @@ def _other_rules(found: Findings) -> Iterator[Part]:
             strong=True,
         )
     ]
-    # Of books with priced plans, their own rule over single rounds is another number.
+    # Of a ledger with priced plans, its own rule over single rounds is another number.
     others = [each for each in read.other_rules(delta) if read.priced or each.name != found.rule.name]
     rows += [_read_out(each, each.epsilon, found.rule.name) for each in others if each.epsilon is not None]
     silent = [f"{each.name}: {each.note}" for each in others if each.epsilon is None]

@@ -1,6 +1,6 @@
 """The second opinion: the same entries, composed by an independent accountant, and each cost recomputed.
 
-Four questions. Do the entries' costs add up to more than the books state? Does dp-accounting (extra `pld`) come to a
+Four questions. Do the entries' costs add up to more than the ledger states? Does dp-accounting (extra `pld`) come to a
 larger total? Do mechanisms of these very costs lose more than our total says they can? Does an entry declare less
 than its own mechanism's parameters give? The second accountant agrees if the answer is no four times. Where a total
 of theirs may be above ours although ours is right, the reason stands beside it, and it does not count.
@@ -27,7 +27,7 @@ ABSOLUTE: Final = 1e-9
 """The same for totals near 0, in nats."""
 
 READ_OUT: Final = 1e-6
-"""The δ at which books are compared whose budget has none, unless the caller names one."""
+"""The δ at which ledgers are compared whose budget has none, unless the caller names one."""
 
 ADAPTIVE: Final = (
     "Their totals are composed as if all costs had been fixed in advance; ours hold for costs chosen on the way."
@@ -87,7 +87,7 @@ class SecondOpinion:
         assert self.ours.epsilon is not None
         ours, found = self.ours.epsilon, [] if self.understated is None else [self.understated]
         found += [
-            f"{total.name} comes to ε = {total.epsilon:.6g} at δ = {total.delta:g}, the books to {ours:.6g}"
+            f"{total.name} comes to ε = {total.epsilon:.6g} at δ = {total.delta:g}, the ledger to {ours:.6g}"
             for total in self.theirs
             if not total.excuse and total.above(ours)
         ]
@@ -139,13 +139,13 @@ def second_opinion(entries: Iterable[Entry], *, delta: float | None = None) -> S
     All charges count, released or not, less the rounds that were given back. A plan that was charged at a price is
     ours at that price, and theirs as its rounds.
     Raises PeerMissing without dp-accounting, ValueError for entries that cannot be read, a δ that is spent already, or
-    books that promise nothing.
+    a ledger that promises nothing.
     The entries should have been verified: here sums and chains are taken as they stand.
     """
     recomputed = Recomputation()
     spending = gather(entries, recomputed)
     if isinstance(spending.promise.budget, Unbounded):
-        raise ValueError("these books promise nothing, so there is no total that another accountant could compare")
+        raise ValueError("this ledger promises nothing, so there is no total that another accountant could compare")
     recomputed.finish()
     at = _where(spending, delta)
     parts = Parts.of(spending.rounds)
@@ -207,7 +207,7 @@ def _theirs(spending: Spending, parts: Parts, delta: float) -> Iterable[Total]:
     yield _pld(spending, parts, delta)
     yield _reached("what they can lose", parts, delta, order)
     spent = least_delta(spending.rule, spending.stated)
-    if 0.0 < spent < delta:  # where the books promise the same ε, and more is lost
+    if 0.0 < spent < delta:  # where the ledger promises the same ε, and more is lost
         _, order = peer_totals.renyi(parts, spent)
         yield _reached("the same at the δ spent so far", parts, spent, order)
 
@@ -241,7 +241,7 @@ def _reached(name: str, parts: Parts, delta: float, order: float) -> Total:
 
 
 def _renyi_may_be_above(spending: Spending, order: float) -> str:
-    """Why adding Rényi curves may give more than the books; "" where a theorem says that it cannot."""
+    """Why adding Rényi curves may give more than the ledger; "" where a theorem says that it cannot."""
     if isinstance(spending.rule, GDPComposition):
         return "sums of μ² are read on the exact Gaussian curve, which no Rényi curve attains"
     tighter = sorted((+spending.routes).keys() - {"basic", "zcdp", "renyi"})
@@ -295,7 +295,7 @@ def _recomputed(recomputed: Recomputation) -> str:
 
 
 def _row(total: Total, ours: float) -> Row:
-    excuse = (f"above the books, as {total.excuse}",) if total.excuse and total.above(ours) else ()
+    excuse = (f"above the ledger, as {total.excuse}",) if total.excuse and total.above(ours) else ()
     note = "; ".join((total.note, *excuse, *(f"without {text}" for text in total.left_out)))
     epsilon = "-" if total.epsilon is None else f"{total.epsilon:.6g}"
     return total.name, epsilon, f"{total.delta:g}", note

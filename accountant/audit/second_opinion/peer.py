@@ -68,20 +68,20 @@ def response_curve(peer: SimpleNamespace, orders: FloatArray, epsilon: float, ti
 
 def gaussian_losses(peer: SimpleNamespace, mu: float, step: float) -> "PrivacyLossDistribution":
     """The distribution of one Gaussian's losses, rounded up to the grid."""
-    law = peer.from_gaussian_mechanism(1.0 / mu, sensitivity=1.0, value_discretization_interval=step)
-    return cast("PrivacyLossDistribution", law)
+    distribution = peer.from_gaussian_mechanism(1.0 / mu, sensitivity=1.0, value_discretization_interval=step)
+    return cast("PrivacyLossDistribution", distribution)
 
 
 def laplace_losses(peer: SimpleNamespace, epsilon: float, step: float) -> "PrivacyLossDistribution":
     """The same of Laplace noise."""
-    law = peer.from_laplace_mechanism(1.0 / epsilon, sensitivity=1.0, value_discretization_interval=step)
-    return cast("PrivacyLossDistribution", law)
+    distribution = peer.from_laplace_mechanism(1.0 / epsilon, sensitivity=1.0, value_discretization_interval=step)
+    return cast("PrivacyLossDistribution", distribution)
 
 
 def losses_on_grid(peer: SimpleNamespace, masses: dict[int, float], step: float) -> "PrivacyLossDistribution":
-    """A law on the grid, by steps, to be composed without rounding up."""
-    law = peer.PrivacyLossDistribution.create_from_rounded_probability(masses, 0.0, step, pessimistic_estimate=False)
-    return cast("PrivacyLossDistribution", law)
+    """A distribution on the grid, by steps, to be composed without rounding up."""
+    create = peer.PrivacyLossDistribution.create_from_rounded_probability
+    return cast("PrivacyLossDistribution", create(masses, 0.0, step, pessimistic_estimate=False))
 
 
 # --- known answers --------------------------------------------------------------------------------------------------
@@ -104,24 +104,30 @@ def _known_answers(peer: SimpleNamespace) -> Iterator[tuple[str, float, float, f
     epsilon, _ = peer.compute_epsilon([3.0], [0.25], 1e-3)
     yield "ε at δ = 0.001 of the Rényi divergence 1/4 at order 3", float(epsilon), true, AGREEMENT
     # P(N(μ, 1) > μ/2) − P(N(0, 1) > μ/2) = erf(μ/√8).
-    law = gaussian_losses(peer, 0.5, 1e-3)
-    yield "δ at ε = 0 of a Gaussian of μ = 1/2", _delta(law, 0.0), math.erf(0.5 / math.sqrt(8.0)), GRIDDED
-    law = laplace_losses(peer, 1.0, 1e-3)
-    yield "δ at ε = 0 of Laplace noise of ε = 1", _delta(law, 0.0), -math.expm1(-0.5), GRIDDED
+    distribution = gaussian_losses(peer, 0.5, 1e-3)
+    yield "δ at ε = 0 of a Gaussian of μ = 1/2", _delta(distribution, 0.0), math.erf(0.5 / math.sqrt(8.0)), GRIDDED
+    distribution = laplace_losses(peer, 1.0, 1e-3)
+    yield "δ at ε = 0 of Laplace noise of ε = 1", _delta(distribution, 0.0), -math.expm1(-0.5), GRIDDED
     step = math.log(3.0)
-    law = losses_on_grid(peer, {1: 0.75, -1: 0.25}, step)
-    yield "δ at ε = 0 of losses ±ln 3", _delta(law, 0.0), 0.75 * 2.0 / 3.0, AGREEMENT
-    yield "δ at ε = ln 3 of two of them", _delta(law.self_compose(2, 0.0), step), 0.75**2 * 2.0 / 3.0, AGREEMENT
+    distribution = losses_on_grid(peer, {1: 0.75, -1: 0.25}, step)
+    yield "δ at ε = 0 of losses ±ln 3", _delta(distribution, 0.0), 0.75 * 2.0 / 3.0, AGREEMENT
+    yield (
+        "δ at ε = ln 3 of two of them",
+        _delta(distribution.self_compose(2, 0.0), step),
+        0.75**2 * 2.0 / 3.0,
+        AGREEMENT,
+    )
     # Losses ±ln 3 beside 2·ln 3 with chance 9/13, −ln 3 with 4/13: all above ln 3 is 3·ln 3, with 27/52.
-    both = law.compose(losses_on_grid(peer, {2: 9.0 / 13.0, -1: 4.0 / 13.0}, step), 0.0)
-    yield "δ at ε = ln 3 of two unlike laws", _delta(both, step), 6.0 / 13.0, AGREEMENT
+    both = distribution.compose(losses_on_grid(peer, {2: 9.0 / 13.0, -1: 4.0 / 13.0}, step), 0.0)
+    yield "δ at ε = ln 3 of two unlike distributions", _delta(both, step), 6.0 / 13.0, AGREEMENT
     # .75·(1 − e^ε/3) = 1/4.
-    yield "ε at δ = 1/4 of losses ±ln 3", _epsilon(law, 0.25), math.log(2.0), AGREEMENT
-    yield "ε at δ = 6/13 of two unlike laws", _epsilon(both, 6.0 / 13.0), step, AGREEMENT
+    yield "ε at δ = 1/4 of losses ±ln 3", _epsilon(distribution, 0.25), math.log(2.0), AGREEMENT
+    yield "ε at δ = 6/13 of two unlike distributions", _epsilon(both, 6.0 / 13.0), step, AGREEMENT
     # At ε = μ²/2 a Gaussian has δ = 1/2 − e^ε·Φ(−μ); one of .3 and one of .4 make one of .5.
     delta = 0.5 - math.exp(0.125) * 0.5 * math.erfc(0.5 / math.sqrt(2.0))
-    law = gaussian_losses(peer, 0.3, 1e-3).compose(gaussian_losses(peer, 0.4, 1e-3), 0.0)
-    for what, each in (("a Gaussian of μ = 1/2", gaussian_losses(peer, 0.5, 1e-3)), ("those of .3 and .4", law)):
+    distribution = gaussian_losses(peer, 0.3, 1e-3).compose(gaussian_losses(peer, 0.4, 1e-3), 0.0)
+    one = gaussian_losses(peer, 0.5, 1e-3)
+    for what, each in (("a Gaussian of μ = 1/2", one), ("those of .3 and .4", distribution)):
         yield f"ε at δ = {delta:.6g} of {what}", _epsilon(each, delta), 0.125, GRIDDED
     # Laplace noise of ε = 1 has δ(ε) = 1 − e^{(ε − 1)/2}.
     epsilon = _epsilon(laplace_losses(peer, 1.0, 1e-3), -math.expm1(-0.25))
@@ -130,12 +136,12 @@ def _known_answers(peer: SimpleNamespace) -> Iterator[tuple[str, float, float, f
     yield "δ at ε = 0 of joined dots", _delta(joined, 0.0), 0.5, AGREEMENT
 
 
-def _delta(law: "PrivacyLossDistribution", epsilon: float) -> float:
-    return float(law.get_delta_for_epsilon(epsilon))
+def _delta(distribution: "PrivacyLossDistribution", epsilon: float) -> float:
+    return float(distribution.get_delta_for_epsilon(epsilon))
 
 
-def _epsilon(law: "PrivacyLossDistribution", delta: float) -> float:
-    return float(law.get_epsilon_for_delta(delta))
+def _epsilon(distribution: "PrivacyLossDistribution", delta: float) -> float:
+    return float(distribution.get_epsilon_for_delta(delta))
 
 
 def _checked(peer: SimpleNamespace) -> None:

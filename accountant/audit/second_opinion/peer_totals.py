@@ -206,12 +206,12 @@ def dominated(parts: Parts, delta: float) -> float:
     if not room or not parts.paired:
         return parts.largest_loss if parts.paired else 0.0
     step = _step(parts)
-    laws = [(_response(epsilon, step), times) for epsilon, times in parts.pure]
-    laws += [(peer.laplace_losses(peer.peer(), epsilon, step), times) for epsilon, times in parts.laplace]
-    laws += [(_range(width, step), times) for width, times in parts.widths]
+    distributions = [(_response(epsilon, step), times) for epsilon, times in parts.pure]
+    distributions += [(peer.laplace_losses(peer.peer(), epsilon, step), times) for epsilon, times in parts.laplace]
+    distributions += [(_range(width, step), times) for width, times in parts.widths]
     if parts.mus:
-        laws.append((peer.gaussian_losses(peer.peer(), parts.mu, step), 1))
-    return _composed(laws, room)
+        distributions.append((peer.gaussian_losses(peer.peer(), parts.mu, step), 1))
+    return _composed(distributions, room)
 
 
 def reached(parts: Parts, delta: float, order: float) -> float:
@@ -232,16 +232,20 @@ def reached(parts: Parts, delta: float, order: float) -> float:
         step = main[0] / (2.0 * math.ceil(0.5 * main[0] / step))
     found = 0.0
     for worst in (None, *_shares(parts)) if parts.widths else (0.5,):
-        laws = [(law, times) for epsilon, times in parts.pure if (law := _two_losses(epsilon, None, step)) is not None]
-        laws += [(_laplace_below(epsilon, step), times) for epsilon, times in parts.laplace]
-        laws += [
-            (law, times)
+        distributions = [
+            (distribution, times)
+            for epsilon, times in parts.pure
+            if (distribution := _two_losses(epsilon, None, step)) is not None
+        ]
+        distributions += [(_laplace_below(epsilon, step), times) for epsilon, times in parts.laplace]
+        distributions += [
+            (distribution, times)
             for width, times in parts.widths
-            if (law := _two_losses(width, _offset(width, worst, order), step)) is not None
+            if (distribution := _two_losses(width, _offset(width, worst, order), step)) is not None
         ]
         if mu:
-            laws.append((_normal_below(mu, step), 1))
-        found = max(found, _composed(laws, room) if laws else 0.0)
+            distributions.append((_normal_below(mu, step), 1))
+        found = max(found, _composed(distributions, room) if distributions else 0.0)
     return found
 
 
@@ -336,22 +340,22 @@ def _two_losses(width: float, offset: float | None, step: float) -> "PrivacyLoss
     return peer.losses_on_grid(peer.peer(), {high: upper, low: 1.0 - upper}, step)
 
 
-def _composed(laws: Iterable[tuple["PrivacyLossDistribution", int]], room: float) -> float:
+def _composed(distributions: Iterable[tuple["PrivacyLossDistribution", int]], room: float) -> float:
     cut = 1e-8 * room
     total = None
-    for law, times in laws:
-        part = _repeated(law, times, cut)
+    for distribution, times in distributions:
+        part = _repeated(distribution, times, cut)
         total = part if total is None else total.compose(part, cut)
     assert total is not None
     return float(total.get_epsilon_for_delta(room))
 
 
-def _repeated(law: "PrivacyLossDistribution", times: int, cut: float) -> "PrivacyLossDistribution":
-    """The law `times` times. In two stages where they are many: one stage would be given far too long a grid."""
+def _repeated(distribution: "PrivacyLossDistribution", times: int, cut: float) -> "PrivacyLossDistribution":
+    """The distribution `times` times. In two stages where they are many: one stage would get far too long a grid."""
     if times == 1:
-        return law
+        return distribution
     if times < 1000:
-        return law.self_compose(times, cut)
+        return distribution.self_compose(times, cut)
     root = math.isqrt(times)
-    whole = law.self_compose(root, cut / root).self_compose(times // root, cut)
-    return whole.compose(_repeated(law, times % root, cut), cut) if times % root else whole
+    whole = distribution.self_compose(root, cut / root).self_compose(times // root, cut)
+    return whole.compose(_repeated(distribution, times % root, cut), cut) if times % root else whole

@@ -276,7 +276,7 @@ class Recomputation:
         """The kind of cost in the plan that is to pay, the mechanism's own before others, and the number it needs."""
         try:
             if (said, plan) not in self._asked:
-                if len(self._asked) >= MOST_KEPT:  # books in which every charge is another
+                if len(self._asked) >= MOST_KEPT:  # a ledger in which every charge is another
                     self._asked.clear()
                 self._asked[said, plan] = self._ask(said, plan)
         except TypeError:  # parameters that are no numbers and texts

@@ -67,7 +67,7 @@ def test_a_line_written_again_from_what_was_read_is_the_same(rule: Composition) 
 
 
 def test_no_books_are_not_sound() -> None:
-    assert verify([]) == Verification(("the books were never opened",), (), 0, GENESIS)
+    assert verify([]) == Verification(("the ledger was never opened",), (), 0, GENESIS)
 
 
 def test_entries_are_read_once_and_one_by_one() -> None:
@@ -117,13 +117,13 @@ CHECKPOINT = first(BOOKS, "checkpoint")
 TOTAL = "its running total is not the sum of the costs so far"
 
 FORGERIES: list[tuple[int, str, str, str]] = [
-    (0, '"format":1', '"format":2', "are written in format 2, this version reads 1"),
+    (0, '"format":1', '"format":2', "is written in format 2, this version reads 1"),
     (0, '"name":"basic"', '"name":"magic"', "unknown rule of composition"),
     (0, '"kind":"approx-dp"', '"kind":"zcdp"', "it cannot be read"),
     (0, '"budget":', '"budget":null,"was":', "it cannot be read"),
     (CHARGE, '"epsilon":0.001,"kind"', '"epsilon":0.0005,"kind"', TOTAL),
     (CHARGE, '"epsilon":0.001,"kind"', '"epsilon":200.0,"kind"', "it takes the total above the budget"),
-    (CHARGE, '"name":"replace-one"', '"name":"add-remove-one"', "its adjacency is not that of the books"),
+    (CHARGE, '"name":"replace-one"', '"name":"add-remove-one"', "its adjacency is not that of the ledger"),
     (CHARGE, '"name":"replace-one"', '"name":"replace-two"', "unknown adjacency"),
     (CHARGE, '"kind":"pure-dp"', '"kind":"gdp"', "it cannot be read"),
     (CHARGE, '"kind":"charged"', '"kind":"charge"', "it cannot be read (KeyError: 'charge')"),
@@ -206,11 +206,11 @@ def test_one_lost_entry_is_one_loss_and_not_a_hundred() -> None:
 def test_entries_before_the_first_and_books_opened_twice() -> None:
     line = BOOKS[CHARGE].line.replace(f'"number":{CHARGE}', '"number":0')
     alone = Entry(0, "charged", line, digest_of(GENESIS, line))
-    assert errors([alone]) == ("entry 0: it stands before the books were opened", "the books were never opened")
+    assert errors([alone]) == ("entry 0: it stands before the ledger was opened", "the ledger was never opened")
     second = (
         BOOKS[0].line.replace('"number":0', f'"number":{len(BOOKS)}').replace(json_time(BOOKS[0]), json_time(BOOKS[-1]))
     )
-    assert errors(appended(BOOKS, "opened", second)) == (f"entry {len(BOOKS)}: the books are opened a second time",)
+    assert errors(appended(BOOKS, "opened", second)) == (f"entry {len(BOOKS)}: the ledger is opened a second time",)
 
 
 def json_time(entry: Entry) -> str:
@@ -221,8 +221,8 @@ def test_a_budget_that_the_rule_cannot_keep_opens_nothing() -> None:
     entries = sound_books(10, ZCDPComposition())
     found = errors(rewritten(entries, 0, '"delta":1e-05', '"delta":0.0'))
     assert "it cannot be added up (UnsupportedBudget" in found[0]
-    assert "entry 1: it stands before the books were opened" in found
-    assert found[-1] == "the books were never opened"
+    assert "entry 1: it stands before the ledger was opened" in found
+    assert found[-1] == "the ledger was never opened"
 
 
 def test_rounds_come_back_once_and_not_after_the_release() -> None:
@@ -327,7 +327,7 @@ def test_the_expected_head_is_the_newest_or_an_older_one_or_an_error() -> None:
         (error,) = verify(BOOKS, expect_head=nowhere).errors
         assert error == (
             f"the head is {HEAD}, and no entry has the digest {nowhere!r} that was expected: "
-            "entries were cut off, or the books were rolled back or rewritten"
+            "entries were cut off, or the ledger was rolled back or rewritten"
         )
 
 

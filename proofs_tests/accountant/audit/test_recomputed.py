@@ -239,7 +239,7 @@ def test_a_program_over_lanes_is_recomputed_from_the_steps_of_one_lane() -> None
         ledger = open_ledger(rule, budget)
         delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
         model = DPGradientBoostingClassifier(
-            epsilon=1.0, delta=delta, trees=4, ensemble=2, ledger=ledger, random_state=0
+            epsilon=1.0, delta=delta, n_estimators=4, ensemble=2, ledger=ledger, random_state=0
         )
         model.fit(X, X[:, 0])
         opinion = second_opinion(ledger.entries)

@@ -305,7 +305,7 @@ def test_every_question_has_an_answer_or_says_who_has_it(
     rule: Composition, budget: Budget, adjacency: Adjacency
 ) -> None:
     ledger = open_ledger(rule, budget, adjacency, 0)
-    opened = ledger._books.state.opened
+    opened = ledger._writer.state.opened
     assert opened is not None
     known = LedgerFacts(opened, ledger.spent, True, True, (), 0, 1, None)
     for question in questions(known):

@@ -107,9 +107,9 @@ def shown(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Shown:
     data = breast_cancer()
     ledger = Ledger(ApproxDP(3.0, 1e-5), composition=ZCDPComposition(), adjacency=ReplaceOne())
     cardiology, oncology = ledger.allocate("cardiology", 0.5), ledger.allocate("oncology", 0.3)
-    PrivateBoostClassifier(0.8, 1e-6, adjacency="replace-one", sweeps=10, schema=data.schema, ledger=cardiology).fit(
-        data.train, data.y_train
-    )
+    PrivateBoostClassifier(
+        0.8, 1e-6, adjacency="replace-one", rounds_per_column=10, schema=data.schema, ledger=cardiology
+    ).fit(data.train, data.y_train)
     registry = cardiology.allocate("registry", 0.3)
     for epsilon in (0.4, 0.3, 0.2):
         LazyBoostClassifier(epsilon, 1e-6, rounds=10, density=0.5, schema=data.schema, ledger=registry).fit(

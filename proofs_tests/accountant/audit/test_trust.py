@@ -175,9 +175,9 @@ def test_a_block_that_is_entered_again_writes_nothing(ledger: Ledger) -> None:
         charge.release(RandomizedResponse(0.1), ledger.protect(True))
     assert ledger.entries == entries
     with pytest.raises(ReservationClosed, match="released already"):
-        ledger._books.mark_released(charge.number, ReleaseLine.of(()))
+        ledger._writer.mark_released(charge.number, ReleaseLine.of(()))
     with pytest.raises(ReservationClosed, match="no 1 rounds"):
-        ledger._books.give_back(charge.number, 1, ledger.remaining)
+        ledger._writer.give_back(charge.number, 1, ledger.remaining)
     assert ledger.entries == entries
 
 

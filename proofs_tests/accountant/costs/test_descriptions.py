@@ -19,7 +19,7 @@ from accountant import (
 )
 from accountant.audit.verification import Verifier, verify
 from accountant.entries.chain import MemoryStore
-from accountant.ledger.writer import Bookkeeper
+from accountant.ledger.writer import LedgerWriter
 from proofs_tests.support.ledgers.books import Secure, rechained, rewritten
 
 GOOD = Description("Laplace", "count", (), "l1", 1.0, 0.5, "secure", True, ("laplace",))
@@ -125,7 +125,7 @@ def test_such_books_go_on(tmp_path: Path) -> None:
     store = MemoryStore()
     for entry in rewritten(books(), 1, '"sensitivity":1.0', '"sensitivity":-1.0'):
         store.append(entry.kind, entry.line)
-    again = Bookkeeper(store)
+    again = LedgerWriter(store)
     again.resume(whole=True)
     assert float(again.state.total.loss) == pytest.approx(0.13)
 

@@ -109,7 +109,7 @@ def test_damaged_lines_are_findings_not_crashes() -> None:
     entries = list(busy_ledger().entries)
     for old, new in (('"kind":"charged"', '"kind":"chargex"'), ('"steps":', '"stepz":'), ('"loss":"', '"loss":"q')):
         assert errors(rewritten(entries, 1, old, new))
-    assert errors([]) == ("the books were never opened",)
+    assert errors([]) == ("the ledger was never opened",)
 
 
 class FailsBefore(MemoryStore):

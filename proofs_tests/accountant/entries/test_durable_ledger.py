@@ -25,7 +25,7 @@ from accountant import (
     UnsupportedBudget,
     ZCDPComposition,
 )
-from accountant.ledger.writer import Bookkeeper
+from accountant.ledger.writer import LedgerWriter
 from accountant.storage import sql_store
 from proofs_tests.support.ledgers.durable import (
     BUDGET,
@@ -65,7 +65,7 @@ def test_a_reopened_ledger_goes_on_where_it_was(spent: str) -> None:
 def test_another_promise_is_refused(spent: str, other: dict[str, Any]) -> None:
     promise = {"budget": BUDGET, "composition": BasicComposition(), "adjacency": ReplaceOne(), **other}
     before = written(spent)
-    with pytest.raises(LedgerMismatch, match=f"{next(iter(other))}: these books were opened with"):
+    with pytest.raises(LedgerMismatch, match=f"{next(iter(other))}: this ledger was opened with"):
         Ledger.open(spent, **other)
     with pytest.raises((LedgerMismatch, UnsupportedBudget)):
         Ledger.open(spent, **promise)
@@ -93,15 +93,15 @@ def test_nothing_is_opened_without_a_promise(url: str) -> None:
 def test_two_that_begin_the_same_books_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that comes second goes on with the books of the first, and does not keep it waiting."""
     first: list[Ledger] = []
-    real = Bookkeeper.resume
+    real = LedgerWriter.resume
 
-    def overtaken(books: Bookkeeper, **options: bool) -> None:
+    def overtaken(books: LedgerWriter, **options: bool) -> None:
         real(books, **options)
-        monkeypatch.setattr(Bookkeeper, "resume", real)  # the other one is not overtaken
+        monkeypatch.setattr(LedgerWriter, "resume", real)  # the other one is not overtaken
         first.append(opened(url))
 
     monkeypatch.setattr(sql_store, "PATIENCE", 2.0)
-    monkeypatch.setattr(Bookkeeper, "resume", overtaken)
+    monkeypatch.setattr(LedgerWriter, "resume", overtaken)
     with opened(url) as second, first[0]:
         spend(first[0])
         spend(second)
@@ -136,7 +136,7 @@ def test_a_head_that_an_auditor_kept(spent: str) -> None:
     kept = written(spent)[3].digest
     with Ledger.open(spent, expect_head=kept) as ledger:
         assert ledger.spent == PureDP(3 / 16)
-    with pytest.raises(LedgerMismatch, match="nowhere in these books"):
+    with pytest.raises(LedgerMismatch, match="nowhere in this ledger"):
         Ledger.open(spent, expect_head="ab" * 32)
 
 

@@ -189,7 +189,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "no number": ([header(entries="7")], "line 1: entries: expected a whole number"),
     "a negative number": ([header(entries=-1)], "line 1: entries: expected a whole number"),
     "a part too many": ([header(note="x")], r"line 1: missing \[\], unknown \['note'\]"),
-    "another id": ([header(id="x"), *LINES[1:]], "line 2: these books have another id than line 1 says, 'x'"),
+    "another id": ([header(id="x"), *LINES[1:]], "line 2: this ledger has another id than line 1 says, 'x'"),
     "another head": ([header(head=GENESIS), *LINES[1:]], "line 1: its head and id are not those of the entries"),
     "an id of nothing": ([header(entries=0, head=GENESIS)], "line 1: its head and id are not those of the entries"),
     "a head of nothing": ([header(entries=0)], "line 1: its head and id are not those of the entries"),

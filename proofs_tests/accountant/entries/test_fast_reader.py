@@ -164,11 +164,11 @@ def test_both_ways_add_up_to_the_same(rule: Composition, data: st.DataObject) ->
         spenders[number].release(RandomizedResponse(cost, kind=kind), bit)
     ledger.close_account("a")
     ledger.release(RandomizedResponse(0.1, kind=kind), bit)
-    ledger._books.write_checkpoint()
+    ledger._writer.write_checkpoint()
     entries = list(ledger.entries)
     quick, slow = audited(entries, fast=True), audited(entries, fast=False)
     assert quick == slow
-    assert slow[1] == ledger._books.state.as_dict()
+    assert slow[1] == ledger._writer.state.as_dict()
 
 
 def overdrawn() -> list[Entry]:

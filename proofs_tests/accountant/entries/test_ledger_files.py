@@ -172,7 +172,7 @@ def test_every_commit_is_on_the_disk(tmp_path: Path) -> None:
     """SQLite waits for the disk before a commit returns, and keeps everything in one file."""
     with opened(in_file(tmp_path / "books.db")) as ledger:
         spend(ledger)
-        store = ledger._books.store
+        store = ledger._writer.store
         assert isinstance(store, SqlStore)
         with store._engine.connect() as connection:
             assert connection.exec_driver_sql("PRAGMA synchronous").scalar() in (2, 3)

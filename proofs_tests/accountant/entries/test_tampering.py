@@ -182,7 +182,7 @@ def test_every_cut_shows_against_the_head() -> None:
     audit = Verifier(expect_head=books()[-1].digest)
     for entry in books():
         errors = audit.verification().errors
-        assert any("cut off, or the books were rolled back or rewritten" in error for error in errors), entry.number
+        assert any("cut off, or the ledger was rolled back or rewritten" in error for error in errors), entry.number
         audit.take([entry])
     assert audit.verification().sound
 

@@ -24,7 +24,7 @@ from accountant.audit.verification import Verifier, verify
 from accountant.entries.codec import decode
 from accountant.entries.state import State
 from accountant.ledger import writer
-from accountant.ledger.writer import Bookkeeper
+from accountant.ledger.writer import LedgerWriter
 from proofs_tests.support.ledgers.books import Secure, rechained
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
@@ -191,13 +191,13 @@ def test_a_checkpoint_keeps_labels_and_without_any_is_what_it_was(
     url = durable(tmp_path)
     with Ledger.open(url) as ledger:
         ledger.allocate("team", 0.5)
-        assert ledger._books.state.as_dict().keys() == {"accounts", "open"}
+        assert ledger._writer.state.as_dict().keys() == {"accounts", "open"}
         ledger.announce("pilot")
-        ledger._books.write_checkpoint()
+        ledger._writer.write_checkpoint()
         assert json.loads(ledger.entries[-1].line)["state"]["labels"] == ["pilot"]
     monkeypatch.setattr(writer, "BELIEVED_FROM", 0)
     with Ledger.open(url) as ledger:
-        assert ledger._books.replica._start is not None, "it was resumed"
+        assert ledger._writer.replica._start is not None, "it was resumed"
         charges(ledger, "pilot")[0]()
         with pytest.raises(UnknownLabel):
             charges(ledger, "pliot")[0]()
@@ -231,7 +231,7 @@ def test_old_books_verify_and_a_note_counts_the_charges(monkeypatch: pytest.Monk
 
 def test_old_books_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     ledger = old_books(monkeypatch)
-    again = Bookkeeper(ledger._books.store)
+    again = LedgerWriter(ledger._writer.store)
     again.resume(whole=True)
     assert again.state.accounts[""].drawn.loss == 0.25
     ledger.announce("tema-a")

@@ -147,7 +147,7 @@ def test_no_finite_budget_pays_for_it(rule: Composition, budget: Budget) -> None
     data = ledger.protect(True)
     ledger.release(RandomizedResponse(0.5), data)
     before, spent = ledger.entries, ledger.spent
-    advice = r"no finite budget pays for it; Ledger\(Unbounded\(\), composition=NoBound\(\)\) books it"
+    advice = r"no finite budget pays for it; Ledger\(Unbounded\(\), composition=NoBound\(\)\) records it"
     with pytest.raises(UnsupportedCost, match=f"{rule.name} composition cannot take Unbounded.*{advice}"):
         ledger.release(Raw(), data)
     for delta in (0.0, 1e-6):
@@ -258,11 +258,11 @@ def test_a_durable_one_is_found_again_as_it_was(durable: Ledger, folder: Path) -
         again.release(Raw(), again.protect(False))
         assert again.entries[: len(entries)] == entries
         assert again.verify(expect_head=head).sound
-        again._books.write_checkpoint()
+        again._writer.write_checkpoint()
         newest = decode(again.entries[-1])
         state = State()
         assert isinstance(newest, Checkpoint)
-        opened = again._books.state.opened
+        opened = again._writer.state.opened
         assert opened is not None
         state.resume(opened, len(again.entries) - 1, newest)
         assert state.says(newest.state)
@@ -286,7 +286,7 @@ def test_forged_books_are_found_out(old: str, new: str) -> None:
         forged.append(attrs.evolve(entry, line=line, digest=head))
     found = verify(forged)
     assert found.errors[0].startswith("entry 0: it cannot be")
-    assert "the books were never opened" in found.errors
+    assert "the ledger was never opened" in found.errors
 
 
 def test_an_export_verifies_without_the_library(durable: Ledger) -> None:
@@ -321,7 +321,7 @@ def test_nobody_can_read_an_epsilon_into_it() -> None:
         as_approx(Unbounded())
     with pytest.raises(NoConversion, match="promises nothing"):
         list(readings(ledger.spent))
-    with pytest.raises(ValueError, match="promise nothing"):
+    with pytest.raises(ValueError, match="promises nothing"):
         second_opinion(ledger.entries)
     with pytest.raises(ValueError, match="promises nothing"):
         Parts.of({PureDP(1.0): 1, Unbounded(): 1})
@@ -359,7 +359,7 @@ def test_a_model_that_these_books_paid_for_is_not_confirmed() -> None:
     written = json.loads(json.dumps(ledger.statement().as_dict()))
     claim = ModelClaim("Learner", PureDP(0.5), "0" * 64, written, (ledger.receipt(1),))
     found = compare_model(claim, ledger.entries)
-    assert [error for error in found.errors if "promise nothing" in error] == list(found.errors)
+    assert [error for error in found.errors if "promises nothing" in error] == list(found.errors)
     assert found.errors
     assert (found.fit, found.spent) == (Unbounded(), Unbounded())
     assert not any("simulated" in note for note in found.notes if not note.startswith("the books"))
@@ -394,7 +394,7 @@ def test_the_same_for_programs() -> None:
     assert (price["fits"], price["spent_after"]) == (True, {"kind": "unbounded"})
     verified = record("verify", "study.db", "--second-opinion", code=CAVEATS)
     assert verified["second_opinion"] is None
-    assert "no second opinion: these books promise nothing" in json.dumps(verified["notes"])
+    assert "no second opinion: this ledger promises nothing" in json.dumps(verified["notes"])
 
 
 @pytest.mark.usefixtures("durable")

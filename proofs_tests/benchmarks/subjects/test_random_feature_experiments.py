@@ -129,8 +129,8 @@ def test_noise_is_that_of_the_published_solver() -> None:
             DELTA,
             label_bounds=(-1.0, 1.0),
             solver=Published(code=True),
-            form="cosine",
-            number=80,
+            feature_map="cosine",
+            n_components=80,
             scale=4.0,
             random_state=seed,
         ).fit(inputs, labels)

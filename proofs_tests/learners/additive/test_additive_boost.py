@@ -29,7 +29,7 @@ from boosting.booster import Spender
 from learners.additive import additive_boost
 from learners.additive.additive_boost import (
     EVEN_SHARE,
-    EVEN_SWEEPS,
+    EVEN_TURNS,
     HISTOGRAM_SHARE,
     MOST_EFFECT,
     AdditiveDesign,
@@ -109,12 +109,12 @@ def run(
 @settings(max_examples=20)
 @given(st.sampled_from(BOTH), st.integers(2, 4), st.integers(1, 5), st.booleans(), st.floats(1e-3, 10.0))
 def test_what_is_released_is_what_was_planned_and_nothing_more(
-    adjacency: Neighbours, classes: int, sweeps: int, paired: bool, eta: float
+    adjacency: Neighbours, classes: int, rounds_per_column: int, paired: bool, eta: float
 ) -> None:
     pairs = PAIRS if paired else ()
-    design = AdditiveDesign(SCHEMA, adjacency, classes, SeededNoise(0), sweeps, pairs)
+    design = AdditiveDesign(SCHEMA, adjacency, classes, SeededNoise(0), rounds_per_column, pairs)
     _, spy, ledger = run(sample_of(30, 1, classes=classes), design, eta)
-    assert design.rounds == sweeps * (4 + len(pairs))
+    assert design.rounds == rounds_per_column * (4 + len(pairs))
     assert [cost for _, cost in spy.seen] == list(design.plan(eta))
     gradients = "logistic-gradients" if classes == 2 else "softmax-gradients"
     assert [name for name, _ in spy.seen] == ["histograms(1)"] + [gradients] * design.rounds
@@ -199,7 +199,7 @@ def test_everything_public_on_a_fitted_classifier_was_released_or_is_public(prom
         table = dict(zip(schema.names, zip(*(record[:4] for record in records), strict=True), strict=True))
         labels = [str(record[4] % classes) for record in records]
         model = PrivateBoostClassifier(
-            1.0, 1e-6, adjacency=promise, sweeps=2, interactions=PAIRS, schema=schema, random_state=noise
+            1.0, 1e-6, adjacency=promise, rounds_per_column=2, interactions=PAIRS, schema=schema, random_state=noise
         )
         return model.fit({name: np.array(values) for name, values in table.items()}, labels)
 
@@ -217,7 +217,7 @@ def test_a_pair_that_is_none_is_refused_before_anything_is_charged(interactions:
 
 
 def test_the_books_name_both_queries_and_secure_noise() -> None:
-    model = PrivateBoostClassifier(1.0, 1e-6, sweeps=1).fit_encoded(sample_of(40, 0))
+    model = PrivateBoostClassifier(1.0, 1e-6, rounds_per_column=1).fit_encoded(sample_of(40, 0))
     charged, released = model.ledger_.entries[1:]
     assert (charged.kind, released.kind) == ("charged", "released")
     assert "secure (exact)" in str(charged)
@@ -236,7 +236,7 @@ def schedule_of(views: int) -> Schedule:
 @given(st.integers(1, 30), seeds)
 def test_the_first_sweeps_visit_every_view_once_each(views: int, seed: int) -> None:
     rng, schedule = np.random.default_rng(seed), schedule_of(views)
-    for sweep in range(EVEN_SWEEPS):
+    for sweep in range(EVEN_TURNS):
         visited = []
         for place in range(views):
             for column in schedule.columns:
@@ -250,7 +250,7 @@ def test_later_no_view_is_neglected_whatever_the_energies(views: int, kind: str,
     rng, schedule = np.random.default_rng(seed), schedule_of(views)
     visits: Counter[int] = Counter()
     rounds = 60 * views
-    for number in range(EVEN_SWEEPS * views, EVEN_SWEEPS * views + rounds):
+    for number in range(EVEN_TURNS * views, EVEN_TURNS * views + rounds):
         for place, column in enumerate(schedule.columns):
             column.energy = {
                 "still": float(place), "one": float(place == 0), "random": rng.exponential() ** 4,
@@ -280,10 +280,10 @@ def test_drift_counts_how_far_the_others_moved_since() -> None:
 
 
 @given(seeds, st.floats(0.02, 5.0), st.integers(1, 3))
-def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: float, sweeps: int) -> None:
+def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: float, rounds_per_column: int) -> None:
     """Two Boolean columns in turn: Newton steps, gains, drifts and the mean of the last tables, number by number."""
     schema, told = Schema.boolean(["a", "b"]), list[FloatArray]()
-    design = AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(seed), sweeps)
+    design = AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(seed), rounds_per_column)
     sample = sample_of(200, seed, schema=schema)
     model, _, _ = run(sample, design, eta, lambda _, released: told.append(np.asarray(released)))
     sigma, prior = 1.0 / eta, additive_boost.PRIOR_VARIANCE / 2
@@ -441,6 +441,6 @@ def test_what_a_pair_knows_is_learnt_when_asked_for() -> None:
 
 
 def test_sweeps_and_pairs_are_all_there_is_to_count() -> None:
-    for sweeps, pairs in itertools.product((1, 8), ((), PAIRS)):
-        design = AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), sweeps, pairs)
-        assert design.plan(1.0).rounds == 1 + design.rounds == 1 + sweeps * (4 + len(pairs))
+    for rounds_per_column, pairs in itertools.product((1, 8), ((), PAIRS)):
+        design = AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), rounds_per_column, pairs)
+        assert design.plan(1.0).rounds == 1 + design.rounds == 1 + rounds_per_column * (4 + len(pairs))

@@ -178,7 +178,7 @@ def test_the_link_is_odd_rising_and_never_certain() -> None:
 def test_calibration_is_charged_and_makes_probabilities_of_scores() -> None:
     """On a fit too short to get far, probabilities follow the records; both directions keep the books straight."""
     held, truth = people(20000, 5)
-    plain, calibrated = (fitted(3.0, sweeps=1, calibration=share) for share in (0.0, 0.1))
+    plain, calibrated = (fitted(3.0, rounds_per_column=1, calibration=share) for share in (0.0, 0.1))
     assert calibrated.eta_ < plain.eta_
     spent = calibrated.ledger_.spent
     assert isinstance(spent, ApproxDP)
@@ -204,14 +204,14 @@ def test_the_books_announce_every_query_with_its_noise() -> None:
     [
         ({"delta": 0.0}, "delta"),
         ({"adjacency": "neighbours"}, "adjacency"),
-        ({"sweeps": 0}, "sweeps"),
+        ({"rounds_per_column": 0}, "rounds_per_column"),
         ({"interactions": [("age",)]}, "interactions"),
         ({"interactions": [("age", "height")]}, "height"),
         ({"weight_cap": -1.0}, "weight_cap"),
         ({"calibration": 1.0}, "calibration"),
         ({"tune": [{"epsilon": 3.0}]}, "tune"),
-        ({"tune": [{"sweeps": -1}]}, "tune"),
-        ({"tune": {"sweeps": 1}}, "tune"),
+        ({"tune": [{"rounds_per_column": -1}]}, "tune"),
+        ({"tune": {"rounds_per_column": 1}}, "tune"),
     ],
 )
 def test_bad_parameters_are_named_and_nothing_is_charged(parameters: dict[str, object], said: str) -> None:
@@ -246,7 +246,9 @@ def test_weights_are_rounded_down() -> None:
 def small(records: tuple[tuple[float, int], ...], noise: PinnedNoise, adjacency: Promise) -> PrivateBoostClassifier:
     table = np.array(records * 20, dtype=np.float64)
     schema = Schema((Numeric("a", 0, 1), Categorical("b", ("0", "1"))))
-    model = PrivateBoostClassifier(1.0, 1e-4, adjacency=adjacency, schema=schema, sweeps=2, random_state=noise)
+    model = PrivateBoostClassifier(
+        1.0, 1e-4, adjacency=adjacency, schema=schema, rounds_per_column=2, random_state=noise
+    )
     return model.fit({"a": table[:, 0], "b": (table[:, 0] > 0.5).astype(int)}, table[:, 1].astype(int))
 
 

@@ -53,8 +53,8 @@ Learner = PrivateClassifier[Any]
 
 ARGUMENTS: dict[str, dict[str, object]] = {
     "LazyBoostClassifier": {"rounds": 9},
-    "DPRandomForestClassifier": {"trees": 9, "depth": 4},
-    "DPGradientBoostingClassifier": {"trees": 2, "ensemble": 2, "depth": 2},
+    "DPRandomForestClassifier": {"n_estimators": 9, "depth": 4},
+    "DPGradientBoostingClassifier": {"n_estimators": 2, "ensemble": 2, "depth": 2},
     "PrivateBoostClassifier": {"weight_cap": 10.0},
 }
 """Per learner, the arguments that make it quick on small tables; the others are tested with their defaults."""

@@ -35,7 +35,7 @@ from learners import (
 )
 from learners.fairness.private_groups import NoisyValues, ReleaseBudget
 from learners.random_features.estimators import SOLVERS
-from learners.random_features.feature_maps import FORMS, LAWS
+from learners.random_features.feature_maps import DISTRIBUTIONS, FEATURE_MAPS
 from mechanisms import Query
 
 RECORDS: Final = 100_003
@@ -66,7 +66,7 @@ def fitted(model: Model, y: npt.NDArray[Any] = Y, records: int = FITTED) -> Mode
 def _forests() -> dict[str, Callable[[], Model]]:
     return {
         f"forest, {leaves}": functools.partial(
-            lambda leaves: fitted(DPRandomForestClassifier(trees=5, depth=4, leaves=leaves, schema=BOX)), leaves
+            lambda leaves: fitted(DPRandomForestClassifier(n_estimators=5, depth=4, leaves=leaves, schema=BOX)), leaves
         )
         for leaves in ("counts", "labels")
     }
@@ -75,7 +75,7 @@ def _forests() -> dict[str, Callable[[], Model]]:
 def _boosted_trees() -> dict[str, Callable[[], Model]]:
     return {
         f"boosted trees, {loss}": functools.partial(
-            lambda loss: fitted(DPGradientBoostingClassifier(trees=3, depth=3, loss=loss, schema=BOX)), loss
+            lambda loss: fitted(DPGradientBoostingClassifier(n_estimators=3, depth=3, loss=loss, schema=BOX)), loss
         )
         for loss in ("logistic", "square")
     }
@@ -103,40 +103,47 @@ def _rados() -> dict[str, Callable[[], Model]]:
 
 
 def _random_features() -> dict[str, Callable[[], Model]]:
-    """All solvers; of the recommended one all laws and forms, which decide on the way from a record to features."""
+    """All solvers; of the recommended one all ways from a record to features."""
     pairs = [
-        (law, form) for law in LAWS for form in FORMS if form != "complex" and (law != "linear" or form != "cosine")
+        (distribution, feature_map)
+        for distribution in DISTRIBUTIONS
+        for feature_map in FEATURE_MAPS
+        if feature_map != "complex" and (distribution != "linear" or feature_map != "cosine")
     ]
 
     def regressor(**settings: Any) -> Model:
         # Some need a feature for each record.
-        given = {"label_bounds": (-2.0, 3.0), "schema": BOX, "number": FEW_FITTED + 1, **settings}
+        given = {"label_bounds": (-2.0, 3.0), "schema": BOX, "n_components": FEW_FITTED + 1, **settings}
         return fitted(RandomFeatureRegressor(**given), TARGETS, FEW_FITTED)
 
     def classifier(**settings: Any) -> Model:
-        return fitted(RandomFeatureClassifier(**{"schema": BOX, "number": 9, **settings}))
+        return fitted(RandomFeatureClassifier(**{"schema": BOX, "n_components": 9, **settings}))
 
     found: dict[str, Callable[[], Model]] = {}
-    for law, form in pairs:
+    for distribution, feature_map in pairs:
         for build in (regressor, classifier):
-            name = f"random features, {build.__name__}, {law}, {form}"
-            found[name] = functools.partial(build, law=law, form=form)
+            name = f"random features, {build.__name__}, {distribution}, {feature_map}"
+            found[name] = functools.partial(build, distribution=distribution, feature_map=feature_map)
     for solver in (*SOLVERS, "gamma"):
         found[f"random features, {solver}"] = functools.partial(regressor, solver=solver)
-    complex_form = functools.partial(regressor, solver="min-norm", form="complex")
+    complex_model = functools.partial(regressor, solver="min-norm", feature_map="complex")
     plain = functools.partial(regressor, solver="adassp", schema=None)
-    return {**found, "random features, complex": complex_form, "random features, no schema": plain}
+    return {**found, "random features, complex": complex_model, "random features, no schema": plain}
 
 
 MODELS: Final[Mapping[str, Callable[[], Model]]] = {
-    "private boost": lambda: fitted(PrivateBoostClassifier(sweeps=2, schema=BOX)),
-    "private boost, pairs": lambda: fitted(PrivateBoostClassifier(sweeps=2, schema=BOX, interactions=[("x0", "x1")])),
-    "private boost, calibrated": lambda: fitted(PrivateBoostClassifier(sweeps=2, schema=BOX, calibration=0.2)),
+    "private boost": lambda: fitted(PrivateBoostClassifier(rounds_per_column=2, schema=BOX)),
+    "private boost, pairs": lambda: fitted(
+        PrivateBoostClassifier(rounds_per_column=2, schema=BOX, interactions=[("x0", "x1")])
+    ),
+    "private boost, calibrated": lambda: fitted(
+        PrivateBoostClassifier(rounds_per_column=2, schema=BOX, calibration=0.2)
+    ),
     "private boost, three classes": lambda: fitted(
-        PrivateBoostClassifier(sweeps=2, schema=BOX, classes=(0, 1, 2)), THREE
+        PrivateBoostClassifier(rounds_per_column=2, schema=BOX, classes=(0, 1, 2)), THREE
     ),
     "private boost, nine classes": lambda: fitted(
-        PrivateBoostClassifier(sweeps=1, schema=BOX, classes=tuple(range(9))), np.arange(RECORDS) % 9
+        PrivateBoostClassifier(rounds_per_column=1, schema=BOX, classes=tuple(range(9))), np.arange(RECORDS) % 9
     ),
     "lazy boost": lambda: fitted(LazyBoostClassifier(rounds=9, schema=SPELT_OUT)),
     "lazy boost, calibrated": lambda: fitted(LazyBoostClassifier(rounds=60, schema=SPELT_OUT, calibration=0.2)),

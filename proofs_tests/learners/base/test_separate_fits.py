@@ -29,7 +29,7 @@ from proofs_tests.support.ledgers.separate import ALONE, model, said, separate
 def test_a_grid_search_warns_from_the_second_fit_on_and_its_best_estimator_is_one_of_seven() -> None:
     grid = {"weight_cap": [5.0, 10.0]}
     with pytest.warns(SeparateLedgersWarning) as warned:
-        search = GridSearchCV(PrivateBoostClassifier(sweeps=1), grid, cv=KFold(3)).fit(X, Y)
+        search = GridSearchCV(PrivateBoostClassifier(rounds_per_column=1), grid, cv=KFold(3)).fit(X, Y)
     texts = [str(each.message) for each in warned]
     assert len(texts) == 6
     for k, text in enumerate(texts, start=2):
@@ -112,14 +112,14 @@ def test_every_fit_counts_with_its_own_cost_and_sums_are_exact() -> None:
 
 @separate
 def test_epsilons_and_deltas_add_up() -> None:
-    base = PrivateBoostClassifier(0.5, 1e-6, sweeps=1, adjacency="replace-one").fit(X, Y)
+    base = PrivateBoostClassifier(0.5, 1e-6, rounds_per_column=1, adjacency="replace-one").fit(X, Y)
     clone(base).set_params(epsilon=1.0, delta=1e-7).fit(X, Y)
     assert said(base.statement_)[3] == "(1.5, 1.1e-06)-differentially private under replace-one"
 
 
 @separate
 def test_fits_under_different_relations_are_not_added_up() -> None:
-    base = PrivateBoostClassifier(sweeps=1)
+    base = PrivateBoostClassifier(rounds_per_column=1)
     for relation in ("add-remove-one", "add-remove-one", "replace-one"):
         fitted = clone(base).set_params(adjacency=relation).fit(X, Y)
     assert said(fitted.statement_)[3] == (
@@ -149,7 +149,7 @@ def test_together_unbounded_is_not_private() -> None:
 
 @separate
 def test_deltas_that_add_up_to_one_promise_nothing() -> None:
-    base = PrivateBoostClassifier(1.0, 0.4, sweeps=1, adjacency="replace-one").fit(X, Y)
+    base = PrivateBoostClassifier(1.0, 0.4, rounds_per_column=1, adjacency="replace-one").fit(X, Y)
     base.fit(X, Y)
     assert said(base.statement_)[3] == "(2, 0.8)-differentially private under replace-one"
     base.fit(X, Y)

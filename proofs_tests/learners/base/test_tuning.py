@@ -226,14 +226,14 @@ def test_settings_that_cannot_run_are_refused_before_the_charge(setting: dict[st
     """Else the fit would fail by chance, after it was paid for, and tell how many runs there were."""
     ledger = Ledger(ApproxDP(5.0, 1e-5), composition=BasicComposition(), adjacency=AddRemoveOne())
     with pytest.raises(ValueError, match=said):
-        tuned(ledger=ledger, tune=[{"sweeps": 1}, setting]).fit(X, Y)
+        tuned(ledger=ledger, tune=[{"rounds_per_column": 1}, setting]).fit(X, Y)
     assert ledger.spent == ApproxDP(0.0, 0.0)
 
 
 def test_numbers_of_numpy_in_a_setting_survive_saving(tmp_path: Path) -> None:
-    model = tuned(tune=[{"sweeps": np.int64(3)}]).fit(X, Y)
+    model = tuned(tune=[{"rounds_per_column": np.int64(3)}]).fit(X, Y)
     model.save(tmp_path / "model.json")
-    assert PrivateBoostClassifier.load(tmp_path / "model.json").sweeps == 3
+    assert PrivateBoostClassifier.load(tmp_path / "model.json").rounds_per_column == 3
     assert '"tuned"' in (tmp_path / "model.json").read_text()
 
 

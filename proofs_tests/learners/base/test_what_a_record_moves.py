@@ -152,7 +152,9 @@ def test_classes_that_are_taken_from_the_records_are_still_two() -> None:
 
 
 @pytest.mark.parametrize("adjacency", ["add-remove-one", "replace-one"])
-@pytest.mark.parametrize("options", [{}, {"calibration": 0.3}, {"tune": [{"sweeps": 1}, {"sweeps": 2}]}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"calibration": 0.3}, {"tune": [{"rounds_per_column": 1}, {"rounds_per_column": 2}]}], ids=str
+)
 @pytest.mark.parametrize("tiny", [0.0, 0.9 / 1024])
 def test_a_record_of_weight_0_is_as_if_it_were_not_there(
     adjacency: Any, options: Mapping[str, Any], tiny: float
@@ -169,7 +171,7 @@ def test_a_record_of_weight_0_is_as_if_it_were_not_there(
             3.0,
             DELTA,
             adjacency=adjacency,
-            sweeps=2,
+            rounds_per_column=2,
             weight_cap=1.0,
             schema=Bounds(0.0, 1.0),
             random_state=4,

@@ -31,7 +31,7 @@ from proofs_tests.harness import (
     ScriptedNoise,
     approx_delta,
     max_loss,
-    output_law,
+    output_distribution,
     renyi_divergence,
     replace_one_neighbours,
     samples,
@@ -85,7 +85,7 @@ def enumerated_law(setting: Setting, records: tuple[Record, ...]) -> Law:
     def program(noise: ScriptedNoise) -> tuple[OneRule, ...]:
         return run(setting, sample, noise, Ledger(PureDP(1e6), composition=BasicComposition(), adjacency=ReplaceOne()))
 
-    return output_law(program)
+    return output_distribution(program)
 
 
 @attrs.frozen
@@ -210,6 +210,6 @@ def test_the_estimator_itself_is_enumerated() -> None:
             assert 1.0 - 1e-9 < spent.epsilon <= 1.0
             return model.model_.rules
 
-        laws[records] = output_law(program)
+        laws[records] = output_distribution(program)
     first, second, third = laws.values()
     assert 0.3 < max(max_loss(first, second), max_loss(first, third)) <= 1.0

@@ -4,6 +4,7 @@ import json
 import math
 import os
 from pathlib import Path
+from typing import Any
 
 import attrs
 import numpy as np
@@ -200,7 +201,7 @@ BAD: dict[str, tuple[dict[str, object], object, object, str]] = {
 def test_bad_input_is_refused_before_anything_is_charged_or_drawn(name: str) -> None:
     parameters, X, y, message = BAD[name]
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
-    model = DPLogisticRegression(ledger=ledger, random_state=Untouchable(0)).set_params(**parameters)
+    model: Any = DPLogisticRegression(ledger=ledger, random_state=Untouchable(0)).set_params(**parameters)
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X, y)
     assert len(ledger.entries) == 1

@@ -296,7 +296,7 @@ def test_books_that_published_a_column_do_not_protect_it_afterwards() -> None:
     ledger = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2))
     release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
     entries = len(ledger.entries)
-    with pytest.raises(ValueError, match=r'these books protect \["secret"\], and publish everything else'):
+    with pytest.raises(ValueError, match=r'this ledger protects \["secret"\], and publish everything else'):
         release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
     assert len(ledger.entries) == entries
     release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
@@ -359,7 +359,7 @@ def test_two_that_come_at_the_same_time_do_not_publish_each_others_columns(
             return reserve(*arguments, **named)
 
         monkeypatch.setattr(ledger, "reserve", late)
-        with pytest.raises(ValueError, match="these books protect"):
+        with pytest.raises(ValueError, match="this ledger protects"):
             release(sensitive="a", ledger=ledger, **given).fit(frame[["b", "secret", "a"]], Y)
         assert isinstance(ledger.spent, ApproxDP)
         assert ledger.spent.epsilon == pytest.approx(0.1, rel=1e-6)
@@ -372,7 +372,7 @@ def test_what_was_released_counts_also_where_it_was_not_announced() -> None:
     hidden = PublicColumns(FeatureValue(2), ("secret",), 3, True, SeededNoise(0))
     with ledger.reserve(Plan.of(hidden.cost), adjacency=FeatureValue(2)) as charge:
         charge.release(hidden, ledger.protect(sample))
-    with pytest.raises(ValueError, match="these books protect"):
+    with pytest.raises(ValueError, match="this ledger protects"):
         release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
 
 

@@ -9,34 +9,42 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learners.encoding.numeric_features import Scaling
-from learners.random_features.feature_maps import FORMS, Form, Law, RandomFeatureMap, Reference
+from learners.random_features.feature_maps import (
+    FEATURE_MAPS,
+    FeatureMap,
+    FrequencyDistribution,
+    RandomFeatureMap,
+    Reference,
+)
 from learners.random_features.feature_model import FARTHEST, PublicFeatures
 from mechanisms.queries.weighted_queries import row_lengths
 
-LAWS: tuple[Law, ...] = ("gaussian", "cauchy", "orthogonal")
+DISTRIBUTIONS: tuple[FrequencyDistribution, ...] = ("gaussian", "cauchy", "orthogonal")
 RNG = np.random.default_rng(5)
 POINTS = RNG.uniform(-1.0, 1.0, (40, 3))
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("form", ["fourier", "cosine"])
-def test_products_are_the_kernel(law: Law, form: Form) -> None:
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+@pytest.mark.parametrize("feature_map", ["fourier", "cosine"])
+def test_products_are_the_kernel(distribution: FrequencyDistribution, feature_map: FeatureMap) -> None:
     """20,000 frequencies: an average of bounded terms is off by less than .05, seven standard deviations or more."""
-    found = RandomFeatureMap(law, form, 3, 20_000, 0.7, 1)
+    found = RandomFeatureMap(distribution, feature_map, 3, 20_000, 0.7, 1)
     rows = found.features(POINTS)
     apart = POINTS[:, None] - POINTS[None]
-    if law == "cauchy":
+    if distribution == "cauchy":
         kernel = np.exp(-0.7 * np.abs(apart).sum(axis=2))
     else:
         kernel = np.exp(-0.5 * 0.49 * (apart**2).sum(axis=2))
     assert np.max(np.abs(rows @ rows.T / found.mean_square - kernel)) < 0.05
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_fourier_rows_have_length_one_and_cosines_at_most(law: Law) -> None:
-    for form in ("fourier", "complex"):
-        assert row_lengths(RandomFeatureMap(law, form, 3, 50, 2.0, 0).features(POINTS)) == pytest.approx(1.0)
-    assert np.all(row_lengths(RandomFeatureMap(law, "cosine", 3, 50, 2.0, 0).features(POINTS)) <= 1.0)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+def test_fourier_rows_have_length_one_and_cosines_at_most(distribution: FrequencyDistribution) -> None:
+    for feature_map in ("fourier", "complex"):
+        assert row_lengths(
+            RandomFeatureMap(distribution, feature_map, 3, 50, 2.0, 0).features(POINTS)
+        ) == pytest.approx(1.0)
+    assert np.all(row_lengths(RandomFeatureMap(distribution, "cosine", 3, 50, 2.0, 0).features(POINTS)) <= 1.0)
 
 
 def test_a_complex_model_is_kept_as_two_real_parts() -> None:
@@ -63,21 +71,23 @@ def test_orthogonal_frequencies_estimate_the_kernel_better() -> None:
     points = np.array([[0.4] * 8, [0.0] * 8])
     truth = math.exp(-0.5 * float(np.sum((points[0] - points[1]) ** 2)))
 
-    def off(law: Law) -> float:
-        rows = [RandomFeatureMap(law, "fourier", 8, 32, 1.0, seed).features(points) for seed in range(60)]
+    def off(distribution: FrequencyDistribution) -> float:
+        rows = [RandomFeatureMap(distribution, "fourier", 8, 32, 1.0, seed).features(points) for seed in range(60)]
         return float(np.mean([(row[0] @ row[1] - truth) ** 2 for row in rows]))
 
     assert off("orthogonal") < 0.5 * off("gaussian")
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("form", ["fourier", "cosine"])
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+@pytest.mark.parametrize("feature_map", ["fourier", "cosine"])
 @pytest.mark.parametrize("reference", ["normal", "cube"])
-def test_the_public_mean_is_the_mean(law: Law, form: Form, reference: Reference) -> None:
+def test_the_public_mean_is_the_mean(
+    distribution: FrequencyDistribution, feature_map: FeatureMap, reference: Reference
+) -> None:
     """[004-centring] By 200,000 points: every mean of bounded features is off by less than six deviations of it."""
     rng = np.random.default_rng(0)
     points = rng.standard_normal((200_000, 2)) if reference == "normal" else rng.uniform(-1, 1, (200_000, 2))
-    found = RandomFeatureMap(law, form, 2, 30, 0.8, 4)
+    found = RandomFeatureMap(distribution, feature_map, 2, 30, 0.8, 4)
     drawn = found.features(points).mean(axis=0)
     assert np.abs(drawn - found.mean(reference)).max() < 6.0 / math.sqrt(200_000 * 30)
 
@@ -92,17 +102,17 @@ def test_linear_features_are_the_inputs_and_a_constant() -> None:
 
 @settings(deadline=None)
 @given(
-    st.sampled_from([*LAWS, "linear"]),
+    st.sampled_from([*DISTRIBUTIONS, "linear"]),
     st.sampled_from(["fourier", "cosine"]),
     st.sampled_from([None, "normal", "cube"]),
     st.floats(1e-6, 1e6),
     st.sampled_from([0.0, 1.0, 1e9, 1e300]),
 )
 def test_rows_have_length_at_most_one_for_all_inputs(
-    law: Law, form: Form, reference: Reference | None, scale: float, size: float
+    distribution: FrequencyDistribution, feature_map: FeatureMap, reference: Reference | None, scale: float, size: float
 ) -> None:
     """[exact-sums] Also far away, on top of each other, and beyond where angles could be told apart."""
-    features = PublicFeatures(RandomFeatureMap(law, form, 3, 7, scale, 1), Scaling.none(3), reference)
+    features = PublicFeatures(RandomFeatureMap(distribution, feature_map, 3, 7, scale, 1), Scaling.none(3), reference)
     points = np.vstack([POINTS * size, np.zeros((2, 3)), np.full((1, 3), size)])
     rows = features.rows(points, 1000)
     assert np.all(np.isfinite(rows))
@@ -135,12 +145,12 @@ def test_far_inputs_are_moved_to_the_farthest() -> None:
 # --- files and bad input ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("law", [*LAWS, "linear"])
-@pytest.mark.parametrize("form", FORMS)
-def test_a_map_comes_back_from_its_record(law: Law, form: Form) -> None:
-    if (law, form) == ("linear", "complex"):
+@pytest.mark.parametrize("distribution", [*DISTRIBUTIONS, "linear"])
+@pytest.mark.parametrize("feature_map", FEATURE_MAPS)
+def test_a_map_comes_back_from_its_record(distribution: FrequencyDistribution, feature_map: FeatureMap) -> None:
+    if (distribution, feature_map) == ("linear", "complex"):
         return
-    found = RandomFeatureMap(law, form, 3, 9, 0.7, 11)
+    found = RandomFeatureMap(distribution, feature_map, 3, 9, 0.7, 11)
     again = RandomFeatureMap.from_record(json.loads(json.dumps(found.as_record())))
     assert again == found
     assert np.array_equal(again.features(POINTS), found.features(POINTS))
@@ -156,10 +166,18 @@ def test_a_map_that_draws_otherwise_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("law", "poisson"), ("form", "real"), ("inputs", 0), ("number", 0), ("number", 2**18), ("scale", 0.0),
-     ("scale", math.nan), ("seed", -1), ("seed", 1.5)],
+    [("distribution", "poisson"), ("feature_map", "real"), ("inputs", 0), ("n_components", 0),
+     ("n_components", 2**18), ("scale", 0.0), ("scale", math.nan), ("seed", -1), ("seed", 1.5)],
 )  # fmt: skip
 def test_bad_maps_are_refused(name: str, value: object) -> None:
-    settings = {"law": "gaussian", "form": "fourier", "inputs": 3, "number": 9, "scale": 1.0, "seed": 0, name: value}
+    settings = {
+        "distribution": "gaussian",
+        "feature_map": "fourier",
+        "inputs": 3,
+        "n_components": 9,
+        "scale": 1.0,
+        "seed": 0,
+        name: value,
+    }
     with pytest.raises((ValueError, TypeError)):
         RandomFeatureMap(**settings)  # type: ignore[arg-type]  # wrong on purpose

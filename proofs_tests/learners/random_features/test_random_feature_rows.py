@@ -24,7 +24,7 @@ from learners.blocks.block_tables import TableBlock
 from learners.blocks.mapped_table import MappedTable
 from learners.encoding.numeric_features import Scaling
 from learners.random_features.estimators import SolverName
-from learners.random_features.feature_maps import Form, Law, RandomFeatureMap, Reference
+from learners.random_features.feature_maps import FeatureMap, FrequencyDistribution, RandomFeatureMap, Reference
 from learners.random_features.feature_model import PublicFeatures
 from learners.random_features.feature_rows import FeatureSample, FeatureTable
 from learners.tables.readers import Table, input_names
@@ -36,7 +36,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 SEEDS = st.integers(0, 2**32 - 1)
 SOLVERS: tuple[SolverName, ...] = (Descent(rounds=5), Descent(rounds=4, standardise=False), "adassp", "ridge")
-LAWS: tuple[Law, ...] = ("gaussian", "cauchy", "orthogonal", "linear")
+DISTRIBUTIONS: tuple[FrequencyDistribution, ...] = ("gaussian", "cauchy", "orthogonal", "linear")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -116,17 +116,24 @@ def nasty(rng: np.random.Generator, records: int) -> tuple[FloatArray, FloatArra
 
 
 @settings(deadline=None, max_examples=40)
-@given(SEEDS, st.integers(2, 60), st.integers(2, 60), st.sampled_from(SOLVERS), st.sampled_from(LAWS), st.booleans())
+@given(
+    SEEDS,
+    st.integers(2, 60),
+    st.integers(2, 60),
+    st.sampled_from(SOLVERS),
+    st.sampled_from(DISTRIBUTIONS),
+    st.booleans(),
+)
 def test_one_seed_gives_one_model_whatever_the_blocks(
-    seed: int, records: int, blocks: int, solver: SolverName, law: Law, sent: bool
+    seed: int, records: int, blocks: int, solver: SolverName, distribution: FrequencyDistribution, sent: bool
 ) -> None:
     """[exact-rows] The same coefficients, centre and scale, bit by bit, and the same books."""
     rng = np.random.default_rng(seed)
     X, y = nasty(rng, records)
-    form: Form = "cosine" if seed % 3 == 0 else "fourier"
+    feature_map: FeatureMap = "cosine" if seed % 3 == 0 else "fourier"
     given_ = Blocks(X, y, sizes_of(rng, records, blocks), sent)
-    whole = regressor(solver, law=law, form=form, number=7).fit(X, y)
-    found = regressor(solver, law=law, form=form, number=7).fit(given_, "y")
+    whole = regressor(solver, distribution=distribution, feature_map=feature_map, n_components=7).fit(X, y)
+    found = regressor(solver, distribution=distribution, feature_map=feature_map, n_components=7).fit(given_, "y")
     assert np.array_equal(found.coef_, whole.coef_)
     assert (found.model_.fit.centre, found.model_.fit.scale) == (whole.model_.fit.centre, whole.model_.fit.scale)
     assert found.statement_.rows == whole.statement_.rows
@@ -136,10 +143,12 @@ def test_one_seed_gives_one_model_whatever_the_blocks(
 def test_many_records_and_blocks_of_one(solver: SolverName) -> None:
     """[exact-rows] Also where a block is taken in several pieces, and features are made anew at each visit."""
     X, y = waves(9000)
-    whole = regressor(solver, number=60).fit(X, y)
+    whole = regressor(solver, n_components=60).fit(X, y)
     sizes = [1, 4999, 1, 1, 257, 3741]
-    assert np.array_equal(regressor(solver, number=60).fit(Blocks(X, y, sizes), "y").coef_, whole.coef_)
-    assert np.array_equal(regressor(solver, number=60).fit(Blocks(X, y, sizes, sent=True), "y").coef_, whole.coef_)
+    assert np.array_equal(regressor(solver, n_components=60).fit(Blocks(X, y, sizes), "y").coef_, whole.coef_)
+    assert np.array_equal(
+        regressor(solver, n_components=60).fit(Blocks(X, y, sizes, sent=True), "y").coef_, whole.coef_
+    )
 
 
 def test_arrays_of_files_and_of_dask_give_the_same_model(tmp_path: Path) -> None:
@@ -161,7 +170,7 @@ def test_a_classifier_learns_from_blocks_that_hold_one_class_each() -> None:
     X, _ = waves(400)
     y = np.where(np.sum(X**2, axis=1) < 0.6, "in", "out")
     order = np.argsort(y, kind="stable")
-    settings_ = {"schema": BOX, "classes": ("out", "in"), "number": 9, "random_state": 0}
+    settings_ = {"schema": BOX, "classes": ("out", "in"), "n_components": 9, "random_state": 0}
     whole = RandomFeatureClassifier(1.0, 1e-5, **settings_).fit(X[order], y[order])  # type: ignore[arg-type]  # a table
     inside = int(np.sum(y == "in"))
     table = Blocks(X[order], y[order], [inside, 400 - inside])
@@ -196,18 +205,26 @@ def test_a_descent_visits_every_block_once_a_round() -> None:
     SEEDS,
     st.integers(1, 40),
     st.integers(1, 6),
-    st.sampled_from(LAWS),
+    st.sampled_from(DISTRIBUTIONS),
     st.sampled_from(["fourier", "cosine"]),
     st.sampled_from([None, "normal", "cube"]),
     st.sampled_from([1, 7, 300, 2500]),
 )
 def test_a_row_is_what_it_would_be_alone(
-    seed: int, records: int, inputs: int, law: Law, form: Form, reference: Reference | None, number: int
+    seed: int,
+    records: int,
+    inputs: int,
+    distribution: FrequencyDistribution,
+    feature_map: FeatureMap,
+    reference: Reference | None,
+    number: int,
 ) -> None:
     """[exact-rows] Bit by bit: anywhere in a block of any size, beside far, equal and tiny points."""
     rng = np.random.default_rng(seed)
     scaling = Scaling(rng.uniform(-1, 1, inputs), rng.uniform(0.1, 2.0, inputs))
-    features = PublicFeatures(RandomFeatureMap(law, form, inputs, number, 0.8, seed % 5), scaling, reference)
+    features = PublicFeatures(
+        RandomFeatureMap(distribution, feature_map, inputs, number, 0.8, seed % 5), scaling, reference
+    )
     points = rng.standard_normal((records, inputs)) * 10.0 ** rng.integers(-9, 30, (records, 1))
     points[rng.random(records) < 0.3] = points[0]
     rows, order = features.rows(points, 1000), rng.permutation(records)

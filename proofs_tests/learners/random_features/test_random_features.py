@@ -136,8 +136,8 @@ def test_a_tenth_of_the_budget_buys_the_moments() -> None:
 
 def test_the_ball_is_where_concentrated_features_put_the_coefficients() -> None:
     """√(m/(1 − 2η)) for features of length 1, √2 times that for cosines. 004, Lemma 9."""
-    for form, radius in (("fourier", 20.0), ("cosine", 20.0 * math.sqrt(2.0))):
-        features = RandomFeatureMap("gaussian", form, 2, 500, 1.0, 0)  # type: ignore[arg-type]  # literals
+    for feature_map, radius in (("fourier", 20.0), ("cosine", 20.0 * math.sqrt(2.0))):
+        features = RandomFeatureMap("gaussian", feature_map, 2, 500, 1.0, 0)  # type: ignore[arg-type]  # literals
         assert MinNorm(eta=0.375).radius(100, features) == pytest.approx(radius)
 
 
@@ -166,7 +166,7 @@ def test_a_fit_that_cannot_be_paid_charges_nothing() -> None:
 
 
 def test_the_published_one_is_booked_without_bound() -> None:
-    model = regressor("published", form="complex").fit(*waves(15))
+    model = regressor("published", feature_map="complex").fit(*waves(15))
     assert model.statement_.heading == "not private"
     assert model.statement_.spent == "unbounded"
     assert not model.statement_.promises
@@ -192,11 +192,11 @@ def test_a_ledger_without_bound_takes_the_published_one() -> None:
 def test_a_complex_models_imaginary_part_is_published_exactly() -> None:
     """[004-Alg1] One record: Im c_k is known to the last bits, whatever the noise."""
     X, y = np.array([[0.3, -0.4]]), np.array([0.5])
-    fits = [regressor("published", form="complex", random_state=seed, epsilon=0.01).fit(X, y) for seed in (1, 2)]
+    fits = [regressor("published", feature_map="complex", random_state=seed, epsilon=0.01).fit(X, y) for seed in (1, 2)]
     imaginary = [fit.coef_[20:] for fit in fits]
     assert np.array_equal(imaginary[0], imaginary[1])
     assert np.any(imaginary[0] != 0.0)
-    ours = [regressor("min-norm", form="complex", random_state=seed).fit(X, y).coef_[20:] for seed in (1, 2)]
+    ours = [regressor("min-norm", feature_map="complex", random_state=seed).fit(X, y).coef_[20:] for seed in (1, 2)]
     assert not np.any(ours[0] == ours[1])
 
 
@@ -217,7 +217,7 @@ def test_the_recommended_one_beats_the_baselines_and_the_mean() -> None:
     X, y = waves(4000)
     test = waves(1000, 1)
     scores = {
-        str(solver): regressor(solver, number=60, scale=1.5).fit(X, y).score(*test)
+        str(solver): regressor(solver, n_components=60, scale=1.5).fit(X, y).score(*test)
         for solver in ("descent", "adassp", "sgd", "ridge", "objective")
     }
     best = scores.pop("descent")
@@ -229,21 +229,21 @@ def test_min_norm_without_noise_is_the_interpolant() -> None:
     """At ε = 10⁶ and N >> m: predictions on the training points are the labels, as the ball leaves c where it is."""
     X, y = waves(20)
     for route in ("gram", "pinv", "kaczmarz"):
-        model = regressor(MinNorm(route=route), epsilon=1e6, number=2000, scale=20.0).fit(X, y)
+        model = regressor(MinNorm(route=route), epsilon=1e6, n_components=2000, scale=20.0).fit(X, y)
         assert model.predict(X) == pytest.approx(y, abs=0.05)
 
 
-@pytest.mark.parametrize("form", ["cosine", "complex"])
-def test_min_norm_interpolates_with_other_forms(form: str) -> None:
+@pytest.mark.parametrize("feature_map", ["cosine", "complex"])
+def test_min_norm_interpolates_with_other_feature_maps(feature_map: str) -> None:
     X, y = waves(20)
-    model = regressor("min-norm", form=form, epsilon=1e6, number=3000, scale=20.0).fit(X, y)
+    model = regressor("min-norm", feature_map=feature_map, epsilon=1e6, n_components=3000, scale=20.0).fit(X, y)
     assert model.predict(X) == pytest.approx(y, abs=0.05)
 
 
 def test_min_norm_at_a_useful_epsilon_is_noise() -> None:
     """[004-Thm12] 8A at every N: worse than predicting 0. That is why it is not recommended."""
     X, y = waves(100)
-    model = regressor("min-norm", number=400, scale=20.0).fit(X, y)
+    model = regressor("min-norm", n_components=400, scale=20.0).fit(X, y)
     assert np.mean((model.predict(X) - y) ** 2) > np.mean(y**2)
 
 
@@ -258,7 +258,7 @@ def test_the_classifier_learns_a_disc() -> None:
 
 def test_predictions_stay_within_the_bounds() -> None:
     X, y = waves(200)
-    model = regressor("adassp", label_bounds=(-0.3, 0.2), number=5).fit(X, y)
+    model = regressor("adassp", label_bounds=(-0.3, 0.2), n_components=5).fit(X, y)
     assert np.all((model.predict(X) >= -0.3) & (model.predict(X) <= 0.2))
 
 
@@ -281,7 +281,7 @@ def test_tables_with_categories() -> None:
     schema = Schema(
         (Numeric("age", 18, 65), Categorical("job", ("a", "b", "c")), Boolean("smoker"), Numeric("same", 0, 10))
     )
-    model = regressor(schema=schema, label_bounds=(0.0, 1.5), number=100).fit(table, y)
+    model = regressor(schema=schema, label_bounds=(0.0, 1.5), n_components=100).fit(table, y)
     assert model.score(table, y) > 0.9
     assert model.n_features_in_ == 4
 
@@ -304,7 +304,7 @@ def test_a_saved_model_predicts_as_it_did(solver: SolverName, tmp_path: Path) ->
 
 def test_a_saved_classifier_predicts_as_it_did(tmp_path: Path) -> None:
     X, y = waves(60)
-    model = RandomFeatureClassifier(1.0, 1e-5, schema=BOX, number=9, random_state=0).fit(X, (y > 0).astype(int))
+    model = RandomFeatureClassifier(1.0, 1e-5, schema=BOX, n_components=9, random_state=0).fit(X, (y > 0).astype(int))
     model.save(tmp_path / "model.json")
     again = RandomFeatureClassifier.load(tmp_path / "model.json")
     assert np.array_equal(again.predict(X), model.predict(X))
@@ -356,11 +356,11 @@ def test_one_seed_gives_one_model_and_another_another() -> None:
     X, y = waves(60)
     assert np.array_equal(regressor().fit(X, y).coef_, regressor().fit(X, y).coef_)
     assert not np.array_equal(regressor().fit(X, y).coef_, regressor(random_state=1).fit(X, y).coef_)
-    assert not np.array_equal(regressor().fit(X, y).coef_, regressor(map_seed=1).fit(X, y).coef_)
+    assert not np.array_equal(regressor().fit(X, y).coef_, regressor(feature_seed=1).fit(X, y).coef_)
 
 
 def test_secure_noise_is_the_default() -> None:
-    model = regressor(Descent(rounds=2), random_state=None, number=3).fit(*waves(60))
+    model = regressor(Descent(rounds=2), random_state=None, n_components=3).fit(*waves(60))
     assert model.statement_.heading == "privacy statement"
     assert model.statement_.private
 
@@ -371,8 +371,8 @@ def test_secure_noise_is_the_default() -> None:
 @pytest.mark.parametrize(
     "estimator",
     [
-        RandomFeatureRegressor(100.0, 1e-3, label_bounds=(-3.0, 3.0), schema=Bounds(-3, 3), number=300),
-        RandomFeatureClassifier(100.0, 1e-3, schema=Bounds(-3, 3), classes="observed", number=30),
+        RandomFeatureRegressor(100.0, 1e-3, label_bounds=(-3.0, 3.0), schema=Bounds(-3, 3), n_components=300),
+        RandomFeatureClassifier(100.0, 1e-3, schema=Bounds(-3, 3), classes="observed", n_components=30),
     ],
     ids=["regressor", "classifier"],
 )

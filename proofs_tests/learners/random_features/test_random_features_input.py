@@ -39,26 +39,26 @@ from proofs_tests.support.learners.waves import EPSILON, PURE, regressor, waves
         ({"solver": "svm"}, "solver: expected one of"),
         ({"solver": {"name": "sgd", "speed": 1}}, "no settings speed"),
         ({"solver": 3}, "solver"),
-        ({"solver": "min-norm", "number": 10}, "at least as many features as records, got 20 for 30"),
-        ({"solver": "published", "number": 10}, "at least as many"),
-        ({"solver": "gamma", "law": "linear"}, "law: min-norm interpolation is for random features"),
-        ({"solver": "adassp", "number": 2000}, "take at most 2048"),
+        ({"solver": "min-norm", "n_components": 10}, "at least as many features as records, got 20 for 30"),
+        ({"solver": "published", "n_components": 10}, "at least as many"),
+        ({"solver": "gamma", "distribution": "linear"}, "distribution: min-norm interpolation is for random features"),
+        ({"solver": "adassp", "n_components": 2000}, "take at most 2048"),
         ({"solver": "descent", "schema": None}, "public bounds; give a schema"),
-        ({"solver": "descent", "form": "complex"}, "complex model is for min-norm"),
-        ({"solver": Published(code=True)}, "form='cosine'"),
+        ({"solver": "descent", "feature_map": "complex"}, "complex model is for min-norm"),
+        ({"solver": Published(code=True)}, "feature_map='cosine'"),
         ({"delta": 0.0}, "delta: solver 'descent' takes Gaussian noise"),
         ({"solver": "published", "delta": 0.0}, "delta"),
-        ({"law": "poisson"}, "law"),
-        ({"form": "real"}, "form"),
-        ({"number": 0}, "number"),
+        ({"distribution": "poisson"}, "distribution"),
+        ({"feature_map": "real"}, "feature_map"),
+        ({"n_components": 0}, "n_components"),
         ({"scale": -1.0}, "scale"),
         ({"scale": 1e300}, "scale: expected a number between"),
-        ({"law": "linear", "scale": 1.0}, "scale: linear features"),
-        ({"number": 2**18}, "number: expected at most"),
+        ({"distribution": "linear", "scale": 1.0}, "scale: linear features"),
+        ({"n_components": 2**18}, "n_components: expected at most"),
         ({"solver": Descent}, "solver: expected a name, or a solver"),
         ({"solver": Objective(), "delta": 0.0, "epsilon": 1e9}, "epsilon: .* too little noise"),
         ({"solver": "gamma", "delta": 0.0, "epsilon": 1e-30}, "epsilon: no noise"),
-        ({"map_seed": -1}, "map_seed"),
+        ({"feature_seed": -1}, "feature_seed"),
         ({"solver": Objective(penalty=1e-6), "epsilon": 10.0}, "penalty: .* take at least"),
     ],
     ids=str,
@@ -140,7 +140,12 @@ def test_objective_perturbation_is_certified_or_refused_before_the_charge(penalt
         for seed in range(4):
             ledger = Ledger(PureDP(1e4), composition=BasicComposition(), adjacency=ReplaceOne())
             model = regressor(
-                Objective(penalty=penalty), epsilon=epsilon, delta=0.0, number=30, random_state=seed, ledger=ledger
+                Objective(penalty=penalty),
+                epsilon=epsilon,
+                delta=0.0,
+                n_components=30,
+                random_state=seed,
+                ledger=ledger,
             )
             refusal = ""
             try:
@@ -163,7 +168,7 @@ def test_numbers_without_bounds_are_taken_where_nothing_needs_them() -> None:
     """Features are bounded whatever the inputs are."""
     rng = np.random.default_rng(0)
     X = rng.standard_cauchy((40, 2)) * 1e200
-    model = regressor("adassp", schema=None, number=5).fit(X, rng.uniform(-1, 1, 40))
+    model = regressor("adassp", schema=None, n_components=5).fit(X, rng.uniform(-1, 1, 40))
     assert np.all(np.isfinite(model.predict(X)))
 
 

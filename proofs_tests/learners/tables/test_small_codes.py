@@ -26,7 +26,7 @@ LEARNERS: dict[str, Any] = {
     "boosted trees": lambda: LazyBoostClassifier(1.0, 1e-6, weak_learner="top-down", random_state=0),
     "PrivateBoost": lambda: PrivateBoostClassifier(1.0, 1e-6, adjacency="replace-one", random_state=0),
     "logistic regression": lambda: DPLogisticRegression(1.0, random_state=0),
-    "DPBoost": lambda: DPGradientBoostingClassifier(1.0, trees=3, ensemble=3, seed=0, random_state=0),
+    "DPBoost": lambda: DPGradientBoostingClassifier(1.0, n_estimators=3, ensemble=3, seed=0, random_state=0),
     "forest": lambda: DPRandomForestClassifier(1.0, seed=0, random_state=0),
     "bagging": lambda: DPBaggingClassifier(1.0, seed=0, random_state=0),
 }

@@ -157,7 +157,15 @@ def test_records_shared_out_for_another_n_are_refused() -> None:
 
 def fitted(records: Records, noise: ScriptedNoise | PinnedNoise, share: Share, delta: float = 0.0) -> object:
     model = DPRandomForestClassifier(
-        1.0, delta, trees=2, depth=1, leaves="labels", share=share, seed=1, schema=LAYOUT.schema, random_state=noise
+        1.0,
+        delta,
+        n_estimators=2,
+        depth=1,
+        leaves="labels",
+        share=share,
+        seed=1,
+        schema=LAYOUT.schema,
+        random_state=noise,
     )
     return model.fit_encoded(encoded(records))
 
@@ -203,7 +211,9 @@ def test_everything_public_on_a_fitted_forest_was_released_or_is_public(
     share: Share, leaves: Leaves, delta: float
 ) -> None:
     def fit(records: Records, noise: PinnedNoise) -> DPRandomForestClassifier:
-        model = DPRandomForestClassifier(1.0, delta, trees=3, depth=2, leaves=leaves, share=share, random_state=noise)
+        model = DPRandomForestClassifier(
+            1.0, delta, n_estimators=3, depth=2, leaves=leaves, share=share, random_state=noise
+        )
         table = np.array(records * 4)
         return model.fit(table[:, :2], table[:, 2])
 
@@ -219,7 +229,7 @@ def test_everything_public_on_a_fitted_forest_was_released_or_is_public(
 @pytest.mark.parametrize("leaves", ["counts", "labels"])
 def test_it_learns_on_frames_and_survives_json(tmp_path: Path, leaves: Leaves, share: Share) -> None:
     table, y = frame(3000)
-    model = DPRandomForestClassifier(2.0, trees=15, leaves=leaves, share=share, schema=WIDE, random_state=0)
+    model = DPRandomForestClassifier(2.0, n_estimators=15, leaves=leaves, share=share, schema=WIDE, random_state=0)
     model.fit(table, y)
     assert np.mean(model.predict(table) == y) > 0.75
     shares = model.predict_proba(table)
@@ -244,20 +254,22 @@ def test_approximate_privacy_buys_less_noise_for_many_trees() -> None:
 
 def test_one_fit_is_one_charge_and_trees_do_not_depend_on_the_data() -> None:
     ledger = Ledger(PureDP(1.5), composition=BasicComposition(), adjacency=ReplaceOne())
-    model = DPRandomForestClassifier(1.0, trees=4, depth=2, schema=WIDE, ledger=ledger, random_state=0)
+    model = DPRandomForestClassifier(1.0, n_estimators=4, depth=2, schema=WIDE, ledger=ledger, random_state=0)
     first = clone(model).fit(*frame(200)).model_
     assert [entry.kind for entry in ledger.entries] == ["opened", "charged", "released"]
     assert settled(ledger)
     with pytest.raises(BudgetExceeded):
         clone(model).fit(*frame(200))
-    other = DPRandomForestClassifier(1.0, trees=4, depth=2, schema=WIDE, random_state=1).fit(*frame(300, 7)).model_
+    other = (
+        DPRandomForestClassifier(1.0, n_estimators=4, depth=2, schema=WIDE, random_state=1).fit(*frame(300, 7)).model_
+    )
     assert first.trees == other.trees
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"trees": 0}, "trees: expected a whole number"),
+        ({"n_estimators": 0}, "n_estimators: expected a whole number"),
         ({"depth": 17}, "depth: expected a depth of at most 16"),
         ({"leaves": "means"}, "leaves: expected one of"),
         ({"share": "some"}, "share: expected one of"),
@@ -282,7 +294,7 @@ def test_bad_parameters_are_refused_by_name(parameters: dict[str, object], messa
 )
 def test_a_damaged_file_is_refused(tmp_path: Path, damage: object, message: str) -> None:
     path = tmp_path / "forest.json"
-    DPRandomForestClassifier(trees=2, depth=2, schema=WIDE, random_state=0).fit(*frame(50)).save(path)
+    DPRandomForestClassifier(n_estimators=2, depth=2, schema=WIDE, random_state=0).fit(*frame(50)).save(path)
     record = json.loads(path.read_text())
     assert callable(damage)
     damage(record["model"])
@@ -293,6 +305,6 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: object, message: str)
 
 def test_progress_is_reported_release_by_release() -> None:
     seen: list[int] = []
-    model = DPRandomForestClassifier(trees=3, depth=1, schema=WIDE, random_state=0)
+    model = DPRandomForestClassifier(n_estimators=3, depth=1, schema=WIDE, random_state=0)
     model.fit(*frame(50), on_round=lambda number, released: seen.append(number))
     assert seen == [1, 2, 3]

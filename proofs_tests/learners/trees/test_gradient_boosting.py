@@ -216,7 +216,14 @@ def fitted(
     records: Records, noise: ScriptedNoise | PinnedNoise, ensemble: int, epsilon: float = 1.0, delta: float = 0.0
 ) -> DPGradientBoostingClassifier:
     model = DPGradientBoostingClassifier(
-        epsilon, delta, trees=2, ensemble=ensemble, depth=1, regularization=0.1, learning_rate=0.3, random_state=noise
+        epsilon,
+        delta,
+        n_estimators=2,
+        ensemble=ensemble,
+        depth=1,
+        regularization=0.1,
+        learning_rate=0.3,
+        random_state=noise,
     )
     return model.fit_encoded(encoded(records))
 
@@ -323,7 +330,7 @@ def test_one_fit_is_one_charge_on_every_ledger(rule: Composition, budget: Budget
 
 
 def test_the_books_say_what_a_lane_does() -> None:
-    model = DPGradientBoostingClassifier(1.0, schema=WIDE, trees=6, ensemble=3, random_state=0).fit(*frame(300))
+    model = DPGradientBoostingClassifier(1.0, schema=WIDE, n_estimators=6, ensemble=3, random_state=0).fit(*frame(300))
     [charge] = [entry for entry in model.ledger_.entries if entry.kind == "charged"]
     text = json.dumps(charge.record)
     assert '"partitions": 2' in text
@@ -335,7 +342,7 @@ def test_the_books_say_what_a_lane_does() -> None:
 def test_ensembles_add_up_and_trees_of_one_do_not() -> None:
     table, y = frame(300)
     eta = {
-        ensemble: DPGradientBoostingClassifier(1.0, trees=4, ensemble=ensemble, schema=WIDE, random_state=0)
+        ensemble: DPGradientBoostingClassifier(1.0, n_estimators=4, ensemble=ensemble, schema=WIDE, random_state=0)
         .fit(table, y)
         .eta_
         for ensemble in (1, 2, 4)
@@ -347,7 +354,7 @@ def test_ensembles_add_up_and_trees_of_one_do_not() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"trees": 0}, "trees: expected a whole number"),
+        ({"n_estimators": 0}, "n_estimators: expected a whole number"),
         ({"ensemble": 0}, "ensemble: expected a whole number"),
         ({"depth": 17}, "depth: expected a depth of at most 16"),
         ({"learning_rate": 1.0}, "learning_rate: expected a number in"),
@@ -363,7 +370,7 @@ def test_bad_parameters_are_refused_by_name(parameters: dict[str, object], messa
 
 
 def test_more_trees_than_records_are_grown_from_nothing() -> None:
-    model = DPGradientBoostingClassifier(1.0, trees=40, ensemble=40, depth=2, schema=WIDE, random_state=0)
+    model = DPGradientBoostingClassifier(1.0, n_estimators=40, ensemble=40, depth=2, schema=WIDE, random_state=0)
     assert len(model.fit(*frame(12)).model_.trees) == 40
 
 
@@ -389,7 +396,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, damage: object, message: str)
 
 def test_progress_is_reported_tree_by_tree() -> None:
     seen: list[int] = []
-    model = DPGradientBoostingClassifier(trees=3, depth=1, schema=WIDE, random_state=0)
+    model = DPGradientBoostingClassifier(n_estimators=3, depth=1, schema=WIDE, random_state=0)
     model.fit(*frame(50), on_round=lambda number, tree: seen.append(number))
     assert seen == [1, 2, 3]
     assert isinstance(model.model_, BoostedTreesModel)

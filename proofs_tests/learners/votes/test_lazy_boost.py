@@ -4,6 +4,7 @@ import json
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -233,7 +234,7 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
 def test_bad_input_is_refused_before_anything_is_charged(name: str) -> None:
     parameters, X, y, message = BAD_FITS[name]
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
-    model = LazyBoostClassifier(ledger=ledger, random_state=0).set_params(**parameters)
+    model: Any = LazyBoostClassifier(ledger=ledger, random_state=0).set_params(**parameters)
     with pytest.raises((ValueError, TypeError), match=message):
         model.fit(X, y)
     assert len(ledger.entries) == 1

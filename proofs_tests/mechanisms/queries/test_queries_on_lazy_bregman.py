@@ -15,7 +15,7 @@ from boosting import LazyBregman, Reweighted
 from mechanisms import NoiseSource, PermuteAndFlip, Slickness, WeightedExponential, WeightedNoisyMax
 from mechanisms.queries import weighted_queries as q
 from mechanisms.selection.leaf_labels import LeafLabels
-from proofs_tests.harness import output_law, replace_one_neighbours, samples
+from proofs_tests.harness import output_distribution, replace_one_neighbours, samples
 from proofs_tests.support.mechanisms.weighed import weighed
 
 Record = tuple[int, int, int]
@@ -194,7 +194,7 @@ def log_law(data: Weighted) -> FloatArray:
         mechanism.check(data)
         return tuple(mechanism.sample(data).tolist())
 
-    law = output_law(program)
+    law = output_distribution(program)
     assert len(law) == 4
     return np.array([law[labels] for labels in itertools.product((-1, 1), repeat=2)])
 

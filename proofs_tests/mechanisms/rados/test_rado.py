@@ -43,7 +43,7 @@ from mechanisms.rados.sampling import (
     sample_truncated_rados,
 )
 from mechanisms.randomness.sources import BitArray
-from proofs_tests.harness import ScriptedNoise, approx_delta, output_law
+from proofs_tests.harness import ScriptedNoise, approx_delta, output_distribution
 from proofs_tests.support.ledgers.settled import settled
 
 FALSE_ALARM = 1e-9
@@ -121,7 +121,7 @@ def run(build: Callable[[NoiseSource], RadoColumn], edges: EdgeVectors) -> Law:
         except FirstBlock.Another:
             return None
 
-    law = output_law(program)
+    law = output_distribution(program)
     enough = math.log(-math.expm1(law[None])) if None in law else 0.0
     return {output: chance - enough for output, chance in law.items() if output is not None}
 
@@ -418,7 +418,7 @@ def test_edge_vectors_are_checked_and_stay_sealed() -> None:
     for build, message in bad:
         with pytest.raises(ValueError, match=message):
             build()
-    with pytest.raises(ValueError, match="the law is for 4 records"):
+    with pytest.raises(ValueError, match="the distribution is of 4 records"):
         sample_truncated_rados(edges, 1, 0, RadoColumnLaw(4), SeededNoise(0))
 
 

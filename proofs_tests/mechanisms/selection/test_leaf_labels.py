@@ -14,7 +14,7 @@ from accountant.arrays import FloatArray
 from mechanisms import L1Sensitivity, NoiseSource, SecureNoise, SeededNoise, Slickness
 from mechanisms.queries.weighted_queries import LEAF_GAPS
 from mechanisms.selection.leaf_labels import LeafLabelKernel, LeafLabels
-from proofs_tests.harness import loss_width, max_loss, output_law
+from proofs_tests.harness import loss_width, max_loss, output_distribution
 
 
 @attrs.frozen(eq=False)
@@ -35,7 +35,7 @@ def law(gaps: list[float], eta: float) -> dict[tuple[int, ...], float]:
     def program(noise: NoiseSource) -> tuple[int, ...]:
         return tuple(LeafLabelKernel(eta).draw(np.array(gaps), noise).tolist())
 
-    return output_law(program)
+    return output_distribution(program)
 
 
 gap_lists = st.lists(st.tuples(st.floats(-1, 1), st.floats(-1, 1)), min_size=1, max_size=4)

@@ -25,7 +25,14 @@ from accountant.arrays import FloatArray
 from accountant.costs.cost_kinds import ZCDP, ApproxDP
 from mechanisms import NoiseSource, SecureNoise, SeededNoise
 from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles, Tally, target_rank, utility_range
-from proofs_tests.harness import ScriptedNoise, loss_width, max_loss, output_law, replace_one_neighbours, samples
+from proofs_tests.harness import (
+    ScriptedNoise,
+    loss_width,
+    max_loss,
+    output_distribution,
+    replace_one_neighbours,
+    samples,
+)
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, 0.6, 0.9, 1.0)
 
@@ -114,7 +121,7 @@ def test_all_levels_together_cost_no_more_than_their_plan() -> None:
             charged = ledger.spent.epsilon
             return tuple(found.tolist())
 
-        laws[sample] = output_law(program)
+        laws[sample] = output_distribution(program)
     pairs = neighbours(3, 3)
     worst = max(max_loss(laws[one], laws[tuple(sorted(other))]) for one, other in pairs)
     assert charged == pytest.approx(sum(0.4 * utility_range(level, 3, 3) for level in quantiles), rel=1e-9)

@@ -34,7 +34,7 @@ from mechanisms import (
 from mechanisms.randomness import choice_probabilities
 from mechanisms.randomness.sources import GRID
 from mechanisms.selection import noisy_choice, utility
-from proofs_tests.harness import loss_width, max_loss, output_law, renyi_divergence
+from proofs_tests.harness import loss_width, max_loss, output_distribution, renyi_divergence
 from proofs_tests.support.mechanisms.weighted import Values, certificate, scores
 
 KERNELS: list[type[ExponentialKernel] | type[NoisyMaxKernel] | type[PermuteAndFlipKernel]] = [
@@ -145,7 +145,7 @@ def test_enumeration_follows_the_same_laws() -> None:
     values = np.array([0.0, 0.4, 1.0])
     for kind in KERNELS:
         kernel = kind(2.0)
-        assert output_law(functools.partial(kernel.draw, values)) == pytest.approx(law(kernel, values))
+        assert output_distribution(functools.partial(kernel.draw, values)) == pytest.approx(law(kernel, values))
 
 
 # --- costs -----------------------------------------------------------------------------------------------------

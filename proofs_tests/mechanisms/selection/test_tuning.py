@@ -16,7 +16,7 @@ from accountant.costs.curves import ORDERS
 from mechanisms import NoiseSource, SecureNoise, SeededNoise
 from mechanisms.selection.private_selection import PrivateSelection, selection_cost, selection_divergences
 from mechanisms.selection.stopping import NegativeBinomialStopping, PoissonStopping, Stopping
-from proofs_tests.harness import ScriptedNoise, approx_delta, max_loss, output_law, renyi_divergence
+from proofs_tests.harness import ScriptedNoise, approx_delta, max_loss, output_distribution, renyi_divergence
 from proofs_tests.support.mechanisms.tables import ROWS, Fixed, Table
 
 ETAS = (-0.9, -0.5, 0.0, 0.5, 1.0, 3.0)
@@ -89,7 +89,7 @@ def test_the_best_of_k_has_the_law_the_proof_gives_it_ties_included(runs: int) -
         candidates = tuple(Table((row,), PureDP(1.0), noise) for row in ROWS)
         return PrivateSelection(candidates, KEYS.__getitem__, Fixed(1.0, runs), noise=noise).sample(0)
 
-    found = output_law(program)
+    found = output_distribution(program)
     one = {(number, outcome): 0.5 * ROWS[number][outcome] for number in (0, 1) for outcome in (0, 1, 2)}
     low = sum(chance for (_, outcome), chance in one.items() if KEYS[outcome] == 0.0)
     for output, chance in one.items():

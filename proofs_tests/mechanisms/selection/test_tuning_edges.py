@@ -28,7 +28,7 @@ from mechanisms import SecureNoise, SeededNoise
 from mechanisms.randomness.sources import BitArray
 from mechanisms.selection.private_selection import PrivateSelection, selection_cost
 from mechanisms.selection.stopping import NegativeBinomialStopping, PoissonStopping, Stopping
-from proofs_tests.harness import ScriptedNoise, output_law
+from proofs_tests.harness import ScriptedNoise, output_distribution
 from proofs_tests.support.ledgers.doubles import Picky
 from proofs_tests.support.mechanisms.tables import ROWS, Fixed, Table
 
@@ -115,7 +115,7 @@ def test_a_key_of_nan_ranks_below_everything_and_none_means_no_run() -> None:
     def program(noise: ScriptedNoise) -> tuple[int, int] | None:
         return PrivateSelection((Table((ROWS[0],), PureDP(1.0), noise),), keys.__getitem__, Fixed(1.0, 2)).sample(0)
 
-    law = output_law(program)
+    law = output_distribution(program)
     assert math.exp(law[0, 2]) == pytest.approx(1 - 0.7**2)
     assert choice(PureDP(1.0), stopping=Fixed(1.0, 0)).sample(0) is None
 

@@ -14,15 +14,15 @@ def _ledger() -> Ledger:
 def test_charges_on_the_same_books_are_noted_until_the_block_ends() -> None:
     ledger, other = _ledger(), _ledger()
     with noted(ledger) as outer:
-        note(ledger._books, 1)
+        note(ledger._writer, 1)
         with noted(ledger) as inner, noted(other) as elsewhere:
-            note(ledger._books, 2)
-            note(other._books, 7)
-        note(ledger._books, 3)
-        thread = threading.Thread(target=note, args=(ledger._books, 9))
+            note(ledger._writer, 2)
+            note(other._writer, 7)
+        note(ledger._writer, 3)
+        thread = threading.Thread(target=note, args=(ledger._writer, 9))
         thread.start()
         thread.join()
-    note(ledger._books, 4)
+    note(ledger._writer, 4)
     assert (outer, inner, elsewhere) == ([1, 2, 3], [2], [7])
 
 
@@ -31,8 +31,8 @@ def test_a_block_that_raises_ends_too() -> None:
     heard: list[int] = []
     try:
         with noted(ledger) as heard:
-            note(ledger._books, 1)
+            note(ledger._writer, 1)
             raise RuntimeError
     except RuntimeError:
-        note(ledger._books, 2)
+        note(ledger._writer, 2)
     assert heard == [1]

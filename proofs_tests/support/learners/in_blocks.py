@@ -73,10 +73,10 @@ LEARNERS: Final[Mapping[str, Callable[[], Any]]] = {
         "feature", 1.0, 1e-5, number=40, sensitive=["mean area"], rounds=20, schema=schema(), random_state=3
     ),
     "random features by descent": lambda: RandomFeatureClassifier(
-        1.0, 1e-5, solver=Descent(rounds=6), number=30, schema=schema(), random_state=3
+        1.0, 1e-5, solver=Descent(rounds=6), n_components=30, schema=schema(), random_state=3
     ),
     "random features by adassp": lambda: RandomFeatureClassifier(
-        1.0, 1e-5, solver=AdaSSP(), number=15, schema=schema(), random_state=3
+        1.0, 1e-5, solver=AdaSSP(), n_components=15, schema=schema(), random_state=3
     ),
 }
 

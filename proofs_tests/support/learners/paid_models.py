@@ -29,17 +29,17 @@ DOMAIN: Final = Bounds(0, 1, bins=2)
 LEARNERS: Final[dict[str, Callable[..., Learner]]] = {
     "lazy boost": lambda **given: LazyBoostClassifier(rounds=3, **given),
     "logistic": lambda **given: DPLogisticRegression(schema=DOMAIN, **given),
-    "forest": lambda **given: DPRandomForestClassifier(trees=3, depth=2, schema=DOMAIN, **given),
-    "gradient boosting": lambda **given: DPGradientBoostingClassifier(trees=2, depth=2, schema=DOMAIN, **given),
+    "forest": lambda **given: DPRandomForestClassifier(n_estimators=3, depth=2, schema=DOMAIN, **given),
+    "gradient boosting": lambda **given: DPGradientBoostingClassifier(n_estimators=2, depth=2, schema=DOMAIN, **given),
     "bagging": lambda **given: DPBaggingClassifier(schema=DOMAIN, **given),
     "halfspace": lambda **given: HalfspaceBoostClassifier(
         radius=3.0**0.5, rounds=3, density=0.5, classes=(0, 1), count_outside=500.0, **given
     ),
     "rado boost": lambda **given: RadoBoostClassifier(number=20, rounds=5, schema=DOMAIN, **given),
     "rado release": lambda **given: RadoRelease(number=20, route="edges", schema=DOMAIN, **given),
-    "private boost": lambda **given: PrivateBoostClassifier(sweeps=1, schema=DOMAIN, **given),
+    "private boost": lambda **given: PrivateBoostClassifier(rounds_per_column=1, schema=DOMAIN, **given),
     "private boost, tuned": lambda **given: PrivateBoostClassifier(
-        schema=DOMAIN, tune=[{"sweeps": 1}, {"sweeps": 2}], **given
+        schema=DOMAIN, tune=[{"rounds_per_column": 1}, {"rounds_per_column": 2}], **given
     ),
 }
 

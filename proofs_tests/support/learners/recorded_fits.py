@@ -26,22 +26,28 @@ Make = Callable[[Case, Recorder], Any]
 
 GAUSSIAN: Final[Mapping[str, Make]] = {
     "boosted effects": lambda case, noise: PrivateBoostClassifier(
-        EPSILON, DELTA, adjacency="replace-one", sweeps=3, schema=case.schema, random_state=noise
+        EPSILON, DELTA, adjacency="replace-one", rounds_per_column=3, schema=case.schema, random_state=noise
     ),
     "boosted effects, calibrated": lambda case, noise: PrivateBoostClassifier(
-        EPSILON, DELTA, adjacency="replace-one", sweeps=2, calibration=0.2, schema=case.schema, random_state=noise
+        EPSILON,
+        DELTA,
+        adjacency="replace-one",
+        rounds_per_column=2,
+        calibration=0.2,
+        schema=case.schema,
+        random_state=noise,
     ),
     "rados": lambda case, noise: RadoRelease(
         "examples", EPSILON, DELTA, number=30, schema=case.schema, random_state=noise
     ),
     "random features, descent": lambda case, noise: RandomFeatureClassifier(
-        EPSILON, DELTA, solver=Descent(rounds=4), number=20, schema=case.schema, random_state=noise
+        EPSILON, DELTA, solver=Descent(rounds=4), n_components=20, schema=case.schema, random_state=noise
     ),
     "random features, adassp": lambda case, noise: RandomFeatureClassifier(
-        EPSILON, DELTA, solver=AdaSSP(), number=10, schema=case.schema, random_state=noise
+        EPSILON, DELTA, solver=AdaSSP(), n_components=10, schema=case.schema, random_state=noise
     ),
     "random features, ridge": lambda case, noise: RandomFeatureClassifier(
-        EPSILON, DELTA, solver=Ridge(), number=10, schema=case.schema, random_state=noise
+        EPSILON, DELTA, solver=Ridge(), n_components=10, schema=case.schema, random_state=noise
     ),
 }
 PURE: Final[Mapping[str, Make]] = {
@@ -71,7 +77,7 @@ def coming_or_going(case: Case, classes: tuple[int, ...]) -> list[Moved]:
 
     def learn(records: tuple[Any, list[int]], noise: Recorder) -> None:
         model = PrivateBoostClassifier(
-            EPSILON, DELTA, sweeps=3, schema=case.schema, classes=classes, random_state=noise
+            EPSILON, DELTA, rounds_per_column=3, schema=case.schema, classes=classes, random_state=noise
         )
         model.fit(*records)
 

@@ -26,7 +26,7 @@ Data = tuple[FloatArray, FloatArray]
 def regressor(solver: SolverName = "descent", **changes: object) -> RandomFeatureRegressor:
     """With 20 frequencies, in the box, seeded; changes: of its settings."""
     settings: dict[str, object] = {
-        "epsilon": EPSILON, "delta": DELTA, "label_bounds": (-1.0, 1.0), "number": 20, "schema": BOX,
+        "epsilon": EPSILON, "delta": DELTA, "label_bounds": (-1.0, 1.0), "n_components": 20, "schema": BOX,
         "random_state": 0, "solver": solver, **changes,
     }  # fmt: skip
     return RandomFeatureRegressor(**settings)  # type: ignore[arg-type]  # a table of settings

@@ -65,7 +65,7 @@ def _a_day(ledger: Ledger, turn: int) -> None:
     team.close_account("inner")
     if turn % 2:
         ledger.close_account(f"team-{turn}")
-        ledger._books.write_checkpoint()
+        ledger._writer.write_checkpoint()
 
 
 def _kinds(rule: Composition) -> tuple[type[PureDP] | type[GDP], type[BoundedRange] | type[GDP]]:
