@@ -40,6 +40,8 @@ from learners.random_features import (
     FrequencyDistribution,
     Objective,
     SolverName,
+    gamma_plan,
+    gaussian_plan,
 )
 from learners.tables import bounded_labels
 from mechanisms import SeededNoise

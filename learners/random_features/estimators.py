@@ -159,7 +159,7 @@ class RandomFeatureEstimator(NamedColumns, PrivateEstimator[FeatureRows, RandomF
             )
         coding, bounds, said = records.coding, records.bounds, solver_record(self.solver)
         scale = None if self.scale is None else float(self.scale)
-        task = Task(records, self.law, self.form, int(self.number), scale, int(self.map_seed))
+        task = Task(records, self.distribution, self.feature_map, int(self.n_components), scale, int(self.feature_seed))
         plan = solver.plan(task, budget, noise)
         return plan.then(lambda fit: RandomFeatureModel(fit, coding, bounds, said))
 
