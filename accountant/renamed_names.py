@@ -39,6 +39,7 @@ _BY_MODULE: Final[dict[str, str]] = {
         "told=exchequer.commands.open_ledger.until_failure "
         "Books=exchequer.commands.open_ledger.StoredEntries"
     ),
+    "exchequer.datasets": "Dataset=exchequer.datasets.DataSplit",
     "exchequer.demo": "Settings=exchequer.commands.demo.DemoSettings FEW=exchequer.commands.demo.FEW_RECORDS",
     "exchequer.overview": "Drawn=exchequer.commands.show_ledger.AccountSpending",
     "exchequer.payer": "Payer=exchequer.commands.paying_ledger.PayingLedger",

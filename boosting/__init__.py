@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from boosting.adaboost import AdaBoost, NoCertificate
-from boosting.booster import Hypothesis, NextMeasure, Spender, WeakLearner, boost, boosting_plan, certificates
+from boosting.booster import Hypothesis, NextMeasure, WeakLearner, boost, boosting_plan, certificates
 from boosting.exponential_weights import ExponentialWeights
 from boosting.lazy_bregman import LazyBregman
 from boosting.measures import BoundedMeasure, joint_distance, kl_divergence, statistical_distance
@@ -29,6 +29,7 @@ from boosting.theory import (
     rounds_for_margin,
     sample_sizes,
 )
+from mechanisms.core import Spender
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)

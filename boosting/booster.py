@@ -9,11 +9,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from accountant import Plan, Protected, Spendable
+from accountant import Plan, Protected
 from accountant.arrays import FloatArray, SignArray
 from accountant.costs import Cost
 from mechanisms import Slickness
-from mechanisms.core import Certified
+from mechanisms.core import Certified, Spender
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -23,13 +23,6 @@ W = TypeVar("W", bound=Certified)
 H = TypeVar("H")
 H_co = TypeVar("H_co", covariant=True)
 H_contra = TypeVar("H_contra", contravariant=True)
-
-
-class Spender(Protocol):
-    """Whatever pays for a release: a ledger or one of its reservations."""
-
-    def release(self, mechanism: Spendable[D, R], data: Protected[D]) -> R:
-        """See `Ledger.release`."""
 
 
 class Labelled(Protocol):

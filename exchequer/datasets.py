@@ -7,7 +7,7 @@ ships with scikit-learn. Schemas ship with this package.
 import os
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import numpy as np
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 from accountant.arrays import IntArray
+from accountant.renamed import old_names
 from learners import Schema, read_csv
 from learners.tables import Values
 
@@ -26,7 +27,7 @@ class DataNotFound(FileNotFoundError):
 
 
 @attrs.frozen(eq=False)
-class Dataset:
+class DataSplit:
     """Training and test tables by column, with labels, and the public schema.
 
     train, test: column name to values, shape (n,).  y_train, y_test: labels, shape (n,).
@@ -52,7 +53,7 @@ def data_folder(given: str | Path | None = None) -> Path | None:
     return Path(chosen) if chosen else None
 
 
-def adult(folder: str | Path) -> Dataset:
+def adult(folder: str | Path) -> DataSplit:
     """Adult with its canonical test set, from `folder` or `folder/adult`. Raises DataNotFound."""
     schema = packaged_schema("adult")
     assert schema.label is not None
@@ -60,7 +61,7 @@ def adult(folder: str | Path) -> Dataset:
     train = _adult_part(Path(folder), "adult.data", names)
     test = _adult_part(Path(folder), "adult.test", names)
     label = schema.label.name
-    return Dataset("adult", schema, train, train.pop(label), test, test.pop(label))
+    return DataSplit("adult", schema, train, train.pop(label), test, test.pop(label))
 
 
 def _adult_part(folder: Path, name: str, columns: list[str]) -> dict[str, Values]:
@@ -79,7 +80,7 @@ def found_file(folder: Path, home: str, name: str) -> Path:
     return path
 
 
-def cod_rna(folder: str | Path) -> Dataset:
+def cod_rna(folder: str | Path) -> DataSplit:
     """Cod-RNA, cod-rna.txt to train and cod-rna.t to test, from `folder` or `folder/cod-rna`. Raises DataNotFound.
 
     The paper cross-validates on the training file: `folds(cod_rna(folder), rows="train")`.
@@ -87,7 +88,7 @@ def cod_rna(folder: str | Path) -> Dataset:
     schema = packaged_schema("cod_rna")
     train, y_train = _cod_rna_part(Path(folder), "cod-rna.txt", schema)
     test, y_test = _cod_rna_part(Path(folder), "cod-rna.t", schema)
-    return Dataset("cod_rna", schema, train, y_train, test, y_test)
+    return DataSplit("cod_rna", schema, train, y_train, test, y_test)
 
 
 def _cod_rna_part(folder: Path, name: str, schema: Schema) -> tuple[dict[str, Values], Values]:
@@ -97,7 +98,7 @@ def _cod_rna_part(folder: Path, name: str, schema: Schema) -> tuple[dict[str, Va
     return {column: values[:, number] for number, column in enumerate(schema.names)}, labels
 
 
-def mushroom(folder: str | Path, seed: int = 0) -> Dataset:
+def mushroom(folder: str | Path, seed: int = 0) -> DataSplit:
     """Mushroom from `folder` or `folder/mushroom`, a fifth held out at random by `seed`. Raises DataNotFound."""
     schema = packaged_schema("mushroom")
     assert schema.label is not None
@@ -107,7 +108,7 @@ def mushroom(folder: str | Path, seed: int = 0) -> Dataset:
     return _divided("mushroom", schema, table, labels, *_shuffled(labels.size, 0.2, seed))
 
 
-def breast_cancer(seed: int = 0) -> Dataset:
+def breast_cancer(seed: int = 0) -> DataSplit:
     """Breast cancer (Wisconsin, diagnostic; bundled with scikit-learn), a quarter held out at random."""
     schema = packaged_schema("breast_cancer")
     bunch = load_breast_cancer()
@@ -125,31 +126,31 @@ def _shuffled(n: int, held: float, seed: int) -> tuple[IntArray, IntArray]:
 
 def _divided(
     name: str, schema: Schema, table: dict[str, Values], labels: Values, kept: IntArray, held: IntArray
-) -> Dataset:
+) -> DataSplit:
     """The rows `kept` to train and the rows `held` to test."""
     train = {column: values[kept] for column, values in table.items()}
     test = {column: values[held] for column, values in table.items()}
-    return Dataset(name, schema, train, labels[kept], test, labels[held])
+    return DataSplit(name, schema, train, labels[kept], test, labels[held])
 
 
 Rows = Literal["all", "train"]
 """All rows of a data set together, or its training rows only."""
 
 
-def _pool(data: Dataset, rows: Rows) -> tuple[dict[str, Values], Values]:
+def _pool(data: DataSplit, rows: Rows) -> tuple[dict[str, Values], Values]:
     if rows == "train":
         return data.train, data.y_train
     table = {name: np.concatenate([data.train[name], data.test[name]]) for name in data.schema.names}
     return table, np.concatenate([data.y_train, data.y_test])
 
 
-def random_split(data: Dataset, seed: int = 0, held: float = 0.2, *, rows: Rows = "all") -> Dataset:
+def random_split(data: DataSplit, seed: int = 0, held: float = 0.2, *, rows: Rows = "all") -> DataSplit:
     """The same rows, a share `held` of them held out at random by `seed`."""
     table, labels = _pool(data, rows)
     return _divided(data.name, data.schema, table, labels, *_shuffled(labels.size, held, seed))
 
 
-def folds(data: Dataset, k: int = 5, seed: int = 0, *, rows: Rows = "all") -> list[Dataset]:
+def folds(data: DataSplit, k: int = 5, seed: int = 0, *, rows: Rows = "all") -> list[DataSplit]:
     """The k data sets of a k-fold cross-validation, shuffled by `seed`; folds do not depend on labels."""
     table, labels = _pool(data, rows)
     parts = np.array_split(np.random.default_rng(seed).permutation(labels.size), k)
@@ -157,3 +158,7 @@ def folds(data: Dataset, k: int = 5, seed: int = 0, *, rows: Rows = "all") -> li
         _divided(data.name, data.schema, table, labels, np.concatenate([*parts[:i], *parts[i + 1 :]]), parts[i])
         for i in range(k)
     ]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)

@@ -7,16 +7,16 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import attrs
 import numpy as np
 
-from accountant import Adjacency, BoundedRange, Description, Plan, Protected, ReplaceOne, Spendable
+from accountant import Adjacency, BoundedRange, Description, Plan, Protected, ReplaceOne
 from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, open_probability
 from accountant.renamed import old_names
-from mechanisms.core import FiniteMechanism, RangeSensitivity, scale
+from mechanisms.core import FiniteMechanism, RangeSensitivity, Spender, scale
 from mechanisms.randomness import NoiseSource, SecureNoise
 from mechanisms.selection import ExponentialKernel
 
@@ -25,17 +25,6 @@ if not TYPE_CHECKING:
 
 CELLS: Final = 1024
 """How many cut points `Candidates.between` lays between two bounds."""
-
-
-X = TypeVar("X")
-Y = TypeVar("Y")
-
-
-class Spender(Protocol):
-    """What pays for a release: a ledger, or a reservation for one plan."""
-
-    def release(self, mechanism: Spendable[X, Y], data: Protected[X]) -> Y:
-        """Check, pay, sample."""
 
 
 def _rising(values: Iterable[float]) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ import attrs
 from benchmarks.data import Split, found
 from benchmarks.runner import Line, Measured, Report, at_least
 from benchmarks.systems import quality
-from exchequer.datasets import Dataset
+from exchequer.datasets import DataSplit
 from learners import EncodedSample, Layout, LazyBoostClassifier
 from learners.base import Rule
 from learners.tables import encode, signs
@@ -42,14 +42,14 @@ ZCDP = (
 )
 
 
-def encoded(data: Dataset) -> EncodedSample:
+def encoded(data: DataSplit) -> EncodedSample:
     """The training part, encoded once."""
     assert data.schema.label is not None
     labels = signs(data.y_train, data.schema.label.classes)
     return EncodedSample(Layout(data.schema), encode(data.train, data.schema), labels)
 
 
-def load(folder: str | None) -> Dataset:
+def load(folder: str | None) -> DataSplit:
     """Adult. Raises DataNotFound with the remedy."""
     return found(folder, "adult")
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from accountant.arrays import FloatArray, IntArray, SignArray
 from exchequer.datasets import (
     DataNotFound,
-    Dataset,
+    DataSplit,
     adult,
     cod_rna,
     data_folder,
@@ -103,7 +103,7 @@ class Split:
     test: Part
 
     @staticmethod
-    def of(data: Dataset) -> "Split":
+    def of(data: DataSplit) -> "Split":
         """A data set's own split."""
         return Split(data.name, Part(data.schema, data.train, data.y_train), Part(data.schema, data.test, data.y_test))
 
@@ -114,7 +114,7 @@ def whole(split: Split) -> Part:
     return Part(split.train.schema, table, np.concatenate([split.train.labels, split.test.labels]))
 
 
-def found(folder: str | None, name: str, seed: int = 0) -> Dataset:
+def found(folder: str | None, name: str, seed: int = 0) -> DataSplit:
     """A data set by name; only Mushroom, which has no canonical test set, is split by `seed`.
 
     Raises DataNotFound with the remedy.
@@ -126,7 +126,7 @@ def found(folder: str | None, name: str, seed: int = 0) -> Dataset:
 
 
 @lru_cache(maxsize=16)  # Adult and Cod-RNA take a second, and every part of a benchmark asks for them
-def _loaded(place: str, name: str, seed: int) -> Dataset:
+def _loaded(place: str, name: str, seed: int) -> DataSplit:
     match name:
         case "adult":
             return adult(place)

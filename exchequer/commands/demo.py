@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from accountant.arrays import FloatArray
 from exchequer.console import output
-from exchequer.datasets import Dataset, adult, breast_cancer, data_folder
+from exchequer.datasets import DataSplit, adult, breast_cancer, data_folder
 from learners import LazyBoostClassifier
 from learners.tables import encode
 
@@ -45,7 +45,7 @@ def settings_for(n: int) -> DemoSettings:
     return SETTINGS_FEW if n < FEW_RECORDS else SETTINGS_MANY
 
 
-def datasets(folder: str | Path | None) -> Iterator[Dataset]:
+def datasets(folder: str | Path | None) -> Iterator[DataSplit]:
     """Breast cancer, and Adult where its folder is known. Raises DataNotFound."""
     yield breast_cancer()
     place = data_folder(folder)
@@ -73,14 +73,14 @@ def run(
         output.note("For Adult (32,561 records) as well, give its folder: --data DIR, or set EXCHEQUER_DATA.")
 
 
-def fit(data: Dataset, settings: DemoSettings, seed: int | None) -> LazyBoostClassifier:
+def fit(data: DataSplit, settings: DemoSettings, seed: int | None) -> LazyBoostClassifier:
     """The private model, with a progress bar."""
     model = LazyBoostClassifier(**attrs.asdict(settings), schema=data.schema, random_state=seed)
     with output.rounds_bar(settings.rounds) as on_round:
         return model.fit(data.train, data.y_train, on_round=on_round)
 
 
-def _one(data: Dataset, settings: DemoSettings, seed: int | None) -> None:
+def _one(data: DataSplit, settings: DemoSettings, seed: int | None) -> None:
     output.title(
         f"{data.name}: {data.y_train.size} training records, {data.y_test.size} held out, "
         f"{len(data.schema.features)} Boolean features"
@@ -98,7 +98,7 @@ def _one(data: Dataset, settings: DemoSettings, seed: int | None) -> None:
     _remark(data.y_train.size, public - private, fresh=seed is None)
 
 
-def _accuracies(data: Dataset, model: LazyBoostClassifier) -> tuple[float, float]:
+def _accuracies(data: DataSplit, model: LazyBoostClassifier) -> tuple[float, float]:
     """Print the comparison on the held-out records; the private and the non-private accuracy."""
     positive = model.classes_[1]
     truth = data.y_test == positive
@@ -119,7 +119,7 @@ def _share(right: npt.NDArray[np.bool_]) -> str:
     return f"{np.mean(right):.1%}"
 
 
-def _baseline(data: Dataset, positive: object) -> FloatArray:
+def _baseline(data: DataSplit, positive: object) -> FloatArray:
     """Scores of scikit-learn's gradient boosting on the same encoded columns, without any privacy."""
     categorical = [not hasattr(column, "lower") for column in data.schema.columns]
     model = HistGradientBoostingClassifier(categorical_features=categorical, random_state=0)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from accountant import Description, Plan, Protected, Step
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, positive, probability_below_one
-from boosting.booster import Spender
+from boosting import Spender
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.effects import Effect
 from learners.additive.views import Partitioned, View, measured, pair_columns, views

@@ -9,8 +9,7 @@ import numpy as np
 from accountant import Protected, ReplaceOne
 from accountant.arrays import CodeArray, FloatArray, SignArray
 from accountant.costs import positive, up
-from boosting import Reweighted
-from boosting.booster import Spender
+from boosting import Reweighted, Spender
 from learners.base import Selection, choosing, selection
 from learners.encoding import EncodedSample, Layout, as_shares, literal_signs
 from learners.tables import Schema

@@ -10,7 +10,7 @@ import numpy as np
 from accountant import BoundedRange, Cost, Description, LaplaceDP, Protected
 from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, positive
-from boosting.booster import Spender
+from boosting import Spender
 from learners.base import Selection, choosing, selection
 from learners.encoding import Layout, Path, as_shares
 from learners.votes.binary_trees import LeafSplit, Tree

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from mechanisms.core.kernels import FiniteKernel, Kernel, R, loss, scale
-from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism, Spender
 from mechanisms.core.parallel import Lane, Parallel, Partition, whole_plan
 from mechanisms.core.plain import D, PlainMechanism, PlainSelection, Query, at_delta
 from mechanisms.core.robust import (
@@ -56,6 +56,7 @@ __all__ = [
     "SealedRepr",
     "Slickness",
     "SlicknessTooWeak",
+    "Spender",
     "Sums",
     "added",
     "at_delta",

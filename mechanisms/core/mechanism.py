@@ -1,13 +1,24 @@
 """What a mechanism is: a query, noise, and a declared cost."""
 
 import abc
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from accountant import Adjacency, Cost, Description
+from accountant import Adjacency, Cost, Description, Protected, Spendable
 from accountant.arrays import FloatArray
 
 D_contra = TypeVar("D_contra", contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
+
+
+D = TypeVar("D")
+R = TypeVar("R")
+
+
+class Spender(Protocol):
+    """Whatever pays for a release: a ledger, or a reservation for one plan."""
+
+    def release(self, mechanism: Spendable[D, R], data: Protected[D]) -> R:
+        """Check, pay, sample: see `Ledger.release`."""
 
 
 class Mechanism(abc.ABC, Generic[D_contra, R_co]):

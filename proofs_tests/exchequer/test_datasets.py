@@ -10,7 +10,7 @@ import pytest
 from exchequer.datasets import (
     SEARCHED,
     DataNotFound,
-    Dataset,
+    DataSplit,
     adult,
     breast_cancer,
     cod_rna,
@@ -29,11 +29,11 @@ needs_data = pytest.mark.skipif(not FOLDER, reason=f"{SEARCHED} is not set")
 FEATURES = {"adult": 162, "cod_rna": 80, "mushroom": 126, "breast_cancer": 210}
 
 
-def classes(data: Dataset) -> tuple[Counter[str], Counter[str]]:
+def classes(data: DataSplit) -> tuple[Counter[str], Counter[str]]:
     return Counter(data.y_train.astype(str).tolist()), Counter(data.y_test.astype(str).tolist())
 
 
-def check_fits_schema(data: Dataset) -> None:
+def check_fits_schema(data: DataSplit) -> None:
     """Encoding raises for a row that the schema does not allow."""
     assert data.schema.label is not None
     for table, labels in ((data.train, data.y_train), (data.test, data.y_test)):
@@ -107,17 +107,17 @@ def test_what_is_missing_is_named(load: object, tmp_path: Path) -> None:
         load(tmp_path)
 
 
-def small() -> Dataset:
+def small() -> DataSplit:
     """Breast cancer with its row number in place of one measurement, so that rows can be told apart."""
     data = breast_cancer()
     name = data.schema.names[0]
     n = data.y_train.size
     train = {**data.train, name: np.arange(n)}
     test = {**data.test, name: np.arange(n, n + data.y_test.size)}
-    return Dataset(data.name, data.schema, train, data.y_train, test, data.y_test)
+    return DataSplit(data.name, data.schema, train, data.y_train, test, data.y_test)
 
 
-def row_numbers(data: Dataset) -> tuple[list[int], list[int]]:
+def row_numbers(data: DataSplit) -> tuple[list[int], list[int]]:
     name = data.schema.names[0]
     return sorted(map(int, data.train[name].tolist())), sorted(map(int, data.test[name].tolist()))
 

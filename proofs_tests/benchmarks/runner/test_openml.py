@@ -32,7 +32,7 @@ from benchmarks.data.openml import (
 )
 from benchmarks.data.rado_domains import SOURCES, domain
 from benchmarks.data.random_feature_domains import wine
-from exchequer.datasets import DataNotFound, Dataset, adult, found_file, mushroom
+from exchequer.datasets import DataNotFound, DataSplit, adult, found_file, mushroom
 from learners.tables.single_values import Values
 
 NEEDS_DATA = pytest.mark.skipif(
@@ -324,7 +324,7 @@ def same(ours: Mapping[str, Values], others: Mapping[str, Values]) -> None:
         assert np.array_equal(values, others[name]), name
 
 
-def same_dataset(ours: Dataset, other: Dataset) -> None:
+def same_dataset(ours: DataSplit, other: DataSplit) -> None:
     """All arrays."""
     same(ours.train, other.train)
     same(ours.test, other.test)

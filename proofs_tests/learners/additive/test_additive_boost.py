@@ -25,7 +25,7 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant.arrays import FloatArray
-from boosting.booster import Spender
+from boosting import Spender
 from learners.additive import additive_boost
 from learners.additive.additive_boost import (
     EVEN_SHARE,

@@ -26,7 +26,7 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant.arrays import FloatArray
-from exchequer.datasets import Dataset, adult, breast_cancer, data_folder
+from exchequer.datasets import DataSplit, adult, breast_cancer, data_folder
 from learners import LazyBoostClassifier
 from learners.base import calibration as c
 from learners.base.calibration import BinCounts, Calibration, Calibrator, ScoreBins
@@ -260,7 +260,7 @@ def calibration_error(shares: FloatArray, positive: Array) -> float:
     return float(sum(abs(shares[rows].mean() - positive[rows].mean()) * rows.size for rows in groups) / shares.size)
 
 
-def compared(data: Dataset, seeds: int, **arguments: Any) -> tuple[FloatArray, FloatArray]:
+def compared(data: DataSplit, seeds: int, **arguments: Any) -> tuple[FloatArray, FloatArray]:
     """Calibration error and accuracy on held-out records, without and with a tenth for calibration, shapes (2,)."""
     assert data.schema.label is not None
     positive = data.y_test == data.schema.label.classes[1]

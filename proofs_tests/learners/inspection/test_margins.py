@@ -16,7 +16,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray, IntArray
 from boosting import LazyBregman
-from exchequer.datasets import Dataset, breast_cancer
+from exchequer.datasets import DataSplit, breast_cancer
 from learners import LazyBoostClassifier, Schema
 from learners.additive.private_boost import PrivateBoostClassifier
 from learners.inspection.margins import (
@@ -61,12 +61,12 @@ def pairs(adjacency: Neighbours, n: int) -> list[Pair[Histograms]]:
 
 
 @pytest.fixture(scope="module")
-def cancer() -> Dataset:
+def cancer() -> DataSplit:
     return breast_cancer()
 
 
 @pytest.fixture(scope="module")
-def voting(cancer: Dataset) -> LazyBoostClassifier:
+def voting(cancer: DataSplit) -> LazyBoostClassifier:
     model = LazyBoostClassifier(2.0, schema=cancer.schema, rounds=15, density=0.4, learning_rate=0.3, random_state=0)
     return model.fit(cancer.train, cancer.y_train)
 
@@ -74,7 +74,7 @@ def voting(cancer: Dataset) -> LazyBoostClassifier:
 # --- what they are ---------------------------------------------------------------------------------------------
 
 
-def test_margins_of_a_vote(cancer: Dataset, voting: LazyBoostClassifier) -> None:
+def test_margins_of_a_vote(cancer: DataSplit, voting: LazyBoostClassifier) -> None:
     found = margins(voting, cancer.test, cancer.y_test)
     np.testing.assert_allclose(np.abs(found), np.abs(voting.decision_function(cancer.test)))
     right = voting.predict(cancer.test) == cancer.y_test
@@ -95,7 +95,7 @@ def test_the_margin_of_three_classes_is_the_lead_over_the_best_other() -> None:
 
 
 def test_a_histogram_counts_every_record_and_tells_right_from_wrong(
-    cancer: Dataset, voting: LazyBoostClassifier
+    cancer: DataSplit, voting: LazyBoostClassifier
 ) -> None:
     found = margin_histogram(voting, cancer.test, cancer.y_test, bins=10)
     assert found.edges.tolist() == np.linspace(-1.0, 1.0, 11).tolist()
@@ -110,7 +110,7 @@ def test_margins_beyond_the_range_are_in_the_outer_bins() -> None:
     assert histograms(narrow).tolist() == [[4.0, 4.0]]
 
 
-def test_advantages_are_half_less_the_weighted_error(cancer: Dataset, voting: LazyBoostClassifier) -> None:
+def test_advantages_are_half_less_the_weighted_error(cancer: DataSplit, voting: LazyBoostClassifier) -> None:
     """By hand: weights ∝ min(1, c·exp(−λ·margin)) with mass κn."""
     found = advantages(voting, cancer.test, cancer.y_test)
     model = voting.model_
@@ -131,7 +131,7 @@ def test_advantages_are_half_less_the_weighted_error(cancer: Dataset, voting: La
 
 
 def test_advantages_need_a_vote_and_its_settings(
-    cancer: Dataset, voting: LazyBoostClassifier, tmp_path_factory: pytest.TempPathFactory
+    cancer: DataSplit, voting: LazyBoostClassifier, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("models") / "model.json"
     voting.save(path)
@@ -149,7 +149,7 @@ def test_advantages_need_a_vote_and_its_settings(
         advantages(additive, cancer.test, cancer.y_test)
 
 
-def test_labels_must_be_of_the_model(cancer: Dataset, voting: LazyBoostClassifier) -> None:
+def test_labels_must_be_of_the_model(cancer: DataSplit, voting: LazyBoostClassifier) -> None:
     with pytest.raises(ValueError, match=r"row 0: 'ill' is none of the classes"):
         margins(voting, cancer.test, np.full(cancer.y_test.size, "ill"))
     with pytest.raises(ValueError, match="records"):
@@ -198,7 +198,7 @@ def test_noise_of_half_the_size_is_found_out() -> None:
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
-def test_it_is_charged_and_close(cancer: Dataset, voting: LazyBoostClassifier, adjacency: Neighbours) -> None:
+def test_it_is_charged_and_close(cancer: DataSplit, voting: LazyBoostClassifier, adjacency: Neighbours) -> None:
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=adjacency)
     found = private_margin_histogram(
         ledger, voting, cancer.train, cancer.y_train, epsilon=0.75, bins=8, random_state=SeededNoise(0)
@@ -217,7 +217,7 @@ def test_it_is_charged_and_close(cancer: Dataset, voting: LazyBoostClassifier, a
     assert len(ledger.statement().rows) == 1
 
 
-def test_the_smaller_noise_is_taken(cancer: Dataset, voting: LazyBoostClassifier) -> None:
+def test_the_smaller_noise_is_taken(cancer: DataSplit, voting: LazyBoostClassifier) -> None:
     """One count of n: Laplace where ε is added up, Gaussian where the ledger adds up ρ."""
     said = []
     for rule in (BasicComposition(), ZCDPComposition()):
@@ -230,7 +230,7 @@ def test_the_smaller_noise_is_taken(cancer: Dataset, voting: LazyBoostClassifier
     assert said[1].startswith("Gaussian")
 
 
-def test_another_adjacency_is_refused(cancer: Dataset, voting: LazyBoostClassifier) -> None:
+def test_another_adjacency_is_refused(cancer: DataSplit, voting: LazyBoostClassifier) -> None:
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=FeatureValue(0))
     with pytest.raises(TypeError, match="expected add-remove-one or replace-one"):
         private_margin_histogram(ledger, voting, cancer.train, cancer.y_train, epsilon=0.5)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from boosting import LazyBregman
-from exchequer.datasets import Dataset, breast_cancer
+from exchequer.datasets import DataSplit, breast_cancer
 from learners import LazyBoostClassifier, Schema
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.inspection.margins import MarginHistogram, advantages, margins
@@ -43,12 +43,12 @@ def _no_figure_is_left() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def cancer() -> Dataset:
+def cancer() -> DataSplit:
     return breast_cancer()
 
 
 @pytest.fixture(scope="module")
-def voting(cancer: Dataset) -> LazyBoostClassifier:
+def voting(cancer: DataSplit) -> LazyBoostClassifier:
     return LazyBoostClassifier(2.0, schema=cancer.schema, rounds=40, random_state=0).fit(cancer.train, cancer.y_train)
 
 
@@ -161,7 +161,7 @@ def test_names_are_drawn_as_they_are(tmp_path: Path) -> None:
     assert figure.axes[0].get_xlabel() == r"in \$"
 
 
-def test_a_linear_model_has_curves_too(cancer: Dataset) -> None:
+def test_a_linear_model_has_curves_too(cancer: DataSplit) -> None:
     model = DPLogisticRegression(3.0, 1e-5, schema=cancer.schema, random_state=0).fit(cancer.train, cancer.y_train)
     ax = plots.curve(model, "mean area")
     values, edges, _ = steps(ax)[0].get_data()
@@ -192,7 +192,9 @@ def test_votes_are_bars_with_the_most_on_top() -> None:
     assert ax.get_xlabel() == "votes: against no, for yes on the right"
 
 
-def test_margins_given_are_shown_with_the_warning(cancer: Dataset, voting: LazyBoostClassifier, tmp_path: Path) -> None:
+def test_margins_given_are_shown_with_the_warning(
+    cancer: DataSplit, voting: LazyBoostClassifier, tmp_path: Path
+) -> None:
     ax = plots.margin_histogram(voting, cancer.test, cancer.y_test, bins=20)
     found = bars(ax)
     assert len(found) == 20
@@ -213,7 +215,7 @@ def test_a_noisy_histogram_says_what_it_is() -> None:
     assert "not private" in plots.histogram(attrs.evolve(paid, private=False)).get_title()
 
 
-def test_advantages_are_drawn_round_by_round(cancer: Dataset, voting: LazyBoostClassifier) -> None:
+def test_advantages_are_drawn_round_by_round(cancer: DataSplit, voting: LazyBoostClassifier) -> None:
     figure = plots.new_figure(5.0, 4.0)
     ax = plots.advantage_curve(voting, cancer.test, cancer.y_test, ax=figure.add_subplot())
     each, smooth = ax.get_lines()[:2]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from exchequer.datasets import Dataset, adult, breast_cancer
+from exchequer.datasets import DataSplit, adult, breast_cancer
 from learners import LazyBoostClassifier
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.private_boost import PrivateBoostClassifier
@@ -202,16 +202,16 @@ def by_hand(text: str, record: dict[str, object]) -> int:
 
 
 @pytest.fixture(scope="module")
-def cancer() -> Dataset:
+def cancer() -> DataSplit:
     return breast_cancer()
 
 
 @pytest.fixture(scope="module")
-def boosted(cancer: Dataset) -> PrivateBoostClassifier:
+def boosted(cancer: DataSplit) -> PrivateBoostClassifier:
     return PrivateBoostClassifier(3.0, 1e-5, schema=cancer.schema, random_state=0).fit(cancer.train, cancer.y_train)
 
 
-def test_adding_up_the_printed_card_is_predicting(cancer: Dataset, boosted: PrivateBoostClassifier) -> None:
+def test_adding_up_the_printed_card_is_predicting(cancer: DataSplit, boosted: PrivateBoostClassifier) -> None:
     card = points_card(boosted, tolerance=0.5)
     records = rows(cancer.train) + rows(cancer.test)
     table = {name: np.concatenate([cancer.train[name], cancer.test[name]]) for name in cancer.schema.names}
@@ -224,7 +224,7 @@ def test_adding_up_the_printed_card_is_predicting(cancer: Dataset, boosted: Priv
 
 @pytest.mark.parametrize("learner", [PrivateBoostClassifier, DPLogisticRegression])
 def test_a_total_means_what_predict_proba_says(
-    cancer: Dataset, learner: type[PrivateBoostClassifier | DPLogisticRegression]
+    cancer: DataSplit, learner: type[PrivateBoostClassifier | DPLogisticRegression]
 ) -> None:
     model = learner(3.0, 1e-5, schema=cancer.schema, random_state=1).fit(cancer.train, cancer.y_train)
     card = points_card(model)
@@ -239,7 +239,7 @@ def test_a_total_means_what_predict_proba_says(
 
 @pytest.mark.parametrize("learner", [DPLogisticRegression, DPBaggingClassifier])
 def test_a_linear_model_adds_up_over_its_columns(
-    cancer: Dataset, learner: type[DPLogisticRegression | DPBaggingClassifier]
+    cancer: DataSplit, learner: type[DPLogisticRegression | DPBaggingClassifier]
 ) -> None:
     model = learner(3.0, 1e-5, schema=cancer.schema, random_state=1).fit(cancer.train, cancer.y_train)
     codes = model.encoded(cancer.test, cancer.y_test).codes
@@ -342,7 +342,7 @@ def test_trees_are_told_in_words() -> None:
 
 @pytest.mark.parametrize("learner", [DPRandomForestClassifier, DPGradientBoostingClassifier])
 def test_a_forest_names_its_columns(
-    cancer: Dataset, learner: type[DPRandomForestClassifier | DPGradientBoostingClassifier]
+    cancer: DataSplit, learner: type[DPRandomForestClassifier | DPGradientBoostingClassifier]
 ) -> None:
     model = learner(1.0, schema=cancer.schema, random_state=0).fit(cancer.train, cancer.y_train)
     record = scorecard(model).as_dict()

@@ -7,8 +7,7 @@ import numpy as np
 
 from accountant import Cost, Protected
 from accountant.arrays import FloatArray, SignArray
-from boosting import Reweighted
-from boosting.booster import Spender
+from boosting import Reweighted, Spender
 from learners import EncodedSample
 from learners.encoding.encoder import literal_signs
 from mechanisms import GINI_IMPROVEMENT, LEAF_GAPS, LeafLabels, NoiseSource, Slickness, WeightedExponential
