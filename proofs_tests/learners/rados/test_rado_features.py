@@ -296,7 +296,7 @@ def test_books_that_published_a_column_do_not_protect_it_afterwards() -> None:
     ledger = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=FeatureValue(2))
     release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
     entries = len(ledger.entries)
-    with pytest.raises(ValueError, match=r'this ledger protects \["secret"\], and publish everything else'):
+    with pytest.raises(ValueError, match=r'this ledger protects \["secret"\], and publishes everything else'):
         release(sensitive="a", schema=None, epsilon=0.1, ledger=ledger).fit(frame[["b", "secret", "a"]], Y)
     assert len(ledger.entries) == entries
     release(sensitive="secret", schema=None, epsilon=0.1, ledger=ledger).fit(frame, Y)
