@@ -166,12 +166,14 @@ def test_no_charge_slips_in_while_a_sub_budget_is_made(tmp_path: Path) -> None:
     def spend() -> None:
         with Ledger.open(url) as ledger:
             started.wait()
-            for _ in range(30):
+            while len(refused) < 3:  # whoever is first, and however slow the other is
                 try:
-                    ledger.release(RandomizedResponse(0.01), ledger.protect(True), account="label")
+                    ledger.release(RandomizedResponse(1e-6), ledger.protect(True), account="label")
+                    paid.append(True)
                 except UnknownLabel:
                     refused.append(True)
 
+    paid: list[bool] = []
     refused: list[bool] = []
     spender = threading.Thread(target=spend)
     spender.start()
@@ -180,9 +182,8 @@ def test_no_charge_slips_in_while_a_sub_budget_is_made(tmp_path: Path) -> None:
         ledger.allocate("team", 0.5)
         spender.join()
         kinds = [entry.kind for entry in ledger.entries]
-    assert refused
     assert "charged" not in kinds[kinds.index("allocated") :]
-    assert kinds.count("charged") + len(refused) == 30
+    assert kinds.count("charged") == len(paid)
 
 
 def test_a_checkpoint_keeps_labels_and_without_any_is_what_it_was(
