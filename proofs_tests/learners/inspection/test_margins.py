@@ -86,7 +86,7 @@ def test_the_margin_of_three_classes_is_the_lead_over_the_best_other() -> None:
     model = three_classes()
     codes = np.array([[0, 3], [1, 2], [2, 0], [0, 1]])
     fitted = PrivateBoostClassifier(schema=model.schema)
-    fitted._keep(model, ("a", "b", "c"), Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne()))
+    fitted._remember(model, ("a", "b", "c"))
     scores = model.scores(codes)
     table: dict[str, list[object]] = {"age": [10, 80], "gain": [50, 500], "job": ["?", "clerk"], "member": [0, 1]}
     found = margins(fitted, table, np.array(["c", "a"]))
@@ -238,8 +238,7 @@ def test_another_adjacency_is_refused(cancer: DataSplit, voting: LazyBoostClassi
 
 def test_nothing_but_the_release_is_kept() -> None:
     fitted = LazyBoostClassifier(schema=MODEL.schema)
-    books = Ledger(PureDP(9.0), composition=BasicComposition(), adjacency=ReplaceOne())
-    fitted._keep(MODEL, (0, 1), books)
+    fitted._remember(MODEL, (0, 1))
 
     def release(data: tuple[IntArray, IntArray], noise: PinnedNoise) -> MarginHistogram:
         ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
