@@ -56,7 +56,7 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
         "bookkeeper=writer charges=charge_recorder durable=durability labels=account_names ledger "
         "protected=protected_data reservation",
     ),
-    ("mechanisms", "mechanisms.core", "core=mechanism kernels parallel plain robust rows sensitivity"),
+    ("mechanisms", "mechanisms.core", "core=mechanism kernels=randomizers parallel plain robust rows sensitivity"),
     ("mechanisms", "mechanisms.randomness", "exact_choice laws=choice_probabilities noise=sources"),
     (
         "mechanisms",

@@ -60,7 +60,8 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.additive_boost": (
         "Design=learners.additive.additive_boost.AdditiveDesign "
         "EVEN_SWEEPS=learners.additive.additive_boost.EVEN_TURNS "
-        "SWEEPS=learners.additive.additive_boost.ROUNDS_PER_COLUMN"
+        "SWEEPS=learners.additive.additive_boost.ROUNDS_PER_COLUMN "
+        "Kernel=learners.additive.additive_boost.GradientRelease"
     ),
     "learners.bagging": "Ballot=learners.trees.bagging.VoteCounts School=learners.trees.bagging.TeachingPlan",
     "learners.centring": "WeightedPoints=learners.halfspaces.centred_means.ReweightedPoints",
@@ -129,6 +130,18 @@ _BY_MODULE: Final[dict[str, str]] = {
 """`old=new`, where a new name that ends in a dot is the old one, there."""
 
 _EVERYWHERE: Final = {
+    "ConstantKernel": "ConstantRandomizer",
+    "ExponentialKernel": "ExponentialChoice",
+    "FiniteKernel": "FiniteRandomizer",
+    "GammaNormKernel": "GammaNormNoise",
+    "GaussianKernel": "GaussianNoise",
+    "Kernel": "Randomizer",
+    "LaplaceKernel": "LaplaceNoise",
+    "LeafLabelKernel": "LeafLabelChoice",
+    "LevelKernel": "LevelChoice",
+    "NoisyMaxKernel": "NoisyMaxChoice",
+    "PermuteAndFlipKernel": "PermuteAndFlipChoice",
+    "check_kernel": "check_randomizer",
     "Allowance": "FitBudget",
     "Form": "FeatureMap",
     "Law": "FrequencyDistribution",

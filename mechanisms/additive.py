@@ -13,7 +13,7 @@ rounding to the secure sampler's grid may add (`noise.GRID`). With all three:
 """
 
 import math
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import attrs
 import numpy as np
@@ -21,8 +21,12 @@ import numpy as np
 from accountant import GDP, LaplaceDP
 from accountant.arrays import FloatArray
 from accountant.costs import up
-from mechanisms.core import Certified, Kernel, L1Sensitivity, L2Sensitivity, RobustMechanism, RobustQuery, scale
+from accountant.renamed import old_names
+from mechanisms.core import Certified, L1Sensitivity, L2Sensitivity, Randomizer, RobustMechanism, RobustQuery, scale
 from mechanisms.randomness import GRID, NoiseSource, grid_exponent
+
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)
 
 W = TypeVar("W", bound=Certified)
 L1Query = RobustQuery[W, FloatArray, L1Sensitivity]
@@ -35,7 +39,7 @@ def _ratio(sensitivity: float, noise_scale: float) -> float:
 
 
 @attrs.frozen
-class LaplaceKernel(Kernel[FloatArray, L1Sensitivity, FloatArray]):
+class LaplaceNoise(Randomizer[FloatArray, L1Sensitivity, FloatArray]):
     """value + Lap(scale) in every coordinate. Cost: LaplaceDP(Δ₁/scale). [laplace-dp]"""
 
     name = "Laplace"
@@ -55,7 +59,7 @@ class LaplaceKernel(Kernel[FloatArray, L1Sensitivity, FloatArray]):
 
 
 @attrs.frozen
-class GaussianKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
+class GaussianNoise(Randomizer[FloatArray, L2Sensitivity, FloatArray]):
     """value + N(0, sigma²·I). Cost: GDP(Δ₂/sigma), which is ZCDP(Δ₂²/2σ²) and more. [gdp]"""
 
     name = "Gaussian"
@@ -74,7 +78,7 @@ class GaussianKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
 
 
 @attrs.frozen
-class GammaNormKernel(Kernel[FloatArray, L2Sensitivity, FloatArray]):
+class GammaNormNoise(Randomizer[FloatArray, L2Sensitivity, FloatArray]):
     """value + z with density ∝ exp(−‖z‖₂/scale). Cost: LaplaceDP(Δ₂/scale). [gamma-norm]
 
     In d dimensions ‖z‖ is Gamma(d)-distributed, so this noise is about √d times the Gaussian one at equal ε.
@@ -112,10 +116,10 @@ class RobustLaplace(RobustMechanism[W, FloatArray, L1Sensitivity, FloatArray]):
     Proof: [laplace-dp].
     """
 
-    kernel: LaplaceKernel
+    randomizer: LaplaceNoise
 
     def __init__(self, query: L1Query[W], scale: float, zeta: float, noise: NoiseSource | None = None) -> None:
-        super().__init__(query, LaplaceKernel(scale), zeta, noise)
+        super().__init__(query, LaplaceNoise(scale), zeta, noise)
 
 
 class RobustGaussian(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
@@ -127,10 +131,10 @@ class RobustGaussian(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
     Proof: [gdp].
     """
 
-    kernel: GaussianKernel
+    randomizer: GaussianNoise
 
     def __init__(self, query: L2Query[W], sigma: float, zeta: float, noise: NoiseSource | None = None) -> None:
-        super().__init__(query, GaussianKernel(sigma), zeta, noise)
+        super().__init__(query, GaussianNoise(sigma), zeta, noise)
 
 
 class GammaNorm(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
@@ -141,7 +145,7 @@ class GammaNorm(RobustMechanism[W, FloatArray, L2Sensitivity, FloatArray]):
     Cost: LaplaceDP(Δ₂(zeta)/scale). Proof: [gamma-norm]. `RobustGaussian` adds about √d times less noise.
     """
 
-    kernel: GammaNormKernel
+    randomizer: GammaNormNoise
 
     def __init__(self, query: L2Query[W], scale: float, zeta: float, noise: NoiseSource | None = None) -> None:
-        super().__init__(query, GammaNormKernel(scale), zeta, noise)
+        super().__init__(query, GammaNormNoise(scale), zeta, noise)

@@ -18,7 +18,7 @@ from accountant.costs import count, open_probability
 from accountant.renamed import old_names
 from mechanisms.core import FiniteMechanism, RangeSensitivity, Spender, scale
 from mechanisms.randomness import NoiseSource, SecureNoise
-from mechanisms.selection import ExponentialKernel
+from mechanisms.selection import ExponentialChoice
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -152,8 +152,8 @@ class PrivateQuantile(FiniteMechanism[Tally]):
     noise: NoiseSource = attrs.field(factory=SecureNoise)
 
     @property
-    def _kernel(self) -> ExponentialKernel:
-        return ExponentialKernel(self.eta)
+    def _randomizer(self) -> ExponentialChoice:
+        return ExponentialChoice(self.eta)
 
     @cached_property
     def sensitivity(self) -> RangeSensitivity:
@@ -162,7 +162,7 @@ class PrivateQuantile(FiniteMechanism[Tally]):
 
     @cached_property
     def cost(self) -> BoundedRange:
-        return self._kernel.cost(self.sensitivity)
+        return self._randomizer.cost(self.sensitivity)
 
     @property
     def adjacency(self) -> Adjacency:
@@ -174,13 +174,13 @@ class PrivateQuantile(FiniteMechanism[Tally]):
         return Description(
             mechanism="PrivateQuantile",
             query=f"quantile among {len(points)} cut points from {points[0]!r} to {points[-1]!r}",
-            parameters=(*self._kernel.parameters, ("level", self.level), ("n", self.n)),
+            parameters=(*self._randomizer.parameters, ("level", self.level), ("n", self.n)),
             norm=self.sensitivity.norm,
             sensitivity=self.sensitivity.value,
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=("private-quantile", *self._kernel.claims),
+            claims=("private-quantile", *self._randomizer.claims),
         )
 
     def check(self, data: Tally) -> None:
@@ -190,10 +190,10 @@ class PrivateQuantile(FiniteMechanism[Tally]):
             raise ValueError(f"expected n = {self.n} records, got {int(np.sum(data.counts))}")
 
     def sample(self, data: Tally) -> int:
-        return self._kernel.draw(data.utilities(self.level), self.noise)
+        return self._randomizer.draw(data.utilities(self.level), self.noise)
 
     def log_probabilities(self, data: Tally) -> FloatArray:
-        return self._kernel.log_probabilities(data.utilities(self.level))
+        return self._randomizer.log_probabilities(data.utilities(self.level))
 
     def rank_error(self, beta: float) -> float:
         """Ranks r such that the chosen candidate is further than r from the target with probability <= beta.

@@ -26,9 +26,9 @@ from benchmarks.runner import (
 )
 from learners import PrivateBoostClassifier, Schema
 from mechanisms import (
-    ExponentialKernel,
-    FiniteKernel,
+    ExponentialChoice,
     FiniteMechanism,
+    FiniteRandomizer,
     NoiseSource,
     PermuteAndFlip,
     PlainSelection,
@@ -51,7 +51,7 @@ from proofs_tests.harness import (
 )
 from proofs_tests.harness import Report as Found
 from proofs_tests.harness import Verdict as Word
-from proofs_tests.harness.checks import kernel_pairs
+from proofs_tests.harness.checks import randomizer_pairs
 from proofs_tests.mutants import MUTANTS, Mutant, Verdict, queries, verdict
 from proofs_tests.mutants.mutant import cheaper_law
 from proofs_tests.support.learners.tiny_learners import (
@@ -150,7 +150,7 @@ def _mutant_lines(verdicts: Sequence[Verdict]) -> list[Line]:
 
 
 @attrs.frozen
-class KaryResponse(FiniteKernel):
+class KaryResponse(FiniteRandomizer):
     """The best candidate with odds e^eta : 1 against any other."""
 
     name, claims = "KaryResponse", ()
@@ -187,7 +187,7 @@ def understated(mechanism: FiniteMechanism[D], pairs: Iterable[Pair[D]]) -> Chec
 def exact_checks() -> dict[str, Check]:
     """Selections on weighted data whose scores move by just their range, and selections from counts of four records."""
     noise, slickness = SeededNoise(0), certificate(ZETA)
-    values = kernel_pairs(scores().sensitivity(ZETA), CANDIDATES)
+    values = randomizer_pairs(scores().sensitivity(ZETA), CANDIDATES)
     weighted = [pair.map(lambda value: Values(value, slickness)) for pair in values]
     counted = list(neighbours(ReplaceOne(), range(3), 4))
     return {
@@ -195,7 +195,7 @@ def exact_checks() -> dict[str, Check]:
         "permute-and-flip": understated(PermuteAndFlip(scores(), ETA, ZETA, noise).under(slickness), weighted),
         "noisy max": understated(WeightedNoisyMax(scores(), ETA, ZETA, noise).under(slickness), weighted),
         "k-ary response": understated(PlainSelection(COUNTS, KaryResponse(1.0), noise), counted),
-        "exponential of counts": understated(PlainSelection(COUNTS, ExponentialKernel(0.5), noise), counted),
+        "exponential of counts": understated(PlainSelection(COUNTS, ExponentialChoice(0.5), noise), counted),
     }
 
 

@@ -27,11 +27,11 @@ from benchmarks.runner import (
     at_most,
 )
 from mechanisms import (
-    ExponentialKernel,
-    GaussianKernel,
+    ExponentialChoice,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     RangeSensitivity,
     SeededNoise,
 )
@@ -54,25 +54,25 @@ Block: TypeAlias = Callable[[float], FloatArray]
 
 def laplace(seed: int) -> tuple[Cost, Block]:
     """PureDP(1)."""
-    kernel, noise = LaplaceKernel(1.0), SeededNoise(seed)
-    return kernel.cost(L1Sensitivity(1.0)), lambda value: kernel.draw(np.full(DRAWS_AT_ONCE, value), noise)
+    randomizer, noise = LaplaceNoise(1.0), SeededNoise(seed)
+    return randomizer.cost(L1Sensitivity(1.0)), lambda value: randomizer.draw(np.full(DRAWS_AT_ONCE, value), noise)
 
 
 def gaussian(seed: int) -> tuple[Cost, Block]:
     """GDP(1)."""
-    kernel, noise = GaussianKernel(1.0), SeededNoise(seed)
-    return kernel.cost(L2Sensitivity(1.0)), lambda value: kernel.draw(np.full(DRAWS_AT_ONCE, value), noise)
+    randomizer, noise = GaussianNoise(1.0), SeededNoise(seed)
+    return randomizer.cost(L2Sensitivity(1.0)), lambda value: randomizer.draw(np.full(DRAWS_AT_ONCE, value), noise)
 
 
 def choice(seed: int) -> tuple[Cost, Block]:
-    """BoundedRange(1): a choice of two whose scores both move by a half, drawn from the law that its kernel states."""
-    kernel, rng = ExponentialKernel(1.0), np.random.default_rng(seed)
+    """BoundedRange(1): a choice of two whose scores both move by a half, drawn as its randomizer says."""
+    randomizer, rng = ExponentialChoice(1.0), np.random.default_rng(seed)
 
     def block(value: float) -> FloatArray:
-        law = np.exp(kernel.log_probabilities(np.array([0.5 * value, 0.5 * (1.0 - value)])))
+        law = np.exp(randomizer.log_probabilities(np.array([0.5 * value, 0.5 * (1.0 - value)])))
         return np.asarray(rng.random(DRAWS_AT_ONCE) < law[0], dtype=np.float64)
 
-    return kernel.cost(RangeSensitivity(1.0)), block
+    return randomizer.cost(RangeSensitivity(1.0)), block
 
 
 def rare(seed: int) -> tuple[Cost, Block]:

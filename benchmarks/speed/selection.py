@@ -6,12 +6,23 @@ from typing import Final
 import numpy as np
 
 from benchmarks.runner import Line, Measured, Report, Work, at_most, in_turns
-from mechanisms import ExponentialKernel, FiniteKernel, NoisyMaxKernel, PermuteAndFlipKernel, SecureNoise, SeededNoise
+from mechanisms import (
+    ExponentialChoice,
+    FiniteRandomizer,
+    NoisyMaxChoice,
+    PermuteAndFlipChoice,
+    SecureNoise,
+    SeededNoise,
+)
 
 MANY: Final = 10**6
 ORDINARY: Final = 326
 GUMBEL: Final = "numpy's Gumbel draws"
-KERNELS: Final[tuple[FiniteKernel, ...]] = (ExponentialKernel(50.0), PermuteAndFlipKernel(50.0), NoisyMaxKernel(50.0))
+CHOICES: Final[tuple[FiniteRandomizer, ...]] = (
+    ExponentialChoice(50.0),
+    PermuteAndFlipChoice(50.0),
+    NoisyMaxChoice(50.0),
+)
 
 LIMIT: Final = 3.0
 LIMIT_SECURE: Final = 1.0  # ms
@@ -22,29 +33,31 @@ def simulated(quick: bool) -> Report:
     rng, noise, repeats = np.random.default_rng(0), SeededNoise(1), 3 if quick else 15
     scores = rng.random(MANY)
     works: dict[str, Work] = {GUMBEL: lambda: rng.gumbel(size=MANY)}
-    works |= {kernel.name: partial(kernel.draw, scores, noise) for kernel in KERNELS}
+    works |= {randomizer.name: partial(randomizer.draw, scores, noise) for randomizer in CHOICES}
     times = in_turns(works, repeats)
     lines = [Line(GUMBEL, Measured.median((1e3 * each for each in times[GUMBEL]), unit="ms", form=".1f"))]
-    for kernel in KERNELS:
-        ratios = [ours / theirs for ours, theirs in zip(times[kernel.name], times[GUMBEL], strict=True)]
+    for randomizer in CHOICES:
+        ratios = [ours / theirs for ours, theirs in zip(times[randomizer.name], times[GUMBEL], strict=True)]
         found = Measured.median(ratios, unit="×", form=".2f")
-        lines.append(at_most(f"{kernel.name} over them", found, LIMIT, judged=not quick))
+        lines.append(at_most(f"{randomizer.name} over them", found, LIMIT, judged=not quick))
     return Report(f"A private choice among {MANY:,} candidates, seeded noise, {repeats} turns", lines)
 
 
 def secure(quick: bool) -> Report:
     """With noise from a cryptographic generator."""
     scores, repeats = np.random.default_rng(0).random(ORDINARY), 10 if quick else 150
-    works: dict[str, Work] = {kernel.name: partial(kernel.draw, scores, SecureNoise()) for kernel in KERNELS}
+    works: dict[str, Work] = {
+        randomizer.name: partial(randomizer.draw, scores, SecureNoise()) for randomizer in CHOICES
+    }
     times = in_turns(works, repeats)
     lines = [
         at_most(
-            kernel.name,
-            Measured.median((1e3 * each for each in times[kernel.name]), unit="ms", form=".2f"),
+            randomizer.name,
+            Measured.median((1e3 * each for each in times[randomizer.name]), unit="ms", form=".2f"),
             LIMIT_SECURE,
             judged=not quick,
         )
-        for kernel in KERNELS
+        for randomizer in CHOICES
     ]
     return Report(f"A private choice among {ORDINARY} candidates, secure noise, {repeats} turns", lines)
 

@@ -14,7 +14,7 @@ from accountant import ApproxDP, BasicComposition, Ledger, ReplaceOne
 from accountant.arrays import FloatArray, SignArray
 from boosting.theory import MarginData
 from learners import HalfspaceBoostClassifier
-from mechanisms import GaussianKernel, SeededNoise
+from mechanisms import GaussianNoise, SeededNoise
 from mechanisms.gradients import LinearRecords, Reach, calibrated
 
 Learner: TypeAlias = Callable[[FloatArray, SignArray, float, float, int], FloatArray]
@@ -43,7 +43,7 @@ def regression(points: FloatArray, labels: SignArray, epsilon: float, delta: flo
     records = LinearRecords(points, labels.astype(np.float64), Reach(float(np.sqrt(d)) * (1.0 + 1e-9), 1.0))
     ceiling = ledger.composition.ceiling(ApproxDP(epsilon, delta))
     mechanism = calibrated(
-        GaussianKernel,
+        GaussianNoise,
         lambda cost: ledger.composition.amount(cost).within(ceiling),
         reach=records.reach,
         d=d,

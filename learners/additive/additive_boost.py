@@ -24,7 +24,7 @@ from learners.additive.views import Partitioned, View, measured, pair_columns, v
 from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
 from learners.encoding import EncodedSample, random_bins
 from learners.tables import Schema
-from mechanisms.additive import GaussianKernel
+from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, Mechanism, PlainMechanism
 from mechanisms.gradients import CURVATURE_SCALE, SCORE_UNIT, ScoredCells, gradient_query
 from mechanisms.queries import Histograms, Neighbours, histogram_query
@@ -60,7 +60,7 @@ LEAST_CURVATURE: Final = 0.3
 FEWEST_BINS, MOST_BINS, FIRST_BINS = 4, 40, 16
 """Bins of a numeric column in one round: as many as carry a curvature of σ each."""
 
-Kernel = PlainMechanism[ScoredCells, FloatArray, L2Sensitivity, FloatArray]
+GradientRelease = PlainMechanism[ScoredCells, FloatArray, L2Sensitivity, FloatArray]
 Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
 
 
@@ -101,10 +101,10 @@ class AdditiveDesign:
         """Releases of gradients."""
         return self.views * self.rounds_per_column
 
-    def gradients(self, eta: float) -> Kernel:
+    def gradients(self, eta: float) -> GradientRelease:
         """The release of a round. eta: 1/σ, positive."""
         query = gradient_query(self.adjacency, self.classes)
-        return PlainMechanism(query, GaussianKernel(1.0 / positive(eta)), self.noise)
+        return PlainMechanism(query, GaussianNoise(1.0 / positive(eta)), self.noise)
 
     def histograms(self, eta: float) -> Counter | None:
         """The release before the first round, with HISTOGRAM_SHARE of the budget; None where no grid needs it."""
@@ -113,7 +113,7 @@ class AdditiveDesign:
         query = histogram_query(self.adjacency, self._measured)
         ratio = query.sensitivity.value / gradient_query(self.adjacency, self.classes).sensitivity.value
         odds = HISTOGRAM_SHARE / (1.0 - HISTOGRAM_SHARE)
-        return PlainMechanism(query, GaussianKernel(ratio / (eta * math.sqrt(self.rounds * odds))), self.noise)
+        return PlainMechanism(query, GaussianNoise(ratio / (eta * math.sqrt(self.rounds * odds))), self.noise)
 
     @cached_property
     def calibrator(self) -> Calibrator | None:
@@ -324,8 +324,8 @@ def _views(sample: Protected[EncodedSample], design: AdditiveDesign, eta: float,
         return views(schema, None, 0.0, design.pairs)
     partitioned: Protected[Histograms] = sample.map(lambda records: Partitioned.of(records.codes, schema))
     counts = spender.release(counter, partitioned)
-    assert isinstance(counter.kernel, GaussianKernel)
-    return views(schema, counts, counter.kernel.sigma, design.pairs)
+    assert isinstance(counter.randomizer, GaussianNoise)
+    return views(schema, counts, counter.randomizer.sigma, design.pairs)
 
 
 def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:

@@ -1,5 +1,6 @@
 """What all private estimators share: charging a ledger, parameters, saved models, calibration and tuning."""
 
+from accountant.renamed_parameters import RenamedParameter
 from learners.base.budget import FitBudget
 from learners.base.calibration import (
     BinnedRows,
@@ -42,10 +43,6 @@ from learners.base.private_estimator import (
     FitResult,
     PrivateEstimator,
     RandomState,
-)
-from learners.base.renamed_parameters import (
-    RenamedParameter,
-    renamed_parameters,
 )
 from learners.base.selection_rules import (
     Selection,
@@ -112,7 +109,6 @@ __all__ = [
     "plan_of",
     "public_interval",
     "public_seed",
-    "renamed_parameters",
     "selection",
     "unweighted",
     "vote_edges",

@@ -19,7 +19,7 @@ from accountant import BasicComposition, Plan, Protected, Step, ZCDPComposition
 from accountant.arrays import FloatArray, IntArray, SignArray
 from accountant.costs import float_up
 from boosting import Spender
-from mechanisms import GaussianKernel, LaplaceKernel, Mechanism, NoiseSource, PlainMechanism, Query
+from mechanisms import GaussianNoise, LaplaceNoise, Mechanism, NoiseSource, PlainMechanism, Query
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Rows
 from mechanisms.queries import Neighbours, counts_l1, counts_l2
 
@@ -146,8 +146,8 @@ class Calibrator:
         """The release beside a plan of other ones."""
         scale = self.noise_scale(plan)
         if self.gaussian:
-            return PlainMechanism(histogram_l2(self.adjacency), GaussianKernel(scale), self.noise)
-        return PlainMechanism(histogram_l1(self.adjacency), LaplaceKernel(scale), self.noise)
+            return PlainMechanism(histogram_l2(self.adjacency), GaussianNoise(scale), self.noise)
+        return PlainMechanism(histogram_l1(self.adjacency), LaplaceNoise(scale), self.noise)
 
     def added(self, plan: Plan) -> Plan:
         """The plan with the histogram at its end."""

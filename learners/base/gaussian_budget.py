@@ -10,7 +10,7 @@ from accountant import Plan, PureDP
 from accountant.arrays import FloatArray
 from learners.base.budget import FitBudget
 from learners.encoding import Scaling
-from mechanisms import GaussianKernel, L2Sensitivity, NoiseSource, PlainMechanism, Query
+from mechanisms import GaussianNoise, L2Sensitivity, NoiseSource, PlainMechanism, Query
 
 MOMENTS_SHARE: Final = 0.1
 """Of the squared μ of Gaussian differential privacy, what standardising the columns may take."""
@@ -52,7 +52,7 @@ class GaussianQuery(Generic[D]):
     @property
     def mechanism(self) -> PlainMechanism[D, FloatArray, L2Sensitivity, FloatArray]:
         """The two together."""
-        return PlainMechanism(self.query, GaussianKernel(self.sigma), self.noise)
+        return PlainMechanism(self.query, GaussianNoise(self.sigma), self.noise)
 
 
 def plan_of(parts: Sequence["GaussianQuery[D]"]) -> Plan:

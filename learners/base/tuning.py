@@ -28,11 +28,11 @@ from accountant import (
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.composition import Target, own_rule
 from accountant.costs import largest_below
+from accountant.renamed_parameters import current_names
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, FitPlan
-from learners.base.renamed_parameters import current_names
 from learners.encoding import EncodedSample
-from mechanisms.additive import GaussianKernel, LaplaceKernel
+from mechanisms.additive import GaussianNoise, LaplaceNoise
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
 from mechanisms.randomness import NoiseSource
 from mechanisms.selection import NegativeBinomialStopping, PrivateSelection, selection_cost
@@ -145,7 +145,7 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
         ledger = Ledger(self.spent, composition=self.budget.composition, adjacency=self.adjacency)
         model = self.plan.carried_out(ledger, self.budget, data)
         judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
-        # A thousandth is left for what kernels add for the sampler's grid.
+        # A thousandth is left for what randomizers add for the sampler's grid.
         verdict = judge(scaled(self.spent, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
         return float(ledger.release(verdict, judged)[0]), model
 
@@ -160,10 +160,10 @@ def judge(
     name, claims = "records-right", ("records-right",)
     if isinstance(share, PureDP):
         counted = Query(name, Judged.right, L1Sensitivity(ONE_RECORD), adjacency, claims)
-        return PlainMechanism(counted, LaplaceKernel(ONE_RECORD / share.epsilon), noise)
+        return PlainMechanism(counted, LaplaceNoise(ONE_RECORD / share.epsilon), noise)
     squared = Query(name, Judged.right, L2Sensitivity(ONE_RECORD), adjacency, claims)
     mu = share.mu if isinstance(share, GDP) else math.sqrt(2.0 * share.rho)
-    return PlainMechanism(squared, GaussianKernel(ONE_RECORD / mu), noise)
+    return PlainMechanism(squared, GaussianNoise(ONE_RECORD / mu), noise)
 
 
 def scaled(budget: Spent, share: float) -> Spent:

@@ -1,8 +1,8 @@
 """Products of rows with public weights: a row's has the same bits alone, in any batch, at any place. [records-alone]
 
-BLAS gives rows that are left over at a block's end to another kernel, which rounds otherwise: whether a record's score
-is above 0 would then depend on how many records are beside it. Here products and sums are taken number by number, which
-IEEE 754 fixes, and columns are added in an order that their number alone decides.
+BLAS gives rows that are left over at a block's end to another routine, which rounds otherwise: whether a record's
+score is above 0 would then depend on how many records are beside it. Here products and sums are taken number by
+number, which IEEE 754 fixes, and columns are added in an order that their number alone decides.
 """
 
 from collections.abc import Callable

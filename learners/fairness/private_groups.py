@@ -14,7 +14,7 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import open_probability, positive
 from learners.base import FitBudget, FitPlan, RandomState
 from learners.fairness.group_measures import group_values
-from mechanisms import GaussianKernel, PlainMechanism, Query
+from mechanisms import GaussianNoise, PlainMechanism, Query
 from mechanisms.core import L2Sensitivity
 from mechanisms.queries import SHARE_ONE, Neighbours
 from mechanisms.randomness import noise_source
@@ -90,14 +90,14 @@ class ReleaseBudget:
         """The query with the least Gaussian noise that the budget pays for; all of it is charged at once."""
 
         def plan(eta: float) -> Plan:
-            return Plan.of(GaussianKernel(1.0 / eta).cost(query.sensitivity))
+            return Plan.of(GaussianNoise(1.0 / eta).cost(query.sensitivity))
 
         noise = noise_source(random_state, self.ledger)
         query.check(data)
-        kernel = GaussianKernel(1.0 / self.budget.largest_eta(plan))
-        released = FitPlan.released(PlainMechanism(query, kernel, noise))
+        randomizer = GaussianNoise(1.0 / self.budget.largest_eta(plan))
+        released = FitPlan.released(PlainMechanism(query, randomizer, noise))
         values = released.carried_out(self.ledger, self.budget, data)
-        return NoisyValues(values, kernel.sigma, noise.private)
+        return NoisyValues(values, randomizer.sigma, noise.private)
 
 
 # --- from noisy sums to shares ---------------------------------------------------------------------------------

@@ -13,10 +13,10 @@ from learners.halfspaces.centred_means import Centring, mean_rounding
 from learners.halfspaces.noisy_centred_mean import NoisyCentring
 from learners.halfspaces.point_sample import PointRows
 from mechanisms import (
-    GaussianKernel,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     Mechanism,
     NoiseSource,
     PlainMechanism,
@@ -72,9 +72,9 @@ class HalfspacePlan:
         name, neighbours = f"points-outside(radius={self.radius!r})", ReplaceOne()
         if self.pure:
             of_one = Query(name, _outside, L1Sensitivity(1.0), neighbours)
-            return PlainMechanism(of_one, LaplaceKernel(self.counting), self.noise)
+            return PlainMechanism(of_one, LaplaceNoise(self.counting), self.noise)
         query = Query(name, _outside, L2Sensitivity(1.0), neighbours)
-        return PlainMechanism(query, GaussianKernel(self.counting), self.noise)
+        return PlainMechanism(query, GaussianNoise(self.counting), self.noise)
 
     def announced(self, scale: float) -> Description:
         """What the ledger's entry says before it is released: its last round, and what else there is."""

@@ -20,7 +20,7 @@ from learners.encoding import EncodedSample, Layout
 from learners.tables import Table, encode, label_values
 from learners.trees import ForestModel
 from learners.votes import VoteModel
-from mechanisms import GaussianKernel, LaplaceKernel, NoiseSource, PlainMechanism, Query
+from mechanisms import GaussianNoise, LaplaceNoise, NoiseSource, PlainMechanism, Query
 from mechanisms.queries import Histograms, Neighbours, check_histograms, counts_l1, histogram_query, histograms
 from mechanisms.randomness import noise_source
 
@@ -131,8 +131,8 @@ def counters(adjacency: Neighbours, eta: float, noise: NoiseSource) -> list[Coun
     """
     counted = Query("margin-histogram", histograms, counts_l1(adjacency), adjacency, ("histograms",), check_histograms)
     return [
-        PlainMechanism(counted, LaplaceKernel(1.0 / eta), noise),
-        PlainMechanism(histogram_query(adjacency, 1), GaussianKernel(1.0 / eta), noise),
+        PlainMechanism(counted, LaplaceNoise(1.0 / eta), noise),
+        PlainMechanism(histogram_query(adjacency, 1), GaussianNoise(1.0 / eta), noise),
     ]
 
 

@@ -14,7 +14,7 @@ from accountant.costs import positive, up
 from learners.base import Check, Domain, FitBudget, FitPlan, PrivateClassifier, RandomState, TablePlan
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Classes, Schema, Table
-from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
+from mechanisms.additive import GammaNormNoise, GaussianNoise, LaplaceNoise
 from mechanisms.gradients import (
     RECORDS_PER_SUM,
     ROUND_OFF,
@@ -291,13 +291,13 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
 
     def _mechanism(self, linear: LinearLayout, n: int, budget: FitBudget, noise: NoiseSource) -> ObjectivePerturbation:
         """The law with the smallest deviation, among those that have an affordable scale."""
-        kinds = (LaplaceKernel, GammaNormKernel) if isinstance(budget.target, PureDP) else _ALL
+        kinds = (LaplaceNoise, GammaNormNoise) if isinstance(budget.target, PureDP) else _ALL
         given = None if self.regularization is None else n * self.regularization
         solved = partial(calibrated, fits=budget.fits(), reach=linear.reach, d=linear.d, n=n, regularization=given)
         found: list[ObjectivePerturbation] = []
         refused: TooLittleRegularization | None = None
         for kind in kinds:
-            delta = budget.plan_delta if kind is GaussianKernel else 0.0
+            delta = budget.plan_delta if kind is GaussianNoise else 0.0
             try:
                 found.append(solved(kind, delta=delta, noise=noise))
             except TooLittleRegularization as error:
@@ -319,4 +319,4 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
         return self._fitted().table()
 
 
-_ALL: Final = (LaplaceKernel, GammaNormKernel, GaussianKernel)
+_ALL: Final = (LaplaceNoise, GammaNormNoise, GaussianNoise)

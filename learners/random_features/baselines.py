@@ -13,7 +13,7 @@ from learners.base import FitBudget, FitPlan, moderate
 from learners.random_features.feature_model import FittedCoefficients
 from learners.random_features.feature_rows import FeatureRows, FeatureTable
 from learners.random_features.solvers import Task, gaussian_plan, refuse_blocks, refuse_complex
-from mechanisms import GammaNormKernel, L2Sensitivity, NoiseSource, Query
+from mechanisms import GammaNormNoise, L2Sensitivity, NoiseSource, Query
 from mechanisms.gradients import (
     LARGEST_RATE,
     LEAST_PENALTY,
@@ -135,7 +135,7 @@ class Objective:
         reach = Reach(up(math.sqrt(width)), 1.0)
         given, fits = None if self.penalty is None else self.penalty * n, budget.fits()
         mechanism = calibrated(
-            GammaNormKernel, fits, reach=reach, d=width, n=n, regularization=given, noise=noise, loss="log-cosh"
+            GammaNormNoise, fits, reach=reach, d=width, n=n, regularization=given, noise=noise, loss="log-cosh"
         )
         if mechanism.regularization < LEAST_PULL * mechanism.deviation:
             raise ValueError(

@@ -14,7 +14,8 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from accountant.costs import count
-from learners.base import moderate, one_of, public_seed, renamed_parameters
+from accountant.renamed_parameters import renamed_parameters
+from learners.base import moderate, one_of, public_seed
 from learners.random_features.angles import cosines, sines, turn_frequencies, turns_of
 from mechanisms.queries import MOST_COORDINATES
 

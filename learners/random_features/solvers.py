@@ -15,7 +15,8 @@ import numpy as np
 from accountant import ApproxDP, Description, ReplaceOne, Unbounded
 from accountant.arrays import FloatArray
 from accountant.costs import largest, positive
-from learners.base import FitBudget, FitPlan, affordable_mu, flag, one_of, part_at, plan_of, renamed_parameters
+from accountant.renamed_parameters import renamed_parameters
+from learners.base import FitBudget, FitPlan, affordable_mu, flag, one_of, part_at, plan_of
 from learners.encoding import Scaling
 from learners.random_features import error_bounds
 from learners.random_features.feature_maps import IN_FILES, FeatureMap, FrequencyDistribution, RandomFeatureMap
@@ -23,7 +24,7 @@ from learners.random_features.feature_model import FittedCoefficients, PublicFea
 from learners.random_features.feature_rows import FeatureRows, FeatureSample
 from learners.random_features.interpolation import NotConverged, kaczmarz, min_norm, single_row_kaczmarz
 from mechanisms import L2Sensitivity, Mechanism, NoiseSource, PlainMechanism, Query
-from mechanisms.additive import GammaNormKernel
+from mechanisms.additive import GammaNormNoise
 from mechanisms.gradients import projected_coefficients
 from mechanisms.randomness import grid_exponent
 
@@ -101,10 +102,10 @@ def gamma_plan(
     """The same with noise of density ∝ exp(−‖z‖₂/b): pure differential privacy, also where δ > 0. [gamma-norm]"""
     fits = budget.fits()
     try:
-        eta = largest(lambda eta: fits(GammaNormKernel(1.0 / eta).cost(query.sensitivity)))
+        eta = largest(lambda eta: fits(GammaNormNoise(1.0 / eta).cost(query.sensitivity)))
     except (ArithmeticError, ValueError) as error:
         raise ValueError(f"epsilon: no noise goes with {budget.target}: {error}") from error
-    return FitPlan.released(PlainMechanism(query, GammaNormKernel(1.0 / eta), noise), at_once=True)
+    return FitPlan.released(PlainMechanism(query, GammaNormNoise(1.0 / eta), noise), at_once=True)
 
 
 Route = Literal["gram", "pinv", "kaczmarz"]

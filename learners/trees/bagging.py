@@ -46,7 +46,7 @@ from learners.base import (
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Classes, Schema, Table, encode
 from learners.trees.complete_trees import tree_depth
-from mechanisms import ExponentialKernel, PlainSelection, Query, RangeSensitivity
+from mechanisms import ExponentialChoice, PlainSelection, Query, RangeSensitivity
 from mechanisms.randomness import NoiseSource
 
 ACCOUNTING: Final = "worst-case"
@@ -130,7 +130,7 @@ class TeachingPlan:
 
     def verdict(self, number: int, eta: float, noise: NoiseSource) -> PlainSelection["VoteCounts"]:
         """The label of one point: the second with odds exp(eta·(votes for − votes against)) : 1."""
-        return PlainSelection(self.query(number), ExponentialKernel(eta), noise)
+        return PlainSelection(self.query(number), ExponentialChoice(eta), noise)
 
 
 @attrs.frozen(eq=False, repr=False)

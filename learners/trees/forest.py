@@ -33,7 +33,7 @@ from learners.base import (
 from learners.encoding import EncodedSample
 from learners.tables import Classes, Schema, Table
 from learners.trees.complete_trees import CompleteTree, random_tree, tree_depth
-from mechanisms import GaussianKernel, LaplaceKernel, LeafLabelKernel, Mechanism, PlainMechanism, Query
+from mechanisms import GaussianNoise, LaplaceNoise, LeafLabelChoice, Mechanism, PlainMechanism, Query
 from mechanisms.core import L1Sensitivity, L2Sensitivity
 from mechanisms.queries import counts_l1, counts_l2
 from mechanisms.randomness import NoiseSource
@@ -109,15 +109,15 @@ def leaf_gaps(grove: ForestPlan) -> Query[EncodedSample, FloatArray, L1Sensitivi
 
 
 def _labels(eta: float, grove: ForestPlan, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
-    return PlainMechanism(leaf_gaps(grove), LeafLabelKernel(eta), noise)
+    return PlainMechanism(leaf_gaps(grove), LeafLabelChoice(eta), noise)
 
 
 def _laplace(eta: float, grove: ForestPlan, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
-    return PlainMechanism(leaf_counts(grove), LaplaceKernel(1.0 / eta), noise)
+    return PlainMechanism(leaf_counts(grove), LaplaceNoise(1.0 / eta), noise)
 
 
 def _gaussian(eta: float, grove: ForestPlan, noise: NoiseSource) -> Mechanism[EncodedSample, LeafValues]:
-    return PlainMechanism(leaf_counts_l2(grove), GaussianKernel(1.0 / eta), noise)
+    return PlainMechanism(leaf_counts_l2(grove), GaussianNoise(1.0 / eta), noise)
 
 
 @attrs.frozen
@@ -130,12 +130,12 @@ class LeafNoise:
 
 
 def _least_noise(leaves: Leaves, budget: FitBudget, groves: Sequence[ForestPlan], noise: NoiseSource) -> LeafNoise:
-    """The least noise that the budget pays for, over the kernels that there are for such leaves."""
-    kernels = [(_labels, 0.0)] if leaves == "labels" else [(_laplace, math.sqrt(2.0))]
+    """The least noise that the budget pays for, over the randomizers that there are for such leaves."""
+    randomizers = [(_labels, 0.0)] if leaves == "labels" else [(_laplace, math.sqrt(2.0))]
     if leaves == "counts" and not isinstance(budget.target, PureDP):
-        kernels.append((_gaussian, 1.0))
+        randomizers.append((_gaussian, 1.0))
     found = []
-    for build, unit in kernels:
+    for build, unit in randomizers:
 
         def plan(eta: float, build: Callable[..., Mechanism[EncodedSample, LeafValues]] = build) -> Plan:
             return Plan.of(build(eta, groves[0], noise).cost, len(groves))

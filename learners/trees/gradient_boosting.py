@@ -53,10 +53,10 @@ from learners.trees.gradient_trees import (
     Loss,
 )
 from mechanisms import (
-    GaussianKernel,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     Mechanism,
     PlainMechanism,
     Query,
@@ -67,7 +67,7 @@ from mechanisms.gradients import (
     GAIN_ROUNDING,
     GRADIENT_UNIT,
     MOST_TREE_RECORDS,
-    LevelKernel,
+    LevelChoice,
     gain_range,
     leaf_values_l1,
     leaf_values_l2,
@@ -97,9 +97,9 @@ class TreeNoise:
     def plan(self, depth: int) -> Plan:
         """What one tree may cost. Its mechanisms round their scales towards more noise, so they stay within it."""
         leaves: Cost = (
-            GaussianKernel(1.0 / self.leaf).cost(L2Sensitivity(1.0))
+            GaussianNoise(1.0 / self.leaf).cost(L2Sensitivity(1.0))
             if self.gaussian
-            else LaplaceKernel(1.0 / self.leaf).cost(L1Sensitivity(1.0))
+            else LaplaceNoise(1.0 / self.leaf).cost(L1Sensitivity(1.0))
         )
         return Plan((Step(BoundedRange(up(self.level)), depth), Step(leaves, 1)))
 
@@ -116,7 +116,7 @@ class TreeNoise:
             ("dpboost-gain",),
         )
         # A lane of at most one record has no gains to tell apart, and a range of next to nothing.
-        return PlainMechanism(query, LevelKernel(down(self.level / max(bound.value, GAIN_ROUNDING))), noise)
+        return PlainMechanism(query, LevelChoice(down(self.level / max(bound.value, GAIN_ROUNDING))), noise)
 
     def leaves(self, growth: Growth, tree: CompleteTree, noise: NoiseSource) -> Mechanism[BoostedRecords, FloatArray]:
         """The values of all leaves, shape (leaves,)."""
@@ -128,10 +128,10 @@ class TreeNoise:
 
         if self.gaussian:
             length = leaf_values_l2(regularization, bound)
-            kernel = GaussianKernel(up(length.value / self.leaf))
-            return PlainMechanism(Query(name, values, length, ReplaceOne(), ("dpboost-leaf",)), kernel, noise)
+            randomizer = GaussianNoise(up(length.value / self.leaf))
+            return PlainMechanism(Query(name, values, length, ReplaceOne(), ("dpboost-leaf",)), randomizer, noise)
         sum_ = leaf_values_l1(regularization, bound)
-        laplace = LaplaceKernel(up(sum_.value / self.leaf))
+        laplace = LaplaceNoise(up(sum_.value / self.leaf))
         return PlainMechanism(Query(name, values, sum_, ReplaceOne(), ("dpboost-leaf",)), laplace, noise)
 
     @property

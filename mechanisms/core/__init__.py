@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from mechanisms.core.kernels import FiniteKernel, Kernel, R, loss, scale
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism, Spender
 from mechanisms.core.parallel import Lane, Parallel, Partition, whole_plan
 from mechanisms.core.plain import D, PlainMechanism, PlainSelection, Query, at_delta
+from mechanisms.core.randomizers import FiniteRandomizer, R, Randomizer, loss, scale
 from mechanisms.core.robust import (
     CertificateMismatch,
     Certified,
@@ -32,9 +32,8 @@ __all__ = [
     "CertifiedMechanism",
     "CertifiedSelection",
     "D",
-    "FiniteKernel",
     "FiniteMechanism",
-    "Kernel",
+    "FiniteRandomizer",
     "L1Sensitivity",
     "L2Sensitivity",
     "LInfSensitivity",
@@ -47,6 +46,7 @@ __all__ = [
     "PlainSelection",
     "Query",
     "R",
+    "Randomizer",
     "RangeSensitivity",
     "RobustCost",
     "RobustMechanism",

@@ -1,4 +1,4 @@
-"""Mechanisms on data that nobody re-weighted: a query with a fixed sensitivity, and a kernel."""
+"""Mechanisms on data that nobody re-weighted: a query with a fixed sensitivity, and a randomizer."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -10,8 +10,9 @@ from attrs.validators import instance_of, is_callable
 from accountant import Adjacency, ApproxDP, Cost, Description, Plan, Price
 from accountant.arrays import FloatArray
 from accountant.composition import ROUTE_CLAIMS
-from mechanisms.core.kernels import Kernel, R, S, V, finite, price_of
+from accountant.renamed_parameters import renamed_parameters
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism, R_co
+from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource, SecureNoise
 
@@ -39,15 +40,16 @@ class Query(Generic[D, V, S]):
     check: Callable[[D], None] = _anything
 
 
+@renamed_parameters(kernel="randomizer")
 @attrs.frozen(slots=False)
 class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
-    """`kernel` applied to `query`. Its cost is the kernel's, for the query's sensitivity.
+    """`randomizer` applied to `query`. Its cost is the randomizer's, for the query's sensitivity.
 
-    Raises TypeError where that is in another norm than the kernel's.
+    Raises TypeError where that is in another norm than the randomizer's.
     """
 
     query: Query[D, V, S]
-    kernel: Kernel[V, S, R]
+    randomizer: Randomizer[V, S, R]
     noise: NoiseSource = attrs.field(factory=SecureNoise)
 
     def __attrs_post_init__(self) -> None:
@@ -55,7 +57,7 @@ class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
 
     @cached_property
     def cost(self) -> Cost:
-        return price_of(self.kernel, self.query.sensitivity, self.query.name)
+        return price_of(self.randomizer, self.query.sensitivity, self.query.name)
 
     @property
     def adjacency(self) -> Adjacency:
@@ -63,31 +65,31 @@ class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
 
     @cached_property
     def description(self) -> Description:
-        query, kernel = self.query, self.kernel
+        query, randomizer = self.query, self.randomizer
         return Description(
-            mechanism=kernel.name,
+            mechanism=randomizer.name,
             query=query.name,
-            parameters=kernel.parameters,
+            parameters=randomizer.parameters,
             norm=query.sensitivity.norm,
             sensitivity=query.sensitivity.value,
             zeta=None,
             noise=self.noise.name,
             private=self.noise.private,
-            claims=(*kernel.claims, *query.claims),
+            claims=(*randomizer.claims, *query.claims),
         )
 
     def check(self, data: D) -> None:
         self.query.check(data)
 
     def sample(self, data: D) -> R:
-        return self.kernel.draw(self.query.evaluate(data), self.noise)
+        return self.randomizer.draw(self.query.evaluate(data), self.noise)
 
 
 class PlainSelection(PlainMechanism[D, FloatArray, RangeSensitivity, int], FiniteMechanism[D]):
-    """A plain mechanism with finitely many outcomes of known distribution: its kernel must be a `FiniteKernel`."""
+    """A plain mechanism with finitely many outcomes of known distribution, by a `FiniteRandomizer`."""
 
     def log_probabilities(self, data: D) -> FloatArray:
-        return finite(self.kernel).log_probabilities(self.query.evaluate(data))
+        return finite(self.randomizer).log_probabilities(self.query.evaluate(data))
 
 
 @attrs.frozen(slots=False)

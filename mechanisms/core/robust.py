@@ -14,8 +14,9 @@ import attrs
 from accountant import Adjacency, Cost, Description
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction
-from mechanisms.core.kernels import Kernel, R, S, V, finite, price_of
+from accountant.renamed_parameters import renamed_parameters
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource, SecureNoise
 
@@ -84,17 +85,18 @@ def _given(noise: NoiseSource | None) -> NoiseSource:
     return SecureNoise() if noise is None else noise
 
 
+@renamed_parameters(kernel="randomizer")
 @attrs.frozen(slots=False)
 class RobustMechanism(Generic[W, V, S, R]):
-    """`kernel` applied to `query`, with a cost promised up to a distance. Not a `Mechanism`.
+    """`randomizer` applied to `query`, with a cost promised up to a distance. Not a `Mechanism`.
 
-    query: with its sensitivity as a function of ζ, in the norm of the kernel.
+    query: with its sensitivity as a function of ζ, in the norm of the randomizer.
     zeta: the distance up to which the cost is promised, in (0, 1].
     noise: where randomness comes from; the operating system where none is given.
     """
 
     query: RobustQuery[W, V, S]
-    kernel: Kernel[V, S, R]
+    randomizer: Randomizer[V, S, R]
     zeta: float = attrs.field(converter=fraction)
     noise: NoiseSource = attrs.field(default=None, converter=_given)
 
@@ -111,7 +113,7 @@ class RobustMechanism(Generic[W, V, S, R]):
     @cached_property
     def robust_cost(self) -> RobustCost:
         """The cost, and the ζ up to which it holds. Raises TypeError for a sensitivity in another norm."""
-        return RobustCost(price_of(self.kernel, self.sensitivity, self.query.name), self.zeta)
+        return RobustCost(price_of(self.randomizer, self.sensitivity, self.query.name), self.zeta)
 
     def under(self, slickness: Slickness) -> "CertifiedMechanism[W, V, S, R]":
         """The plain mechanism that this is on data weighted under that certificate.
@@ -124,11 +126,11 @@ class RobustMechanism(Generic[W, V, S, R]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            """The kernel's numbers, which were the mechanism's before it had one; to be removed after version 0.2."""
+            """The randomizer's numbers, which were the mechanism's once; to be removed after version 0.2."""
             if name not in ("eta", "scale", "sigma", "candidates"):
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            warnings.warn(f"{name} is the kernel's now: mechanism.kernel.{name}", FutureWarning, stacklevel=2)
-            return getattr(self.kernel, name)
+            warnings.warn(f"{name} is the randomizer's now: mechanism.randomizer.{name}", FutureWarning, stacklevel=2)
+            return getattr(self.randomizer, name)
 
 
 @attrs.frozen(slots=False)
@@ -152,28 +154,28 @@ class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
 
     @cached_property
     def description(self) -> Description:
-        robust, kernel = self.robust, self.robust.kernel
+        robust, randomizer = self.robust, self.robust.randomizer
         return Description(
-            mechanism=kernel.robust_name or f"Robust{kernel.name}",
+            mechanism=randomizer.robust_name or f"Robust{randomizer.name}",
             query=robust.query.name,
-            parameters=(*kernel.parameters, ("certificate", self.slickness.producer)),
+            parameters=(*randomizer.parameters, ("certificate", self.slickness.producer)),
             norm=robust.sensitivity.norm,
             sensitivity=robust.sensitivity.value,
             zeta=robust.zeta,
             noise=robust.noise.name,
             private=robust.noise.private,
-            claims=(*kernel.claims, *robust.query.claims, *self.slickness.claims),
+            claims=(*randomizer.claims, *robust.query.claims, *self.slickness.claims),
         )
 
     def check(self, data: W) -> None:
         check_certificate(data, self.slickness)
 
     def sample(self, data: W) -> R:
-        return self.robust.kernel.draw(self.robust.query.evaluate(data), self.robust.noise)
+        return self.robust.randomizer.draw(self.robust.query.evaluate(data), self.robust.noise)
 
 
 class RobustSelection(RobustMechanism[W, FloatArray, RangeSensitivity, int]):
-    """A robust mechanism with finitely many outcomes, whose law is known: its kernel must be a `FiniteKernel`."""
+    """A robust mechanism with finitely many outcomes of known distribution, by a `FiniteRandomizer`."""
 
     def under(self, slickness: Slickness) -> "CertifiedSelection[W]":
         return CertifiedSelection(self, slickness)
@@ -183,7 +185,7 @@ class CertifiedSelection(CertifiedMechanism[W, FloatArray, RangeSensitivity, int
     """A robust selection on data weighted under a certificate."""
 
     def log_probabilities(self, data: W) -> FloatArray:
-        return finite(self.robust.kernel).log_probabilities(self.robust.query.evaluate(data))
+        return finite(self.robust.randomizer).log_probabilities(self.robust.query.evaluate(data))
 
 
 def accept(slickness: Slickness, promised: RobustCost, adjacency: Adjacency) -> None:

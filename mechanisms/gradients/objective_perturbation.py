@@ -15,7 +15,8 @@ import numpy as np
 from accountant import GDP, AddRemoveOne, ApproxDP, Cost, Description, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, down, gaussian, largest, positive, probability_below_one, up
-from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
+from accountant.renamed_parameters import renamed_parameters
+from mechanisms.additive import GammaNormNoise, GaussianNoise, LaplaceNoise
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism
 from mechanisms.gradients.linear_losses import (
     SLOPES,
@@ -28,7 +29,7 @@ from mechanisms.gradients.linear_losses import (
 )
 from mechanisms.randomness import GRID, NoiseSource, SecureNoise, grid_exponent
 
-ObjectiveNoise: TypeAlias = LaplaceKernel | GammaNormKernel | GaussianKernel
+ObjectiveNoise: TypeAlias = LaplaceNoise | GammaNormNoise | GaussianNoise
 """The distribution of the random linear term: density ∝ exp(−‖b‖₁/scale), exp(−‖b‖₂/scale) or exp(−‖b‖₂²/2σ²)."""
 
 SHARE: Final = 2.0**-10
@@ -101,12 +102,13 @@ def gaussian_mu(mu: float, bend: float, relation: ReplaceOne | AddRemoveOne) -> 
     raise TooLittleRegularization(f"no mu' up to 40 is large enough at mu={mu}, kappa={excess}")
 
 
+@renamed_parameters(kernel="randomizer")
 @attrs.frozen(slots=False)
 class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     """Weights of a regression: the minimiser of Σ φ(w·x) + (λ/2)‖w‖² + b·w, plus little noise.
 
     φ is the logistic loss of a label ±1, or the log-cosh loss of a real one; see `mechanisms.gradients.linear_losses`.
-    kernel: the distribution of b.  regularization: λ > 0, of the *sum* of losses; CMS11's Λ is λ/n.
+    randomizer: the distribution of b.  regularization: λ > 0, of the *sum* of losses; CMS11's Λ is λ/n.
     reach: public bounds on ‖x‖₁ and ‖x‖₂.  d: the number of weights.
     tolerance: the ℓ2 norm that the gradient is certified to fall below.
     delta: for Gaussian noise only. Above 0 the cost is ApproxDP at that δ; 0 declares GDP, for other ledgers.
@@ -125,7 +127,7 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     | the gradient does not come below the tolerance | NotMinimised after the charge; see LIMITS.md |
     """
 
-    kernel: ObjectiveNoise
+    randomizer: ObjectiveNoise
     regularization: float = attrs.field(converter=positive)
     reach: Reach
     d: int = attrs.field(converter=count)
@@ -138,29 +140,31 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     def __attrs_post_init__(self) -> None:
         if self.loss not in SLOPES:
             raise ValueError(f"loss: expected one of {', '.join(SLOPES)}, got {self.loss!r}")
-        if isinstance(self.kernel, GaussianKernel) and self.loss != "logistic":
+        if isinstance(self.randomizer, GaussianNoise) and self.loss != "logistic":
             # The Gaussian proof needs a record's gradient to keep its direction; this one changes its sign.
-            raise TypeError(f"kernel: no cost is proved for Gaussian noise with the {self.loss} loss; take pure noise")
-        if self.delta and not isinstance(self.kernel, GaussianKernel):
-            raise ValueError(f"delta: {self.kernel.name} noise is pure differential privacy; leave delta=0")
+            raise TypeError(
+                f"randomizer: no cost is proved for Gaussian noise with the {self.loss} loss; take pure noise"
+            )
+        if self.delta and not isinstance(self.randomizer, GaussianNoise):
+            raise ValueError(f"delta: {self.randomizer.name} noise is pure differential privacy; leave delta=0")
 
     @property
     def deviation(self) -> float:
         """The standard deviation of one coordinate of b."""
-        return deviation(self.kernel, self.d)
+        return deviation(self.randomizer, self.d)
 
     @cached_property
     def exact_cost(self) -> PureDP | ApproxDP | GDP:
         """What the exact minimiser would cost, had b a density. Raises TooLittleRegularization."""
         bend = up(up(self.reach.l2 * self.reach.l2) / self.regularization)
-        match self.kernel:
-            case LaplaceKernel() as laplace:
+        match self.randomizer:
+            case LaplaceNoise() as laplace:
                 each = laplace.cost(L1Sensitivity(self.reach.l1)).epsilon
                 return PureDP(pure_epsilon(each, bend, self.relation, self.loss))
-            case GammaNormKernel() as gamma:
+            case GammaNormNoise() as gamma:
                 each = gamma.cost(L2Sensitivity(self.reach.l2)).epsilon
                 return PureDP(pure_epsilon(each, bend, self.relation, self.loss))
-            case GaussianKernel() as normal:
+            case GaussianNoise() as normal:
                 mu = normal.cost(L2Sensitivity(self.reach.l2)).mu
                 if self.delta:
                     return ApproxDP(gaussian_epsilon(mu, bend, self.delta, self.relation), self.delta)
@@ -172,17 +176,17 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
 
         (τ + √d·g/2)/λ, g the sampler's grid: a b of the grid stands for every b within half a step of it.
         """
-        scale = self.kernel.sigma if isinstance(self.kernel, GaussianKernel) else self.kernel.scale
+        scale = self.randomizer.sigma if isinstance(self.randomizer, GaussianNoise) else self.randomizer.scale
         grid = math.ldexp(1.0, grid_exponent(scale, self.d))
         return up((self.tolerance + 0.5 * math.sqrt(self.d) * grid) / self.regularization)
 
     @cached_property
-    def output(self) -> LaplaceKernel | GaussianKernel:
+    def output(self) -> LaplaceNoise | GaussianNoise:
         """The noise on the output."""
         exact = self.exact_cost
         if isinstance(exact, GDP):
-            return GaussianKernel(up(2.0 * self.displacement) / (exact.mu * math.sqrt(SHARE)))
-        return LaplaceKernel(self._moved.value / (exact.epsilon * SHARE))
+            return GaussianNoise(up(2.0 * self.displacement) / (exact.mu * math.sqrt(SHARE)))
+        return LaplaceNoise(self._moved.value / (exact.epsilon * SHARE))
 
     @property
     def _moved(self) -> L1Sensitivity:
@@ -193,9 +197,9 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     def cost(self) -> PureDP | ApproxDP | GDP:
         exact, output = self.exact_cost, self.output
         if isinstance(exact, GDP):
-            assert isinstance(output, GaussianKernel)
+            assert isinstance(output, GaussianNoise)
             return GDP(up(math.hypot(exact.mu, output.cost(L2Sensitivity(up(2.0 * self.displacement))).mu)))
-        assert isinstance(output, LaplaceKernel)
+        assert isinstance(output, LaplaceNoise)
         epsilon = up(exact.epsilon + output.cost(self._moved).epsilon)
         return attrs.evolve(exact, epsilon=epsilon)
 
@@ -205,14 +209,14 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
 
     @cached_property
     def description(self) -> Description:
-        norm = "l1" if isinstance(self.kernel, LaplaceKernel) else "l2"
+        norm = "l1" if isinstance(self.randomizer, LaplaceNoise) else "l2"
         bound = SLOPES[self.loss] * (self.reach.l1 if norm == "l1" else self.reach.l2)
         return Description(
             mechanism="ObjectivePerturbation",
             query=f"regularised {self.loss} loss",
             parameters=(
-                ("noise", self.kernel.name),
-                *self.kernel.parameters,
+                ("noise", self.randomizer.name),
+                *self.randomizer.parameters,
                 ("regularization", self.regularization),
                 ("tolerance", self.tolerance),
                 ("output noise", self.output.name),
@@ -226,7 +230,7 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
             claims=(
                 self._claim,
                 "approximate-minimum",
-                *self.kernel.claims,
+                *self.randomizer.claims,
             ),
         )
 
@@ -234,7 +238,7 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
     def _claim(self) -> str:
         if self.loss == "log-cosh":
             return "objective-perturbation-regression"
-        return f"objective-perturbation{'-gaussian' if isinstance(self.kernel, GaussianKernel) else ''}"
+        return f"objective-perturbation{'-gaussian' if isinstance(self.randomizer, GaussianNoise) else ''}"
 
     def check(self, data: LinearSample) -> None:
         """Raise ValueError where the sample has another loss or dimension, or a larger reach, than declared."""
@@ -246,7 +250,7 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
             )
 
     def sample(self, data: LinearSample) -> FloatArray:
-        b = self.kernel.draw(np.zeros(self.d), self.noise)
+        b = self.randomizer.draw(np.zeros(self.d), self.noise)
         return self.output.draw(minimiser(data, self.regularization, b, self.tolerance), self.noise)
 
     def log_density(self, data: LinearSample, weights: FloatArray) -> float:
@@ -257,53 +261,53 @@ class ObjectivePerturbation(Mechanism[LinearSample, FloatArray]):
         """
         _, determinant = np.linalg.slogdet(curvature(data, self.regularization, weights))
         b = noise_that_gives(data, self.regularization, weights)
-        match self.kernel:
-            case LaplaceKernel(scale=scale):
+        match self.randomizer:
+            case LaplaceNoise(scale=scale):
                 energy = float(np.sum(np.abs(b))) / scale
-            case GammaNormKernel(scale=scale):
+            case GammaNormNoise(scale=scale):
                 energy = float(np.linalg.norm(b)) / scale
-            case GaussianKernel(sigma=sigma):
+            case GaussianNoise(sigma=sigma):
                 energy = 0.5 * float(b @ b) / sigma**2
         return float(determinant) - energy
 
 
-def deviation(kernel: ObjectiveNoise, d: int) -> float:
+def deviation(randomizer: ObjectiveNoise, d: int) -> float:
     """The standard deviation of one of d coordinates of the noise."""
-    match kernel:
-        case LaplaceKernel(scale=scale):
+    match randomizer:
+        case LaplaceNoise(scale=scale):
             return math.sqrt(2.0) * scale
-        case GammaNormKernel(scale=scale):
+        case GammaNormNoise(scale=scale):
             return math.sqrt(d + 1.0) * scale
-        case GaussianKernel(sigma=sigma):
+        case GaussianNoise(sigma=sigma):
             return sigma
 
 
-def default_regularization(kernel: ObjectiveNoise, reach: Reach, d: int, delta: float = 0.0) -> float:
+def default_regularization(randomizer: ObjectiveNoise, reach: Reach, d: int, delta: float = 0.0) -> float:
     """λ: twice the noise's deviation, or what makes the determinant cheap, whichever is more. Public.
 
     At twice the deviation the noise alone moves a weight by at most 1/2 (one standard deviation), in the log-odds
     of one unit of its feature, or in units of the offset. The determinant is free from ‖x‖₂²·scale/reach on, for
     Gaussian noise at δ from 2‖x‖₂²/ε on; as GDP it costs 7 % at 1.5·‖x‖₂·σ.
     """
-    match kernel:
-        case LaplaceKernel(scale=scale):
+    match randomizer:
+        case LaplaceNoise(scale=scale):
             free = reach.l2**2 * scale / reach.l1
-        case GammaNormKernel(scale=scale):
+        case GammaNormNoise(scale=scale):
             free = reach.l2 * scale
-        case GaussianKernel(sigma=sigma) if delta:
+        case GaussianNoise(sigma=sigma) if delta:
             free = 2.0 * reach.l2**2 / max(gaussian.epsilon(2.0 * reach.l2 / sigma, delta), 2.0**-1000)
-        case GaussianKernel(sigma=sigma):
+        case GaussianNoise(sigma=sigma):
             free = 1.5 * reach.l2 * sigma
-    return max(PULL * deviation(kernel, d), free)
+    return max(PULL * deviation(randomizer, d), free)
 
 
-def default_tolerance(kernel: ObjectiveNoise, reach: Reach, d: int, n: int) -> float:
+def default_tolerance(randomizer: ObjectiveNoise, reach: Reach, d: int, n: int) -> float:
     """τ: 2^-36 of the largest gradient that n records and the noise can be expected to have. Public."""
-    return 2.0**-36 * (n * reach.l2 + math.sqrt(d) * deviation(kernel, d))
+    return 2.0**-36 * (n * reach.l2 + math.sqrt(d) * deviation(randomizer, d))
 
 
 def calibrated(
-    kernel: Callable[[float], ObjectiveNoise],
+    randomizer: Callable[[float], ObjectiveNoise],
     fits: Callable[[Cost], bool],
     *,
     reach: Reach,
@@ -316,7 +320,7 @@ def calibrated(
 ) -> ObjectivePerturbation:
     """The mechanism with the least noise of a kind whose cost `fits`, under replace-one.
 
-    kernel: from a noise scale, such as `LaplaceKernel`.  fits: whether a cost can be paid.
+    randomizer: from a noise scale, such as `LaplaceNoise`.  fits: whether a cost can be paid.
     n: of the records, public.  regularization: λ; None takes `default_regularization`.  delta: for Gaussian noise.
     loss: "log-cosh" for `ResidualRecords`.
     Raises TooLittleRegularization where no amount of noise fits, TypeError for Gaussian noise with the log-cosh loss.
@@ -324,7 +328,7 @@ def calibrated(
     source = SecureNoise() if noise is None else noise
 
     def at(eta: float) -> ObjectivePerturbation:
-        scaled = kernel(1.0 / eta)
+        scaled = randomizer(1.0 / eta)
         strength = default_regularization(scaled, reach, d, delta) if regularization is None else regularization
         tolerance = default_tolerance(scaled, reach, d, n)
         return ObjectivePerturbation(scaled, strength, reach, d, tolerance, delta, ReplaceOne(), source, loss=loss)

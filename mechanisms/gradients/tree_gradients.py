@@ -14,7 +14,7 @@ import numpy as np
 from accountant import BoundedRange
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import up
-from mechanisms.core import Kernel, L1Sensitivity, L2Sensitivity, RangeSensitivity, loss, scale
+from mechanisms.core import L1Sensitivity, L2Sensitivity, Randomizer, RangeSensitivity, loss, scale
 from mechanisms.randomness import NoiseSource
 
 GRADIENT_UNIT: Final = 2.0**-20
@@ -131,7 +131,7 @@ def leaf_values_l2(regularization: float, bound: float) -> L2Sensitivity:
 
 
 @attrs.frozen
-class LevelKernel(Kernel[FloatArray, RangeSensitivity, IntArray]):
+class LevelChoice(Randomizer[FloatArray, RangeSensitivity, IntArray]):
     """One candidate per node with probability ∝ exp(eta·score), node by node. Cost: BoundedRange(eta·Δ), jointly. [L2]
 
     The nodes' choices together are one draw of the exponential mechanism over all ways to choose, scored by the sum

@@ -16,7 +16,7 @@ import numpy as np
 from accountant import ApproxDP, Description, FeatureValue, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import open_probability, positive, up
-from mechanisms.additive import GaussianKernel
+from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, Mechanism, PlainMechanism, Query, Rows, one_block
 from mechanisms.queries import refuse_sizes
 from mechanisms.rados.column_distribution import (
@@ -290,4 +290,4 @@ def noised_edges(
     | sigma 0 or infinite | ValueError |
     | records in several blocks | ValueError before the charge |
     """
-    return PlainMechanism(edge_vectors(radius), GaussianKernel(sigma), SecureNoise() if noise is None else noise)
+    return PlainMechanism(edge_vectors(radius), GaussianNoise(sigma), SecureNoise() if noise is None else noise)

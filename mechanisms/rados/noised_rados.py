@@ -16,7 +16,7 @@ import numpy.typing as npt
 from accountant import ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, up
-from mechanisms.additive import GaussianKernel
+from mechanisms.additive import GaussianNoise
 from mechanisms.core import Block, L2Sensitivity, PlainMechanism, Query, Rows
 from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rados.column_distribution import rados_count, records_count
@@ -105,7 +105,7 @@ def noised_rados(
     | radius outside [2^-500, 2^500] | ValueError |
     """
     query = paired_rados(number, radius, records, features, seed)
-    return PlainMechanism(query, GaussianKernel(sigma), SecureNoise() if noise is None else noise)
+    return PlainMechanism(query, GaussianNoise(sigma), SecureNoise() if noise is None else noise)
 
 
 def exact_moments(values: FloatArray | npt.NDArray[np.float32], records: int, one_hot: Groups = ()) -> FloatArray:

@@ -32,7 +32,7 @@ STREAM: Final = 0x0E5C_4E90
 GRID: Final = 2.0**-40
 """What rounding a vector to the secure sampler's grid may add to its sensitivity, in units of the noise scale.
 
-Kernels add it to what they declare, whatever the source.
+Randomizers add it to what they declare, whatever the source.
 """
 
 

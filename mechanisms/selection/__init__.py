@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from mechanisms.selection import utility
-from mechanisms.selection.leaf_labels import LeafLabelKernel, LeafLabels
+from mechanisms.selection.leaf_labels import LeafLabelChoice, LeafLabels
 from mechanisms.selection.noisy_choice import (
-    ExponentialKernel,
-    NoisyMaxKernel,
+    ExponentialChoice,
+    NoisyMaxChoice,
     PermuteAndFlip,
-    PermuteAndFlipKernel,
+    PermuteAndFlipChoice,
     WeightedExponential,
     WeightedNoisyMax,
 )
@@ -20,13 +20,13 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
-    "ExponentialKernel",
-    "LeafLabelKernel",
+    "ExponentialChoice",
+    "LeafLabelChoice",
     "LeafLabels",
     "NegativeBinomialStopping",
-    "NoisyMaxKernel",
+    "NoisyMaxChoice",
     "PermuteAndFlip",
-    "PermuteAndFlipKernel",
+    "PermuteAndFlipChoice",
     "PoissonStopping",
     "PrivateSelection",
     "WeightedExponential",

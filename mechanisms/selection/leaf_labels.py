@@ -7,7 +7,7 @@ import numpy as np
 
 from accountant import BoundedRange
 from accountant.arrays import FloatArray, SignArray
-from mechanisms.core import Certified, Kernel, L1Sensitivity, RobustMechanism, RobustQuery, loss, scale
+from mechanisms.core import Certified, L1Sensitivity, Randomizer, RobustMechanism, RobustQuery, loss, scale
 from mechanisms.randomness import NoiseSource
 
 W = TypeVar("W", bound=Certified)
@@ -15,7 +15,7 @@ Gaps = RobustQuery[W, FloatArray, L1Sensitivity]
 
 
 @attrs.frozen
-class LeafLabelKernel(Kernel[FloatArray, L1Sensitivity, SignArray]):
+class LeafLabelChoice(Randomizer[FloatArray, L1Sensitivity, SignArray]):
     """Label +1 with odds exp(eta·gap) : 1, leaf by leaf. Cost: BoundedRange(eta·Δ₁), jointly. [001-leaf-labels]
 
     A labelled tree errs on ½ − ½·Σ label·gap of the weight, so labelled trees are drawn ∝ exp(−eta·error). A change of
@@ -43,7 +43,7 @@ class LeafLabels(RobustMechanism[W, FloatArray, L1Sensitivity, SignArray]):
 
     query: weighted data to gaps, shape (leaves,), weight of +1 minus weight of −1, with their *ℓ1* sensitivity over
     all leaves together: `LEAF_GAPS`.
-    eta: inverse noise scale, per unit of weighted error; positive, see `mechanisms.core.kernels.scale`.
+    eta: inverse noise scale, per unit of weighted error; positive, see `mechanisms.core.randomizers.scale`.
     zeta: the distance up to which the cost is promised, in (0, 1].
     Cost: BoundedRange(eta·Δ₁(zeta)) = 2·eta·ζ for all leaves; Laplace noise on the gaps would cost as much as PureDP,
     whose ρ is four times that. Proof: [001-leaf-labels].
@@ -58,7 +58,7 @@ class LeafLabels(RobustMechanism[W, FloatArray, L1Sensitivity, SignArray]):
     | a gap of NaN or ±inf | ValueError |
     """
 
-    kernel: LeafLabelKernel
+    randomizer: LeafLabelChoice
 
     def __init__(self, query: Gaps[W], eta: float, zeta: float, noise: NoiseSource | None = None) -> None:
-        super().__init__(query, LeafLabelKernel(eta), zeta, noise)
+        super().__init__(query, LeafLabelChoice(eta), zeta, noise)

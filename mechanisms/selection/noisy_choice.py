@@ -1,4 +1,4 @@
-"""Private choice of a candidate by noisy scores: three kernels and their robust mechanisms.
+"""Private choice of a candidate by noisy scores: three randomizers and their robust mechanisms.
 
 | rule | law | cost for a range Δ |
 | --- | --- | --- |
@@ -23,7 +23,7 @@ import attrs
 from accountant import BoundedRange, LaplaceDP
 from accountant.arrays import FloatArray
 from accountant.costs import count, up
-from mechanisms.core import Certified, FiniteKernel, RangeSensitivity, RobustQuery, RobustSelection, loss, scale
+from mechanisms.core import Certified, FiniteRandomizer, RangeSensitivity, RobustQuery, RobustSelection, loss, scale
 from mechanisms.randomness import GRID, NoiseSource, choice_probabilities
 
 W = TypeVar("W", bound=Certified)
@@ -31,7 +31,7 @@ Scores = RobustQuery[W, FloatArray, RangeSensitivity]
 
 
 @attrs.frozen
-class ExponentialKernel(FiniteKernel):
+class ExponentialChoice(FiniteRandomizer):
     """Candidate i with probability proportional to exp(eta·score_i). Cost: BoundedRange(eta·Δ). [L2]"""
 
     name, robust_name = "Exponential", "WeightedExponential"
@@ -57,7 +57,7 @@ def _public_count(value: int | None) -> int | None:
 
 
 @attrs.frozen
-class NoisyMaxKernel(FiniteKernel):
+class NoisyMaxChoice(FiniteRandomizer):
     """The largest score + Lap(1/eta). Cost: LaplaceDP(eta·Δ), BoundedRange of that size for two. [noisy-max]
 
     candidates: how many there are, where that is public; None makes no use of it.
@@ -92,8 +92,8 @@ class NoisyMaxKernel(FiniteKernel):
 
 
 @attrs.frozen
-class PermuteAndFlipKernel(FiniteKernel):
-    """The largest score + Exp(1/eta), never worse than the exponential kernel. Cost: LaplaceDP(eta·Δ).
+class PermuteAndFlipChoice(FiniteRandomizer):
+    """The largest score + Exp(1/eta), never worse than the exponential randomizer. Cost: LaplaceDP(eta·Δ).
 
     [permute-flip]
     """
@@ -126,15 +126,15 @@ class WeightedExponential(RobustSelection[W]):
     Proof: [L2], tightening [001-Thm3].
     """
 
-    kernel: ExponentialKernel
+    randomizer: ExponentialChoice
 
     def __init__(self, query: Scores[W], eta: float, zeta: float, noise: NoiseSource | None = None) -> None:
-        super().__init__(query, ExponentialKernel(eta), zeta, noise)
+        super().__init__(query, ExponentialChoice(eta), zeta, noise)
 
     @property
     def width(self) -> float:
         """The ε of its bounded range: eta·Δ_range(zeta), rounded up. [L2]"""
-        return self.kernel.cost(self.sensitivity).epsilon
+        return self.randomizer.cost(self.sensitivity).epsilon
 
 
 class WeightedNoisyMax(RobustSelection[W]):
@@ -147,7 +147,7 @@ class WeightedNoisyMax(RobustSelection[W]):
     BoundedRange of that size. With three or more the width exceeds eta·Δ. Proof: [noisy-max], tightening 001, Thm 4.
     """
 
-    kernel: NoisyMaxKernel
+    randomizer: NoisyMaxChoice
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class WeightedNoisyMax(RobustSelection[W]):
         noise: NoiseSource | None = None,
         candidates: int | None = None,
     ) -> None:
-        super().__init__(query, NoisyMaxKernel(eta, candidates), zeta, noise)
+        super().__init__(query, NoisyMaxChoice(eta, candidates), zeta, noise)
 
 
 class PermuteAndFlip(RobustSelection[W]):
@@ -167,7 +167,7 @@ class PermuteAndFlip(RobustSelection[W]):
     Cost: LaplaceDP(eta·Δ_range(zeta)), **not** bounded range. Proof: [permute-flip].
     """
 
-    kernel: PermuteAndFlipKernel
+    randomizer: PermuteAndFlipChoice
 
     def __init__(self, query: Scores[W], eta: float, zeta: float, noise: NoiseSource | None = None) -> None:
-        super().__init__(query, PermuteAndFlipKernel(eta), zeta, noise)
+        super().__init__(query, PermuteAndFlipChoice(eta), zeta, noise)

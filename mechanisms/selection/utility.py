@@ -11,7 +11,7 @@ from accountant.costs import count, open_probability, positive
 def exponential_gap(eta: float, candidates: int, beta: float) -> float:
     """With probability 1 − β the chosen score is at least the best minus ln(k/β)/η. [001-Thm8]
 
-    For the exponential kernel and for permute-and-flip, which is never worse. Source: 001, Theorem 12.
+    For the exponential randomizer and for permute-and-flip, which is never worse. Source: 001, Theorem 12.
     """
     return math.log(count(candidates) / open_probability(beta)) / positive(eta)
 

@@ -9,7 +9,7 @@ from scipy.special import gammaln
 from accountant import BoundedRange, PureDP
 from accountant.arrays import FloatArray
 from boosting.projection import capped_scaling
-from mechanisms import NoisyMaxKernel
+from mechanisms import NoisyMaxChoice
 from mechanisms.rados.column_distribution import EmptyWindow, RadoColumnLaw, beta_at
 
 
@@ -106,7 +106,7 @@ def test_noisy_max_of_more_than_two_is_wider_than_its_range(
     values: list[float], moved: list[int], width: float
 ) -> None:
     """[noisy-max] 1.13·ηR at three candidates and 1.17·ηR at six."""
-    kernel, shift = NoisyMaxKernel(1.0), np.zeros(len(values))
+    kernel, shift = NoisyMaxChoice(1.0), np.zeros(len(values))
     shift[moved] = 0.3
     losses = kernel.log_probabilities(np.array(values) + shift) - kernel.log_probabilities(np.array(values))
     assert np.ptp(losses) / 0.3 == pytest.approx(width, abs=5e-3)

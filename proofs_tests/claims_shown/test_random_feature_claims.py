@@ -82,8 +82,8 @@ def test_lemma_9_is_no_sensitivity(gap: float, named: float) -> None:
     for seed in range(200):
         frequencies = np.random.default_rng(seed).normal(size=(200, 1))
         drawn.append(float(np.linalg.norm(interpolant(points, labels, frequencies))) / ball(200))
-    kernel = math.exp(-(gap**2) / 2)  # the limit of many features: |c|²N = (1 + k)/(1 − k²) = 1/(1 − k)
-    limit = math.sqrt((1.0 - 2.0 * ETA) / (1.0 - kernel))
+    randomizer = math.exp(-(gap**2) / 2)  # the limit of many features: |c|²N = (1 + k)/(1 − k²) = 1/(1 − k)
+    limit = math.sqrt((1.0 - 2.0 * ETA) / (1.0 - randomizer))
     assert np.median(drawn) == pytest.approx(limit, rel=0.03)
     assert min(drawn) < named < max(drawn)
     assert min(drawn) > 0.57 / gap

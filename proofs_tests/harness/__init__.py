@@ -10,9 +10,9 @@ from accountant.renamed import old_names
 from proofs_tests.harness.alone import check_records_alone
 from proofs_tests.harness.checks import (
     check_draws,
-    check_kernel,
     check_learner,
     check_mechanism,
+    check_randomizer,
     check_robust_sensitivity,
     check_sensitivity,
 )
@@ -49,9 +49,9 @@ __all__ = [
     "approx_delta",
     "check_draws",
     "check_fitted_surface",
-    "check_kernel",
     "check_learner",
     "check_mechanism",
+    "check_randomizer",
     "check_records_alone",
     "check_robust_sensitivity",
     "check_sensitivity",

@@ -2,7 +2,7 @@
 
 Sensitivities are proved for sums of one term per record. They say nothing where a neighbour changes another record's
 term: by the type that numpy picks for a whole column, a list of categories fitted to it, a mean taken off it, or the
-kernel of a matrix product that its row happens to fall into. So encoding, sample weights, scores and predictions must
+routine of a matrix product that its row happens to fall into. So encoding, sample weights, scores and predictions must
 be maps of one record and of what is public or released, bit by bit. [records-alone]
 """
 
@@ -19,7 +19,7 @@ R = TypeVar("R")
 D = TypeVar("D")
 
 NUMBERS: Final = (2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 257)
-"""How many records there are together: around the widths of vectors, and the rows that kernels take at a time."""
+"""How many records there are together: around the widths of vectors, and the rows that routines take at a time."""
 
 
 @attrs.frozen

@@ -16,16 +16,16 @@ import numpy as np
 from accountant import Cost, ReplaceOne
 from accountant.arrays import FloatArray
 from mechanisms import (
-    FiniteKernel,
-    Kernel,
+    FiniteRandomizer,
     NoiseSource,
     PlainMechanism,
     PlainSelection,
     Query,
+    Randomizer,
     SecureNoise,
 )
-from mechanisms.core.kernels import S
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.randomizers import S
 from mechanisms.core.robust import RobustQuery, W
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
 from proofs_tests.harness.divergence import aligned, measured
@@ -158,7 +158,7 @@ def check_draws(
     )
 
 
-def kernel_pairs(sensitivity: Sensitivity, size: int) -> Iterable[Pair[FloatArray]]:
+def randomizer_pairs(sensitivity: Sensitivity, size: int) -> Iterable[Pair[FloatArray]]:
     """Pairs of values, shape (size,), that differ by just the sensitivity: in one coordinate, and in all of them.
 
     For a range the first value also runs through gaps of 0, 1, 5 and 20 times it, one candidate ahead of the others.
@@ -185,8 +185,8 @@ def kernel_pairs(sensitivity: Sensitivity, size: int) -> Iterable[Pair[FloatArra
     yield Pair(np.zeros(size), every)
 
 
-def check_kernel(
-    kernel: Kernel[FloatArray, S, R],
+def check_randomizer(
+    randomizer: Randomizer[FloatArray, S, R],
     sensitivity: S,
     *,
     size: int = 3,
@@ -194,18 +194,18 @@ def check_kernel(
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
 ) -> Report:
-    """Compare what a kernel declares for a sensitivity with what it loses on values that differ by just that.
+    """Compare what a randomizer declares for a sensitivity with what it loses on values that differ by just that.
 
     sensitivity: choose it so that the declared cost is around 1, where sampling sees most.  size: of the values.
-    noise: secure unless given. A `FiniteKernel` is checked exactly. Raises ClaimViolated.
+    noise: secure unless given. A `FiniteRandomizer` is checked exactly. Raises ClaimViolated.
     """
     source = SecureNoise() if noise is None else noise
     query: Query[FloatArray, FloatArray, S] = Query("value", lambda value: value, sensitivity, ReplaceOne())
-    pairs = kernel_pairs(sensitivity, size)
-    if isinstance(kernel, FiniteKernel):
+    pairs = randomizer_pairs(sensitivity, size)
+    if isinstance(randomizer, FiniteRandomizer):
         scores = Query("value", query.evaluate, RangeSensitivity(sensitivity.value), ReplaceOne())
-        return check_mechanism(PlainSelection(scores, kernel, source), pairs)
-    return check_mechanism(PlainMechanism(query, kernel, source), pairs, samples=samples, confidence=confidence)
+        return check_mechanism(PlainSelection(scores, randomizer, source), pairs)
+    return check_mechanism(PlainMechanism(query, randomizer, source), pairs, samples=samples, confidence=confidence)
 
 
 def moved(change: FloatArray, sensitivity: Sensitivity) -> float:

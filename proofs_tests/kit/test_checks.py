@@ -28,16 +28,16 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from mechanisms import (
-    ExponentialKernel,
-    FiniteKernel,
-    GammaNormKernel,
-    GaussianKernel,
+    ExponentialChoice,
+    FiniteRandomizer,
+    GammaNormNoise,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     NoiseSource,
-    NoisyMaxKernel,
-    PermuteAndFlipKernel,
+    NoisyMaxChoice,
+    PermuteAndFlipChoice,
     PlainSelection,
     Query,
     RangeSensitivity,
@@ -50,8 +50,8 @@ from proofs_tests.harness import (
     Pair,
     Report,
     check_draws,
-    check_kernel,
     check_mechanism,
+    check_randomizer,
     check_sensitivity,
     composed_epsilon,
     exact_delta,
@@ -64,11 +64,11 @@ from proofs_tests.harness.search import climbed, close_pair, worst_case
 from proofs_tests.harness.statistical import clopper_pearson
 from proofs_tests.harness.strategies import neighbouring, zeta_close
 
-FINITE: list[FiniteKernel] = [
-    ExponentialKernel(0.7),
-    NoisyMaxKernel(0.7, candidates=2),
-    NoisyMaxKernel(0.7),
-    PermuteAndFlipKernel(0.7),
+FINITE: list[FiniteRandomizer] = [
+    ExponentialChoice(0.7),
+    NoisyMaxChoice(0.7, candidates=2),
+    NoisyMaxChoice(0.7),
+    PermuteAndFlipChoice(0.7),
 ]
 
 
@@ -84,28 +84,28 @@ def counts(sensitivity: float = 2.0) -> Query[tuple[int, ...], FloatArray, Range
 # --- exact -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kernel", FINITE, ids=repr)
-def test_a_finite_kernel_passes_and_a_quarter_less_is_found_exactly(kernel: FiniteKernel) -> None:
-    size = 2 if isinstance(kernel, NoisyMaxKernel) and kernel.candidates == 2 else 3
-    report = check_kernel(kernel, RangeSensitivity(0.5), size=size)
+@pytest.mark.parametrize("randomizer", FINITE, ids=repr)
+def test_a_finite_randomizer_passes_and_a_quarter_less_is_found_exactly(randomizer: FiniteRandomizer) -> None:
+    size = 2 if isinstance(randomizer, NoisyMaxChoice) and randomizer.candidates == 2 else 3
+    report = check_randomizer(randomizer, RangeSensitivity(0.5), size=size)
     assert (report.method, report.verdict) == ("exact", "exact")
     assert report.ratio > 0.94
 
     def cheaper(sensitivity: RangeSensitivity) -> Cost:
-        declared = kernel.cost(sensitivity)
+        declared = randomizer.cost(sensitivity)
         assert isinstance(declared, LaplaceDP | BoundedRange)
         return type(declared)(declared.epsilon / 1.25)
 
-    wrong = _Cheaper(kernel, cheaper)
+    wrong = _Cheaper(randomizer, cheaper)
     with pytest.raises(ClaimViolated, match=": refuted;"):
-        check_kernel(wrong, RangeSensitivity(0.5), size=size)
+        check_randomizer(wrong, RangeSensitivity(0.5), size=size)
 
 
 @attrs.frozen
-class _Cheaper(FiniteKernel):
-    """A kernel that declares less than another one costs."""
+class _Cheaper(FiniteRandomizer):
+    """A randomizer that declares less than another one costs."""
 
-    inner: FiniteKernel
+    inner: FiniteRandomizer
     declared: Callable[[RangeSensitivity], Cost]
     name = "Cheaper"
     claims = ()
@@ -154,7 +154,7 @@ def test_the_gaussian_shift_of_a_fine_gaussian_is_its_own() -> None:
 
 
 def test_losses_deltas_and_compositions_of_a_known_pair() -> None:
-    mechanism, pair = PlainSelection(counts(), ExponentialKernel(0.5)), Pair((0, 0, 1), (0, 2, 1))
+    mechanism, pair = PlainSelection(counts(), ExponentialChoice(0.5)), Pair((0, 0, 1), (0, 2, 1))
     p, q = (np.exp(mechanism.log_probabilities(data)) for data in pair)
     assert exact_loss(mechanism, pair) == pytest.approx(np.max(np.abs(np.log(p / q))))
     assert exact_delta(mechanism, pair, 0.1) == pytest.approx(
@@ -224,7 +224,7 @@ def test_close_weightings_are_close(data: st.DataObject, points: int, zeta: floa
 
 
 def test_the_search_finds_and_shrinks_the_worst_pair() -> None:
-    mechanism = PlainSelection(counts(), PermuteAndFlipKernel(0.5))
+    mechanism = PlainSelection(counts(), PermuteAndFlipChoice(0.5))
     found = worst_case(
         lambda pair: exact_loss(mechanism, pair),
         neighbouring(ReplaceOne(), st.integers(0, 2), st.integers(1, 6)),
@@ -247,29 +247,29 @@ def test_clopper_pearson_bounds_fail_as_seldom_as_they_say(trials: int, p: float
     assert mass[[high < p for _, high in bounds]].sum() <= failure * (1 + 1e-9)
 
 
-SAMPLED: list[tuple[LaplaceKernel, L1Sensitivity] | tuple[GaussianKernel | GammaNormKernel, L2Sensitivity]] = [
-    (LaplaceKernel(2.0), L1Sensitivity(3.0)),
-    (GaussianKernel(2.0), L2Sensitivity(3.0)),
-    (GammaNormKernel(2.0), L2Sensitivity(3.0)),
+SAMPLED: list[tuple[LaplaceNoise, L1Sensitivity] | tuple[GaussianNoise | GammaNormNoise, L2Sensitivity]] = [
+    (LaplaceNoise(2.0), L1Sensitivity(3.0)),
+    (GaussianNoise(2.0), L2Sensitivity(3.0)),
+    (GammaNormNoise(2.0), L2Sensitivity(3.0)),
 ]
 
 
 def declared(index: int, factor: float, noise: NoiseSource, samples: int) -> Report:
-    """The kernel's report for a sensitivity that is understated by a factor, on values that move by all of it."""
-    kernel, sensitivity = SAMPLED[index]
-    if isinstance(kernel, LaplaceKernel):
+    """The randomizer's report for a sensitivity that is understated by a factor, on values that move by all of it."""
+    randomizer, sensitivity = SAMPLED[index]
+    if isinstance(randomizer, LaplaceNoise):
         assert isinstance(sensitivity, L1Sensitivity)
-        sharper = LaplaceKernel(kernel.scale / factor)
+        sharper = LaplaceNoise(randomizer.scale / factor)
         less = L1Sensitivity(sensitivity.value / factor)
-        return check_kernel(sharper, less, size=2, noise=_Stretched(noise, factor), samples=samples)
+        return check_randomizer(sharper, less, size=2, noise=_Stretched(noise, factor), samples=samples)
     assert isinstance(sensitivity, L2Sensitivity)
     smaller = L2Sensitivity(sensitivity.value / factor)
-    if isinstance(kernel, GaussianKernel):
-        return check_kernel(
-            GaussianKernel(kernel.sigma / factor), smaller, size=2, noise=_Stretched(noise, factor), samples=samples
+    if isinstance(randomizer, GaussianNoise):
+        return check_randomizer(
+            GaussianNoise(randomizer.sigma / factor), smaller, size=2, noise=_Stretched(noise, factor), samples=samples
         )
-    return check_kernel(
-        GammaNormKernel(kernel.scale / factor), smaller, size=2, noise=_Stretched(noise, factor), samples=samples
+    return check_randomizer(
+        GammaNormNoise(randomizer.scale / factor), smaller, size=2, noise=_Stretched(noise, factor), samples=samples
     )
 
 
@@ -312,25 +312,25 @@ def test_a_quarter_too_little_noise_is_found_within_a_minute(index: int) -> None
 
 @pytest.mark.parametrize("index", range(3), ids=["laplace", "gaussian", "gamma-norm"])
 def test_no_false_alarm_over_twenty_seeds(index: int) -> None:
-    """Family-wise error: 3 kernels × 20 seeds × 1e-6 at most 6e-5."""
+    """Family-wise error: 3 randomizers × 20 seeds × 1e-6 at most 6e-5."""
     for seed in range(20):
         assert declared(index, 1.0, SeededNoise(seed), 1500).verdict == "not refuted"
 
 
 def test_the_secure_source_is_checked_by_the_same_call() -> None:
-    report = check_kernel(LaplaceKernel(1.0), L1Sensitivity(1.5), size=1, noise=SecureNoise(), samples=4000)
+    report = check_randomizer(LaplaceNoise(1.0), L1Sensitivity(1.5), size=1, noise=SecureNoise(), samples=4000)
     assert report.verdict == "not refuted"
     assert report.ratio > 0.6
 
 
 def test_a_report_prints_what_an_auditor_needs() -> None:
-    report = check_mechanism(PlainSelection(counts(), ExponentialKernel(0.5)), neighbours(ReplaceOne(), range(3), 2))
+    report = check_mechanism(PlainSelection(counts(), ExponentialChoice(0.5)), neighbours(ReplaceOne(), range(3), 2))
     text = str(report)
     for part in ("Exponential(counts)", "BoundedRange", ": exact;", "ratio 1.0000", "exact", "against"):
         assert part in text
     assert table([report]).splitlines()[2].startswith("| Exponential(counts) | BoundedRange")
     with pytest.raises(ValueError, match="at least one pair"):
-        check_mechanism(PlainSelection(counts(), ExponentialKernel(0.5)), [])
+        check_mechanism(PlainSelection(counts(), ExponentialChoice(0.5)), [])
 
 
 def test_the_optimiser_reaches_a_bound_that_random_examples_do_not() -> None:
@@ -438,7 +438,7 @@ def test_an_outcome_that_cannot_come_but_does_is_a_violation() -> None:
 
     mechanism = Surprising(
         Query("s", lambda x: np.array([5.0, 0.0]), RangeSensitivity(1.0), ReplaceOne()),
-        ExponentialKernel(1.0),
+        ExponentialChoice(1.0),
         SeededNoise(0),
     )
     with pytest.raises(ClaimViolated, match="outcome 1 came"):

@@ -9,26 +9,26 @@ from click.testing import CliRunner
 from accountant import ReplaceOne
 from accountant.arrays import FloatArray
 from exchequer.cli import main
-from mechanisms import ExponentialKernel, NoiseSource, PermuteAndFlipKernel, PlainSelection, Query, RangeSensitivity
+from mechanisms import ExponentialChoice, NoiseSource, PermuteAndFlipChoice, PlainSelection, Query, RangeSensitivity
 from proofs_tests.harness import ClaimViolated, check_draws
 
 MODULE = """
 import numpy as np
 from accountant import ReplaceOne
-from mechanisms import ExponentialKernel, PermuteAndFlipKernel, PlainSelection, Query, RangeSensitivity, SeededNoise
+from mechanisms import ExponentialChoice, PermuteAndFlipChoice, PlainSelection, Query, RangeSensitivity, SeededNoise
 from proofs_tests.harness.command import Audit
 
 def counts(sensitivity):
     count = lambda column: np.bincount(column, minlength=3).astype(float)
     return Query("counts", count, RangeSensitivity(sensitivity), ReplaceOne())
 
-def audit(kernel, sensitivity):
-    return Audit.over(PlainSelection(counts(sensitivity), kernel, SeededNoise(0)), range(3), 3)
+def audit(randomizer, sensitivity):
+    return Audit.over(PlainSelection(counts(sensitivity), randomizer, SeededNoise(0)), range(3), 3)
 
-good = [audit(ExponentialKernel(0.3), 2.0), audit(PermuteAndFlipKernel(0.3), 2.0)]
+good = [audit(ExponentialChoice(0.3), 2.0), audit(PermuteAndFlipChoice(0.3), 2.0)]
 
 def bad():
-    return audit(ExponentialKernel(0.3), 1.6)
+    return audit(ExponentialChoice(0.3), 1.6)
 
 def breaks():
     raise KeyError("x")
@@ -77,7 +77,7 @@ def test_audit_is_listed_beside_the_other_commands() -> None:
     assert "audit" in CliRunner().invoke(main, ["--help"]).output
 
 
-class Disguised(ExponentialKernel):
+class Disguised(ExponentialChoice):
     """Says that it is the exponential mechanism, and draws by permute-and-flip."""
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
@@ -89,7 +89,7 @@ def test_draws_are_compared_with_the_stated_law() -> None:
         "scores", lambda x: x, RangeSensitivity(1.0), ReplaceOne()
     )
     data = np.array([0.0, 0.5, 2.0])
-    for kernel in (ExponentialKernel(1.0), PermuteAndFlipKernel(1.0)):
-        assert check_draws(PlainSelection(scores, kernel), data, samples=2000).verdict == "not refuted"
+    for randomizer in (ExponentialChoice(1.0), PermuteAndFlipChoice(1.0)):
+        assert check_draws(PlainSelection(scores, randomizer), data, samples=2000).verdict == "not refuted"
     with pytest.raises(ClaimViolated, match="outcome 2 came"):
         check_draws(PlainSelection(scores, Disguised(1.0)), data, samples=20_000)

@@ -10,7 +10,7 @@ import pytest
 
 from accountant import GDP, ReplaceOne
 from accountant.arrays import FloatArray
-from mechanisms import ExponentialKernel, L1Sensitivity, PlainSelection, Query, RangeSensitivity
+from mechanisms import ExponentialChoice, L1Sensitivity, PlainSelection, Query, RangeSensitivity
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,
@@ -105,7 +105,7 @@ def test_laws_are_exact_and_draws_say_what_they_would_have_found() -> None:
     scores: Query[FloatArray, FloatArray, RangeSensitivity] = Query(
         "scores", lambda x: x, RangeSensitivity(1.0), ReplaceOne()
     )
-    mechanism = PlainSelection(scores, ExponentialKernel(1.0))
+    mechanism = PlainSelection(scores, ExponentialChoice(1.0))
     assert check_mechanism(mechanism, [Pair(np.zeros(2), np.array([1.0, 0.0]))]).verdict == "exact"
     drawn = check_draws(mechanism, np.zeros(2), samples=2000)
     assert drawn.verdict == "not refuted"

@@ -9,14 +9,14 @@ from scipy.special import expit, ndtr
 from accountant import GDP, ApproxDP, BoundedRange, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from mechanisms import (
-    GammaNormKernel,
-    GaussianKernel,
-    Kernel,
+    GammaNormNoise,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     PlainMechanism,
     Query,
+    Randomizer,
     SeededNoise,
 )
 from proofs_tests.harness import Pair, Report, check_mechanism
@@ -40,14 +40,14 @@ FEWER_SAMPLES = 7_000
 
 def laplace() -> PlainMechanism[Numbers, FloatArray, L1Sensitivity, FloatArray]:
     query = Query[Numbers, FloatArray, L1Sensitivity]("sum", np.array, L1Sensitivity(1.0), ReplaceOne())
-    return PlainMechanism(query, LaplaceKernel(1.0 / 1.5), SeededNoise(0))
+    return PlainMechanism(query, LaplaceNoise(1.0 / 1.5), SeededNoise(0))
 
 
 def l2_noise(
-    kernel: Kernel[FloatArray, L2Sensitivity, FloatArray],
+    randomizer: Randomizer[FloatArray, L2Sensitivity, FloatArray],
 ) -> PlainMechanism[Numbers, FloatArray, L2Sensitivity, FloatArray]:
     query = Query[Numbers, FloatArray, L2Sensitivity]("mean", np.array, L2Sensitivity(1.0), ReplaceOne())
-    return PlainMechanism(query, kernel, SeededNoise(0))
+    return PlainMechanism(query, randomizer, SeededNoise(0))
 
 
 def laplace_at(factor: float, samples: int) -> Report:
@@ -55,11 +55,11 @@ def laplace_at(factor: float, samples: int) -> Report:
 
 
 def gaussian_at(factor: float, samples: int) -> Report:
-    return check_mechanism(cheaper(l2_noise(GaussianKernel(1.0)), factor), ONE, samples=samples)
+    return check_mechanism(cheaper(l2_noise(GaussianNoise(1.0)), factor), ONE, samples=samples)
 
 
 def gamma_at(pairs: list[Pair[Numbers]], factor: float, samples: int) -> Report:
-    return check_mechanism(cheaper(l2_noise(GammaNormKernel(1.0 / 1.5)), factor), pairs, samples=samples)
+    return check_mechanism(cheaper(l2_noise(GammaNormNoise(1.0 / 1.5)), factor), pairs, samples=samples)
 
 
 def laplace_cells(factor: float) -> Report:

@@ -179,7 +179,7 @@ MUTANTS: Final = (
     ),
     _mutant(
         "a batch product",
-        "which kernel of BLAS a row falls into depends on how many rows there are",
+        "which randomizer of BLAS a row falls into depends on how many rows there are",
         partial(_points, product),
         partial(_points, product_in_order),
         FOUND,

@@ -9,11 +9,11 @@ from accountant import BoundedRange, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from mechanisms import (
     Candidates,
-    ExponentialKernel,
-    FiniteKernel,
+    ExponentialChoice,
+    FiniteRandomizer,
     NoiseSource,
-    NoisyMaxKernel,
-    PermuteAndFlipKernel,
+    NoisyMaxChoice,
+    PermuteAndFlipChoice,
     PlainSelection,
     PrivateQuantile,
     Query,
@@ -49,17 +49,17 @@ PAIRS = both_ways(
 )
 
 
-def selection(kernel: FiniteKernel) -> PlainSelection[Numbers]:
-    """The kernel on given scores."""
-    return PlainSelection(SCORES, kernel, SeededNoise(0))
+def selection(randomizer: FiniteRandomizer) -> PlainSelection[Numbers]:
+    """The randomizer on given scores."""
+    return PlainSelection(SCORES, randomizer, SeededNoise(0))
 
 
-def sound(kernel: FiniteKernel) -> Report:
-    return check_mechanism(selection(kernel), PAIRS)
+def sound(randomizer: FiniteRandomizer) -> Report:
+    return check_mechanism(selection(randomizer), PAIRS)
 
 
-def understated(kernel: FiniteKernel, factor: float) -> Report:
-    return check_mechanism(cheaper_law(selection(kernel), factor), PAIRS)
+def understated(randomizer: FiniteRandomizer, factor: float) -> Report:
+    return check_mechanism(cheaper_law(selection(randomizer), factor), PAIRS)
 
 
 def _constants() -> tuple[Mutant, ...]:
@@ -67,13 +67,13 @@ def _constants() -> tuple[Mutant, ...]:
         2.0: ("the score's own bound in place of its range", "001, notes after Thms 3 and 4: eta = 2ε/(2Δ)"),
         1.25: ("a constant of 1.6 where 2 is right", "issue 4"),
     }
-    kernels: list[FiniteKernel] = [ExponentialKernel(1.0), NoisyMaxKernel(1.0), PermuteAndFlipKernel(1.0)]
+    randomizers: list[FiniteRandomizer] = [ExponentialChoice(1.0), NoisyMaxChoice(1.0), PermuteAndFlipChoice(1.0)]
     return tuple(
         Mutant(
-            f"{kernel.name}, cost/{factor:g}", *said[factor], partial(understated, kernel, factor),
-            partial(sound, kernel), "exact law",
+            f"{randomizer.name}, cost/{factor:g}", *said[factor], partial(understated, randomizer, factor),
+            partial(sound, randomizer), "exact law",
         )
-        for kernel in kernels
+        for randomizer in randomizers
         for factor in said
     )  # fmt: skip
 
@@ -82,26 +82,26 @@ def _constants() -> tuple[Mutant, ...]:
 
 
 def flip_as_bounded_range() -> Report:
-    return check_mechanism(priced(selection(PermuteAndFlipKernel(1.0)), BoundedRange(2.0)), PAIRS)
+    return check_mechanism(priced(selection(PermuteAndFlipChoice(1.0)), BoundedRange(2.0)), PAIRS)
 
 
 def flip_at_exponential_rho() -> Report:
-    return check_mechanism(priced(selection(PermuteAndFlipKernel(0.5)), BoundedRange(1.0).to_zcdp()), PAIRS)
+    return check_mechanism(priced(selection(PermuteAndFlipChoice(0.5)), BoundedRange(1.0).to_zcdp()), PAIRS)
 
 
 def flip_at_its_rho() -> Report:
-    return check_mechanism(priced(selection(PermuteAndFlipKernel(0.5)), PureDP(1.0).to_zcdp()), PAIRS)
+    return check_mechanism(priced(selection(PermuteAndFlipChoice(0.5)), PureDP(1.0).to_zcdp()), PAIRS)
 
 
-class Disguised(ExponentialKernel):
+class Disguised(ExponentialChoice):
     """Says that it is the exponential mechanism, and draws by permute-and-flip."""
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> int:
         return noise.permute_and_flip_choice(value, self.eta)
 
 
-def drawn_as_stated(kernel: FiniteKernel) -> Report:
-    return check_draws(selection(kernel), (0.0, 0.5, 2.0), samples=20_000)
+def drawn_as_stated(randomizer: FiniteRandomizer) -> Report:
+    return check_draws(selection(randomizer), (0.0, 0.5, 2.0), samples=20_000)
 
 
 def flip_under_another_law(factor: float) -> Report:
@@ -116,7 +116,7 @@ def flip_under_another_law(factor: float) -> Report:
 
 def max_as_bounded_range(candidates: int) -> Report:
     pairs = [pair for pair in PAIRS if len(pair.before) == candidates]
-    return check_mechanism(priced(selection(NoisyMaxKernel(1.0)), BoundedRange(2.0 + 1e-9)), pairs)
+    return check_mechanism(priced(selection(NoisyMaxChoice(1.0)), BoundedRange(2.0 + 1e-9)), pairs)
 
 
 def max_with_its_value(price: float) -> Report:
@@ -190,7 +190,7 @@ def tree_split_scale(kappa_n: float, calibrated: bool) -> Report:
 MUTANTS = (
     *_constants(),
     Mutant("permute-and-flip as bounded range", "its width is up to twice its ε", "claims.md §1, 001 Thm 3, 4",
-           flip_as_bounded_range, partial(sound, PermuteAndFlipKernel(1.0)), "exact law"),
+           flip_as_bounded_range, partial(sound, PermuteAndFlipChoice(1.0)), "exact law"),
     Mutant("permute-and-flip at ρ = ε²/8", "the exponential mechanism's constant; about 4 times too small",
            "opendp#2911 (0.15.1)", flip_at_exponential_rho, flip_at_its_rho, "exact law"),
     Mutant("permute-and-flip behind the exponential law", "log_probabilities are of another rule than the draws",
@@ -198,7 +198,7 @@ MUTANTS = (
            "enumeration"),
     Mutant("the same, by its draws", "log_probabilities are of another rule than the draws",
            "opendp#2911, as released", partial(drawn_as_stated, Disguised(1.0)),
-           partial(drawn_as_stated, PermuteAndFlipKernel(1.0)), "samples"),
+           partial(drawn_as_stated, PermuteAndFlipChoice(1.0)), "samples"),
     Mutant("noisy max of three as bounded range", "only two candidates have it; 1.13 times the width at three",
            "claims.md §1, 001 Thm 4", partial(max_as_bounded_range, 3), partial(max_as_bounded_range, 2), "exact law"),
     Mutant("noisy max that also returns the value", "the maximum is free, its value is not", "Dwork & Roth 2014, §3.3",

@@ -23,23 +23,23 @@ from proofs_tests.old_files.doors import (
     Composition,
     Cost,
     Description,
-    ExponentialKernel,
+    ExponentialChoice,
     FeatureValue,
     FeatureValues,
     GammaNorm,
-    GammaNormKernel,
-    GaussianKernel,
+    GammaNormNoise,
+    GaussianNoise,
     GDPComposition,
     L1Sensitivity,
     L2Sensitivity,
     LaplaceDP,
-    LaplaceKernel,
+    LaplaceNoise,
     LazyBoostClassifier,
     Ledger,
     NoBound,
-    NoisyMaxKernel,
+    NoisyMaxChoice,
     PermuteAndFlip,
-    PermuteAndFlipKernel,
+    PermuteAndFlipChoice,
     PlainMechanism,
     PlainSelection,
     Plan,
@@ -270,13 +270,13 @@ def mechanisms(ledger: Ledger, clock: Clock, **given: object) -> None:
     lengths: Any = Query("lengths", lambda each: vector, L2Sensitivity(1.5), relation)
     counts: Any = Query("counts", lambda each: scores, RangeSensitivity(1.0), relation)
     plain: tuple[Any, ...] = (
-        PlainMechanism(sums, LaplaceKernel(40.0), noise),
-        PlainMechanism(lengths, GaussianKernel(30.0), noise),
-        PlainMechanism(lengths, GammaNormKernel(60.0), noise),
-        PlainSelection(counts, ExponentialKernel(0.05), noise),
-        PlainSelection(counts, NoisyMaxKernel(0.05), noise),
-        PlainSelection(counts, NoisyMaxKernel(0.05, 2), noise),
-        PlainSelection(counts, PermuteAndFlipKernel(0.05), noise),
+        PlainMechanism(sums, LaplaceNoise(40.0), noise),
+        PlainMechanism(lengths, GaussianNoise(30.0), noise),
+        PlainMechanism(lengths, GammaNormNoise(60.0), noise),
+        PlainSelection(counts, ExponentialChoice(0.05), noise),
+        PlainSelection(counts, NoisyMaxChoice(0.05), noise),
+        PlainSelection(counts, NoisyMaxChoice(0.05, 2), noise),
+        PlainSelection(counts, PermuteAndFlipChoice(0.05), noise),
     )
     for mechanism in plain:
         with where_taken(), contextlib.suppress(ValueError):  # of two candidates that are three, after the charge
@@ -324,7 +324,7 @@ def choices(ledger: Ledger, clock: Clock, noise: SeededNoise) -> None:
     quantiles.release(ledger, ledger.protect(np.arange(20.0) / 2))
     clock.tick()
     counts: Any = Query("counts", lambda each: np.array([0.0, 1.0]), RangeSensitivity(1.0), ReplaceOne())
-    runs: tuple[Any, ...] = tuple(PlainSelection(counts, ExponentialKernel(eta), noise) for eta in (0.03125, 0.0625))
+    runs: tuple[Any, ...] = tuple(PlainSelection(counts, ExponentialChoice(eta), noise) for eta in (0.03125, 0.0625))
     ledger.release(PrivateSelection(runs, float, PoissonStopping(2.0), None, noise), ledger.protect(7))
     clock.tick()
 

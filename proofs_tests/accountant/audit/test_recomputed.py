@@ -33,21 +33,21 @@ from accountant.audit.second_opinion import extreme_pairs, peer_totals, recomput
 from learners import DPGradientBoostingClassifier
 from mechanisms import (
     Candidates,
-    ExponentialKernel,
-    GammaNormKernel,
-    GaussianKernel,
-    Kernel,
+    ExponentialChoice,
+    GammaNormNoise,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
-    LeafLabelKernel,
+    LaplaceNoise,
+    LeafLabelChoice,
     Mechanism,
-    NoisyMaxKernel,
+    NoisyMaxChoice,
     ObjectivePerturbation,
-    PermuteAndFlipKernel,
+    PermuteAndFlipChoice,
     PlainMechanism,
     PrivateQuantile,
     Query,
+    Randomizer,
     RandomRados,
     RangeSensitivity,
     SeededNoise,
@@ -71,29 +71,29 @@ class Declared(Protocol):
     def description(self) -> Description: ...
 
 
-def plain(kernel: Kernel[FloatArray, S, R], sensitivity: S) -> Mechanism[FloatArray, R]:
+def plain(randomizer: Randomizer[FloatArray, S, R], sensitivity: S) -> Mechanism[FloatArray, R]:
     query: Query[FloatArray, FloatArray, S] = Query("q", lambda data: data, sensitivity, ReplaceOne())
-    return PlainMechanism(query, kernel, SeededNoise(0))
+    return PlainMechanism(query, randomizer, SeededNoise(0))
 
 
-GAUSSIAN = plain(GaussianKernel(7.0), L2Sensitivity(1.5))
+GAUSSIAN = plain(GaussianNoise(7.0), L2Sensitivity(1.5))
 
 MECHANISMS: dict[str, Declared] = {
-    "Laplace": plain(LaplaceKernel(4.0), L1Sensitivity(1.5)),
+    "Laplace": plain(LaplaceNoise(4.0), L1Sensitivity(1.5)),
     "Gaussian": GAUSSIAN,
-    "GammaNorm": plain(GammaNormKernel(4.0), L2Sensitivity(1.5)),
-    "Exponential": plain(ExponentialKernel(0.3), RangeSensitivity(2.0)),
-    "NoisyMax": plain(NoisyMaxKernel(0.3), RangeSensitivity(2.0)),
-    "NoisyMax of two": plain(NoisyMaxKernel(0.3, 2), RangeSensitivity(2.0)),
-    "PermuteAndFlip": plain(PermuteAndFlipKernel(0.3), RangeSensitivity(2.0)),
-    "LeafLabels": plain(LeafLabelKernel(0.3), L1Sensitivity(2.0)),
+    "GammaNorm": plain(GammaNormNoise(4.0), L2Sensitivity(1.5)),
+    "Exponential": plain(ExponentialChoice(0.3), RangeSensitivity(2.0)),
+    "NoisyMax": plain(NoisyMaxChoice(0.3), RangeSensitivity(2.0)),
+    "NoisyMax of two": plain(NoisyMaxChoice(0.3, 2), RangeSensitivity(2.0)),
+    "PermuteAndFlip": plain(PermuteAndFlipChoice(0.3), RangeSensitivity(2.0)),
+    "LeafLabels": plain(LeafLabelChoice(0.3), L1Sensitivity(2.0)),
     "PrivateQuantile": PrivateQuantile(0.5, Candidates.between(0.0, 1.0), 100, 0.2, SeededNoise(0)),
     "Gaussian at δ": at_delta(GAUSSIAN, 1e-7),
-    "Exponential at δ": at_delta(plain(ExponentialKernel(0.3), RangeSensitivity(2.0)), 1e-7),
-    "Laplace at δ": at_delta(plain(LaplaceKernel(4.0), L1Sensitivity(1.5)), 1e-7),
-    "objective, Laplace": ObjectivePerturbation(LaplaceKernel(5.0), 8.0, Reach(1.0, 1.0), 3, 1e-9),
-    "objective, Gaussian": ObjectivePerturbation(GaussianKernel(9.0), 90.0, Reach(1.0, 1.0), 3, 1e-9),
-    "objective, at δ": ObjectivePerturbation(GaussianKernel(9.0), 90.0, Reach(1.0, 1.0), 3, 1e-9, 1e-7),
+    "Exponential at δ": at_delta(plain(ExponentialChoice(0.3), RangeSensitivity(2.0)), 1e-7),
+    "Laplace at δ": at_delta(plain(LaplaceNoise(4.0), L1Sensitivity(1.5)), 1e-7),
+    "objective, Laplace": ObjectivePerturbation(LaplaceNoise(5.0), 8.0, Reach(1.0, 1.0), 3, 1e-9),
+    "objective, Gaussian": ObjectivePerturbation(GaussianNoise(9.0), 90.0, Reach(1.0, 1.0), 3, 1e-9),
+    "objective, at δ": ObjectivePerturbation(GaussianNoise(9.0), 90.0, Reach(1.0, 1.0), 3, 1e-9, 1e-7),
 }
 
 
@@ -195,7 +195,7 @@ def two_queries() -> tuple[Ledger, Description, Description]:
     """A plan of two different queries, both drawn; the books say which at its end."""
     ledger = open_ledger(ZCDP_RULE)
     data = ledger.protect(np.zeros(1))
-    first, second = GAUSSIAN, plain(GaussianKernel(3.0), L2Sensitivity(1.5))
+    first, second = GAUSSIAN, plain(GaussianNoise(3.0), L2Sensitivity(1.5))
     steps = (Step(second.cost, 1), Step(first.cost, 3))
     with ledger.reserve(Plan(steps), adjacency=ReplaceOne(), mechanism=first.description) as charge:
         charge.release(second, data)
@@ -222,7 +222,7 @@ def test_rounds_of_a_plan_are_compared_with_what_was_drawn() -> None:
 def test_what_was_announced_for_several_rounds_is_not_compared_with_those_that_were_kept() -> None:
     """A process that died after it gave the dear round back: what it drew was the cheap one."""
     ledger = open_ledger(ZCDP_RULE)
-    dear = plain(GaussianKernel(3.0), L2Sensitivity(1.5))
+    dear = plain(GaussianNoise(3.0), L2Sensitivity(1.5))
     plan = Plan((Step(GAUSSIAN.cost, 1), Step(dear.cost, 1)))
     charge = ledger.reserve(plan, adjacency=ReplaceOne(), mechanism=dear.description)
     charge.release(GAUSSIAN, ledger.protect(np.zeros(1)))

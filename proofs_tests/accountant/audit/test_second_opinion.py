@@ -35,7 +35,7 @@ from accountant.audit.second_opinion.peer_totals import Parts
 from accountant.composition.fixed_plans import kov_homogeneous
 from accountant.composition.rules import amount_from_record, amount_record
 from accountant.costs import curves, gaussian
-from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, Query, SeededNoise
+from mechanisms import GaussianNoise, L2Sensitivity, PlainMechanism, Query, SeededNoise
 from proofs_tests.support.ledgers.second_books import (
     BASIC,
     DELTA,
@@ -299,7 +299,7 @@ def test_rounds_given_back_do_not_count_and_unreleased_ones_do() -> None:
     query: Query[FloatArray, FloatArray, L2Sensitivity] = Query(
         "q", lambda data: data, L2Sensitivity(1.9), ReplaceOne()
     )
-    mechanism = PlainMechanism(query, GaussianKernel(20.0), SeededNoise(0))
+    mechanism = PlainMechanism(query, GaussianNoise(20.0), SeededNoise(0))
     plan = Plan((Step(GDP(0.1), 6), Step(BoundedRange(1.0), 2)))
     with given.reserve(plan, adjacency=ReplaceOne()) as charge:
         for _ in range(4):

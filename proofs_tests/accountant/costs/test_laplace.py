@@ -204,7 +204,7 @@ def _on_a_grid(start: int, step: float, reach: int = 400) -> np.ndarray:
 
 @pytest.mark.parametrize("steps", [1, 2, 5])
 def test_on_a_grid_one_step_more_is_needed_and_enough(steps: int) -> None:
-    """So `LaplaceKernel` draws on a grid as fine as for one coordinate more."""
+    """So `LaplaceNoise` draws on a grid as fine as for one coordinate more."""
     step = 0.25
     both = Pair(_on_a_grid(0, step), _on_a_grid(steps, step))
     assert steps * step * 1.005 < laplace_shift(both) <= (steps + 1) * step

@@ -26,7 +26,7 @@ from learners.additive.additive_boost import AdditiveDesign
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import FitPlan, Progress
 from learners.base.private_estimator import PrivateEstimator
-from mechanisms import LaplaceKernel, PlainMechanism, Query, SeededNoise
+from mechanisms import LaplaceNoise, PlainMechanism, Query, SeededNoise
 from mechanisms.core import L1Sensitivity
 from proofs_tests.support.learners import paid_models
 
@@ -41,7 +41,7 @@ RIGHT: Query[Numbers, FloatArray, L1Sensitivity] = Query(
 
 
 def noisy(scale: float) -> PlainMechanism[Numbers, FloatArray, L1Sensitivity, FloatArray]:
-    return PlainMechanism(RIGHT, LaplaceKernel(scale), SeededNoise(0))
+    return PlainMechanism(RIGHT, LaplaceNoise(scale), SeededNoise(0))
 
 
 def ledger(epsilon: float = 1.001) -> Ledger:

@@ -181,7 +181,7 @@ def same(one: list[npt.NDArray[Any]], other: list[npt.NDArray[Any]]) -> bool:
 
 
 def batches(records: int) -> Iterator[slice]:
-    """Of many sizes, at several places; the last records of some stand where vectors and kernels have rests."""
+    """Of many sizes, at several places; the last records of some stand where vectors and routines have rests."""
     for size in (1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 1000):
         for start in (1, 4096, records - size):
             yield slice(start, start + size)

@@ -191,7 +191,7 @@ def test_noise_of_half_the_size_is_found_out() -> None:
     doubled: Query[Histograms, FloatArray, L1Sensitivity] = Query(
         "doubled", lambda data: 2.0 * histograms(data), honest.query.sensitivity, ReplaceOne()
     )
-    lying = PlainMechanism(doubled, honest.kernel, SeededNoise(2))
+    lying = PlainMechanism(doubled, honest.randomizer, SeededNoise(2))
     worst = Pair(binned(((0, 0, 0), (0, 0, 0))), binned(((0, 0, 0), (1, 1, 0))))
     with pytest.raises(ClaimViolated):
         check_mechanism(lying, [worst])

@@ -33,7 +33,7 @@ from learners.trees.forest import (
     leaf_counts_l2,
     leaf_gaps,
 )
-from mechanisms import L1Sensitivity, LeafLabelKernel, PlainMechanism, Query
+from mechanisms import L1Sensitivity, LeafLabelChoice, PlainMechanism, Query
 from proofs_tests.harness import (
     ClaimViolated,
     Pair,
@@ -201,7 +201,7 @@ def test_released_labels_lose_at_most_what_the_ledger_charged(share: Share, delt
 
 def test_disjoint_trees_cost_what_one_does() -> None:
     grove = groves(3)[1]
-    one, all_ = (PlainMechanism(leaf_gaps(g), LeafLabelKernel(0.3)).cost for g in (groves(3)[0], grove))
+    one, all_ = (PlainMechanism(leaf_gaps(g), LeafLabelChoice(0.3)).cost for g in (groves(3)[0], grove))
     assert one == all_
 
 

@@ -161,7 +161,7 @@ def test_shares_are_public_and_fall_geometrically() -> None:
 
 @pytest.mark.parametrize("gaussian", [False, True])
 def test_every_step_of_a_tree_stays_within_its_plan(gaussian: bool) -> None:
-    """Whatever n, λ and clipping: kernels round towards more noise. Half of a tree's budget is its leaves'."""
+    """Whatever n, λ and clipping: randomizers round towards more noise. Half of a tree's budget is its leaves'."""
     rng = np.random.default_rng(5)
     for _ in range(200):
         strength, regularization, bound = np.exp(rng.uniform(-6, 4, 3)).tolist()
@@ -249,14 +249,14 @@ def test_two_trees_lose_at_most_what_the_ledger_charged(ensemble: int) -> None:
 
 def test_shares_drawn_from_the_records_would_be_found() -> None:
     """Lanes go by place, not by label: a program whose lanes look at the record loses more than one lane's cost."""
-    from mechanisms import ExponentialKernel, PlainMechanism, Query, RangeSensitivity
+    from mechanisms import ExponentialChoice, PlainMechanism, Query, RangeSensitivity
 
     def counted(records: tuple[int, ...], noise: ScriptedNoise) -> tuple[int, ...]:
         lanes = [tuple(r for r in records if r == kind) for kind in (0, 1)]
         query = Query[tuple[int, ...], FloatArray, RangeSensitivity](
             "size", lambda rows: np.array([0.0, float(len(rows))]), RangeSensitivity(1.0), ReplaceOne()
         )
-        return tuple(PlainMechanism(query, ExponentialKernel(1.0), noise).sample(lane) for lane in lanes)
+        return tuple(PlainMechanism(query, ExponentialChoice(1.0), noise).sample(lane) for lane in lanes)
 
     one = PureDP(1.0)
     charged: dict[str, Cost] = {"one lane": one}

@@ -171,10 +171,10 @@ def _smaller_range(zeta: float) -> RangeSensitivity:
 
 def test_labels_priced_ten_percent_too_low_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """[001-leaf-labels] 1.8ζ for 2ζ."""
-    honest = LABELS_ONLY.learner(SeededNoise(0)).label_mechanism(0.5).kernel.eta
+    honest = LABELS_ONLY.learner(SeededNoise(0)).label_mechanism(0.5).randomizer.eta
     monkeypatch.setattr(top_down, "LEAF_GAPS", attrs.evolve(LEAF_GAPS, sensitivity=_smaller_l1))
     # Widths are kept by noise scales, so the labels' η rises instead: by a ninth.
-    assert LABELS_ONLY.learner(SeededNoise(0)).label_mechanism(0.5).kernel.eta == pytest.approx(honest / 0.9)
+    assert LABELS_ONLY.learner(SeededNoise(0)).label_mechanism(0.5).randomizer.eta == pytest.approx(honest / 0.9)
     with pytest.raises(ClaimViolated, match=": refuted;"):
         LABELS_ONLY.check(PAIRS)
 

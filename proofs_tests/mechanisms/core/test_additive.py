@@ -27,14 +27,14 @@ from accountant import (
 from accountant.arrays import FloatArray
 from accountant.costs import gaussian
 from mechanisms import (
-    ExponentialKernel,
+    ExponentialChoice,
     FiniteMechanism,
     GammaNorm,
-    GammaNormKernel,
-    GaussianKernel,
+    GammaNormNoise,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     NoiseSource,
     PlainMechanism,
     PlainSelection,
@@ -65,7 +65,7 @@ def test_laplace_loses_exactly_its_declaration_in_the_worst_direction(
 ) -> None:
     """[laplace] Σ(|z + v| − |z|)/b is at most ‖v‖₁/b, reached beyond the shift."""
     v = np.random.default_rng(d).dirichlet(np.ones(d)) * delta
-    declared = LaplaceKernel(scale).cost(L1Sensitivity(delta)).epsilon
+    declared = LaplaceNoise(scale).cost(L1Sensitivity(delta)).epsilon
     losses = [np.sum(np.abs(z + v) - np.abs(z)) / scale for z in np.random.default_rng(1).normal(size=(50, d)) * delta]
     assert max(losses) <= declared
     attained = np.sum(np.abs(10.0 * delta + v) - np.abs(10.0 * delta)) / scale
@@ -76,7 +76,7 @@ def test_laplace_loses_exactly_its_declaration_in_the_worst_direction(
 def test_gamma_norm_loses_exactly_its_declaration_along_the_shift(scale: float, delta: float, d: int) -> None:
     """[gamma-norm] (‖z + v‖ − ‖z‖)/b is at most ‖v‖₂/b by the triangle inequality, reached for z along v."""
     v = np.full(d, delta / math.sqrt(d))
-    declared = GammaNormKernel(scale).cost(L2Sensitivity(delta)).epsilon
+    declared = GammaNormNoise(scale).cost(L2Sensitivity(delta)).epsilon
     rng = np.random.default_rng(2)
     for z in rng.normal(size=(50, d)) * delta:
         assert (np.linalg.norm(z + v) - np.linalg.norm(z)) / scale <= declared
@@ -87,8 +87,8 @@ def test_gamma_norm_loses_exactly_its_declaration_along_the_shift(scale: float, 
 @pytest.mark.parametrize("sigma", [0.5, 2.0, 10.0])
 @pytest.mark.parametrize("epsilon", [0.05, 0.5, 2.0])
 def test_the_gaussian_curve_by_quadrature(sigma: float, epsilon: float) -> None:
-    """[gdp] ∫ (φ_σ(z − Δ) − e^ε φ_σ(z))⁺ dz for Δ = 1.3; the other two kernels' δ at ε vanishes at their cost."""
-    declared = GaussianKernel(sigma).cost(L2Sensitivity(1.3))
+    """[gdp] ∫ (φ_σ(z − Δ) − e^ε φ_σ(z))⁺ dz for Δ = 1.3; the other two randomizers' δ at ε vanishes at their cost."""
+    declared = GaussianNoise(sigma).cost(L2Sensitivity(1.3))
     found, _ = integrate.quad(
         lambda z: max(0.0, stats.norm.pdf(z, 1.3, sigma) - math.exp(epsilon) * stats.norm.pdf(z, 0.0, sigma)),
         -12.0 * sigma,
@@ -102,7 +102,7 @@ def test_the_gaussian_curve_by_quadrature(sigma: float, epsilon: float) -> None:
 
 @given(scales, sensitivities)
 def test_costs_agree_with_dp_accounting_and_with_opendps_maps(scale: float, delta: float) -> None:
-    laplace = LaplaceKernel(scale).cost(L1Sensitivity(delta)).epsilon
+    laplace = LaplaceNoise(scale).cost(L1Sensitivity(delta)).epsilon
     theirs = privacy_loss_mechanism.LaplacePrivacyLoss(scale, sensitivity=delta)
     assert theirs.get_delta_for_epsilon(laplace) == pytest.approx(0.0, abs=1e-12)
     if laplace > 1e-3:
@@ -112,7 +112,7 @@ def test_costs_agree_with_dp_accounting_and_with_opendps_maps(scale: float, delt
     of_opendp: float = dp.m.make_laplace(domain, dp.l1_distance(T=float), scale=scale, k=grid).map(delta)  # type: ignore[no-untyped-call]  # opendp leaves `map` untyped
     assert of_opendp * (1 - 1e-12) <= laplace <= of_opendp * (1 + 1e-9) + 2 * GRID
     rho: float = dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale, k=grid).map(delta)  # type: ignore[no-untyped-call]  # the same
-    ours = GaussianKernel(scale).cost(L2Sensitivity(delta)).to_zcdp().rho
+    ours = GaussianNoise(scale).cost(L2Sensitivity(delta)).to_zcdp().rho
     assert rho * (1 - 1e-12) <= ours <= rho * (1 + 1e-9) + 4 * GRID * (1 + delta / scale)
 
 
@@ -130,9 +130,9 @@ FALSE_ALARM = 1e-7
 SOURCES: list[NoiseSource] = [SecureNoise(), SeededNoise(3)]
 
 
-def ks(kernel: LaplaceKernel | GaussianKernel, noise: NoiseSource, law: str, scale: float) -> float:
+def ks(randomizer: LaplaceNoise | GaussianNoise, noise: NoiseSource, law: str, scale: float) -> float:
     """p-value of DRAWS coordinates around 0.7 against a law of that scale."""
-    drawn = kernel.draw(np.full(DRAWS, 0.7), noise) - 0.7
+    drawn = randomizer.draw(np.full(DRAWS, 0.7), noise) - 0.7
     return float(stats.kstest(drawn, law, args=(0.0, scale)).pvalue)
 
 
@@ -142,11 +142,11 @@ def test_samplers_have_their_scale_and_a_tenth_off_would_show(noise: NoiseSource
 
     Power: the means are off by 10 % and 19 %, at a standard error of 1.3 % (Laplace) and 1.8 % (Gaussian).
     """
-    assert ks(LaplaceKernel(2.5), noise, "laplace", 2.5) > FALSE_ALARM
-    assert ks(GaussianKernel(2.5), noise, "norm", 2.5) > FALSE_ALARM
-    laplace = np.abs(LaplaceKernel(2.5).draw(np.zeros(DRAWS), noise)).mean() / 2.5
+    assert ks(LaplaceNoise(2.5), noise, "laplace", 2.5) > FALSE_ALARM
+    assert ks(GaussianNoise(2.5), noise, "norm", 2.5) > FALSE_ALARM
+    laplace = np.abs(LaplaceNoise(2.5).draw(np.zeros(DRAWS), noise)).mean() / 2.5
     assert abs(laplace - 1.0) < 5.5 / math.sqrt(DRAWS) < 0.1 - 2.0 / math.sqrt(DRAWS)
-    normal = (GaussianKernel(2.5).draw(np.zeros(DRAWS), noise) ** 2).mean() / 2.5**2
+    normal = (GaussianNoise(2.5).draw(np.zeros(DRAWS), noise) ** 2).mean() / 2.5**2
     assert abs(normal - 1.0) < 5.5 * math.sqrt(2.0 / DRAWS) < 0.19 - 2.0 * math.sqrt(2.0 / DRAWS)
 
 
@@ -157,7 +157,7 @@ def test_gamma_norm_has_a_gamma_radius_and_no_direction(noise: NoiseSource) -> N
     Power: a scale that is 10 % off moves the mean by 10 %, at a standard error of 1.2 %.
     """
     d, draws = 5, 1500
-    vectors = np.array([GammaNormKernel(0.4).draw(np.zeros(d), noise) for _ in range(draws)])
+    vectors = np.array([GammaNormNoise(0.4).draw(np.zeros(d), noise) for _ in range(draws)])
     radius = np.linalg.norm(vectors, axis=1) / 0.4
     assert stats.kstest(radius, "gamma", args=(d,)).pvalue > FALSE_ALARM
     assert abs(radius.mean() / d - 1.0) < 5.5 / math.sqrt(d * draws) < 0.1
@@ -168,18 +168,18 @@ def test_gamma_norm_has_a_gamma_radius_and_no_direction(noise: NoiseSource) -> N
 def test_secure_sums_lie_on_the_grid_whatever_the_value() -> None:
     """No low-order digits of the value survive: what Mironov's attack reads is not there."""
     value = np.array([0.1, math.pi, -1e-9])
-    for kernel, size in ((LaplaceKernel(2.0), 4), (GaussianKernel(2.0), 3), (GammaNormKernel(2.0), 7)):
+    for randomizer, size in ((LaplaceNoise(2.0), 4), (GaussianNoise(2.0), 3), (GammaNormNoise(2.0), 7)):
         step = math.ldexp(1.0, grid_exponent(2.0, size))
-        out = kernel.draw(value, SecureNoise()) / step
+        out = randomizer.draw(value, SecureNoise()) / step
         assert np.array_equal(out, np.round(out))
         assert np.any(value / step != np.round(value / step))
 
 
 def test_any_shape_goes_in_and_comes_out() -> None:
     for noise in SOURCES:
-        for kernel in (LaplaceKernel(1.0), GaussianKernel(1.0), GammaNormKernel(1.0)):
-            assert kernel.draw(np.zeros((3, 2)), noise).shape == (3, 2)
-            assert kernel.draw(np.zeros(()), noise).shape == ()
+        for randomizer in (LaplaceNoise(1.0), GaussianNoise(1.0), GammaNormNoise(1.0)):
+            assert randomizer.draw(np.zeros((3, 2)), noise).shape == (3, 2)
+            assert randomizer.draw(np.zeros(()), noise).shape == ()
 
 
 # --- edges -----------------------------------------------------------------------------------------------------
@@ -248,7 +248,7 @@ def mean_query() -> Query[FloatArray, FloatArray, L2Sensitivity]:
 
 
 def test_a_gaussian_costs_its_rho_on_a_zcdp_ledger_and_its_exact_curve_in_a_plan() -> None:
-    mechanism = PlainMechanism(mean_query(), GaussianKernel(0.1), SeededNoise(0))
+    mechanism = PlainMechanism(mean_query(), GaussianNoise(0.1), SeededNoise(0))
     assert isinstance(mechanism.cost, GDP)
     assert 0.1 <= mechanism.cost.mu <= 0.1 * (1 + 1e-9)
     ledger = Ledger(ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
@@ -264,7 +264,7 @@ def test_a_gaussian_costs_its_rho_on_a_zcdp_ledger_and_its_exact_curve_in_a_plan
 
 
 def test_a_basic_ledger_takes_a_gaussian_at_a_delta() -> None:
-    mechanism = PlainMechanism(mean_query(), GaussianKernel(0.1), SeededNoise(0))
+    mechanism = PlainMechanism(mean_query(), GaussianNoise(0.1), SeededNoise(0))
     ledger = Ledger(ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne())
     data = ledger.protect(np.full(100, 0.5))
     with pytest.raises(UnsupportedCost, match=r"at_delta\(mechanism, delta\)"):
@@ -283,7 +283,7 @@ def test_a_finite_mechanism_at_a_delta_keeps_its_law() -> None:
     scores: Query[FloatArray, FloatArray, RangeSensitivity] = Query(
         "scores", lambda x: np.array([0.0, x.sum()]), RangeSensitivity(1.0), ReplaceOne()
     )
-    priced = at_delta(PlainSelection(scores, ExponentialKernel(1.0), SeededNoise(0)), 1e-6)
+    priced = at_delta(PlainSelection(scores, ExponentialChoice(1.0), SeededNoise(0)), 1e-6)
     assert isinstance(priced, FiniteMechanism)
     assert np.exp(priced.log_probabilities(np.zeros(3))) == pytest.approx([0.5, 0.5])
     assert priced.description.claims == ("L2", "L5")
@@ -292,7 +292,7 @@ def test_a_finite_mechanism_at_a_delta_keeps_its_law() -> None:
 def test_the_robust_gaussian_under_a_certificate() -> None:
     robust = RobustGaussian(l2_vector(2.0), 0.5, 0.1, SeededNoise(0))
     mechanism = robust.under(certificate(0.05))
-    assert mechanism.cost == robust.robust_cost.cost == GaussianKernel(0.5).cost(L2Sensitivity(0.2))
+    assert mechanism.cost == robust.robust_cost.cost == GaussianNoise(0.5).cost(L2Sensitivity(0.2))
     described = mechanism.description
     assert (described.mechanism, described.norm, described.zeta) == ("RobustGaussian", "l2", 0.1)
     assert described.claims == ("gdp", "L1", "L0")
@@ -305,9 +305,9 @@ def test_the_robust_gaussian_under_a_certificate() -> None:
 def test_mixing_secure_and_simulated_noise_shows_in_the_statement() -> None:
     ledger = Ledger(ApproxDP(5.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
     data = ledger.protect(np.full(100, 0.5))
-    ledger.release(PlainMechanism(mean_query(), GaussianKernel(0.1), SecureNoise()), data)
+    ledger.release(PlainMechanism(mean_query(), GaussianNoise(0.1), SecureNoise()), data)
     assert str(ledger.statement()).startswith("privacy statement")
     assert "different sources" not in str(ledger.statement())
-    ledger.release(PlainMechanism(mean_query(), GaussianKernel(0.1), SeededNoise(0)), data)
+    ledger.release(PlainMechanism(mean_query(), GaussianNoise(0.1), SeededNoise(0)), data)
     assert str(ledger.statement()).startswith("simulation: not private")
     assert "of different sources: secure (exact) and seeded (numpy)" in str(ledger.statement())

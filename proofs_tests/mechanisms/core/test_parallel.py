@@ -24,7 +24,7 @@ from accountant import (
     ZCDPComposition,
 )
 from mechanisms import (
-    ExponentialKernel,
+    ExponentialChoice,
     Mechanism,
     NoiseSource,
     PlainMechanism,
@@ -47,7 +47,7 @@ def votes(bits: Bits) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 def majority(eta: float, noise: NoiseSource) -> Mechanism[Bits, int]:
     """The majority bit: BoundedRange(2·eta)."""
-    return PlainMechanism(Query("majority", votes, RangeSensitivity(2.0), ReplaceOne()), ExponentialKernel(eta), noise)
+    return PlainMechanism(Query("majority", votes, RangeSensitivity(2.0), ReplaceOne()), ExponentialChoice(eta), noise)
 
 
 def chosen(bits: Bits, places: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Bits:
@@ -113,7 +113,7 @@ def test_a_step_dearer_than_planned_of_another_kind_or_relation_is_refused() -> 
         with pytest.raises(NotSpendable, match="this step was planned"):
             parallel(program_of((0, 0)), plan).sample(bits)
     other = PlainMechanism(
-        Query("majority", votes, RangeSensitivity(2.0), AddRemoveOne()), ExponentialKernel(ETA), ScriptedNoise(())
+        Query("majority", votes, RangeSensitivity(2.0), AddRemoveOne()), ExponentialChoice(ETA), ScriptedNoise(())
     )
     with pytest.raises(NotSpendable, match="lanes promise"):
         parallel(lambda lanes: (lanes[0][0].release(other),), PLAN).sample(bits)

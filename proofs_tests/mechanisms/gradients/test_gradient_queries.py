@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ReplaceOne
 from accountant.arrays import FloatArray
-from mechanisms import ExponentialKernel, L1Sensitivity, LaplaceKernel, LInfSensitivity, PlainSelection, Query
+from mechanisms import ExponentialChoice, L1Sensitivity, LaplaceNoise, LInfSensitivity, PlainSelection, Query
 from mechanisms.core.sensitivity import L2Sensitivity, RangeSensitivity
 from mechanisms.gradients.tree_gradients import (
     LARGEST,
-    LevelKernel,
+    LevelChoice,
     gain_range,
     gains,
     leaf_values,
@@ -195,24 +195,24 @@ def test_the_printed_split_costs_a_third_more_than_its_budget_under_replace_one(
         return np.array([first, *[second] * 60])
 
     query = Query("gains", copies, RangeSensitivity(6.0), ReplaceOne())
-    printed = PlainSelection(query, ExponentialKernel(epsilon / 6.0))
+    printed = PlainSelection(query, ExponentialChoice(epsilon / 6.0))
     with pytest.raises(ClaimViolated):
         check_mechanism(printed, [pair])
     laws = pair.map(printed.log_probabilities)
     assert float(np.max(np.abs(laws.after - laws.before))) > 1.25 * epsilon
-    ours = PlainSelection(attrs.evolve(query, sensitivity=gain_range(4001, 0.1)), ExponentialKernel(epsilon / 8.0))
+    ours = PlainSelection(attrs.evolve(query, sensitivity=gain_range(4001, 0.1)), ExponentialChoice(epsilon / 8.0))
     assert 0.95 < check_mechanism(ours, [pair]).ratio <= 1.0
 
 
 def test_a_level_is_drawn_node_by_node_at_one_joint_cost() -> None:
-    kernel = LevelKernel(0.7)
+    randomizer = LevelChoice(0.7)
     tables = Pair(np.array([[0.0, 1.0], [2.0, 0.0]]), np.array([[0.5, 0.0], [2.0, 1.0]]))
     moved = float(np.ptp(choices(tables.after) - choices(tables.before)))
 
     def run(which: int, noise: ScriptedNoise) -> tuple[int, ...]:
-        return tuple(kernel.draw(tables[which], noise).tolist())
+        return tuple(randomizer.draw(tables[which], noise).tolist())
 
-    cost = kernel.cost(RangeSensitivity(moved))
+    cost = randomizer.cost(RangeSensitivity(moved))
     assert check_learner(run, {"level": cost}, [Pair(0, 1)])[0].ratio == pytest.approx(1.0)
 
 
@@ -276,4 +276,4 @@ def test_the_printed_leaf_sensitivity_is_half_of_what_one_flipped_label_moves() 
     scale = (1.0 / 1.1) / epsilon
     ratio = abs(float(np.diff([values_of(rows, 0.1, 1.0)[0] for rows in flip])[0])) / scale
     assert ratio == pytest.approx(2.0 * epsilon)
-    assert LaplaceKernel(scale).cost(leaf_values_l1(0.1, 1.0)).epsilon >= 2.0 * epsilon
+    assert LaplaceNoise(scale).cost(leaf_values_l1(0.1, 1.0)).epsilon >= 2.0 * epsilon

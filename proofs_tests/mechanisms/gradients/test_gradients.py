@@ -15,7 +15,7 @@ from scipy.special import expit, softmax
 
 from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, ReplaceOne
 from accountant.arrays import FloatArray, IntArray
-from mechanisms import GaussianKernel, PlainMechanism, SeededNoise
+from mechanisms import GaussianNoise, PlainMechanism, SeededNoise
 from mechanisms.gradients.gradient_sums import (
     CLIP,
     CURVATURE_SCALE,
@@ -308,7 +308,7 @@ def test_the_minimiser_has_the_sign_of_the_log_odds_and_tells_them(share: float)
 def test_data_outside_the_proof_is_refused_and_nothing_is_charged(change: dict[str, object], said: str) -> None:
     fine = Sample(np.array([0, 6]), 7, np.array([-1, 1], dtype=np.int8), np.zeros(2, dtype=np.int32))
     ledger = Ledger(ApproxDP(1.0, 1e-6), composition=BasicComposition(), adjacency=AddRemoveOne())
-    mechanism = PlainMechanism(gradient_query(AddRemoveOne(), 2), GaussianKernel(5.0), SeededNoise(0))
+    mechanism = PlainMechanism(gradient_query(AddRemoveOne(), 2), GaussianNoise(5.0), SeededNoise(0))
     data = ledger.protect(attrs.evolve(fine, **change))  # type: ignore[arg-type]  # each change is a wrong field
     with pytest.raises(ValueError, match=said):
         ledger.release(mechanism, data)

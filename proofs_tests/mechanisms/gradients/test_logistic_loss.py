@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from accountant.arrays import FloatArray
-from mechanisms import LaplaceKernel, SeededNoise
+from mechanisms import LaplaceNoise, SeededNoise
 from mechanisms.gradients.linear_losses import (
     LinearRecords,
     LinearSample,
@@ -74,13 +74,15 @@ def test_many_records_are_minimised_to_the_default_tolerance() -> None:
     exact = [math.fsum(column) for column in (residuals[:, None] * features).T]
     off = float(np.linalg.norm(sample.feature_sum(residuals) - exact))
     assert off <= sample.sum_rounding * float(np.sum(np.abs(residuals)))
-    kernel = LaplaceKernel(4.0)
-    minimiser(sample, 8.0, kernel.draw(np.zeros(3), SeededNoise(0)), default_tolerance(kernel, UNIT_BALL, 3, sample.n))
+    randomizer = LaplaceNoise(4.0)
+    minimiser(
+        sample, 8.0, randomizer.draw(np.zeros(3), SeededNoise(0)), default_tolerance(randomizer, UNIT_BALL, 3, sample.n)
+    )
 
 
 def test_two_minimisers_to_one_tolerance_are_within_the_declared_displacement_of_each_other() -> None:
     sample, b = records(), np.array([3.0, -2.0, 1.0])
-    loose = ObjectivePerturbation(LaplaceKernel(4.0), 2.0, UNIT_BALL, 3, 1e-2)
+    loose = ObjectivePerturbation(LaplaceNoise(4.0), 2.0, UNIT_BALL, 3, 1e-2)
     fine, rough = (minimiser(sample, 2.0, b, tolerance) for tolerance in (1e-10, 1e-2))
     assert 0.0 < np.linalg.norm(fine - rough) <= loose.displacement
     assert loose.displacement == pytest.approx(1e-2 / 2.0, rel=1e-6)

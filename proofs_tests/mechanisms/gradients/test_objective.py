@@ -23,7 +23,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from accountant.costs import gaussian
-from mechanisms import GammaNormKernel, GaussianKernel, LaplaceKernel, NoiseSource, SecureNoise, SeededNoise
+from mechanisms import GammaNormNoise, GaussianNoise, LaplaceNoise, NoiseSource, SecureNoise, SeededNoise
 from mechanisms.gradients.linear_losses import LinearRecords, NotMinimised, Reach, minimiser, noise_that_gives
 from mechanisms.gradients.objective_perturbation import (
     ObjectiveNoise,
@@ -43,11 +43,11 @@ Relation = ReplaceOne | AddRemoveOne
 
 
 def mechanism(
-    kernel: ObjectiveNoise, regularization: float, d: int = 2, relation: Relation | None = None, delta: float = 0.0
+    randomizer: ObjectiveNoise, regularization: float, d: int = 2, relation: Relation | None = None, delta: float = 0.0
 ) -> ObjectivePerturbation:
     """On the unit ball of both norms, with a tolerance that costs next to nothing."""
     return ObjectivePerturbation(
-        kernel, regularization, UNIT_BALL, d, 1e-9, delta, relation or ReplaceOne(), SeededNoise(0)
+        randomizer, regularization, UNIT_BALL, d, 1e-9, delta, relation or ReplaceOne(), SeededNoise(0)
     )
 
 
@@ -66,19 +66,19 @@ def loss(tried: ObjectivePerturbation, pair: Pair[Counted], weights: FloatArray)
 
 # --- pure: the loss is known in closed form everywhere --------------------------------------------------------------
 
-PURE: list[tuple[Callable[[float], ObjectiveNoise], int]] = [(LaplaceKernel, 1), (GammaNormKernel, 2)]
+PURE: list[tuple[Callable[[float], ObjectiveNoise], int]] = [(LaplaceNoise, 1), (GammaNormNoise, 2)]
 
 
-@pytest.mark.parametrize(("kernel", "norm"), PURE)
+@pytest.mark.parametrize(("randomizer", "norm"), PURE)
 @pytest.mark.parametrize("relation", [ReplaceOne(), AddRemoveOne()])
 @pytest.mark.parametrize("scale", [0.5, 2.0, 20.0])
 @pytest.mark.parametrize("regularization", [0.05, 1.0, 30.0])
 def test_no_output_of_any_pair_loses_more_than_declared(
-    kernel: Callable[[float], ObjectiveNoise], norm: int, relation: Relation, scale: float, regularization: float
+    randomizer: Callable[[float], ObjectiveNoise], norm: int, relation: Relation, scale: float, regularization: float
 ) -> None:
     """[objective-perturbation] Random pairs and outputs, then an optimiser over both, label flips among them."""
     rng = np.random.default_rng(round(100 * scale))
-    tried = mechanism(kernel(scale), regularization, relation=relation)
+    tried = mechanism(randomizer(scale), regularization, relation=relation)
     declared = tried.exact_cost.epsilon if isinstance(tried.exact_cost, PureDP) else math.nan
 
     def at(numbers: FloatArray) -> float:
@@ -127,7 +127,7 @@ def witness(tried: ObjectivePerturbation, stationary: float) -> tuple[Pair[Count
 @pytest.mark.parametrize("bend", [0.001, 0.3, 1.0, 5.0, 100.0])
 def test_the_declared_loss_is_attained_so_a_tenth_less_would_be_caught(each: float, bend: float) -> None:
     """[objective-perturbation] Both where the determinant is free (A >= B) and where it is not."""
-    tried = mechanism(LaplaceKernel(1.0 / each), 1.0 / bend)
+    tried = mechanism(LaplaceNoise(1.0 / each), 1.0 / bend)
     declared = pure_epsilon(each, bend, ReplaceOne())
     sizes = np.linspace(0.5, 1.0 - 1e-9, 100_001)
     best = sizes[np.argmax(each * (1.0 + sizes) + np.log1p(bend * sizes * (1.0 - sizes)))]
@@ -139,7 +139,7 @@ def test_the_declared_loss_is_attained_so_a_tenth_less_would_be_caught(each: flo
 
 def test_gamma_noise_attains_it_in_a_large_sample() -> None:
     """In ℓ2 the huge λw must be cancelled: e^60 other records along the first axis do."""
-    tried, far, tilt = mechanism(GammaNormKernel(10.0), 20.0), 60.0, 0.12
+    tried, far, tilt = mechanism(GammaNormNoise(10.0), 20.0), 60.0, 0.12
     others = np.array([[-1.0, 0.0]])
     reached = math.sqrt(1.0 - tilt**2)
     pair = pair_of(
@@ -195,17 +195,19 @@ def exact_delta(tried: ObjectivePerturbation, pair: Pair[Counted], epsilon: floa
 
 def _log_densities(tried: ObjectivePerturbation, sample: Counted, grid: FloatArray) -> FloatArray:
     """`log_density` at many outputs in two dimensions, written down a second time."""
-    assert isinstance(tried.kernel, GaussianKernel)
+    assert isinstance(tried.randomizer, GaussianNoise)
     s = 1.0 / (1.0 + np.exp(np.minimum(grid @ sample.vectors.T, 700.0)))
     b = (s * sample.counts) @ sample.vectors - tried.regularization * grid
     x, y = sample.vectors.T
     h = s * (1.0 - s) * sample.counts
     xx, yy, xy = h @ (x * x) + tried.regularization, h @ (y * y) + tried.regularization, h @ (x * y)
-    return np.asarray(np.log(xx * yy - xy * xy) - 0.5 * (b * b).sum(axis=1) / tried.kernel.sigma**2, dtype=np.float64)
+    return np.asarray(
+        np.log(xx * yy - xy * xy) - 0.5 * (b * b).sum(axis=1) / tried.randomizer.sigma**2, dtype=np.float64
+    )
 
 
 def test_both_densities_are_one() -> None:
-    tried = mechanism(GaussianKernel(3.0), 2.0)
+    tried = mechanism(GaussianNoise(3.0), 2.0)
     rng = np.random.default_rng(0)
     sample = Counted(in_ball(rng.normal(size=(4, 2)), 2), np.array([1.0, 3.0, 1.0, 2.0]))
     grid = rng.normal(size=(20, 2))
@@ -224,9 +226,9 @@ def test_no_pair_has_a_larger_delta_than_declared(sigma: float, regularization: 
         pair = pair_of(vectors[:1], np.array([rng.choice([0.0, 1.0, 20.0])]), vectors[1], new)
         for way in (pair, Pair(pair.after, pair.before)):
             for delta in (1e-2, 1e-4):
-                cost = mechanism(GaussianKernel(sigma), regularization, 2, relation, delta).exact_cost
+                cost = mechanism(GaussianNoise(sigma), regularization, 2, relation, delta).exact_cost
                 assert isinstance(cost, ApproxDP)
-                tried = mechanism(GaussianKernel(sigma), regularization, 2, relation)
+                tried = mechanism(GaussianNoise(sigma), regularization, 2, relation)
                 assert exact_delta(tried, way, cost.epsilon, 300) <= delta * (1.0 + 1e-6) + 1e-9
             try:
                 declared = tried.exact_cost
@@ -239,7 +241,7 @@ def test_no_pair_has_a_larger_delta_than_declared(sigma: float, regularization: 
 
 def test_the_gaussian_curve_is_nearly_attained_and_a_tenth_less_noise_would_be_caught() -> None:
     """Records nearly opposite, e^70 others that hold the weights where both are missed."""
-    tried, far, tilt = mechanism(GaussianKernel(8.0), 10.0), 70.0, 0.12
+    tried, far, tilt = mechanism(GaussianNoise(8.0), 10.0), 70.0, 0.12
     reached = math.sqrt(1.0 - tilt**2)
     others = np.array([[-1.0, 0.0]])
     pair = pair_of(
@@ -256,7 +258,7 @@ def test_the_gaussian_curve_is_nearly_attained_and_a_tenth_less_noise_would_be_c
 def test_without_the_floor_too_little_regularization_would_lose_more() -> None:
     """At λ = 1/20 one record squeezes the outputs that miss it by half: the Gaussian curve alone is no bound."""
     for regularization, holds in ((0.05, False), (2.0, True)):
-        tried = mechanism(GaussianKernel(4.0), regularization)
+        tried = mechanism(GaussianNoise(4.0), regularization)
         pair = pair_of(np.zeros((1, 2)), np.ones(1), np.array([1.0, 0.0]), np.array([0.0, 0.0]))
         found = exact_delta(tried, pair, 1.0, 1500)
         assert (found <= gaussian.delta(2.0 / 4.0, 1.0)) is holds
@@ -298,7 +300,7 @@ def test_the_excess_over_the_gaussian_is_covered_along_the_curve(mu: float, stee
 def test_it_needs_less_noise_than_kifer_smith_and_thakurta_print(epsilon: float) -> None:
     """√(8 ln(2/δ) + 4ε)/ε as printed; the exact curve at twice the reach costs three quarters of that ε."""
     delta, printed = 1e-5, math.sqrt(8.0 * math.log(2.0 / 1e-5) + 4.0 * epsilon) / epsilon
-    tried = mechanism(GaussianKernel(printed), 3.0 / epsilon, delta=delta)
+    tried = mechanism(GaussianNoise(printed), 3.0 / epsilon, delta=delta)
     assert isinstance(tried.exact_cost, ApproxDP)
     assert tried.exact_cost.epsilon < 0.8 * epsilon
 
@@ -307,23 +309,23 @@ def test_it_needs_less_noise_than_kifer_smith_and_thakurta_print(epsilon: float)
 
 
 def test_the_noise_on_the_output_is_paid_for_and_small() -> None:
-    for tried in (mechanism(LaplaceKernel(2.0), 3.0), mechanism(GaussianKernel(9.0), 30.0, delta=1e-5)):
+    for tried in (mechanism(LaplaceNoise(2.0), 3.0), mechanism(GaussianNoise(9.0), 30.0, delta=1e-5)):
         assert isinstance(tried.cost, PureDP | ApproxDP)
         assert isinstance(tried.exact_cost, PureDP | ApproxDP)
         assert 1.0 + 2.0**-10 <= tried.cost.epsilon / tried.exact_cost.epsilon <= 1.0 + 2.0**-10 + 1e-9
-        assert isinstance(tried.output, LaplaceKernel)
+        assert isinstance(tried.output, LaplaceNoise)
         # A ball of radius D in ℓ2 is 2√d·D wide in ℓ1.
         widest = 2.0 * math.sqrt(2.0) * tried.displacement
         assert tried.output.scale == pytest.approx(widest / (tried.exact_cost.epsilon * 2.0**-10))
         assert tried.output.scale < 1e-4
-    both = mechanism(GaussianKernel(9.0), 30.0)
+    both = mechanism(GaussianNoise(9.0), 30.0)
     assert isinstance(both.cost, GDP)
     assert isinstance(both.exact_cost, GDP)
     assert both.cost.mu == pytest.approx(both.exact_cost.mu * math.sqrt(1.0 + 2.0**-10))
 
 
 def test_what_cannot_be_minimised_is_charged_and_said() -> None:
-    tried = ObjectivePerturbation(LaplaceKernel(4.0), 2.0, UNIT_BALL, 3, 1e-18, noise=SeededNoise(0))
+    tried = ObjectivePerturbation(LaplaceNoise(4.0), 2.0, UNIT_BALL, 3, 1e-18, noise=SeededNoise(0))
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
     with pytest.raises(NotMinimised, match="no gradient below"):
         ledger.release(tried, ledger.protect(records()))
@@ -341,11 +343,11 @@ def sample_of(rows: tuple[tuple[tuple[float, float], float], ...]) -> LinearReco
 
 
 @pytest.mark.parametrize(
-    ("kernel", "delta"), [(LaplaceKernel, 0.0), (GammaNormKernel, 0.0), (GaussianKernel, 1e-2)], ids=["l1", "l2", "g"]
+    ("randomizer", "delta"), [(LaplaceNoise, 0.0), (GammaNormNoise, 0.0), (GaussianNoise, 1e-2)], ids=["l1", "l2", "g"]
 )
-def test_draws_lose_no_more_than_declared(kernel: Callable[[float], ObjectiveNoise], delta: float) -> None:
+def test_draws_lose_no_more_than_declared(randomizer: Callable[[float], ObjectiveNoise], delta: float) -> None:
     tried = calibrated(
-        kernel,
+        randomizer,
         lambda cost: isinstance(cost, PureDP | ApproxDP) and cost.epsilon <= 1.0,
         reach=UNIT_BALL,
         d=2,
@@ -358,16 +360,16 @@ def test_draws_lose_no_more_than_declared(kernel: Callable[[float], ObjectiveNoi
     assert report.found <= report.bound
 
 
-@pytest.mark.parametrize("kernel", [LaplaceKernel(3.0), GammaNormKernel(2.0), GaussianKernel(4.0)])
-def test_without_features_the_noise_itself_comes_out(kernel: ObjectiveNoise) -> None:
+@pytest.mark.parametrize("randomizer", [LaplaceNoise(3.0), GammaNormNoise(2.0), GaussianNoise(4.0)])
+def test_without_features_the_noise_itself_comes_out(randomizer: ObjectiveNoise) -> None:
     """w = −b/λ: 3,000 draws have its deviation to 8 %, six standard errors; and the noise on the output its own."""
-    tried = ObjectivePerturbation(kernel, 2.0, UNIT_BALL, 6, 1e-9, noise=SeededNoise(0))
+    tried = ObjectivePerturbation(randomizer, 2.0, UNIT_BALL, 6, 1e-9, noise=SeededNoise(0))
     blank = LinearRecords(np.zeros((1, 6)), np.ones(1), UNIT_BALL)
     drawn = np.array([tried.sample(blank) for _ in range(500)])
     assert np.std(-2.0 * drawn) == pytest.approx(tried.deviation, rel=0.08)
-    replayed = -np.array(kernel.draw(np.zeros(6), SeededNoise(0))) / 2.0
-    first = ObjectivePerturbation(kernel, 2.0, UNIT_BALL, 6, 1e-9, noise=SeededNoise(0)).sample(blank) - replayed
-    spread = tried.output.sigma if isinstance(tried.output, GaussianKernel) else tried.output.scale
+    replayed = -np.array(randomizer.draw(np.zeros(6), SeededNoise(0))) / 2.0
+    first = ObjectivePerturbation(randomizer, 2.0, UNIT_BALL, 6, 1e-9, noise=SeededNoise(0)).sample(blank) - replayed
+    spread = tried.output.sigma if isinstance(tried.output, GaussianNoise) else tried.output.scale
     assert 0.1 * spread < np.abs(first).max() < 20.0 * spread
 
 
@@ -379,22 +381,22 @@ def test_calibration_comes_close_to_the_target_and_never_above(epsilon: float, r
 
     if regularization is not None and regularization < 2.0 * 9.0 / epsilon:
         pytest.skip("less than is needed")
-    for kernel, delta in ((LaplaceKernel, 0.0), (GammaNormKernel, 0.0), (GaussianKernel, 1e-6)):
+    for randomizer, delta in ((LaplaceNoise, 0.0), (GammaNormNoise, 0.0), (GaussianNoise, 1e-6)):
         found = calibrated(
-            kernel, fits, reach=Reach(9.0, 3.0), d=20, n=1000, regularization=regularization, delta=delta
+            randomizer, fits, reach=Reach(9.0, 3.0), d=20, n=1000, regularization=regularization, delta=delta
         )
         assert isinstance(found.cost, PureDP | ApproxDP)
         assert epsilon * (1.0 - 1e-6) <= found.cost.epsilon <= epsilon
         if regularization is None:
-            assert found.regularization == default_regularization(found.kernel, found.reach, 20, delta)
-            assert found.tolerance == default_tolerance(found.kernel, found.reach, 20, 1000)
+            assert found.regularization == default_regularization(found.randomizer, found.reach, 20, delta)
+            assert found.tolerance == default_tolerance(found.randomizer, found.reach, 20, 1000)
 
 
 def test_too_little_regularization_is_refused_with_the_reason() -> None:
-    for kernel in (LaplaceKernel, GaussianKernel):
+    for randomizer in (LaplaceNoise, GaussianNoise):
         with pytest.raises(TooLittleRegularization, match=r"no noise makes a regularization of 0\.001"):
             calibrated(
-                kernel,
+                randomizer,
                 lambda cost: cost.epsilon <= 0.5 if isinstance(cost, PureDP) else cost.mu <= 0.2,  # type: ignore[union-attr]  # GDP is the other kind here
                 reach=UNIT_BALL,
                 d=2,
@@ -417,24 +419,24 @@ class Untouchable(SeededNoise):
 def test_it_is_charged_once_and_refused_before_anything_is_drawn() -> None:
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
     data = ledger.protect(records())
-    weights = ledger.release(ObjectivePerturbation(LaplaceKernel(4.0), 3.0, UNIT_BALL, 3, 1e-9), data)
+    weights = ledger.release(ObjectivePerturbation(LaplaceNoise(4.0), 3.0, UNIT_BALL, 3, 1e-9), data)
     assert weights.shape == (3,)
     assert [entry.kind for entry in ledger.entries] == ["opened", "charged", "released"]
     assert isinstance(ledger.spent, PureDP)
     assert 0.505 <= ledger.spent.epsilon <= 0.506  # B = 1/3 is above A = 1/4
     assert settled(ledger)
     with pytest.raises(BudgetExceeded):
-        ledger.release(ObjectivePerturbation(LaplaceKernel(3.0), 3.0, UNIT_BALL, 3, 1e-9, noise=Untouchable(0)), data)
+        ledger.release(ObjectivePerturbation(LaplaceNoise(3.0), 3.0, UNIT_BALL, 3, 1e-9, noise=Untouchable(0)), data)
     assert len(ledger.entries) == 3
 
 
 @pytest.mark.parametrize(
     ("tried", "error"),
     [
-        (ObjectivePerturbation(LaplaceKernel(9.0), 3.0, UNIT_BALL, 2, 1e-9, noise=Untouchable(0)), ValueError),
-        (ObjectivePerturbation(LaplaceKernel(9.0), 3.0, Reach(1.0, 0.9), 3, 1e-9, noise=Untouchable(0)), ValueError),
+        (ObjectivePerturbation(LaplaceNoise(9.0), 3.0, UNIT_BALL, 2, 1e-9, noise=Untouchable(0)), ValueError),
+        (ObjectivePerturbation(LaplaceNoise(9.0), 3.0, Reach(1.0, 0.9), 3, 1e-9, noise=Untouchable(0)), ValueError),
         (
-            ObjectivePerturbation(LaplaceKernel(9.0), 3.0, UNIT_BALL, 3, 1e-9, 0.0, AddRemoveOne(), Untouchable(0)),
+            ObjectivePerturbation(LaplaceNoise(9.0), 3.0, UNIT_BALL, 3, 1e-9, 0.0, AddRemoveOne(), Untouchable(0)),
             AdjacencyMismatch,
         ),
     ],
@@ -448,7 +450,7 @@ def test_what_does_not_fit_is_refused_before_the_charge(tried: ObjectivePerturba
 
 def test_gaussian_noise_on_a_zcdp_ledger() -> None:
     ledger = Ledger(ApproxDP(1.0, 1e-6), composition=ZCDPComposition(), adjacency=ReplaceOne())
-    tried = ObjectivePerturbation(GaussianKernel(20.0), 100.0, UNIT_BALL, 3, 1e-9, noise=SeededNoise(0))
+    tried = ObjectivePerturbation(GaussianNoise(20.0), 100.0, UNIT_BALL, 3, 1e-9, noise=SeededNoise(0))
     ledger.release(tried, ledger.protect(records()))
     assert isinstance(tried.cost, GDP)
     assert tried.cost.mu == pytest.approx(0.1, rel=0.01)
@@ -459,16 +461,16 @@ def test_gaussian_noise_on_a_zcdp_ledger() -> None:
 def test_more_data_bring_it_to_the_truth(noise: NoiseSource) -> None:
     sample = records(4000)
     plain = minimiser(sample, 1e-3, np.zeros(3), 1e-5)
-    for kernel, delta in ((LaplaceKernel(4.0), 0.0), (GammaNormKernel(4.0), 0.0), (GaussianKernel(8.0), 1e-5)):
-        tried = ObjectivePerturbation(kernel, 4.0, UNIT_BALL, 3, 1e-7, delta, noise=noise)
+    for randomizer, delta in ((LaplaceNoise(4.0), 0.0), (GammaNormNoise(4.0), 0.0), (GaussianNoise(8.0), 1e-5)):
+        tried = ObjectivePerturbation(randomizer, 4.0, UNIT_BALL, 3, 1e-7, delta, noise=noise)
         found = tried.sample(sample)
         assert found @ plain / np.linalg.norm(found) / np.linalg.norm(plain) > 0.95
 
 
 def test_bad_numbers_are_refused_at_birth() -> None:
     with pytest.raises(ValueError, match="positive"):
-        ObjectivePerturbation(LaplaceKernel(1.0), 0.0, UNIT_BALL, 2, 1e-9)
+        ObjectivePerturbation(LaplaceNoise(1.0), 0.0, UNIT_BALL, 2, 1e-9)
     with pytest.raises(ValueError, match="leave delta=0"):
-        ObjectivePerturbation(LaplaceKernel(1.0), 1.0, UNIT_BALL, 2, 1e-9, delta=1e-5)
+        ObjectivePerturbation(LaplaceNoise(1.0), 1.0, UNIT_BALL, 2, 1e-9, delta=1e-5)
     with pytest.raises(ValueError, match="at least 1"):
-        ObjectivePerturbation(LaplaceKernel(1.0), 1.0, UNIT_BALL, 0, 1e-9)
+        ObjectivePerturbation(LaplaceNoise(1.0), 1.0, UNIT_BALL, 0, 1e-9)

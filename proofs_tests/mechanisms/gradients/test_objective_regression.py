@@ -22,7 +22,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from accountant.audit.second_opinion import second_opinion
-from mechanisms import GammaNormKernel, GaussianKernel, LaplaceKernel, Reach, ResidualRecords, SeededNoise
+from mechanisms import GammaNormNoise, GaussianNoise, LaplaceNoise, Reach, ResidualRecords, SeededNoise
 from mechanisms.gradients.linear_losses import (
     LinearSample,
     LossName,
@@ -42,17 +42,17 @@ from proofs_tests.support.learners.linear import UNIT_BALL, in_ball, records
 from proofs_tests.support.ledgers.second_books import ROOMY, forged, open_ledger
 
 Relation = ReplaceOne | AddRemoveOne
-PureKernel = LaplaceKernel | GammaNormKernel
+PureNoise = LaplaceNoise | GammaNormNoise
 
-KERNELS: list[tuple[Callable[[float], PureKernel], int]] = [(LaplaceKernel, 1), (GammaNormKernel, 2)]
+NOISES: list[tuple[Callable[[float], PureNoise], int]] = [(LaplaceNoise, 1), (GammaNormNoise, 2)]
 
 
 def priced(
-    kernel: PureKernel, regularization: float, d: int, relation: Relation | None = None
+    randomizer: PureNoise, regularization: float, d: int, relation: Relation | None = None
 ) -> ObjectivePerturbation:
     """On the unit ball of both norms."""
     return ObjectivePerturbation(
-        kernel, regularization, UNIT_BALL, d, 1e-9, 0.0, relation or ReplaceOne(), SeededNoise(0), loss="log-cosh"
+        randomizer, regularization, UNIT_BALL, d, 1e-9, 0.0, relation or ReplaceOne(), SeededNoise(0), loss="log-cosh"
     )
 
 
@@ -94,15 +94,15 @@ def test_the_formula_is_the_supremum_over_both_gradients(each: float, bend: floa
         assert pure_epsilon(each, bend, relation, "log-cosh") == pytest.approx(half, abs=1e-11)
 
 
-@pytest.mark.parametrize(("kernel", "norm"), KERNELS)
+@pytest.mark.parametrize(("randomizer", "norm"), NOISES)
 @pytest.mark.parametrize("relation", [ReplaceOne(), AddRemoveOne()])
 @pytest.mark.parametrize("d", [1, 2])
 @pytest.mark.parametrize(("scale", "regularization"), [(0.5, 0.05), (0.5, 2.0), (5.0, 0.05), (5.0, 20.0)])
 def test_no_output_of_any_pair_loses_more_than_declared(
-    kernel: Callable[[float], PureKernel], norm: int, relation: Relation, d: int, scale: float, regularization: float
+    randomizer: Callable[[float], PureNoise], norm: int, relation: Relation, d: int, scale: float, regularization: float
 ) -> None:
     """[objective-perturbation-regression] Random pairs and outputs, then an optimiser over both."""
-    tried = priced(kernel(scale), regularization, d, relation)
+    tried = priced(randomizer(scale), regularization, d, relation)
 
     def at(numbers: FloatArray) -> float:
         rows = numbers[: 3 * (d + 1)].reshape(3, d + 1).copy()
@@ -128,10 +128,10 @@ def witness(tried: ObjectivePerturbation) -> tuple[Pair[ResidualRecords], FloatA
     """Two records of one feature vector, pulled in opposite ways by their offsets, at an output far to the left."""
     axis = np.eye(tried.d)[0]
     weights = -2.0 / tried.regularization * axis
-    kernel = tried.kernel
-    assert not isinstance(kernel, GaussianKernel)
+    randomizer = tried.randomizer
+    assert not isinstance(randomizer, GaussianNoise)
     sizes = np.linspace(0.5, 1.0 - 1e-12, 100_001)
-    each, bend = 1.0 / kernel.scale, 1.0 / tried.regularization
+    each, bend = 1.0 / randomizer.scale, 1.0 / tried.regularization
     s = float(sizes[np.argmax(each * sizes + np.log1p(bend * sizes * (1.0 - sizes)))])
     before = sample_of(np.append(axis, weights[0] - math.log(s / (1.0 - s))), tried.d)
     if isinstance(tried.relation, AddRemoveOne):
@@ -149,15 +149,15 @@ class TooCheap(ObjectivePerturbation):
 
 
 @pytest.mark.parametrize("relation", [ReplaceOne(), AddRemoveOne()])
-@pytest.mark.parametrize("kernel", [LaplaceKernel, GammaNormKernel])
+@pytest.mark.parametrize("randomizer", [LaplaceNoise, GammaNormNoise])
 @pytest.mark.parametrize("d", [1, 2])
 def test_the_declared_loss_is_attained_by_a_label_alone_and_a_mutant_is_killed(
-    relation: Relation, kernel: Callable[[float], PureKernel], d: int
+    relation: Relation, randomizer: Callable[[float], PureNoise], d: int
 ) -> None:
     """[objective-perturbation-regression] Both where the determinant is free (A >= B) and where it is not."""
     for each in (0.01, 0.5, 2.0):
         for bend in (0.001, 0.3, 5.0, 100.0):
-            tried = priced(kernel(1.0 / each), 1.0 / bend, d, relation)
+            tried = priced(randomizer(1.0 / each), 1.0 / bend, d, relation)
             found = loss(tried, *witness(tried))
             assert (1.0 - 1e-6) * declared(tried) <= found <= declared(tried)
             assert found > declared(TooCheap(**attrs.asdict(tried, recurse=False)))
@@ -168,9 +168,9 @@ def test_the_declared_loss_is_attained_by_a_label_alone_and_a_mutant_is_killed(
 BEFORE = np.array([[0.6, 0.4, 0.3], [-0.6, -0.4, -2.0], [0.0, -1.0, 9.0]])
 
 
-@pytest.mark.parametrize("kernel", [LaplaceKernel, GammaNormKernel])
-def test_draws_lose_no_more_than_declared(kernel: Callable[[float], PureKernel]) -> None:
-    tried = calibrated(kernel, at_most(1.0), reach=UNIT_BALL, d=2, n=3, noise=SeededNoise(2), loss="log-cosh")
+@pytest.mark.parametrize("randomizer", [LaplaceNoise, GammaNormNoise])
+def test_draws_lose_no_more_than_declared(randomizer: Callable[[float], PureNoise]) -> None:
+    tried = calibrated(randomizer, at_most(1.0), reach=UNIT_BALL, d=2, n=3, noise=SeededNoise(2), loss="log-cosh")
     after = np.vstack([BEFORE[:2], [0.0, -1.0, -9.0]])
     report = check_mechanism(
         tried, [Pair(*(ResidualRecords(rows[:, :2], rows[:, 2], UNIT_BALL) for rows in (BEFORE, after)))], samples=1000
@@ -257,7 +257,7 @@ def test_it_fits_random_features_of_real_labels() -> None:
     errors = []
     for epsilon in (0.5, 20.0):
         tried = calibrated(
-            GammaNormKernel,
+            GammaNormNoise,
             at_most(epsilon),
             reach=sample.reach,
             d=d,
@@ -277,23 +277,23 @@ def at_most(epsilon: float) -> Callable[[Cost], bool]:
     return lambda cost: isinstance(cost, PureDP) and cost.epsilon <= epsilon
 
 
-@pytest.mark.parametrize("kernel", [LaplaceKernel, GammaNormKernel])
+@pytest.mark.parametrize("randomizer", [LaplaceNoise, GammaNormNoise])
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0, 10.0])
 def test_calibration_takes_half_the_noise_of_a_classifier(
-    kernel: Callable[[float], PureKernel], epsilon: float
+    randomizer: Callable[[float], PureNoise], epsilon: float
 ) -> None:
     found, classifier = (
-        calibrated(kernel, at_most(epsilon), reach=Reach(9.0, 3.0), d=20, n=1000, loss=loss)
+        calibrated(randomizer, at_most(epsilon), reach=Reach(9.0, 3.0), d=20, n=1000, loss=loss)
         for loss in ("log-cosh", "logistic")
     )
     assert isinstance(found.cost, PureDP)
     assert epsilon * (1.0 - 1e-6) <= found.cost.epsilon <= epsilon
-    assert found.regularization == default_regularization(found.kernel, found.reach, 20)
+    assert found.regularization == default_regularization(found.randomizer, found.reach, 20)
     assert found.deviation == pytest.approx(0.5 * classifier.deviation, rel=1e-9)
 
 
 def test_the_books_say_which_loss_and_bear_a_second_opinion() -> None:
-    tried = ObjectivePerturbation(LaplaceKernel(5.0), 8.0, UNIT_BALL, 3, 1e-9, loss="log-cosh")
+    tried = ObjectivePerturbation(LaplaceNoise(5.0), 8.0, UNIT_BALL, 3, 1e-9, loss="log-cosh")
     said = tried.description
     assert said.query == "regularised log-cosh loss"
     assert said.claims[:2] == ("objective-perturbation-regression", "approximate-minimum")
@@ -316,7 +316,7 @@ class Untouchable(SeededNoise):
 def test_a_sample_with_the_other_loss_is_refused_before_the_charge(named: LossName) -> None:
     labelled = records()
     residuals = ResidualRecords(labelled.features, labelled.signed, labelled.reach)
-    tried = ObjectivePerturbation(LaplaceKernel(4.0), 9.0, UNIT_BALL, 3, 1e-9, noise=Untouchable(0), loss=named)
+    tried = ObjectivePerturbation(LaplaceNoise(4.0), 9.0, UNIT_BALL, 3, 1e-9, noise=Untouchable(0), loss=named)
     ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
     other: LinearSample = residuals if named == "logistic" else labelled
     with pytest.raises(ValueError, match=f"this prices the {named} loss"):
@@ -329,11 +329,11 @@ def test_a_sample_with_the_other_loss_is_refused_before_the_charge(named: LossNa
 
 def test_gaussian_noise_and_unknown_losses_are_refused() -> None:
     with pytest.raises(TypeError, match="no cost is proved for Gaussian noise"):
-        ObjectivePerturbation(GaussianKernel(4.0), 9.0, UNIT_BALL, 3, 1e-9, loss="log-cosh")
+        ObjectivePerturbation(GaussianNoise(4.0), 9.0, UNIT_BALL, 3, 1e-9, loss="log-cosh")
     with pytest.raises(TypeError, match="no cost is proved for Gaussian noise"):
-        calibrated(GaussianKernel, at_most(1.0), reach=UNIT_BALL, d=3, n=9, regularization=9.0, loss="log-cosh")
+        calibrated(GaussianNoise, at_most(1.0), reach=UNIT_BALL, d=3, n=9, regularization=9.0, loss="log-cosh")
     with pytest.raises(ValueError, match="loss: expected one of logistic, log-cosh, got 'huber'"):
-        ObjectivePerturbation(LaplaceKernel(4.0), 9.0, UNIT_BALL, 3, 1e-9, loss="huber")  # type: ignore[arg-type]  # on purpose
+        ObjectivePerturbation(LaplaceNoise(4.0), 9.0, UNIT_BALL, 3, 1e-9, loss="huber")  # type: ignore[arg-type]  # on purpose
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ReplaceOne
-from mechanisms import GaussianKernel, L2Sensitivity, PlainMechanism, SeededNoise
+from mechanisms import GaussianNoise, L2Sensitivity, PlainMechanism, SeededNoise
 from mechanisms.queries.group_queries import (
     MOST_CELLS,
     MOST_GROUP_RECORDS,
@@ -119,18 +119,18 @@ def test_releases_lose_no_more_than_they_cost_and_half_the_noise_is_found_out(ki
     if kind == "prefixes":
         query = prefixes_query(ReplaceOne(), 4)
         sigma = query.sensitivity.value
-        check_mechanism(PlainMechanism(query, GaussianKernel(sigma), SeededNoise(0)), [cells], samples=5000)
+        check_mechanism(PlainMechanism(query, GaussianNoise(sigma), SeededNoise(0)), [cells], samples=5000)
         half = attrs.evolve(query, sensitivity=L2Sensitivity(sigma / 2))
         with pytest.raises(ClaimViolated):
-            check_mechanism(PlainMechanism(half, GaussianKernel(sigma), SeededNoise(0)), [cells], samples=5000)
+            check_mechanism(PlainMechanism(half, GaussianNoise(sigma), SeededNoise(0)), [cells], samples=5000)
         return
     shares = Pair(shared(((0, 0), (1, 2))), shared(((0, 4), (1, 2))))
     asked = shares_query(ReplaceOne(), 1)
     sigma = asked.sensitivity.value
-    check_mechanism(PlainMechanism(asked, GaussianKernel(sigma), SeededNoise(0)), [shares], samples=5000)
+    check_mechanism(PlainMechanism(asked, GaussianNoise(sigma), SeededNoise(0)), [shares], samples=5000)
     less = attrs.evolve(asked, sensitivity=L2Sensitivity(sigma / 2))
     with pytest.raises(ClaimViolated):
-        check_mechanism(PlainMechanism(less, GaussianKernel(sigma), SeededNoise(0)), [shares], samples=5000)
+        check_mechanism(PlainMechanism(less, GaussianNoise(sigma), SeededNoise(0)), [shares], samples=5000)
 
 
 def test_decoding_has_the_variance_that_it_states() -> None:

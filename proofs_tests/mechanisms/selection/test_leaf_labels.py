@@ -13,7 +13,7 @@ from accountant import ZCDP, BoundedRange, Ledger, ReplaceOne, ZCDPComposition
 from accountant.arrays import FloatArray
 from mechanisms import L1Sensitivity, NoiseSource, SecureNoise, SeededNoise, Slickness
 from mechanisms.queries.weighted_queries import LEAF_GAPS
-from mechanisms.selection.leaf_labels import LeafLabelKernel, LeafLabels
+from mechanisms.selection.leaf_labels import LeafLabelChoice, LeafLabels
 from proofs_tests.harness import loss_width, max_loss, output_distribution
 
 
@@ -33,7 +33,7 @@ def law(gaps: list[float], eta: float) -> dict[tuple[int, ...], float]:
     """Log-probability of every labelling."""
 
     def program(noise: NoiseSource) -> tuple[int, ...]:
-        return tuple(LeafLabelKernel(eta).draw(np.array(gaps), noise).tolist())
+        return tuple(LeafLabelChoice(eta).draw(np.array(gaps), noise).tolist())
 
     return output_distribution(program)
 
@@ -61,7 +61,7 @@ def test_the_width_is_exactly_eta_times_the_sum_of_the_changes(gaps: list[tuple[
     change = float(np.abs(np.subtract(first, second)).sum())
     width = loss_width(law(first, eta), law(second, eta))
     assert width == pytest.approx(eta * change, abs=1e-9 * (1 + eta))
-    assert width <= LeafLabelKernel(eta).cost(L1Sensitivity(change)).epsilon + 1e-9 * (1 + eta)
+    assert width <= LeafLabelChoice(eta).cost(L1Sensitivity(change)).epsilon + 1e-9 * (1 + eta)
 
 
 def test_a_record_that_changes_leaves_pays_for_both() -> None:
@@ -79,7 +79,7 @@ def test_the_cost_is_one_bounded_range_for_all_leaves() -> None:
     assert isinstance(mechanism.cost, BoundedRange)
     assert 0.1 <= mechanism.cost.epsilon <= 0.1 + 1e-9
     assert mechanism.description.norm == "l1"
-    assert LeafLabelKernel(5.0).cost(L1Sensitivity(0.0)) == BoundedRange(0.0)
+    assert LeafLabelChoice(5.0).cost(L1Sensitivity(0.0)) == BoundedRange(0.0)
     for eta in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="positive"):
             LeafLabels(LEAF_GAPS, eta, zeta)
@@ -87,14 +87,14 @@ def test_the_cost_is_one_bounded_range_for_all_leaves() -> None:
 
 @pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(1)])
 def test_labels_are_signs_one_per_leaf(noise: NoiseSource) -> None:
-    kernel = LeafLabelKernel(1e6)
-    assert kernel.draw(np.array([0.5, -0.25, 1.0]), noise).tolist() == [1, -1, 1]
-    assert kernel.draw(np.array([]), noise).shape == (0,)
-    empty = [int(kernel.draw(np.array([0.0]), noise)[0]) for _ in range(60)]
+    randomizer = LeafLabelChoice(1e6)
+    assert randomizer.draw(np.array([0.5, -0.25, 1.0]), noise).tolist() == [1, -1, 1]
+    assert randomizer.draw(np.array([]), noise).shape == (0,)
+    empty = [int(randomizer.draw(np.array([0.0]), noise)[0]) for _ in range(60)]
     assert set(empty) == {-1, 1}
     for bad in (math.nan, math.inf):
         with pytest.raises(ValueError, match="finite"):
-            kernel.draw(np.array([bad]), noise)
+            randomizer.draw(np.array([bad]), noise)
 
 
 def test_a_ledger_releases_them() -> None:

@@ -18,12 +18,12 @@ from scipy import stats
 from accountant import BoundedRange, LaplaceDP
 from accountant.arrays import FloatArray
 from mechanisms import (
-    ExponentialKernel,
-    FiniteKernel,
+    ExponentialChoice,
+    FiniteRandomizer,
     NoiseSource,
-    NoisyMaxKernel,
+    NoisyMaxChoice,
     PermuteAndFlip,
-    PermuteAndFlipKernel,
+    PermuteAndFlipChoice,
     RangeSensitivity,
     RobustSelection,
     SecureNoise,
@@ -37,16 +37,16 @@ from mechanisms.selection import noisy_choice, utility
 from proofs_tests.harness import loss_width, max_loss, output_distribution, renyi_divergence
 from proofs_tests.support.mechanisms.weighted import Values, certificate, scores
 
-KERNELS: list[type[ExponentialKernel] | type[NoisyMaxKernel] | type[PermuteAndFlipKernel]] = [
-    ExponentialKernel,
-    NoisyMaxKernel,
-    PermuteAndFlipKernel,
+KERNELS: list[type[ExponentialChoice] | type[NoisyMaxChoice] | type[PermuteAndFlipChoice]] = [
+    ExponentialChoice,
+    NoisyMaxChoice,
+    PermuteAndFlipChoice,
 ]
 vectors = st.lists(st.floats(-3.0, 3.0), min_size=2, max_size=6).map(np.array)
 
 
-def law(kernel: FiniteKernel, values: FloatArray) -> dict[int, float]:
-    return dict(enumerate(kernel.log_probabilities(values).tolist()))
+def law(randomizer: FiniteRandomizer, values: FloatArray) -> dict[int, float]:
+    return dict(enumerate(randomizer.log_probabilities(values).tolist()))
 
 
 # --- laws ------------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def test_laws_stay_exact_and_quick_over_wide_gaps_and_say_where_they_stop() -> N
 
 def test_noisy_max_pays_for_two_steps_of_the_grid() -> None:
     for sensitivity in (1e-9, 0.2):
-        cost = NoisyMaxKernel(1.0).cost(RangeSensitivity(sensitivity))
+        cost = NoisyMaxChoice(1.0).cost(RangeSensitivity(sensitivity))
         assert isinstance(cost, LaplaceDP)
         assert cost.epsilon >= sensitivity + 2.0 * GRID
 
@@ -144,8 +144,8 @@ def test_noisy_max_pays_for_two_steps_of_the_grid() -> None:
 def test_enumeration_follows_the_same_laws() -> None:
     values = np.array([0.0, 0.4, 1.0])
     for kind in KERNELS:
-        kernel = kind(2.0)
-        assert output_distribution(functools.partial(kernel.draw, values)) == pytest.approx(law(kernel, values))
+        randomizer = kind(2.0)
+        assert output_distribution(functools.partial(randomizer.draw, values)) == pytest.approx(law(randomizer, values))
 
 
 # --- costs -----------------------------------------------------------------------------------------------------
@@ -154,32 +154,32 @@ def test_enumeration_follows_the_same_laws() -> None:
 @pytest.mark.parametrize("kind", KERNELS)
 @given(vectors, st.floats(0.1, 30.0), st.floats(0.01, 2.0), st.data())
 def test_no_change_of_that_range_loses_more_than_declared(
-    kind: type[ExponentialKernel], values: FloatArray, eta: float, width: float, data: st.DataObject
+    kind: type[ExponentialChoice], values: FloatArray, eta: float, width: float, data: st.DataObject
 ) -> None:
-    kernel = kind(eta)
+    randomizer = kind(eta)
     offset = data.draw(st.floats(-5.0, 5.0))
     moves = np.array(data.draw(st.lists(st.floats(0.0, width), min_size=len(values), max_size=len(values))))
-    before, after = law(kernel, values), law(kernel, values + moves + offset)
-    assert max_loss(before, after) <= kernel.cost(RangeSensitivity(width)).epsilon + 1e-9
+    before, after = law(randomizer, values), law(randomizer, values + moves + offset)
+    assert max_loss(before, after) <= randomizer.cost(RangeSensitivity(width)).epsilon + 1e-9
 
 
 WITNESSES = [
-    (ExponentialKernel(5.0), np.zeros(1001), 0),
-    (NoisyMaxKernel(5.0), np.array([-60.0, 0.0]), 0),
-    (PermuteAndFlipKernel(5.0), np.array([-3.0, 0.0]), 0),
+    (ExponentialChoice(5.0), np.zeros(1001), 0),
+    (NoisyMaxChoice(5.0), np.array([-60.0, 0.0]), 0),
+    (PermuteAndFlipChoice(5.0), np.array([-3.0, 0.0]), 0),
 ]
 
 
-@pytest.mark.parametrize(("kernel", "values", "raised"), WITNESSES)
+@pytest.mark.parametrize(("randomizer", "values", "raised"), WITNESSES)
 def test_the_declared_cost_is_attained_so_a_tenth_less_would_be_caught(
-    kernel: FiniteKernel, values: FloatArray, raised: int
+    randomizer: FiniteRandomizer, values: FloatArray, raised: int
 ) -> None:
     """[L2] [noisy-max] [permute-flip]: ≥ 0.95 of the declaration is really lost."""
     moved = values.copy()
     moved[raised] += 0.2
-    declared = kernel.cost(RangeSensitivity(0.2))
+    declared = randomizer.cost(RangeSensitivity(0.2))
     assert isinstance(declared, LaplaceDP | BoundedRange)
-    found = max_loss(law(kernel, values), law(kernel, moved))
+    found = max_loss(law(randomizer, values), law(randomizer, moved))
     assert 0.95 * declared.epsilon <= found <= declared.epsilon
     assert found > 0.9 * declared.epsilon
 
@@ -187,10 +187,10 @@ def test_the_declared_cost_is_attained_so_a_tenth_less_would_be_caught(
 @given(st.floats(-8.0, 8.0), st.floats(0.01, 4.0))
 def test_noisy_max_of_two_is_bounded_range(gap: float, width: float) -> None:
     """[noisy-max]: the slope of the logit of S(d) = (1/2 + d/4)·e^{−d} is at most 1."""
-    kernel = NoisyMaxKernel(1.0, candidates=2)
-    declared = kernel.cost(RangeSensitivity(width))
+    randomizer = NoisyMaxChoice(1.0, candidates=2)
+    declared = randomizer.cost(RangeSensitivity(width))
     assert isinstance(declared, BoundedRange)
-    before, after = law(kernel, np.array([gap, 0.0])), law(kernel, np.array([gap + width, 0.0]))
+    before, after = law(randomizer, np.array([gap, 0.0])), law(randomizer, np.array([gap + width, 0.0]))
     assert loss_width(before, after) <= declared.epsilon + 1e-9
 
 
@@ -198,14 +198,14 @@ def test_noisy_max_of_three_and_permute_and_flip_are_not_bounded_range() -> None
     """The table of the claims: width 1.13·ηR at three candidates; 2·ln(2e^{ηR/2} − 1) for permute-and-flip."""
     width = 1.0
     wide = max(
-        loss_width(law(NoisyMaxKernel(1.0), values), law(NoisyMaxKernel(1.0), values + np.array([width, 0.0, 0.0])))
+        loss_width(law(NoisyMaxChoice(1.0), values), law(NoisyMaxChoice(1.0), values + np.array([width, 0.0, 0.0])))
         for a in np.linspace(-6.0, 6.0, 25)
         for b in np.linspace(-6.0, 6.0, 25)
         for values in [np.array([0.0, a, b])]
     )
     assert 1.1 * width < wide < 1.2 * width
-    assert isinstance(NoisyMaxKernel(1.0, candidates=3).cost(RangeSensitivity(width)), LaplaceDP)
-    flip = PermuteAndFlipKernel(1.0)
+    assert isinstance(NoisyMaxChoice(1.0, candidates=3).cost(RangeSensitivity(width)), LaplaceDP)
+    flip = PermuteAndFlipChoice(1.0)
     before, after = law(flip, np.array([-0.5, 0.0])), law(flip, np.array([0.5, 0.0]))
     assert loss_width(before, after) == pytest.approx(2.0 * math.log(2.0 * math.exp(0.5) - 1.0), rel=1e-9)
 
@@ -213,16 +213,16 @@ def test_noisy_max_of_three_and_permute_and_flip_are_not_bounded_range() -> None
 def test_each_rule_has_its_own_rho_and_the_smaller_one_would_be_wrong_for_permute_and_flip() -> None:
     """opendp#2911: permute-and-flip was once given the exponential mechanism's ρ, a quarter of its own."""
     eta, width = 1.0, 0.05
-    flip = PermuteAndFlipKernel(eta)
+    flip = PermuteAndFlipChoice(eta)
     rho = {kind: kind(eta).cost(RangeSensitivity(width)).to_zcdp().rho for kind in KERNELS}
     # Nearly equal scores, one moving past the other: the pair of the claims, 0.488 (ηR)² at 0.05.
     before, after = law(flip, np.array([-0.5 * width, 0.0])), law(flip, np.array([0.5 * width, 0.0]))
     real = max(renyi_divergence(before, after, order) / order for order in np.geomspace(1.001, 100.0, 60))
-    assert 0.97 * rho[PermuteAndFlipKernel] <= real <= rho[PermuteAndFlipKernel]
+    assert 0.97 * rho[PermuteAndFlipChoice] <= real <= rho[PermuteAndFlipChoice]
     assert real == pytest.approx(0.488 * width**2, rel=2e-3)
-    assert real > 3.8 * rho[ExponentialKernel]
-    assert rho[PermuteAndFlipKernel] == pytest.approx(rho[NoisyMaxKernel], rel=1e-9)
-    assert rho[PermuteAndFlipKernel] > 3.9 * rho[ExponentialKernel]
+    assert real > 3.8 * rho[ExponentialChoice]
+    assert rho[PermuteAndFlipChoice] == pytest.approx(rho[NoisyMaxChoice], rel=1e-9)
+    assert rho[PermuteAndFlipChoice] > 3.9 * rho[ExponentialChoice]
 
 
 @given(st.floats(1e-3, 1e3), st.floats(1e-3, 10.0))
@@ -232,10 +232,10 @@ def test_declared_costs_agree_with_opendps_maps(eta: float, width: float) -> Non
     metric = dp.linf_distance(T=float, monotonic=True)
     scale = float(np.nextafter(1.0 / eta, np.inf))
     pure: float = dp.m.make_noisy_max(domain, metric, dp.max_divergence(), scale=scale).map(width)  # type: ignore[no-untyped-call]  # opendp leaves `map` untyped
-    ours = PermuteAndFlipKernel(eta).cost(RangeSensitivity(width)).epsilon
+    ours = PermuteAndFlipChoice(eta).cost(RangeSensitivity(width)).epsilon
     assert ours == pytest.approx(pure, rel=1e-9)
     rho: float = dp.m.make_noisy_max(domain, metric, dp.zero_concentrated_divergence(), scale=scale).map(width)  # type: ignore[no-untyped-call]  # the same
-    assert ExponentialKernel(eta).cost(RangeSensitivity(width)).to_zcdp().rho <= rho * (1 + 1e-9)
+    assert ExponentialChoice(eta).cost(RangeSensitivity(width)).to_zcdp().rho <= rho * (1 + 1e-9)
 
 
 # --- utility ---------------------------------------------------------------------------------------------------
@@ -336,15 +336,15 @@ FALSE_ALARM = 1e-6
 SCORES = np.array([0.0, 0.5, 1.0, 1.7])
 
 
-def p_value(kernel: FiniteKernel, claimed: FiniteKernel, noise: NoiseSource, draws: int) -> float:
-    seen = np.bincount([kernel.draw(SCORES, noise) for _ in range(draws)], minlength=4)
+def p_value(randomizer: FiniteRandomizer, claimed: FiniteRandomizer, noise: NoiseSource, draws: int) -> float:
+    seen = np.bincount([randomizer.draw(SCORES, noise) for _ in range(draws)], minlength=4)
     return float(stats.chisquare(seen, draws * np.exp(claimed.log_probabilities(SCORES))).pvalue)
 
 
-@pytest.mark.parametrize("kind", [NoisyMaxKernel, PermuteAndFlipKernel])
+@pytest.mark.parametrize("kind", [NoisyMaxChoice, PermuteAndFlipChoice])
 @pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(0)], ids=["secure", "seeded"])
 def test_samplers_follow_their_laws_and_a_tenth_off_would_show(
-    kind: type[NoisyMaxKernel] | type[PermuteAndFlipKernel], noise: NoiseSource
+    kind: type[NoisyMaxChoice] | type[PermuteAndFlipChoice], noise: NoiseSource
 ) -> None:
     """Statistical: 15,000 draws each. Power: an η that is 10 % larger gives p < 1e-6 with probability 0.998.
 

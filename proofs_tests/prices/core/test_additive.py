@@ -13,9 +13,9 @@ from accountant import GDP, LaplaceDP, ReplaceOne
 from accountant.arrays import FloatArray
 from mechanisms.additive import (
     GammaNorm,
-    GammaNormKernel,
-    GaussianKernel,
-    LaplaceKernel,
+    GammaNormNoise,
+    GaussianNoise,
+    LaplaceNoise,
     RobustGaussian,
     RobustLaplace,
 )
@@ -33,7 +33,7 @@ SIZES = (1, 2, 3, 4, 7, 8)
 def test_a_price_is_the_sensitivity_over_the_scale_and_the_grids_share(sensitivity: float, scale: float) -> None:
     truth = mp.mpf(sensitivity) / scale + GRID
     one, two = L1Sensitivity(sensitivity), L2Sensitivity(sensitivity)
-    laplace, gaussian, gamma = LaplaceKernel(scale), GaussianKernel(scale), GammaNormKernel(scale)
+    laplace, gaussian, gamma = LaplaceNoise(scale), GaussianNoise(scale), GammaNormNoise(scale)
     assert isinstance(laplace.cost(one), LaplaceDP)
     assert isinstance(gaussian.cost(two), GDP)
     assert isinstance(gamma.cost(two), LaplaceDP)
@@ -45,20 +45,20 @@ def test_a_price_is_the_sensitivity_over_the_scale_and_the_grids_share(sensitivi
 def test_prices_are_rounded_up() -> None:
     for sensitivity in spread(0.01, 50.0, 200):
         truth = mp.mpf(sensitivity) / 0.7 + GRID
-        just_above(LaplaceKernel(0.7).cost(L1Sensitivity(sensitivity)).epsilon, truth)
+        just_above(LaplaceNoise(0.7).cost(L1Sensitivity(sensitivity)).epsilon, truth)
 
 
 def test_what_does_not_depend_on_the_data_is_free() -> None:
-    assert LaplaceKernel(2.0).cost(L1Sensitivity(0.0)).epsilon == 0.0
-    assert GaussianKernel(2.0).cost(L2Sensitivity(0.0)).mu == 0.0
-    assert GammaNormKernel(2.0).cost(L2Sensitivity(0.0)).epsilon == 0.0
+    assert LaplaceNoise(2.0).cost(L1Sensitivity(0.0)).epsilon == 0.0
+    assert GaussianNoise(2.0).cost(L2Sensitivity(0.0)).mu == 0.0
+    assert GammaNormNoise(2.0).cost(L2Sensitivity(0.0)).epsilon == 0.0
 
 
 def test_books_say_the_scale() -> None:
-    assert LaplaceKernel(0.5).parameters == (("scale", 0.5),)
-    assert GaussianKernel(0.5).parameters == (("sigma", 0.5),)
-    assert GammaNormKernel(0.5).parameters == (("scale", 0.5),)
-    assert LaplaceKernel(0.5).claims == ("laplace-dp",)
+    assert LaplaceNoise(0.5).parameters == (("scale", 0.5),)
+    assert GaussianNoise(0.5).parameters == (("sigma", 0.5),)
+    assert GammaNormNoise(0.5).parameters == (("scale", 0.5),)
+    assert LaplaceNoise(0.5).claims == ("laplace-dp",)
 
 
 def _steps(drawn: list[FloatArray], log2_step: int) -> list[float]:
@@ -79,9 +79,9 @@ def test_the_grid_adds_no_more_than_is_charged(size: int, scale: float) -> None:
     """Each of k values moves by a step at most, one more on the way to the halfway point of a Laplace law."""
     value, noise = np.full(size, 0.3), SecureNoise()
     grid = scale * 2.0**-40
-    _lies_on([LaplaceKernel(scale).draw(value, noise) for _ in range(40)], grid / (size + 1))
-    _lies_on([GaussianKernel(scale).draw(value, noise) for _ in range(40)], grid / size)
-    _lies_on([GammaNormKernel(scale).draw(value, noise) for _ in range(40)], grid / (2 * size + 1))
+    _lies_on([LaplaceNoise(scale).draw(value, noise) for _ in range(40)], grid / (size + 1))
+    _lies_on([GaussianNoise(scale).draw(value, noise) for _ in range(40)], grid / size)
+    _lies_on([GammaNormNoise(scale).draw(value, noise) for _ in range(40)], grid / (2 * size + 1))
 
 
 class Noted(SeededNoise):
@@ -100,7 +100,7 @@ class Noted(SeededNoise):
 def test_the_grid_of_a_length_is_as_fine(size: int) -> None:
     """χ²(d + 1) is drawn as d + 1 squares: at 2^-40 of their unit, all together."""
     noise = Noted()
-    GammaNormKernel(0.75).draw(np.zeros(size), noise)
+    GammaNormNoise(0.75).draw(np.zeros(size), noise)
     assert noise.grids[0] == math.floor(-40.0 - math.log2(size + 1))
 
 
@@ -111,22 +111,22 @@ DRAWS = 4000
 def test_drawn_lengths_have_their_law(size: int) -> None:
     noise, scale = SeededNoise(5), 2.5
     value = np.full(size, 100.0)
-    drawn = np.stack([GammaNormKernel(scale).draw(value, noise) for _ in range(DRAWS)]) - value
+    drawn = np.stack([GammaNormNoise(scale).draw(value, noise) for _ in range(DRAWS)]) - value
     assert stats.kstest(np.linalg.norm(drawn, axis=1) / scale, stats.gamma(size).cdf).pvalue > 0.001
     assert abs(float(np.mean(np.sign(drawn)))) < 0.06
 
 
-@pytest.mark.parametrize(("kernel", "law"), [(LaplaceKernel(2.5), "laplace"), (GaussianKernel(2.5), "norm")])
-def test_drawn_values_have_their_law(kernel: LaplaceKernel | GaussianKernel, law: str) -> None:
-    drawn = kernel.draw(np.full(DRAWS, 100.0), SeededNoise(6))
+@pytest.mark.parametrize(("randomizer", "law"), [(LaplaceNoise(2.5), "laplace"), (GaussianNoise(2.5), "norm")])
+def test_drawn_values_have_their_law(randomizer: LaplaceNoise | GaussianNoise, law: str) -> None:
+    drawn = randomizer.draw(np.full(DRAWS, 100.0), SeededNoise(6))
     assert stats.kstest((drawn - 100.0) / 2.5, law).pvalue > 0.001
 
 
 def test_of_no_values_nothing_is_drawn() -> None:
-    for kernel in (LaplaceKernel(1.0), GaussianKernel(1.0), GammaNormKernel(1.0)):
+    for randomizer in (LaplaceNoise(1.0), GaussianNoise(1.0), GammaNormNoise(1.0)):
         for noise in (SecureNoise(), SeededNoise(0)):
-            assert kernel.draw(np.empty(0), noise).shape == (0,)
-    assert GammaNormKernel(1.0).draw(np.zeros((2, 3)), SeededNoise(0)).shape == (2, 3)
+            assert randomizer.draw(np.empty(0), noise).shape == (0,)
+    assert GammaNormNoise(1.0).draw(np.zeros((2, 3)), SeededNoise(0)).shape == (2, 3)
 
 
 @attrs.frozen(eq=False)
@@ -143,10 +143,10 @@ def test_mechanisms_hand_their_scale_on() -> None:
         "x", lambda data: data.value, lambda zeta: L2Sensitivity(3.0 * zeta), ReplaceOne(), ()
     )
     laplace, gaussian, gamma = RobustLaplace(one, 0.5, 0.25), RobustGaussian(two, 0.5, 0.25), GammaNorm(two, 0.5, 0.25)
-    assert (laplace.kernel, gaussian.kernel, gamma.kernel) == (
-        LaplaceKernel(0.5),
-        GaussianKernel(0.5),
-        GammaNormKernel(0.5),
+    assert (laplace.randomizer, gaussian.randomizer, gamma.randomizer) == (
+        LaplaceNoise(0.5),
+        GaussianNoise(0.5),
+        GammaNormNoise(0.5),
     )
     for mechanism in (laplace, gaussian, gamma):
         assert isinstance(mechanism.noise, SecureNoise)
@@ -155,8 +155,8 @@ def test_mechanisms_hand_their_scale_on() -> None:
         lambda scale, zeta: RobustLaplace(one, scale, zeta),
         lambda scale, zeta: RobustGaussian(two, scale, zeta),
         lambda scale, zeta: GammaNorm(two, scale, zeta),
-        lambda scale, _: LaplaceKernel(scale),
-        lambda scale, _: GaussianKernel(scale),
-        lambda scale, _: GammaNormKernel(scale),
+        lambda scale, _: LaplaceNoise(scale),
+        lambda scale, _: GaussianNoise(scale),
+        lambda scale, _: GammaNormNoise(scale),
     )
     refuses_scales(makers, certified=3)

@@ -1,4 +1,4 @@
-"""Plain and certified mechanisms: the price is the kernel's for the query's own bound, or nothing is released."""
+"""Plain and certified mechanisms: the price is the randomizer's for the query's own bound, or nothing is released."""
 
 from collections.abc import Callable
 from typing import Any, cast
@@ -17,7 +17,7 @@ from accountant import (
     ReplaceOne,
 )
 from accountant.arrays import FloatArray
-from mechanisms.additive import GaussianKernel, LaplaceKernel, RobustLaplace
+from mechanisms.additive import GaussianNoise, LaplaceNoise, RobustLaplace
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.plain import PlainMechanism, PlainSelection, Query, at_delta
 from mechanisms.core.robust import (
@@ -34,7 +34,7 @@ from mechanisms.core.robust import (
 )
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, RangeSensitivity
 from mechanisms.randomness.sources import SecureNoise, SeededNoise
-from mechanisms.selection.noisy_choice import ExponentialKernel, WeightedExponential
+from mechanisms.selection.noisy_choice import ExponentialChoice, WeightedExponential
 from proofs_tests.support.mechanisms.closed_forms import gaussian_delta
 from proofs_tests.support.mechanisms.just_above import just_above
 
@@ -54,12 +54,12 @@ def _same(data: FloatArray) -> FloatArray:
 
 def gaussian(sigma: float = 2.0) -> PlainMechanism[FloatArray, FloatArray, L2Sensitivity, FloatArray]:
     query = Query("x", _doubled, L2Sensitivity(0.6), AddRemoveOne(), ("own",), _refusing)
-    return PlainMechanism(query, GaussianKernel(sigma), SeededNoise(3))
+    return PlainMechanism(query, GaussianNoise(sigma), SeededNoise(3))
 
 
-def test_a_plain_mechanism_costs_what_its_kernel_says_of_its_query() -> None:
+def test_a_plain_mechanism_costs_what_its_randomizer_says_of_its_query() -> None:
     mechanism = gaussian()
-    assert mechanism.cost == GaussianKernel(2.0).cost(L2Sensitivity(0.6))
+    assert mechanism.cost == GaussianNoise(2.0).cost(L2Sensitivity(0.6))
     assert mechanism.adjacency == AddRemoveOne()
     assert mechanism.description.sensitivity == 0.6
     assert mechanism.description.claims == ("gdp", "own")
@@ -90,7 +90,7 @@ def test_a_mechanism_at_a_delta_is_the_same_one_at_its_best_price() -> None:
 
 def test_a_selection_at_a_delta_keeps_its_law() -> None:
     query = Query("scores", _same, RangeSensitivity(2.0), ReplaceOne())
-    selection: PlainSelection[FloatArray] = PlainSelection(query, ExponentialKernel(0.5), SeededNoise(1))
+    selection: PlainSelection[FloatArray] = PlainSelection(query, ExponentialChoice(0.5), SeededNoise(1))
     scores = np.array([0.0, 1.0, 3.0])
     law = np.exp(0.5 * scores) / np.exp(0.5 * scores).sum()
     for mechanism in (selection, at_delta(selection, 1e-3)):
@@ -123,7 +123,7 @@ def robust(zeta: float) -> RobustLaplace[Weighted]:
 def test_a_robust_cost_is_that_of_the_bound_at_the_promised_distance() -> None:
     mechanism = robust(0.2)
     assert mechanism.sensitivity == L1Sensitivity(0.4)
-    assert mechanism.robust_cost == RobustCost(LaplaceKernel(0.5).cost(L1Sensitivity(0.4)), 0.2)
+    assert mechanism.robust_cost == RobustCost(LaplaceNoise(0.5).cost(L1Sensitivity(0.4)), 0.2)
     assert mechanism.adjacency == ReplaceOne()
     certified = mechanism.under(SLICK)
     assert isinstance(certified.cost, LaplaceDP)
@@ -137,9 +137,9 @@ def test_a_robust_cost_is_that_of_the_bound_at_the_promised_distance() -> None:
 
 def test_a_robust_mechanism_draws_from_the_noise_it_was_given_and_else_from_the_operating_system() -> None:
     query = _query(lambda distance: L1Sensitivity(2.0 * distance))
-    assert isinstance(RobustMechanism(query, LaplaceKernel(0.5), 0.2).noise, SecureNoise)
+    assert isinstance(RobustMechanism(query, LaplaceNoise(0.5), 0.2).noise, SecureNoise)
     noise = SeededNoise(2)
-    mechanism = RobustMechanism(query, LaplaceKernel(0.5), 0.2, noise)
+    mechanism = RobustMechanism(query, LaplaceNoise(0.5), 0.2, noise)
     assert mechanism.noise is noise
     assert mechanism.robust_cost == robust(0.2).robust_cost
 
@@ -204,7 +204,7 @@ def test_a_sensitivity_in_another_norm_is_refused_before_anything_is_charged() -
     """The ℓ1 length of a change may be √d times its ℓ2 length: the price would be too low by that."""
     plain: Any = PlainMechanism  # as where nobody runs mypy
     with pytest.raises(TypeError, match="query 'x': Laplace noise needs its sensitivity in l1"):
-        plain(Query("x", _same, L2Sensitivity(1.0), ReplaceOne()), LaplaceKernel(1.0))
+        plain(Query("x", _same, L2Sensitivity(1.0), ReplaceOne()), LaplaceNoise(1.0))
     query, laplace = cast("Any", RobustQuery), cast("Any", RobustLaplace)
     mechanism = laplace(query("y", _same, lambda zeta: L2Sensitivity(zeta), ReplaceOne(), ()), 1.0, 0.1)
     with pytest.raises(TypeError, match="query 'y': Laplace noise needs its sensitivity in l1"):

@@ -12,7 +12,7 @@ from accountant.arrays import FloatArray
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.gradients import tree_gradients
 from mechanisms.gradients.tree_gradients import (
-    LevelKernel,
+    LevelChoice,
     gain_range,
     gains,
     leaf_values,
@@ -168,22 +168,22 @@ def test_leaves_are_clipped_means() -> None:
 
 
 def test_a_level_costs_as_one_choice() -> None:
-    kernel = LevelKernel(0.7)
-    cost = kernel.cost(RangeSensitivity(3.0))
+    randomizer = LevelChoice(0.7)
+    cost = randomizer.cost(RangeSensitivity(3.0))
     assert isinstance(cost, BoundedRange)
     just_above(cost.epsilon, mp.mpf(0.7) * 3)
-    assert kernel.cost(RangeSensitivity(0.0)).epsilon == 0.0
-    assert kernel.parameters == (("eta", 0.7),)
-    assert kernel.claims == ("L2",)
+    assert randomizer.cost(RangeSensitivity(0.0)).epsilon == 0.0
+    assert randomizer.parameters == (("eta", 0.7),)
+    assert randomizer.claims == ("L2",)
     for wrong in (0.0, -1.0, 2.0**1001, float("nan")):
         with pytest.raises(ValueError, match="expected a"):
-            LevelKernel(wrong)
+            LevelChoice(wrong)
 
 
 def test_each_node_draws_from_its_own_scores() -> None:
-    kernel, noise = LevelKernel(0.7), SeededNoise(0)
+    randomizer, noise = LevelChoice(0.7), SeededNoise(0)
     scores = np.array([[0.0, 1.0], [2.0, 0.0]])
-    drawn = np.stack([kernel.draw(scores, noise) for _ in range(4000)])
+    drawn = np.stack([randomizer.draw(scores, noise) for _ in range(4000)])
     assert drawn.dtype == np.intp
     chances = [float(np.exp(0.7) / (1.0 + np.exp(0.7))), float(1.0 / (1.0 + np.exp(1.4)))]
     assert drawn.mean(axis=0).tolist() == pytest.approx(chances, abs=0.03)

@@ -11,7 +11,7 @@ from accountant import GDP, AddRemoveOne, ApproxDP, Cost, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import gaussian
 from accountant.costs.rounding import SLACK, down, up
-from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
+from mechanisms.additive import GammaNormNoise, GaussianNoise, LaplaceNoise
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity
 from mechanisms.gradients import objective_perturbation
 from mechanisms.gradients.linear_losses import LinearRecords, LossName, Reach, ResidualRecords
@@ -137,13 +137,13 @@ def test_gaussian_privacy_is_refused_where_nothing_is_proved() -> None:
 
 
 REACH = Reach(1.5, 0.8)
-KERNELS: tuple[Callable[[float], ObjectiveNoise], ...] = (LaplaceKernel, GammaNormKernel, GaussianKernel)
+KERNELS: tuple[Callable[[float], ObjectiveNoise], ...] = (LaplaceNoise, GammaNormNoise, GaussianNoise)
 
 
 def mechanism(
-    kernel: ObjectiveNoise, strength: float = 3.0, delta: float = 0.0, **others: object
+    randomizer: ObjectiveNoise, strength: float = 3.0, delta: float = 0.0, **others: object
 ) -> ObjectivePerturbation:
-    return ObjectivePerturbation(kernel, strength, REACH, 3, 1e-6, delta, **others)  # type: ignore[arg-type]  # by name
+    return ObjectivePerturbation(randomizer, strength, REACH, 3, 1e-6, delta, **others)  # type: ignore[arg-type]  # by name
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -153,9 +153,9 @@ def test_pure_noise_pays_for_its_own_norm_and_the_determinant(
     relation: Relation, loss: LossName, strength: float
 ) -> None:
     bend = mp.mpf(0.8) ** 2 / mp.mpf(strength)
-    for kernel, norm in ((LaplaceKernel(0.7), 1.5), (GammaNormKernel(0.7), 0.8)):
+    for randomizer, norm in ((LaplaceNoise(0.7), 1.5), (GammaNormNoise(0.7), 0.8)):
         each = mp.mpf(norm) / mp.mpf(0.7) + GRID
-        cost = mechanism(kernel, strength, relation=relation, loss=loss).exact_cost
+        cost = mechanism(randomizer, strength, relation=relation, loss=loss).exact_cost
         assert isinstance(cost, PureDP)
         just_above(
             cost.epsilon, pure_epsilon(float(each), float(bend), relation, loss) * (1 - mp.mpf(1e-11)), within=3e-11
@@ -168,22 +168,22 @@ def test_pure_noise_pays_for_its_own_norm_and_the_determinant(
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_gaussian_noise_pays_at_its_delta_or_as_gaussian_privacy(relation: Relation) -> None:
     mu, bend = float(mp.mpf(0.8) / 2 + GRID), float(mp.mpf(0.8) ** 2 / 3)
-    at = mechanism(GaussianKernel(2.0), delta=1e-5, relation=relation).exact_cost
+    at = mechanism(GaussianNoise(2.0), delta=1e-5, relation=relation).exact_cost
     assert isinstance(at, ApproxDP)
     assert at.delta == 1e-5
     assert at.epsilon == pytest.approx(gaussian_epsilon(mu, bend, 1e-5, relation), rel=1e-10)
-    whole = mechanism(GaussianKernel(2.0), relation=relation).exact_cost
+    whole = mechanism(GaussianNoise(2.0), relation=relation).exact_cost
     assert isinstance(whole, GDP)
     assert whole.mu == pytest.approx(gaussian_mu(mu, bend, relation), rel=1e-10)
 
 
-@pytest.mark.parametrize("kernel", [LaplaceKernel(0.7), GammaNormKernel(0.7), GaussianKernel(0.7)])
-def test_how_far_the_computed_minimiser_may_be_from_the_exact_one(kernel: ObjectiveNoise) -> None:
+@pytest.mark.parametrize("randomizer", [LaplaceNoise(0.7), GammaNormNoise(0.7), GaussianNoise(0.7)])
+def test_how_far_the_computed_minimiser_may_be_from_the_exact_one(randomizer: ObjectiveNoise) -> None:
     grid = mp.mpf(2) ** math.floor(math.log2(0.7 * 2.0**-40 / 3.0))
     with mp.workdps(60):
         truth = (mp.mpf(1e-6) + mp.sqrt(3) * grid / 2) / 3
-        just_above(mechanism(kernel).displacement, truth)
-        wide = ObjectivePerturbation(kernel, 2.0, REACH, 3, 1e-15, 0.0)  # where the grid is the larger part
+        just_above(mechanism(randomizer).displacement, truth)
+        wide = ObjectivePerturbation(randomizer, 2.0, REACH, 3, 1e-15, 0.0)  # where the grid is the larger part
         just_above(wide.displacement, (mp.mpf(1e-15) + mp.sqrt(3) * grid / 2) / 2)
 
 
@@ -197,13 +197,13 @@ def test_the_output_is_paid_for_from_a_share(relation: Relation, delta: float) -
         with mp.workdps(60):
             moved = 2 * mp.mpf(found.displacement)
             if isinstance(exact, GDP):
-                assert isinstance(output, GaussianKernel)
+                assert isinstance(output, GaussianNoise)
                 assert isinstance(cost, GDP)
                 noise = moved / mp.mpf(output.sigma) + GRID
                 just_above(cost.mu, mp.sqrt(mp.mpf(exact.mu) ** 2 + noise**2), within=5e-12)
                 assert float(noise) == pytest.approx(exact.mu / 32.0, rel=1e-9)
             else:
-                assert isinstance(output, LaplaceKernel)
+                assert isinstance(output, LaplaceNoise)
                 assert isinstance(cost, PureDP if not delta else ApproxDP)
                 noise = mp.sqrt(3) * moved / mp.mpf(output.scale) + GRID
                 just_above(cost.epsilon, mp.mpf(exact.epsilon) + noise, within=5e-12)
@@ -215,23 +215,23 @@ def test_the_output_is_paid_for_from_a_share(relation: Relation, delta: float) -
 
 def test_what_no_proof_covers_is_refused() -> None:
     with pytest.raises(TypeError, match="no cost is proved for Gaussian noise"):
-        mechanism(GaussianKernel(1.0), loss="log-cosh")
+        mechanism(GaussianNoise(1.0), loss="log-cosh")
     with pytest.raises(ValueError, match="expected one of logistic, log-cosh"):
-        mechanism(LaplaceKernel(1.0), loss="hinge")
-    for kernel in (LaplaceKernel(1.0), GammaNormKernel(1.0)):
+        mechanism(LaplaceNoise(1.0), loss="hinge")
+    for randomizer in (LaplaceNoise(1.0), GammaNormNoise(1.0)):
         with pytest.raises(ValueError, match="pure differential privacy; leave delta=0"):
-            mechanism(kernel, delta=1e-5)
+            mechanism(randomizer, delta=1e-5)
     for wrong in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(ValueError, match="positive"):
-            ObjectivePerturbation(LaplaceKernel(1.0), wrong, REACH, 3, 1e-6)
+            ObjectivePerturbation(LaplaceNoise(1.0), wrong, REACH, 3, 1e-6)
         with pytest.raises(ValueError, match="positive"):
-            ObjectivePerturbation(LaplaceKernel(1.0), 1.0, REACH, 3, wrong)
+            ObjectivePerturbation(LaplaceNoise(1.0), 1.0, REACH, 3, wrong)
     with pytest.raises(ValueError, match="whole number"):
-        ObjectivePerturbation(LaplaceKernel(1.0), 1.0, REACH, 0, 1e-6)
+        ObjectivePerturbation(LaplaceNoise(1.0), 1.0, REACH, 0, 1e-6)
     with pytest.raises(ValueError, match=r"\[0, 1\)"):
-        mechanism(GaussianKernel(1.0), delta=1.0)
-    assert mechanism(LaplaceKernel(1.0)).adjacency == ReplaceOne()
-    assert mechanism(LaplaceKernel(1.0), relation=AddRemoveOne()).adjacency == AddRemoveOne()
+        mechanism(GaussianNoise(1.0), delta=1.0)
+    assert mechanism(LaplaceNoise(1.0)).adjacency == ReplaceOne()
+    assert mechanism(LaplaceNoise(1.0), relation=AddRemoveOne()).adjacency == AddRemoveOne()
 
 
 def _rows(d: int = 3) -> FloatArray:
@@ -239,7 +239,7 @@ def _rows(d: int = 3) -> FloatArray:
 
 
 def test_data_of_another_reach_dimension_or_loss_are_refused() -> None:
-    found = mechanism(LaplaceKernel(1.0))
+    found = mechanism(LaplaceNoise(1.0))
     signs = np.array([1.0, -1.0])
     found.check(LinearRecords(_rows(), signs, REACH))
     found.check(LinearRecords(_rows(), signs, Reach(1.2, 0.8)))
@@ -250,7 +250,7 @@ def test_data_of_another_reach_dimension_or_loss_are_refused() -> None:
         found.check(LinearRecords(_rows(4), signs, REACH))
     with pytest.raises(ValueError, match="this prices the logistic loss"):
         found.check(ResidualRecords(_rows(), signs, REACH))
-    mechanism(LaplaceKernel(1.0), loss="log-cosh").check(ResidualRecords(_rows(), signs, REACH))
+    mechanism(LaplaceNoise(1.0), loss="log-cosh").check(ResidualRecords(_rows(), signs, REACH))
 
 
 @pytest.mark.parametrize("kind", KERNELS)
@@ -261,20 +261,22 @@ def test_the_least_noise_that_fits_is_found(kind: Callable[[float], ObjectiveNoi
 
     found = calibrated(kind, fits, reach=REACH, d=3, n=1000, regularization=strength)
     assert fits(found.cost)
-    size = found.kernel.sigma if isinstance(found.kernel, GaussianKernel) else found.kernel.scale
+    size = found.randomizer.sigma if isinstance(found.randomizer, GaussianNoise) else found.randomizer.scale
     less = kind(size * (1.0 - 1e-9))
     again = default_regularization(less, REACH, 3) if strength is None else strength
     assert not fits(ObjectivePerturbation(less, again, REACH, 3, default_tolerance(less, REACH, 3, 1000)).cost)
-    assert found.regularization == (default_regularization(found.kernel, REACH, 3) if strength is None else strength)
-    assert found.tolerance == default_tolerance(found.kernel, REACH, 3, 1000)
+    assert found.regularization == (
+        default_regularization(found.randomizer, REACH, 3) if strength is None else strength
+    )
+    assert found.tolerance == default_tolerance(found.randomizer, REACH, 3, 1000)
     assert (found.relation, found.reach, found.d, found.delta, found.loss) == (ReplaceOne(), REACH, 3, 0.0, "logistic")
     assert found.noise.private
 
 
 def test_calibration_takes_the_loss_and_the_delta_that_it_is_given() -> None:
-    halved = calibrated(LaplaceKernel, lambda cost: cost.epsilon <= 0.7, reach=REACH, d=3, n=10, loss="log-cosh")  # type: ignore[union-attr]  # pure
+    halved = calibrated(LaplaceNoise, lambda cost: cost.epsilon <= 0.7, reach=REACH, d=3, n=10, loss="log-cosh")  # type: ignore[union-attr]  # pure
     assert halved.loss == "log-cosh"
-    at = calibrated(GaussianKernel, lambda cost: cost.epsilon <= 0.7, reach=REACH, d=3, n=10, delta=1e-5)  # type: ignore[union-attr]  # at δ
+    at = calibrated(GaussianNoise, lambda cost: cost.epsilon <= 0.7, reach=REACH, d=3, n=10, delta=1e-5)  # type: ignore[union-attr]  # at δ
     assert isinstance(at.cost, ApproxDP)
     assert (at.delta, at.cost.delta) == (1e-5, 1e-5)
 
@@ -282,17 +284,17 @@ def test_calibration_takes_the_loss_and_the_delta_that_it_is_given() -> None:
 def test_a_regularization_that_no_noise_makes_fit_is_refused() -> None:
     # B = 0.64/λ: the determinant alone costs ln(1 + B/4) and more.
     with pytest.raises(TooLittleRegularization, match="no noise makes a regularization of"):
-        calibrated(LaplaceKernel, lambda cost: cost.epsilon <= 0.1, reach=REACH, d=3, n=10, regularization=0.01)  # type: ignore[union-attr]  # pure
+        calibrated(LaplaceNoise, lambda cost: cost.epsilon <= 0.1, reach=REACH, d=3, n=10, regularization=0.01)  # type: ignore[union-attr]  # pure
     with pytest.raises(TooLittleRegularization, match="no noise makes a regularization of"):
-        calibrated(GaussianKernel, lambda cost: True, reach=REACH, d=3, n=10, regularization=0.01)
+        calibrated(GaussianNoise, lambda cost: True, reach=REACH, d=3, n=10, regularization=0.01)
     with pytest.raises(ArithmeticError):
-        calibrated(LaplaceKernel, lambda cost: False, reach=REACH, d=3, n=10)
+        calibrated(LaplaceNoise, lambda cost: False, reach=REACH, d=3, n=10)
 
 
 def test_deviations_are_those_of_the_laws() -> None:
-    assert deviation(LaplaceKernel(0.7), 5) == pytest.approx(math.sqrt(2.0) * 0.7)
-    assert deviation(GammaNormKernel(0.7), 5) == pytest.approx(math.sqrt(6.0) * 0.7)
-    assert deviation(GaussianKernel(0.7), 5) == 0.7
+    assert deviation(LaplaceNoise(0.7), 5) == pytest.approx(math.sqrt(2.0) * 0.7)
+    assert deviation(GammaNormNoise(0.7), 5) == pytest.approx(math.sqrt(6.0) * 0.7)
+    assert deviation(GaussianNoise(0.7), 5) == 0.7
 
 
 # --- roundings ------------------------------------------------------------------------------------------------------
@@ -352,17 +354,17 @@ def test_gaussian_privacy_is_rounded_up_at_each_step() -> None:
 def test_sums_of_costs_are_rounded_up() -> None:
     for strength in (3.3, 9.7):
         bend = up(up(REACH.l2 * REACH.l2) / strength)
-        pure = mechanism(LaplaceKernel(7.0), strength)
-        each = LaplaceKernel(7.0).cost(L1Sensitivity(REACH.l1)).epsilon
+        pure = mechanism(LaplaceNoise(7.0), strength)
+        each = LaplaceNoise(7.0).cost(L1Sensitivity(REACH.l1)).epsilon
         assert pure.exact_cost == PureDP(pure_epsilon(each, bend, pure.relation))
         moved = L1Sensitivity(up(2.0 * math.sqrt(pure.d) * pure.displacement))
-        assert isinstance(pure.output, LaplaceKernel)
+        assert isinstance(pure.output, LaplaceNoise)
         assert pure.output.scale == moved.value / (pure_epsilon(each, bend, pure.relation) * SHARE)
         assert pure.cost == PureDP(up(pure.exact_cost.epsilon + pure.output.cost(moved).epsilon))
-        normal = mechanism(GaussianKernel(7.0), strength)
+        normal = mechanism(GaussianNoise(7.0), strength)
         assert isinstance(normal.exact_cost, GDP)
         far = up(2.0 * normal.displacement)
-        assert isinstance(normal.output, GaussianKernel)
+        assert isinstance(normal.output, GaussianNoise)
         assert normal.output.sigma == far / (normal.exact_cost.mu * math.sqrt(SHARE))
         assert normal.cost == GDP(up(math.hypot(normal.exact_cost.mu, normal.output.cost(L2Sensitivity(far)).mu)))
 
@@ -371,16 +373,16 @@ def test_sums_of_costs_are_rounded_up() -> None:
 def test_what_the_determinant_may_change_is_rounded_up_twice(strength: float) -> None:
     """‖x‖₂²/λ, where it is what decides the price."""
     bend = up(up(REACH.l2 * REACH.l2) / strength)
-    pure = mechanism(LaplaceKernel(7.0), strength)
-    each = LaplaceKernel(7.0).cost(L1Sensitivity(REACH.l1)).epsilon
+    pure = mechanism(LaplaceNoise(7.0), strength)
+    each = LaplaceNoise(7.0).cost(L1Sensitivity(REACH.l1)).epsilon
     assert each < bend
     assert pure.exact_cost == PureDP(pure_epsilon(each, bend, pure.relation))
-    normal = mechanism(GaussianKernel(0.5), strength)
-    mu = GaussianKernel(0.5).cost(L2Sensitivity(REACH.l2)).mu
+    normal = mechanism(GaussianNoise(0.5), strength)
+    mu = GaussianNoise(0.5).cost(L2Sensitivity(REACH.l2)).mu
     assert 2.0 * bend > mu * mu
     assert normal.exact_cost == GDP(gaussian_mu(mu, bend, normal.relation))
-    at = mechanism(GaussianKernel(7.0), strength, delta=1e-5)
-    weak = GaussianKernel(7.0).cost(L2Sensitivity(REACH.l2)).mu
+    at = mechanism(GaussianNoise(7.0), strength, delta=1e-5)
+    weak = GaussianNoise(7.0).cost(L2Sensitivity(REACH.l2)).mu
     assert at.exact_cost == ApproxDP(up(2.0 * bend - 2.0 * down(weak * weak)), 1e-5)
 
 
@@ -395,9 +397,9 @@ def _approx_fits(cost: Cost) -> bool:
 def test_noise_is_calibrated_with_its_source_and_its_delta() -> None:
     assert (objective_perturbation.PULL, objective_perturbation.STEEPEST) == (2.0, 4.0)
     source = SeededNoise(3)
-    found = calibrated(LaplaceKernel, _pure_fits, reach=REACH, d=3, n=100, noise=source)
+    found = calibrated(LaplaceNoise, _pure_fits, reach=REACH, d=3, n=100, noise=source)
     assert found.noise is source
-    default = calibrated(LaplaceKernel, _pure_fits, reach=REACH, d=3, n=100)
+    default = calibrated(LaplaceNoise, _pure_fits, reach=REACH, d=3, n=100)
     assert isinstance(default.noise, SecureNoise)
-    normal = calibrated(GaussianKernel, _approx_fits, reach=REACH, d=3, n=100, delta=1e-4)
-    assert normal.regularization == default_regularization(normal.kernel, REACH, 3, 1e-4)
+    normal = calibrated(GaussianNoise, _approx_fits, reach=REACH, d=3, n=100, delta=1e-4)
+    assert normal.regularization == default_regularization(normal.randomizer, REACH, 3, 1e-4)

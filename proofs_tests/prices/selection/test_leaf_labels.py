@@ -8,17 +8,17 @@ import pytest
 
 from accountant import BoundedRange
 from mechanisms.core.sensitivity import L1Sensitivity
-from mechanisms.selection.leaf_labels import LeafLabelKernel
+from mechanisms.selection.leaf_labels import LeafLabelChoice
 from proofs_tests.support.mechanisms.just_above import just_above
 
 
 @pytest.mark.parametrize("eta", [0.1, 1.3, 40.0])
 @pytest.mark.parametrize("sensitivity", [1.0, 0.02, 1.7])
 def test_the_cost_is_eta_times_the_l1_sensitivity(eta: float, sensitivity: float) -> None:
-    cost = LeafLabelKernel(eta).cost(L1Sensitivity(sensitivity))
+    cost = LeafLabelChoice(eta).cost(L1Sensitivity(sensitivity))
     assert isinstance(cost, BoundedRange)
     just_above(cost.epsilon, Fraction(eta) * Fraction(sensitivity))
-    assert LeafLabelKernel(eta).cost(L1Sensitivity(0.0)) == BoundedRange(0.0)
+    assert LeafLabelChoice(eta).cost(L1Sensitivity(0.0)) == BoundedRange(0.0)
 
 
 def test_the_range_of_losses_is_what_is_charged() -> None:
@@ -29,13 +29,13 @@ def test_the_range_of_losses_is_what_is_charged() -> None:
 
     losses = [log_chance(before, labels) - log_chance(after, labels) for labels in itertools.product((-1, 1), repeat=2)]
     moved = sum(abs(a - b) for a, b in zip(before, after, strict=True))
-    charged = LeafLabelKernel(eta).cost(L1Sensitivity(moved)).epsilon
+    charged = LeafLabelChoice(eta).cost(L1Sensitivity(moved)).epsilon
     assert max(losses) - min(losses) == pytest.approx(charged, rel=1e-9)
 
 
 def test_scales_are_checked() -> None:
     for wrong in (0.0, -1.0, math.inf, 2.0**1001):
         with pytest.raises(ValueError, match="expected a"):
-            LeafLabelKernel(wrong)
-    assert LeafLabelKernel(2.0).parameters == (("eta", 2.0),)
-    assert LeafLabelKernel.claims == ("L2", "001-leaf-labels")
+            LeafLabelChoice(wrong)
+    assert LeafLabelChoice(2.0).parameters == (("eta", 2.0),)
+    assert LeafLabelChoice.claims == ("L2", "001-leaf-labels")

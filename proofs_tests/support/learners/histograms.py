@@ -14,7 +14,7 @@ from learners.base.fit_plan import FitPlan
 from learners.base.private_estimator import RandomState
 from learners.base.table_classifier import Domain, PrivateClassifier
 from learners.tables.public_classes import Classes
-from mechanisms import LaplaceKernel, PlainMechanism, Query
+from mechanisms import LaplaceNoise, PlainMechanism, Query
 from mechanisms.core.sensitivity import L1Sensitivity
 from mechanisms.randomness.sources import NoiseSource
 
@@ -87,7 +87,7 @@ class HistogramClassifier(PrivateClassifier[Histograms]):
         query = Query("histograms", counted, L1Sensitivity(2.0 * len(columns)), ReplaceOne())
 
         def mechanism(eta: float) -> PlainMechanism[EncodedSample, FloatArray, L1Sensitivity, FloatArray]:
-            return PlainMechanism(query, LaplaceKernel(1.0 / eta), noise)
+            return PlainMechanism(query, LaplaceNoise(1.0 / eta), noise)
 
         chosen = mechanism(budget.largest_eta(lambda eta: Plan.of(mechanism(eta).cost)))
         return FitPlan.released(chosen).as_round().then(lambda counts: Histograms(schema, counts))

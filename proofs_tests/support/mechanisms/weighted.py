@@ -1,4 +1,4 @@
-"""Weighted data whose value is given, for testing kernels through their robust mechanisms."""
+"""Weighted data whose value is given, for testing randomizers through their robust mechanisms."""
 
 import attrs
 

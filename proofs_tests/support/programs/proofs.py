@@ -16,16 +16,16 @@ from accountant.arrays import FloatArray
 from mechanisms import (
     GINI_IMPROVEMENT,
     EdgeVectors,
-    ExponentialKernel,
-    GammaNormKernel,
-    GaussianKernel,
+    ExponentialChoice,
+    GammaNormNoise,
+    GaussianNoise,
     L1Sensitivity,
     L2Sensitivity,
-    LaplaceKernel,
+    LaplaceNoise,
     NegativeBinomialStopping,
     NoiseSource,
-    NoisyMaxKernel,
-    PermuteAndFlipKernel,
+    NoisyMaxChoice,
+    PermuteAndFlipChoice,
     PlainMechanism,
     PrivateSelection,
     Query,
@@ -39,9 +39,9 @@ from proofs_tests.harness import (
     Pair,
     Report,
     ScriptedNoise,
-    check_kernel,
     check_learner,
     check_mechanism,
+    check_randomizer,
     neighbours,
     smallest_detectable,
     table,
@@ -88,8 +88,8 @@ def worst_pairs() -> Iterator[str]:
         ratios = f"{guessed.value / declared:.4f} by Hypothesis, {climb.value / declared:.4f} by the optimiser"
         yield f"Gini improvement, ζ = {zeta}: {declared:.6f} declared; of it {ratios}"
         yield str(climb.against("Gini improvement", f"ζ = {zeta}", "range", declared))
-    for kernel in (ExponentialKernel(1.0), PermuteAndFlipKernel(1.0), NoisyMaxKernel(1.0)):
-        yield str(check_kernel(kernel, RangeSensitivity(1.0), size=4))
+    for randomizer in (ExponentialChoice(1.0), PermuteAndFlipChoice(1.0), NoisyMaxChoice(1.0)):
+        yield str(check_randomizer(randomizer, RangeSensitivity(1.0), size=4))
 
 
 def _children(weights: FloatArray) -> FloatArray:
@@ -101,14 +101,14 @@ def _children(weights: FloatArray) -> FloatArray:
 def alarms() -> Iterator[str]:
     """Sound sampled mechanisms of the library under twenty seeds each."""
     checks: dict[str, Callable[[float, int, int], Report]] = {
-        "Laplace": lambda factor, seed, samples: check_kernel(
-            LaplaceKernel(1.0), L1Sensitivity(1.5 * factor), size=2, noise=SeededNoise(seed), samples=samples
+        "Laplace": lambda factor, seed, samples: check_randomizer(
+            LaplaceNoise(1.0), L1Sensitivity(1.5 * factor), size=2, noise=SeededNoise(seed), samples=samples
         ),
-        "Gaussian": lambda factor, seed, samples: check_kernel(
-            GaussianKernel(1.0), L2Sensitivity(1.5 * factor), size=2, noise=SeededNoise(seed), samples=samples
+        "Gaussian": lambda factor, seed, samples: check_randomizer(
+            GaussianNoise(1.0), L2Sensitivity(1.5 * factor), size=2, noise=SeededNoise(seed), samples=samples
         ),
-        "GammaNorm": lambda factor, seed, samples: check_kernel(
-            GammaNormKernel(1.0), L2Sensitivity(1.5 * factor), size=2, noise=SeededNoise(seed), samples=samples
+        "GammaNorm": lambda factor, seed, samples: check_randomizer(
+            GammaNormNoise(1.0), L2Sensitivity(1.5 * factor), size=2, noise=SeededNoise(seed), samples=samples
         ),
     }
     column = Pair(*(EdgeVectors(np.where(np.arange(12)[:, None] < ones, 1.0, -1.0)) for ones in (6, 7)))
@@ -120,7 +120,7 @@ def alarms() -> Iterator[str]:
     )
     checks["PrivateSelection"] = lambda factor, seed, samples: check_mechanism(
         PrivateSelection(
-            (PlainMechanism(noisy, LaplaceKernel(1.5), SeededNoise(seed)),),
+            (PlainMechanism(noisy, LaplaceNoise(1.5), SeededNoise(seed)),),
             _first,
             NegativeBinomialStopping(1.0, 0.3),
             noise=SeededNoise(seed + 1000),
@@ -147,11 +147,11 @@ def _first(output_: FloatArray) -> float:
 
 def power() -> Iterator[str]:
     """The factor that sampling finds with probability 0.9, by declared cost and samples, at confidence 1 − 1e-6."""
-    for kernel, sensitivity in ((LaplaceKernel(1.0), L1Sensitivity(1.5)), (LaplaceKernel(1.0), L1Sensitivity(0.5))):
-        cost = kernel.cost(sensitivity)
+    for randomizer, sensitivity in ((LaplaceNoise(1.0), L1Sensitivity(1.5)), (LaplaceNoise(1.0), L1Sensitivity(0.5))):
+        cost = randomizer.cost(sensitivity)
         yield _found_from(cost)
     for sensitivity_ in (1.5, 0.5):
-        shift = GaussianKernel(1.0).cost(L2Sensitivity(sensitivity_))
+        shift = GaussianNoise(1.0).cost(L2Sensitivity(sensitivity_))
         yield _found_from(shift)
 
 

@@ -1,7 +1,7 @@
-"""Kernels: how a value becomes an output. A mechanism is a query followed by a kernel.
+"""Randomizers: how a value becomes an output. A mechanism is a query followed by a randomizer.
 
-A kernel knows the noise and what it costs for a given sensitivity. It knows neither data nor certificates,
-so the same kernel serves plain queries (`mechanisms.core.plain`) and robust ones (`mechanisms.core.robust`).
+A randomizer knows the noise and what it costs for a given sensitivity. It knows neither data nor certificates,
+so the same randomizer serves plain queries (`mechanisms.core.plain`) and robust ones (`mechanisms.core.robust`).
 """
 
 import abc
@@ -34,11 +34,11 @@ def loss(eta: float, sensitivity: Sensitivity) -> float:
     return up(eta * sensitivity.value) if sensitivity.value else 0.0
 
 
-class Kernel(abc.ABC, Generic[V, S, R]):
+class Randomizer(abc.ABC, Generic[V, S, R]):
     """Noise with its price. Frozen; `name` and `parameters` go into the ledger, `claims` are ids in CLAIMS.md.
 
     robust_name: what the books call it on weighted data; None where that is `Robust` followed by its name.
-    takes: the type of sensitivity that it is priced for, read from `Kernel[V, S, R]` in the class statement; None
+    takes: the type of sensitivity that it is priced for, read from `Randomizer[V, S, R]` in the class statement; None
       where that names none.
     """
 
@@ -50,7 +50,7 @@ class Kernel(abc.ABC, Generic[V, S, R]):
     def __init_subclass__(cls, **named: object) -> None:
         super().__init_subclass__(**named)
         for base in vars(cls).get("__orig_bases__", ()):
-            if get_origin(base) is Kernel and get_args(base)[1] in get_args(Sensitivity):
+            if get_origin(base) is Randomizer and get_args(base)[1] in get_args(Sensitivity):
                 cls.takes = get_args(base)[1]
 
     @property
@@ -67,31 +67,31 @@ class Kernel(abc.ABC, Generic[V, S, R]):
         """One output. Raises ValueError for a value that it is not defined for."""
 
 
-class FiniteKernel(Kernel[FloatArray, RangeSensitivity, int]):
-    """A kernel from scores, shape (k,), to one of k candidates."""
+class FiniteRandomizer(Randomizer[FloatArray, RangeSensitivity, int]):
+    """A randomizer from scores, shape (k,), to one of k candidates."""
 
     @abc.abstractmethod
     def log_probabilities(self, scores: FloatArray) -> FloatArray:
         """Natural logarithms of the outcome probabilities, shape (k,), exact up to rounding."""
 
 
-def price_of(kernel: Kernel[V, S, R], sensitivity: S, query: str) -> Cost:
-    """The kernel's cost for a query of that sensitivity; also where nobody runs mypy, which refuses the same.
+def price_of(randomizer: Randomizer[V, S, R], sensitivity: S, query: str) -> Cost:
+    """The randomizer's cost for a query of that sensitivity; also where nobody runs mypy, which refuses the same.
 
-    query: its name.  Raises TypeError for a sensitivity in another norm than the kernel's.
+    query: its name.  Raises TypeError for a sensitivity in another norm than the randomizer's.
     """
-    takes = kernel.takes
+    takes = randomizer.takes
     if takes is not None and not isinstance(sensitivity, takes):
         norm = getattr(sensitivity, "norm", type(sensitivity).__name__)
         raise TypeError(
-            f"query {query!r}: {kernel.name} noise needs its sensitivity in {takes.norm}, as {takes.__name__}(...); "
-            f"got {sensitivity!r}, in {norm}"
+            f"query {query!r}: {randomizer.name} noise needs its sensitivity in {takes.norm}, as "
+            f"{takes.__name__}(...); got {sensitivity!r}, in {norm}"
         )
-    return kernel.cost(sensitivity)
+    return randomizer.cost(sensitivity)
 
 
-def finite(kernel: Kernel[FloatArray, RangeSensitivity, int]) -> FiniteKernel:
-    """The kernel, if its distribution is known. Raises TypeError otherwise."""
-    if not isinstance(kernel, FiniteKernel):
-        raise TypeError(f"{kernel!r} gives no log_probabilities: derive it from FiniteKernel")
-    return kernel
+def finite(randomizer: Randomizer[FloatArray, RangeSensitivity, int]) -> FiniteRandomizer:
+    """The randomizer, if its distribution is known. Raises TypeError otherwise."""
+    if not isinstance(randomizer, FiniteRandomizer):
+        raise TypeError(f"{randomizer!r} gives no log_probabilities: derive it from FiniteRandomizer")
+    return randomizer

@@ -9,13 +9,13 @@ import pytest
 
 from accountant import PureDP
 from accountant.arrays import FloatArray
-from mechanisms.additive import GammaNormKernel, GaussianKernel, LaplaceKernel
-from mechanisms.core.kernels import LARGEST_SCALE, Kernel, finite, loss, price_of, scale
+from mechanisms.additive import GammaNormNoise, GaussianNoise, LaplaceNoise
+from mechanisms.core.randomizers import LARGEST_SCALE, Randomizer, finite, loss, price_of, scale
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
-from mechanisms.gradients.tree_gradients import LevelKernel
+from mechanisms.gradients.tree_gradients import LevelChoice
 from mechanisms.randomness import NoiseSource
-from mechanisms.selection.leaf_labels import LeafLabelKernel
-from mechanisms.selection.noisy_choice import ExponentialKernel, NoisyMaxKernel, PermuteAndFlipKernel
+from mechanisms.selection.leaf_labels import LeafLabelChoice
+from mechanisms.selection.noisy_choice import ExponentialChoice, NoisyMaxChoice, PermuteAndFlipChoice
 from proofs_tests.support.mechanisms.just_above import just_above, spread
 
 A = TypeVar("A")
@@ -46,43 +46,45 @@ def test_what_does_not_depend_on_the_data_costs_nothing() -> None:
     assert loss(3.0, RangeSensitivity(5e-324)) > 0.0
 
 
-def test_a_law_is_asked_of_kernels_that_have_one() -> None:
-    kernel = ExponentialKernel(1.0)
-    assert finite(kernel) is kernel
+def test_a_law_is_asked_of_randomizers_that_have_one() -> None:
+    randomizer = ExponentialChoice(1.0)
+    assert finite(randomizer) is randomizer
     with pytest.raises(TypeError, match="gives no log_probabilities"):
         finite(object())  # type: ignore[arg-type]  # the point of the test
-    assert issubclass(ExponentialKernel, Kernel)
+    assert issubclass(ExponentialChoice, Randomizer)
 
 
 TAKES = (
-    (LaplaceKernel, L1Sensitivity),
-    (GaussianKernel, L2Sensitivity),
-    (GammaNormKernel, L2Sensitivity),
-    (ExponentialKernel, RangeSensitivity),
-    (NoisyMaxKernel, RangeSensitivity),
-    (PermuteAndFlipKernel, RangeSensitivity),
-    (LeafLabelKernel, L1Sensitivity),
-    (LevelKernel, RangeSensitivity),
+    (LaplaceNoise, L1Sensitivity),
+    (GaussianNoise, L2Sensitivity),
+    (GammaNormNoise, L2Sensitivity),
+    (ExponentialChoice, RangeSensitivity),
+    (NoisyMaxChoice, RangeSensitivity),
+    (PermuteAndFlipChoice, RangeSensitivity),
+    (LeafLabelChoice, L1Sensitivity),
+    (LevelChoice, RangeSensitivity),
 )
 NORMS = (L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity)
 
 
-@pytest.mark.parametrize(("kernel", "takes"), TAKES)
-def test_a_kernel_is_priced_in_its_own_norm_alone(kernel: Any, takes: type) -> None:
+@pytest.mark.parametrize(("randomizer", "takes"), TAKES)
+def test_a_randomizer_is_priced_in_its_own_norm_alone(randomizer: Any, takes: type) -> None:
     """In d dimensions the bound of another may be √d, or d, times too small for it."""
-    assert kernel.takes is takes
-    made: Any = kernel(1.0) if kernel is not LevelKernel else object.__new__(kernel)  # which is of many parts
+    assert randomizer.takes is takes
+    made: Any = (
+        randomizer(1.0) if randomizer is not LevelChoice else object.__new__(randomizer)
+    )  # which is of many parts
     for norm in NORMS:
         if norm is not takes:
             with pytest.raises(TypeError, match=f"query 'mine': .* noise needs its sensitivity in {takes.norm}, as "):
                 price_of(made, norm(1.0), "mine")
-        elif kernel is not LevelKernel:
+        elif randomizer is not LevelChoice:
             assert price_of(made, norm(0.7), "mine") == made.cost(norm(0.7))
     with pytest.raises(TypeError, match="in float"):
         price_of(made, 1.0, "mine")
 
 
-class _Anybodys(Kernel[FloatArray, Sensitivity, FloatArray]):
+class _Anybodys(Randomizer[FloatArray, Sensitivity, FloatArray]):
     name, claims, parameters = "Anybody's", (), ()
 
     def cost(self, sensitivity: Sensitivity) -> PureDP:
@@ -92,23 +94,23 @@ class _Anybodys(Kernel[FloatArray, Sensitivity, FloatArray]):
         return value
 
 
-class _Ours(LaplaceKernel):
-    """A kernel of another one's kind."""
+class _Ours(LaplaceNoise):
+    """A randomizer of another one's kind."""
 
 
 class _Pair(Generic[A, B]):
     """Something else that has type arguments."""
 
 
-class _Mixed(LaplaceKernel, _Pair[int, L2Sensitivity]):
+class _Mixed(LaplaceNoise, _Pair[int, L2Sensitivity]):
     """What it inherits besides says nothing about its noise."""
 
 
-def test_only_the_kernels_own_arguments_say_what_it_takes() -> None:
+def test_only_the_randomizers_own_arguments_say_what_it_takes() -> None:
     assert _Mixed.takes is L1Sensitivity
 
 
-def test_a_kernel_that_names_no_norm_is_its_authors_and_one_below_another_is_like_it() -> None:
+def test_a_randomizer_that_names_no_norm_is_its_authors_and_one_below_another_is_like_it() -> None:
     assert _Anybodys.takes is None
     assert price_of(_Anybodys(), L2Sensitivity(0.3), "mine") == PureDP(0.3)
     ours: Any = _Ours(1.0)
