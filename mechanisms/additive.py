@@ -82,7 +82,7 @@ class GammaNormNoise(Randomizer[FloatArray, L2Sensitivity, FloatArray]):
     """value + z with density ∝ exp(−‖z‖₂/scale). Cost: LaplaceDP(Δ₂/scale). [gamma-norm]
 
     In d dimensions ‖z‖ is Gamma(d)-distributed, so this noise is about √d times the Gaussian one at equal ε.
-    It is drawn as scale·√V·N(0, I) with V ~ χ²(d + 1), which has exactly that law; V is drawn without looking
+    It is drawn as scale·√V·N(0, I) with V ~ χ²(d + 1), which has exactly that distribution; V is drawn without looking
     at the value, in floating point (see LIMITS.md), and the sum on the grid, exactly.
     """
 

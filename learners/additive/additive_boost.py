@@ -134,7 +134,7 @@ class AdditiveDesign:
         return boosting if self.calibrator is None else self.calibrator.added(boosting)
 
     def announced(self, eta: float) -> Description:
-        """What the books say before the first release: every query of the plan, with its noise."""
+        """What the entry says before the first release: every query of the plan, with its noise."""
         others = [mechanism.description for mechanism in self._others(eta)]
         rounds = self.gradients(eta).description
         queries = [f"{rounds.query} x {self.rounds}", *(f"{other.query} x 1" for other in others)]

@@ -29,7 +29,7 @@ class FitBudget:
 
     @property
     def plan_delta(self) -> float:
-        """δ that a whole plan is bought at: only a ledger that adds up (ε, δ) does, others add the rounds up."""
+        """δ that a whole plan is priced at: only a ledger that adds up (ε, δ) does, others add the rounds up."""
         return self.delta if isinstance(self.composition, BasicComposition) else 0.0
 
     def fits(self) -> Callable[[Cost], bool]:

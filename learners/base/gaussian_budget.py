@@ -1,4 +1,4 @@
-"""Gaussian releases that are bought together: how much noise a budget buys, and what moments with noise say."""
+"""Gaussian releases that share a budget: how little noise it allows, and what moments with noise say."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Generic, TypeVar

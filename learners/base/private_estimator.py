@@ -69,7 +69,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
       .labelled("main") or .announce(label).
     random_state: None draws secure noise. An integer or a numpy Generator simulates: not private, and refused with a
       durable ledger, unless given as `SeededNoise(seed)`. A noise source of your own is used as it is, and named in
-      the books.
+      the ledger.
     """
 
     epsilon: float
@@ -150,7 +150,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
             if payer is not None:
                 bought = self._bought(model, data.classes, plain, tuned)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
-            statement = ledger.statement()  # first: should the books not answer, the last fit stays as it was
+            statement = ledger.statement()  # first: should the ledger not answer, the last fit stays as it was
             self._remember(model, data.classes, data.names, tuned, plan.shown)
             self.ledger_, self.statement_ = ledger, statement
             self._member = Member(self._kin.family, fit)
@@ -189,7 +189,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         tuned: dict[str, object] | None = None,
         shown: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
-        """Fitted state that needs no books: releases, public parameters, and nothing else."""
+        """Fitted state that needs no ledger: releases, public parameters, and nothing else."""
         for name in [name for name in vars(self) if name.endswith("_") and name != "model_"]:  # of an earlier fit
             del self.__dict__[name]
         self.model_ = model
@@ -334,7 +334,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         return model
 
     def __getstate__(self) -> dict[str, object]:
-        """Pickling, and copying, leaves the ledger behind: books exist once. What arrives predicts, and cannot fit."""
+        """Pickling, and copying, leaves the ledger behind, which exists once. What arrives predicts, and cannot fit."""
         # Not refused here: on the way to a worker process nobody would see why. A fit there says it.
         state = cast("dict[str, object]", super().__getstate__())
         kept = {**state, "_member": self._kin}
@@ -353,7 +353,7 @@ class LedgerLeftBehind:
 
 
 LEFT_BEHIND: Final = (
-    "this estimator was copied, or sent to another process, without its ledger: books exist once, and two copies of "
+    "this estimator was copied, or sent to another process, without its ledger, which exists once: two copies of "
     "one budget would both be spent. Nothing was charged. Use n_jobs=1 or joblib.parallel_backend('threading'), or "
     "give the URL of a durable ledger, ledger='sqlite:///study.db', which every process opens for itself"
 )
@@ -365,7 +365,7 @@ HOW_TO_BUDGET: Final = (
 
 
 def _own_ledger(budget: FitBudget, adjacency: Adjacency) -> Ledger:
-    """For one fit, with just its budget; books without a bound promise nothing."""
+    """For one fit, with just its budget; one without a bound promises nothing."""
     most = Unbounded() if isinstance(budget.composition, NoBound) else budget.target
     return Ledger(most, composition=budget.composition, adjacency=adjacency)
 

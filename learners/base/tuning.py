@@ -243,7 +243,7 @@ def choice_among(
         ) from None
 
     def chosen(found: tuple[int, tuple[float, M]] | None) -> Chosen[M]:
-        assert found is not None  # this law of stopping always runs once
+        assert found is not None  # this rule of stopping always runs once
         number, (_, model) = found
         plain = candidates[number]._parameters()
         return Chosen(model, {name: plain.get(name, value) for name, value in settings[number].items()})

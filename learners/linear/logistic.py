@@ -290,7 +290,7 @@ class DPLogisticRegression(PrivateClassifier[LogisticModel]):
         return plan.as_round().of(lambda sample: LogisticDesign(sample, linear))
 
     def _mechanism(self, linear: LinearLayout, n: int, budget: FitBudget, noise: NoiseSource) -> ObjectivePerturbation:
-        """The law with the smallest deviation, among those that have an affordable scale."""
+        """The noise with the smallest deviation, among those that have an affordable scale."""
         kinds = (LaplaceNoise, GammaNormNoise) if isinstance(budget.target, PureDP) else _ALL
         given = None if self.regularization is None else n * self.regularization
         solved = partial(calibrated, fits=budget.fits(), reach=linear.reach, d=linear.d, n=n, regularization=given)

@@ -184,11 +184,11 @@ class RandomFeatureEstimator(NamedColumns, PrivateEstimator[FeatureRows, RandomF
 
 
 class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: ignore[misc]  # untyped base
-    """Regression on random features with the true cost in the books. 004, corrected.
+    """Regression on random features with its true cost on the ledger. 004, corrected.
 
     Guarantee: under replace-one adjacency (m public) everything that `fit` keeps costs at most (epsilon, delta),
     charged to the ledger before anything is released, whatever the records are: duplicates, constant columns, outliers.
-    The one exception is solver="published", whose cost has no bound, and is booked so. Predictions cost nothing.
+    The one exception is solver="published", whose cost has no bound, and is recorded as such. Predictions cost nothing.
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1), far below 1/m; 0 for "gamma" and "objective" only.
     solver: a name, or an object with settings.

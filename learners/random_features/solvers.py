@@ -296,7 +296,7 @@ class Published:
         return printed.sigma * unit, 2.0 * printed.radius * unit
 
     def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
-        """See `Solver`. The ledger must be one that books what has no bound."""
+        """See `Solver`. The ledger must be one that records what has no bound."""
         _refuse_few(task)
         if self.code and task.feature_map != "cosine":
             raise ValueError(

@@ -37,7 +37,7 @@ def loss(eta: float, sensitivity: Sensitivity) -> float:
 class Randomizer(abc.ABC, Generic[V, S, R]):
     """Noise with its price. Frozen; `name` and `parameters` go into the ledger, `claims` are ids in CLAIMS.md.
 
-    robust_name: what the books call it on weighted data; None where that is `Robust` followed by its name.
+    robust_name: what entries call it on weighted data; None where that is `Robust` followed by its name.
     takes: the type of sensitivity that it is priced for, read from `Randomizer[V, S, R]` in the class statement; None
       where that names none.
     """

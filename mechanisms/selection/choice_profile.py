@@ -44,7 +44,7 @@ class ChoiceProfile:
 
     @staticmethod
     def of(run: RunPrivacy, stopping: Stopping) -> "ChoiceProfile":
-        """The profile for runs of that privacy, as many as that law says.
+        """The profile for runs of that privacy, as many as that distribution says.
 
         Let G be the chance that a run ranks higher than an output, ties by a coin, and T(G) the most that a neighbour
         can make of it. The output counts with w(G) here and at least w(T(G)) there, w = f′(1 − G), so with L its

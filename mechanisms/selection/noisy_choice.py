@@ -1,6 +1,6 @@
 """Private choice of a candidate by noisy scores: three randomizers and their robust mechanisms.
 
-| rule | law | cost for a range Δ |
+| rule | distribution | cost for a range Δ |
 | --- | --- | --- |
 | exponential | ∝ exp(η·score) | BoundedRange(ηΔ) |
 | Laplace noisy max | argmax score + Lap(1/η) | LaplaceDP(ηΔ); BoundedRange(ηΔ) with two candidates |

@@ -151,7 +151,8 @@ class PrivateSelection(Mechanism[D, tuple[int, R] | None], Generic[D, R]):
     candidates: at least one mechanism, all for the same adjacency: one per setting of the hyper-parameters, say.
       A tuple. Each returns what it is to be judged by, privately, along with the model: a (noisy score, model) pair.
     key: output to rank, larger is better. A function of the output alone; it must not raise.
-    stopping: the law of K. Its `mean` is the expected number of runs, to be compared with the number of candidates.
+    stopping: the distribution of K. Its `mean` is the expected number of runs, to be compared with the number of
+      candidates.
     delta: in (0, 1), or None for a pure cost; zCDP and Gaussian candidates need it.
     noise: for K and for the choice of candidates.
     Releases (candidate number, its output), or None where K is 0. The runs themselves are not charged.

@@ -1,4 +1,4 @@
-"""How many runs: laws of a random number K, and what the best of K runs costs under each.
+"""How many runs: distributions of a random number K, and what the best of K runs costs under each.
 
 All that costs need to know of one run is in `RunPrivacy`; the mechanism itself is in
 `mechanisms.selection.private_selection`.
@@ -25,7 +25,7 @@ SMALLEST_GAMMA: Final = 2.0**-40
 """Below it 1 − gamma loses its digits, and nobody waits for that many runs."""
 
 LARGEST_MEAN: Final = 700.0
-"""A Poisson law with a larger mean starts below the smallest float."""
+"""A Poisson distribution with a larger mean starts below the smallest float."""
 
 SMALLEST_COST: Final = 2.0**-100
 """Smaller costs of a run are rounded up to it: their squares would underflow in the profiles."""
@@ -109,7 +109,7 @@ def _tail(rho: float) -> float:
 
 
 class Stopping(abc.ABC):
-    """The law of the number of runs K, with generating function f(x) = E[x^K].
+    """The distribution of the number of runs K, with generating function f(x) = E[x^K].
 
     The best of K runs is released as output y with probability q(y)·E[f′(x)], x uniform between the chances that
     one run ranks below y and that it ranks at most as high. Two facts about f′ are therefore all that costs need.
@@ -120,7 +120,7 @@ class Stopping(abc.ABC):
     @property
     @abc.abstractmethod
     def parameters(self) -> tuple[tuple[str, float], ...]:
-        """What the books say about it."""
+        """What the entry says about it."""
 
     @property
     @abc.abstractmethod
@@ -184,10 +184,10 @@ def _eta(value: float) -> float:
 
 @attrs.frozen
 class NegativeBinomialStopping(Stopping):
-    """K >= 1 with P(K = k) ∝ (1 − gamma)^k·Π_{l<k} (l + eta)/(l + 1): the truncated negative binomial law.
+    """K >= 1 with P(K = k) ∝ (1 − gamma)^k·Π_{l<k} (l + eta)/(l + 1): the truncated negative binomial distribution.
 
-    eta: shape, > -1, with eta·ln(1/gamma) <= 600. 1 is the geometric law, 0 the logarithmic one; the closer to -1,
-      the further it spreads K and the less it costs.
+    eta: shape, > -1, with eta·ln(1/gamma) <= 600. 1 is the geometric distribution, 0 the logarithmic one; the closer
+      to -1, the further it spreads K and the less it costs.
     gamma: in [2^-40, 1); the smaller, the more runs. `with_mean` finds it.
     Cost: at most (2 + eta) runs of pure DP. Proof: [random-stopping]. Source: Papernot & Steinke 2022, Def. 1.
     """
@@ -202,7 +202,7 @@ class NegativeBinomialStopping(Stopping):
 
     @staticmethod
     def with_mean(eta: float, mean: float) -> "NegativeBinomialStopping":
-        """The law of shape `eta` whose expected number of runs is `mean`, > 1. Raises ValueError if there is none."""
+        """The one of shape `eta` whose expected number of runs is `mean`, > 1. Raises ValueError if there is none."""
         low, high = math.log(SMALLEST_GAMMA), math.log1p(-(2.0**-40))
 
         def too_many(log: float) -> float:
@@ -299,7 +299,7 @@ class PoissonStopping(Stopping):
     """K ~ Poisson(mean), which may be 0: then nothing is run and None is released.
 
     mean: in (0, 700].
-    The most concentrated of these laws and the dearest: its pure cost, ε + mean·tanh(ε/2), grows with the mean.
+    The most concentrated of these and the dearest: its pure cost, ε + mean·tanh(ε/2), grows with the mean.
     Source: Papernot & Steinke 2022, Thm 6. [random-stopping-renyi]
     """
 
@@ -328,7 +328,7 @@ class PoissonStopping(Stopping):
         return up(self.mean * float(run.profile(np.zeros(1))[0]))
 
     def divergences(self, run: RunPrivacy) -> FloatArray:
-        """D_λ + mean·δ(ln(λ/(λ − 1))) + ln(mean)/(λ − 1), and the output None, as likely in both laws."""
+        """D_λ + mean·δ(ln(λ/(λ − 1))) + ln(mean)/(λ − 1), and the output None, as likely under both."""
         excess = ORDERS - 1.0
         some = excess * (run.divergences + self.mean * run.profile(-np.log(excess / ORDERS))) + math.log(self.mean)
         return np.asarray(np.logaddexp(-self.mean, some) / excess)
