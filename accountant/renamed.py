@@ -104,7 +104,7 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "learners",
         "learners.base",
-        "allowance=budget calibration defaults estimator=table_classifier "
+        "allowance=budget calibration=score_calibration defaults estimator=table_classifier "
         "gaussian_parts=gaussian_budget parameters paying=private_estimator selections=selection_rules "
         "separate_fits=separate_ledgers tuning",
     ),
@@ -126,7 +126,7 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "learners",
         "learners.rados",
-        "rado_boost rado_coding=rado_records rado_designs rado_features=protected_columns "
+        "rado_boost=rado_classifier rado_coding=rado_records rado_designs rado_features=protected_columns "
         "rado_sums=public_sums rados=rado_releases",
     ),
     (

@@ -2,14 +2,6 @@
 
 from accountant.renamed_parameters import RenamedParameter
 from learners.base.budget import FitBudget
-from learners.base.calibration import (
-    BinnedRows,
-    Calibration,
-    Calibrator,
-    ScoreBins,
-    log_odds_edges,
-    vote_edges,
-)
 from learners.base.defaults import (
     BoostingSettings,
     halfspace_settings,
@@ -43,6 +35,14 @@ from learners.base.private_estimator import (
     FitResult,
     PrivateEstimator,
     RandomState,
+)
+from learners.base.score_calibration import (
+    BinnedRows,
+    Calibration,
+    Calibrator,
+    ScoreBins,
+    log_odds_edges,
+    vote_edges,
 )
 from learners.base.selection_rules import (
     Selection,

@@ -31,7 +31,7 @@ from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, Dataset, FitPlan, Progress
-from learners.base.renamed_parameters import RenamedParameters
+from learners.base.old_parameters import RenamedParameters
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import BLOCK_READERS, Table, class_array, distinct_classes
 from mechanisms.randomness import NoiseSource, noise_source

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from learners.rados.public_sums import spread
-from learners.rados.rado_boost import OracleName, RadoBoostClassifier
+from learners.rados.rado_classifier import OracleName, RadoBoostClassifier
 from learners.rados.rado_releases import Protection, RadoRelease, Rados
 
 if not TYPE_CHECKING:

@@ -28,8 +28,8 @@ from accountant import (
 from accountant.arrays import FloatArray
 from exchequer.datasets import DataSplit, adult, breast_cancer, data_folder
 from learners import LazyBoostClassifier
-from learners.base import calibration as c
-from learners.base.calibration import BinCounts, Calibration, Calibrator, ScoreBins
+from learners.base import score_calibration as c
+from learners.base.score_calibration import BinCounts, Calibration, Calibrator, ScoreBins
 from mechanisms import SeededNoise
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity
 from mechanisms.queries.histograms import Neighbours

@@ -35,7 +35,7 @@ from learners import Bounds, Categorical, Numeric, RadoBoostClassifier, RadoRele
 from learners.base.gaussian_budget import MOMENTS_SHARE, noisy_spread
 from learners.encoding.numeric_features import CONSTANT, Coding, Scaling
 from learners.rados.public_sums import spread
-from learners.rados.rado_boost import fewest_errors
+from learners.rados.rado_classifier import fewest_errors
 from learners.rados.rado_records import RadoSample
 from learners.rados.rado_releases import Rados
 from mechanisms import EdgeVectors
