@@ -1,7 +1,7 @@
 """Fixtures that several folders of tests share."""
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,23 +29,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cases", type=int, help="run so many cases at most of each parametrised test, evenly spread")
 
 
-def _few(items: list[pytest.Item], most: int) -> list[pytest.Item]:
-    """Of each test `most` cases, in order: the first, the last and some in between."""
-    cases: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+def few_cases(names: Sequence[str], most: int) -> list[str]:
+    """Of each test `most` cases, in order: the first, the last and some in between. names: of all cases."""
+    cases: dict[str, list[str]] = {}
+    for name in names:
+        cases.setdefault(name.partition("[")[0], []).append(name)
     chosen = {
-        alike[place * (len(alike) - 1) // max(1, most - 1)]
+        alike[place * (len(alike) - 1) // max(1, min(most, len(alike)) - 1)]
         for alike in cases.values()
         for place in range(min(most, len(alike)))
     }
-    return [item for item in items if item in chosen]
+    return [name for name in names if name in chosen]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark tests by what they use, and those that are on record as slow."""
     if (most := config.getoption("--cases")) is not None:
-        items[:] = _few(items, most)
+        chosen = set(few_cases([item.nodeid for item in items], most))
+        items[:] = [item for item in items if item.nodeid in chosen]
     slow = set(SLOW.read_text(encoding="utf-8").split())
     for item in items:
         used: list[str] = getattr(item, "fixturenames", [])

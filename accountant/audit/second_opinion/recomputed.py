@@ -75,9 +75,9 @@ def least_rounds(said: Description) -> Rounds:
         return _lanes(str(numbers["steps of a lane"]), int(numbers["partitions"]))
     if name == "ObjectivePerturbation":
         name = str(numbers["noise"])
-    if name not in KERNELS:
+    if name not in RANDOMIZERS:
         raise Unknown(name)
-    norm, parameter, kind = KERNELS[name]
+    norm, parameter, kind = RANDOMIZERS[name]
     if said.norm != norm:
         raise ValueError(f"{name} noise needs a bound in {norm}, this one is in {said.norm}")
     strength = float(numbers[parameter])
@@ -87,7 +87,7 @@ def least_rounds(said: Description) -> Rounds:
     return ((kind(size), 1),)
 
 
-KERNELS: Final[Mapping[str, tuple[str, str, type[LaplaceDP] | type[BoundedRange] | type[GDP]]]] = {
+RANDOMIZERS: Final[Mapping[str, tuple[str, str, type[LaplaceDP] | type[BoundedRange] | type[GDP]]]] = {
     **dict.fromkeys(("Laplace", "RobustLaplace"), ("l1", "scale", LaplaceDP)),
     **dict.fromkeys(("Gaussian", "RobustGaussian"), ("l2", "sigma", GDP)),
     "GammaNorm": ("l2", "scale", LaplaceDP),

@@ -37,7 +37,7 @@ from mechanisms.selection import noisy_choice, utility
 from proofs_tests.harness import loss_width, max_loss, output_distribution, renyi_divergence
 from proofs_tests.support.mechanisms.weighted import Values, certificate, scores
 
-KERNELS: list[type[ExponentialChoice] | type[NoisyMaxChoice] | type[PermuteAndFlipChoice]] = [
+RANDOMIZERS: list[type[ExponentialChoice] | type[NoisyMaxChoice] | type[PermuteAndFlipChoice]] = [
     ExponentialChoice,
     NoisyMaxChoice,
     PermuteAndFlipChoice,
@@ -143,7 +143,7 @@ def test_noisy_max_pays_for_two_steps_of_the_grid() -> None:
 
 def test_enumeration_follows_the_same_laws() -> None:
     values = np.array([0.0, 0.4, 1.0])
-    for kind in KERNELS:
+    for kind in RANDOMIZERS:
         randomizer = kind(2.0)
         assert output_distribution(functools.partial(randomizer.draw, values)) == pytest.approx(law(randomizer, values))
 
@@ -151,7 +151,7 @@ def test_enumeration_follows_the_same_laws() -> None:
 # --- costs -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("kind", RANDOMIZERS)
 @given(vectors, st.floats(0.1, 30.0), st.floats(0.01, 2.0), st.data())
 def test_no_change_of_that_range_loses_more_than_declared(
     kind: type[ExponentialChoice], values: FloatArray, eta: float, width: float, data: st.DataObject
@@ -214,7 +214,7 @@ def test_each_rule_has_its_own_rho_and_the_smaller_one_would_be_wrong_for_permut
     """opendp#2911: permute-and-flip was once given the exponential mechanism's ρ, a quarter of its own."""
     eta, width = 1.0, 0.05
     flip = PermuteAndFlipChoice(eta)
-    rho = {kind: kind(eta).cost(RangeSensitivity(width)).to_zcdp().rho for kind in KERNELS}
+    rho = {kind: kind(eta).cost(RangeSensitivity(width)).to_zcdp().rho for kind in RANDOMIZERS}
     # Nearly equal scores, one moving past the other: the pair of the claims, 0.488 (ηR)² at 0.05.
     before, after = law(flip, np.array([-0.5 * width, 0.0])), law(flip, np.array([0.5 * width, 0.0]))
     real = max(renyi_divergence(before, after, order) / order for order in np.geomspace(1.001, 100.0, 60))

@@ -137,7 +137,7 @@ def test_gaussian_privacy_is_refused_where_nothing_is_proved() -> None:
 
 
 REACH = Reach(1.5, 0.8)
-KERNELS: tuple[Callable[[float], ObjectiveNoise], ...] = (LaplaceNoise, GammaNormNoise, GaussianNoise)
+RANDOMIZERS: tuple[Callable[[float], ObjectiveNoise], ...] = (LaplaceNoise, GammaNormNoise, GaussianNoise)
 
 
 def mechanism(
@@ -191,7 +191,7 @@ def test_how_far_the_computed_minimiser_may_be_from_the_exact_one(randomizer: Ob
 @pytest.mark.parametrize("delta", [0.0, 1e-5])
 def test_the_output_is_paid_for_from_a_share(relation: Relation, delta: float) -> None:
     assert SHARE == 2.0**-10
-    for kind in KERNELS if not delta else KERNELS[2:]:
+    for kind in RANDOMIZERS if not delta else RANDOMIZERS[2:]:
         found = mechanism(kind(1.1), delta=delta, relation=relation)
         exact, output, cost = found.exact_cost, found.output, found.cost
         with mp.workdps(60):
@@ -253,7 +253,7 @@ def test_data_of_another_reach_dimension_or_loss_are_refused() -> None:
     mechanism(LaplaceNoise(1.0), loss="log-cosh").check(ResidualRecords(_rows(), signs, REACH))
 
 
-@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("kind", RANDOMIZERS)
 @pytest.mark.parametrize("strength", [None, 50.0])
 def test_the_least_noise_that_fits_is_found(kind: Callable[[float], ObjectiveNoise], strength: float | None) -> None:
     def fits(cost: Cost) -> bool:
