@@ -48,12 +48,16 @@ class BudgetExceeded(ValueError):
 class AdjacencyMismatch(ValueError):
     """A mechanism's cost was proved for another relation than the one this ledger promises.
 
-    proved_for: that relation.
+    proved_for: that relation, where it is known.
     """
 
-    def __init__(self, message: str, proved_for: Adjacency) -> None:
+    def __init__(self, message: str, proved_for: Adjacency | None = None) -> None:
         super().__init__(message)
         self.proved_for = proved_for
+
+    def __reduce__(self) -> tuple[type["AdjacencyMismatch"], tuple[str, Adjacency | None]]:
+        """As it was made, so that it survives the way back from a worker process."""
+        return type(self), (str(self), self.proved_for)
 
 
 class NotSpendable(TypeError):

@@ -18,6 +18,7 @@ from accountant.composition.loss_distribution import TooFine
 from accountant.composition.rules import NOTHING, Amount, Composition, UnsupportedCost, ZCDPComposition
 from accountant.costs import (
     GDP,
+    OWN_KINDS,
     ZCDP,
     ApproxDP,
     BeyondFloats,
@@ -170,11 +171,16 @@ class Plan:
         name: in `ROUTES`.  delta: in [0, 1).  enough: an ε that is known to hold, where there is one.
         None also where its ε is beyond any float.
         """
-        by = _remembered if len(self.steps) <= MOST_REMEMBERED else Plan._by
+        by = _remembered if self._ordinary else Plan._by
         try:
             return by(self, name, delta, enough)
         except BeyondFloats:
             return None
+
+    @property
+    def _ordinary(self) -> bool:
+        """Whether equal plans cost the same for sure: a cost of somebody else's may compare equal and differ."""
+        return len(self.steps) <= MOST_REMEMBERED and all(type(step.cost) in OWN_KINDS for step in self.steps)
 
     def _by(self, name: str, delta: float, enough: float | None) -> float | None:
         if name == "basic":

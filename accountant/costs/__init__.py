@@ -17,6 +17,7 @@ from accountant.costs.converters import count, fraction, non_negative, open_prob
 from accountant.costs.cost_kinds import (
     GDP,
     KINDS,
+    OWN_KINDS,
     ZCDP,
     ApproxDP,
     BoundedRange,
@@ -54,6 +55,7 @@ __all__ = [
     "KINDS",
     "LARGEST_BUDGET",
     "ORDERS",
+    "OWN_KINDS",
     "SECURE",
     "SEEDED",
     "ZCDP",

@@ -6,7 +6,7 @@ so mypy rejects the call; at run time the call raises `NoConversion`, which says
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, Self, TypeAlias
 
 import attrs
 
@@ -235,6 +235,9 @@ Budget: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | Unbounded
 KINDS: dict[str, type[Cost]] = {
     cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, LaplaceDP, BoundedRange, GDP, Unbounded)
 }
+
+OWN_KINDS: Final = frozenset(KINDS.values())
+"""Of these, but not of subclasses by others, equal costs are the same cost."""
 
 
 def cost_from_dict(record: Mapping[str, float | str]) -> Cost:

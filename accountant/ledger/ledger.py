@@ -4,11 +4,11 @@ import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from types import TracebackType
-from typing import Never, Self, TypeVar
+from typing import Final, Never, Self, TypeVar
 
 from accountant.audit import Odometer, Statement, Verification, odometer, state, verify
 from accountant.composition import Amount, Composition, Plan
-from accountant.costs import Adjacency, Budget, Description, Spendable
+from accountant.costs import OWN_KINDS, Adjacency, Budget, Description, Spendable
 from accountant.entries import (
     MAIN,
     ROOT,
@@ -17,7 +17,6 @@ from accountant.entries import (
     EntryStore,
     MemoryStore,
     Receipt,
-    ReleaseLine,
     SigningKey,
     receipt,
 )
@@ -28,13 +27,13 @@ from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import opened_writer, refuse_other_types
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
-from accountant.ledger.writer import LedgerWriter
+from accountant.ledger.writer import ITSELF, LedgerWriter
 
 D = TypeVar("D")
 R = TypeVar("R")
 
-_ITSELF = ReleaseLine.of(())
-"""A release of what its charge announced."""
+LONGEST_KEPT: Final = 4096
+"""Characters of descriptions whose lines are kept for the next release like it."""
 
 
 class Ledger:
@@ -72,7 +71,7 @@ class Ledger:
         # Fixed when the ledger is opened, so that a release need not ask for them.
         self._rule, self._adjacency = writer.state.rule, writer.state.adjacency
         self._new = NewCharges.to(writer.store, self._rule, self._adjacency)
-        self._one_release = functools.lru_cache(maxsize=4096)(self._new.of_release)
+        self._one_release = functools.lru_cache(maxsize=512)(self._new.of_release)
 
     @classmethod
     def open(
@@ -281,9 +280,12 @@ class Ledger:
         cost = declared_cost(mechanism)
         content = self._admit(mechanism, data)
         writer = self._writer
-        charge = writer.charge(self._one_release(cost, mechanism.description.canonical, self._label(account)))
+        announced = mechanism.description.canonical
+        alike = type(cost) in OWN_KINDS and len(announced) <= LONGEST_KEPT
+        prepared = self._one_release if alike else self._new.of_release
+        charge = writer.charge(prepared(cost, announced, self._label(account)))
         value = mechanism.sample(content)
-        writer.mark_released(charge, _ITSELF)
+        writer.mark_released(charge, ITSELF)
         return value
 
     def reserve(

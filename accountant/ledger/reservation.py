@@ -8,7 +8,6 @@ from accountant.composition import Amount, Plan
 from accountant.costs import KINDS, Cost, Spendable
 from accountant.entries import ReleaseLine
 from accountant.exceptions import LedgerCopyRefused, NotSpendable, ReservationClosed
-from accountant.ledger.new_lines import refuse_bad_texts
 from accountant.ledger.protected_data import Protected
 from accountant.ledger.writer import LedgerWriter
 
@@ -57,7 +56,8 @@ class Reservation:
         if self._private and not mechanism.description.private:
             raise NotSpendable("secure noise was announced for this reservation, the mechanism draws simulated noise")
         name = mechanism.description.canonical
-        refuse_bad_texts(name)  # or it could not be said at the end what was released
+        if name not in self._used:
+            self._writer.refuse_unsayable(name)  # or it could not be said at the end what was released
         with self._lock:
             self._take_round(cost)
             self._used[name] = self._used.get(name, 0) + 1

@@ -24,6 +24,7 @@ from accountant.ledger import charge_recorder
 from accountant.ledger.account_names import unknown_label
 from accountant.ledger.checkpoints import read_start
 from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
+from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica
 
 CHECKPOINT_EVERY: Final = 10_000
@@ -31,6 +32,10 @@ CHECKPOINT_EVERY: Final = 10_000
 
 BELIEVED_FROM: Final = 50_000
 """Number from which on a checkpoint is believed at opening; shorter ledgers are read whole, in a second or two."""
+
+
+ITSELF: Final = ReleaseLine.of(())
+"""A release of what its charge announced."""
 
 
 class LedgerWriter:
@@ -111,6 +116,12 @@ class LedgerWriter:
         replica.wrote(when)
         return number
 
+    def refuse_unsayable(self, description: str) -> None:
+        """Raise NotSpendable for a `Description.canonical` that a reservation's last entry could not hold."""
+        refuse_bad_texts(description)
+        if self.store.shared:
+            refuse_unreadable(0, "released", ReleaseLine.of([(description, 1)]).at(0, 0, 0))
+
     def mark_released(self, charge: int, used: ReleaseLine) -> None:
         """Write that the value of a charge was drawn. Raises ReservationClosed."""
         self.replica.in_turn(functools.partial(self._mark_released, charge, used))
@@ -120,7 +131,11 @@ class LedgerWriter:
             raise ReservationClosed(f"charge {charge} is marked as released already")
         replica = self.replica
         when = replica.now()
-        replica.write_checked("released", used.at(state.length, when, charge))
+        line = used.at(state.length, when, charge)
+        if used is ITSELF:
+            replica.write_checked("released", line)
+        else:  # a list of what a reservation released
+            replica.write("released", line)
         del state.open[charge]
         replica.wrote(when)
 

@@ -68,8 +68,10 @@ def release(data: Path, schema_path: Path, out: Path, order: RadoRequest, *, hea
     output.paragraph(f"\nSaved to {out}, statement included.")
 
 
-def _relation(relation: Adjacency) -> str:
+def _relation(relation: Adjacency | None) -> str:
     """As `exchequer ledger open` takes it."""
+    if relation is None:
+        return "RELATION"
     columns = getattr(relation, "columns", None) or getattr(relation, "column", None)
     if columns is None:
         return relation.name

@@ -119,7 +119,7 @@ def _fit(model: Classifier, sample: EncodedSample, order: TrainingRequest) -> No
         ) as on_round:
             model.fit_encoded(sample, on_round=on_round)
     except AdjacencyMismatch as error:
-        wanted = error.proved_for.name
+        wanted = "" if error.proved_for is None else error.proved_for.name
         raise ValueError(
             f"--ledger: {error}; nothing was charged. Open another one with `exchequer ledger open LEDGER --adjacency "
             f"{wanted}`{_or_other_relation(order)}"

@@ -24,7 +24,17 @@ class RenamedParameters(BaseEstimator):  # type: ignore[misc]  # untyped base
 
     def set_params(self, **parameters: object) -> Self:
         """See scikit-learn."""
-        return cast("Self", super().set_params(**current_names(self._renamed, parameters)))
+        return cast("Self", super().set_params(**current_names(self._old_names(), parameters)))
+
+    @classmethod
+    def _old_names(cls) -> dict[str, str]:
+        """Old names and new ones, but for those that a subclass of somebody else's has for parameters of its own."""
+        own = cls._get_param_names()
+        return {name: new for name, new in cls._renamed.items() if name not in own}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Pickles of earlier versions have old names."""
+        super().__setstate__({self._old_names().get(name, name): value for name, value in state.items()})
 
     @classmethod
     def _as_in_files(cls, parameters: Mapping[str, object]) -> dict[str, object]:
@@ -34,5 +44,6 @@ class RenamedParameters(BaseEstimator):  # type: ignore[misc]  # untyped base
 
     @classmethod
     def _out_of_file(cls, parameters: Mapping[str, object]) -> dict[str, object]:
-        """The inverse."""
-        return {cls._renamed.get(name, name): value for name, value in parameters.items()}
+        """The inverse, as arguments of the class."""
+        old = cls._old_names()
+        return {old.get(name, name): value for name, value in parameters.items()}

@@ -133,6 +133,8 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     def _fit(self, dataset: Callable[[], Dataset[S]], on_round: Progress | None) -> Self:
         """Check the parameters, make the dataset, plan, charge, run, keep. dataset: all that is wrong with the data."""
         parameters = self._parameters()
+        if not (on_round is None or callable(on_round)):
+            raise TypeError(f"on_round: expected a function of a round's number and its release, got {on_round!r:.99}")
         data = dataset()
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
@@ -190,8 +192,9 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         shown: Mapping[str, object] = MappingProxyType({}),
     ) -> None:
         """Fitted state that needs no ledger: releases, public parameters, and nothing else."""
-        for name in [name for name in vars(self) if name.endswith("_") and name != "model_"]:  # of an earlier fit
-            del self.__dict__[name]
+        for name in self.__dict__.pop("_of_last_fit", ()):
+            self.__dict__.pop(name, None)
+        before = set(vars(self))
         self.model_ = model
         if classes:  # a regression has none
             self.classes_ = class_array(classes)
@@ -202,6 +205,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         if names is not None:
             self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         self.__dict__.update(shown)
+        self._of_last_fit = tuple(set(vars(self)) - before - {"model_"})
 
     # --- one of several fits -----------------------------------------------------------------------------
 

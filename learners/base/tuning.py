@@ -31,6 +31,7 @@ from accountant.costs import largest_below
 from accountant.renamed_parameters import current_names
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, FitPlan
+from learners.base.old_parameters import RenamedParameters
 from learners.encoding import EncodedSample
 from mechanisms.additive import GaussianNoise, LaplaceNoise
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
@@ -177,6 +178,10 @@ def scaled(budget: Spent, share: float) -> Spent:
             return GDP(math.sqrt(share) * mu)
 
 
+def _old_names(learner: object) -> Mapping[str, str]:
+    return learner._old_names() if isinstance(learner, RenamedParameters) else {}
+
+
 def checked_settings(learner: object) -> list[Setting]:
     """What `tune` says, by names of now, each setting tried on a copy. Raises TypeError or ValueError naming it."""
     tune = getattr(learner, "tune", None)
@@ -189,7 +194,7 @@ def checked_settings(learner: object) -> list[Setting]:
         if not isinstance(setting, Mapping) or set(setting) & FIXED:
             raise ValueError(f"tune: expected mappings without {sorted(FIXED)}, got {setting!r}")
         try:
-            found.append(current_names(getattr(learner, "_renamed", {}), setting))
+            found.append(current_names(_old_names(learner), setting))
             candidate(learner, found[-1])._parameters()
         except (TypeError, ValueError) as error:
             raise type(error)(f"tune: {setting!r}: {error}") from None

@@ -12,7 +12,7 @@ from accountant.arrays import FloatArray
 from accountant.composition import ROUTE_CLAIMS
 from accountant.renamed_parameters import renamed_parameters
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism, R_co
-from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of
+from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of, refuse_old_override
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource, SecureNoise
 
@@ -51,6 +51,10 @@ class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
     query: Query[D, V, S]
     randomizer: Randomizer[V, S, R]
     noise: NoiseSource = attrs.field(factory=SecureNoise)
+
+    def __init_subclass__(cls, **named: object) -> None:
+        super().__init_subclass__(**named)
+        refuse_old_override(cls)
 
     def __attrs_post_init__(self) -> None:
         _ = self.cost  # refused here, if at all, and not in the middle of a fit

@@ -67,6 +67,15 @@ class Randomizer(abc.ABC, Generic[V, S, R]):
         """One output. Raises ValueError for a value that it is not defined for."""
 
 
+def refuse_old_override(kind: type) -> None:
+    """Refuse a subclass that overrides the mechanism's `kernel`, which it would no longer draw from."""
+    if "kernel" in vars(kind):
+        raise TypeError(
+            f"{kind.__name__}: a mechanism's kernel is called its randomizer now, and is no property to override: give "
+            "it to super().__init__(query, randomizer, ...)"
+        )
+
+
 class FiniteRandomizer(Randomizer[FloatArray, RangeSensitivity, int]):
     """A randomizer from scores, shape (k,), to one of k candidates."""
 

@@ -16,7 +16,7 @@ from accountant.arrays import FloatArray
 from accountant.costs import count, fraction
 from accountant.renamed_parameters import renamed_parameters
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
-from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of
+from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of, refuse_old_override
 from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource, SecureNoise
 
@@ -100,6 +100,10 @@ class RobustMechanism(Generic[W, V, S, R]):
     zeta: float = attrs.field(converter=fraction)
     noise: NoiseSource = attrs.field(default=None, converter=_given)
 
+    def __init_subclass__(cls, **named: object) -> None:
+        super().__init_subclass__(**named)
+        refuse_old_override(cls)
+
     @property
     def adjacency(self) -> Adjacency:
         """The relation the cost was proved for."""
@@ -155,8 +159,10 @@ class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
     @cached_property
     def description(self) -> Description:
         robust, randomizer = self.robust, self.robust.randomizer
+        general = type(robust) in (RobustMechanism, RobustSelection)
+        name = randomizer.robust_name or f"Robust{randomizer.name}" if general else type(robust).__name__
         return Description(
-            mechanism=randomizer.robust_name or f"Robust{randomizer.name}",
+            mechanism=name,
             query=robust.query.name,
             parameters=(*randomizer.parameters, ("certificate", self.slickness.producer)),
             norm=robust.sensitivity.norm,

@@ -135,9 +135,9 @@ def test_parameters_are_checked_once_a_fit(name: str, counted: dict[str, int]) -
 def test_what_an_earlier_fit_showed_is_gone() -> None:
     model = PrivateBoostClassifier(3.0, 1e-6, schema=None, random_state=0).fit(X, Y)
     assert model.eta_ > 0.0
-    model.set_params(tune=[{"sweeps": 1}, {"sweeps": 2}], ledger=shared()).fit(X, Y)
+    model.set_params(tune=[{"rounds_per_column": 1}, {"rounds_per_column": 2}], ledger=shared()).fit(X, Y)
     assert not hasattr(model, "eta_")
-    assert model.tuned_["sweeps"] in (1, 2)
+    assert model.tuned_["rounds_per_column"] in (1, 2)
     model.set_params(tune=None).fit(X, Y)
     assert not hasattr(model, "tuned_")
     assert model.eta_ > 0.0

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
-from accountant import ApproxDP, BasicComposition, Ledger, ReplaceOne
+from accountant import ApproxDP, BasicComposition, Ledger, PureDP, ReplaceOne
 from learners import (
     Bounds,
     DPGradientBoostingClassifier,
@@ -192,3 +192,63 @@ def test_files_have_old_names_only(model: Any, tmp_path: Path) -> None:
         (tmp_path / "new.json").write_text(json.dumps({**record, "parameters": parameters}))
         with pytest.raises(ValueError, match=f"has no parameters {new}"):
             PrivateEstimator.load(tmp_path / "new.json")
+
+
+# --- code and files of before -----------------------------------------------------------------------------------------
+
+
+CODES: Final = np.random.default_rng(0).integers(0, 2, size=(300, 3))
+
+
+class OwnTrees(DPRandomForestClassifier):
+    """Of somebody who has the old name for a parameter of his own."""
+
+    def __init__(
+        self,
+        epsilon: float = 1.0,
+        delta: float = 0.0,
+        *,
+        trees: int = 3,
+        depth: int = 2,
+        leaves: Any = "counts",
+        share: Any = "all",
+        seed: int = 0,
+        schema: Any = None,
+        classes: Any = None,
+        lambda_: float = 0.5,
+        ledger: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        given: dict[str, Any] = {"depth": depth, "leaves": leaves, "share": share, "seed": seed, "schema": schema}
+        given |= {"classes": classes, "ledger": ledger, "random_state": random_state, "trees": trees}
+        super().__init__(epsilon, delta, **given)
+        self.lambda_ = lambda_
+
+
+@pytest.mark.filterwarnings("ignore::accountant.renamed_parameters.RenamedParameter")
+def test_a_subclass_with_an_old_name_of_its_own_goes_on(tmp_path: Path) -> None:
+    model = clone(OwnTrees(trees=7, random_state=0)).set_params(trees=4).fit(CODES, CODES[:, 0])
+    assert (model.n_estimators, model.lambda_) == (4, 0.5)
+    with pytest.warns(SeparateLedgersWarning):
+        model.fit(CODES, CODES[:, 0])
+    assert model.get_params()["lambda_"] == 0.5, "no attribute of a fit"
+    model.save(tmp_path / "model.json")
+    loaded = OwnTrees.load(tmp_path / "model.json")
+    assert np.array_equal(loaded.predict(CODES), model.predict(CODES))
+    assert loaded.get_params()["trees"] == 4
+
+
+def test_a_pickle_of_before_has_its_parameters() -> None:
+    state = DPRandomForestClassifier(n_estimators=7).__getstate__()
+    old = {("trees" if name == "n_estimators" else name): value for name, value in state.items()}
+    back = DPRandomForestClassifier()
+    back.__setstate__(old)
+    assert back.get_params()["n_estimators"] == 7
+
+
+def test_a_progress_that_cannot_be_called_is_refused_before_the_charge() -> None:
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
+    wrong: Any = 5
+    with pytest.raises(TypeError, match="on_round: expected a function"):
+        DPRandomForestClassifier(1.0, ledger=ledger).fit(CODES, CODES[:, 0], on_round=wrong)
+    assert ledger.spent == PureDP(0.0)

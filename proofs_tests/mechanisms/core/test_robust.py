@@ -144,3 +144,18 @@ def test_the_randomizer_is_still_given_and_read_as_the_kernel() -> None:
 def test_classes_go_on_by_their_names_of_before(name: str) -> None:
     with pytest.warns(FutureWarning, match=f"mechanisms.{name} is mechanisms"):
         assert issubclass(getattr(mechanisms, name), Randomizer)
+
+
+@pytest.mark.parametrize("base", [RobustGaussian, RobustMechanism, PlainMechanism])
+def test_a_kernel_that_would_no_longer_be_drawn_from_is_refused(base: type) -> None:
+    with pytest.raises(TypeError, match=r"Proved: a mechanism's kernel is called its randomizer now"):
+        type("Proved", (base,), {"kernel": property(lambda self: GaussianNoise(10.0))})
+
+
+def test_an_entry_names_the_class_that_somebody_gave_a_mechanism() -> None:
+    class Ours(RobustGaussian[Values]):
+        pass
+
+    own = Ours(l2_vector(), 2.0, ZETA).under(certificate())
+    general = RobustMechanism(l2_vector(), GaussianNoise(2.0), ZETA).under(certificate())
+    assert (own.description.mechanism, general.description.mechanism) == ("Ours", "RobustGaussian")

@@ -123,7 +123,7 @@ def test_the_number_of_runs_follows_its_law(noise: NoiseSource, eta: float) -> N
     assert p_value(NegativeBinomialStopping.with_mean(eta, 6.0)) < 1e-9
 
 
-@pytest.mark.parametrize(("noise", "draws"), [(SecureNoise(), 1_500), (SeededNoise(0), 8_000)], ids=["sec", "seed"])
+@pytest.mark.parametrize(("noise", "draws"), [(SecureNoise(), 3_500), (SeededNoise(0), 8_000)], ids=["sec", "seed"])
 def test_samples_follow_the_exact_law(noise: NoiseSource, draws: int) -> None:
     """Statistical. Power: with the candidates' chances swapped, p < 1e-9 with probability > 0.999."""
     stopping = NegativeBinomialStopping.with_mean(0.0, 3.0)
