@@ -296,6 +296,13 @@ def _remembered(plan: Plan, name: str, delta: float, enough: float | None) -> fl
     return plan._by(name, delta, enough)
 
 
+def forget_prices() -> None:
+    """So that the next one is found anew, for whoever measures how long that takes."""
+    _remembered.cache_clear()
+    adaptive_range.forget()
+    curves.forget()
+
+
 def worth_trying(plan: Plan) -> tuple[str, ...]:
     """All routes, but for one that cannot win: for bounded range the convolution is above the exact price, if there is
     one."""

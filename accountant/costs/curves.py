@@ -158,6 +158,11 @@ def _zcdp_rho(epsilon: float, delta: float) -> float:
     return largest(lambda rho: zcdp_epsilon(rho, delta) <= epsilon, start=guess)
 
 
+def forget() -> None:
+    """What inverse conversions were found, so that the next one is found anew."""
+    _zcdp_rho.cache_clear()
+
+
 def bounded_range_divergence(width: float, orders: FloatArray) -> FloatArray:
     """The exact Rényi curve of the class of width-bounded-range mechanisms, shape of `orders`. [L3]
 

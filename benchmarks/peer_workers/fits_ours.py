@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from accountant.composition import adaptive_range
+from accountant.composition import forget_prices
 from benchmarks.peer_workers.serve import Arrays, Floats, Job, serve_fits
 from learners import EncodedSample, Layout, LazyBoostClassifier, Numeric, PrivateBoostClassifier, Schema
 from learners.base import PrivateClassifier
@@ -54,7 +54,7 @@ def estimator(job: Job, schema: Schema | None) -> PrivateClassifier[Any]:
 
 def fit(fed: Fed, job: Job) -> Callable[[Fed], Floats]:
     """From codes, in the form that the job names, or from "columns"."""
-    adaptive_range.forget()  # a fit looks for its noise scale, and what it priced is not kept for the next
+    forget_prices()  # a fit looks for its noise scale, and what it priced is not kept for the next
     form = job["form"]
     if form == "columns":
         model = estimator(job, fed.schema).fit(fed.table, fed.labels)

@@ -23,7 +23,7 @@ from accountant import (
     PureDP,
     ZCDPComposition,
 )
-from accountant.composition import adaptive_range, fixed_plans
+from accountant.composition import fixed_plans, forget_prices
 from accountant.costs import float_up
 from benchmarks.prices import tightness, tightness_learners
 from benchmarks.prices.exact_prices import DELTA, gaussian_epsilon, two_point_epsilon, worst_range_epsilon
@@ -203,7 +203,7 @@ def times(rounds: Sequence[int], repeats: int, judged: bool) -> list[Table]:
     plans = {f"{label(cost)} {number}": Plan.of(cost, number) for cost in COSTS for number in rounds}
 
     def anew(plan: Plan) -> None:
-        adaptive_range.forget()
+        forget_prices()
         plan.price(DELTA)
 
     taken = in_turns({name: partial(anew, plan) for name, plan in plans.items()}, repeats)

@@ -22,6 +22,7 @@ from accountant import (
     ZCDPComposition,
 )
 from accountant import exceptions as all_exceptions
+from accountant.composition import forget_prices
 from accountant.costs import SEEDED
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
@@ -129,3 +130,10 @@ def test_a_refused_relation_names_what_it_was_proved_for_also_from_a_worker() ->
     back = _there_and_back(AdjacencyMismatch("no", ReplaceOne()))
     assert isinstance(back, AdjacencyMismatch)
     assert back.proved_for == ReplaceOne()
+
+
+def test_prices_are_found_anew_where_somebody_asks_for_it() -> None:
+    plan = Plan.of(PureDP(0.1), 7)
+    before = plan.price(1e-6)
+    forget_prices()
+    assert plan.price(1e-6) == before
