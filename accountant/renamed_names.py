@@ -10,9 +10,7 @@ from typing import Final
 _BY_MODULE: Final[dict[str, str]] = {
     "accountant.adaptive_range": "FEW=accountant.composition.adaptive_range.FEW_ROUNDS",
     "accountant.audit": "Audit=accountant.audit.verification.Verifier",
-    "accountant.bookkeeper": (
-        "refuse_bad_texts=accountant.ledger.new_lines. Bookkeeper=accountant.ledger.writer.LedgerWriter"
-    ),
+    "accountant.bookkeeper": "Bookkeeper=accountant.ledger.writer.LedgerWriter",
     "accountant.composition": "told_apart=accountant.composition.rules.distinct_texts",
     "accountant.ledger": "EARLIER=accountant.ledger.opening.",
     "accountant.lines": "line_of=accountant.entries.codec.encode",

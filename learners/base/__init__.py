@@ -32,7 +32,6 @@ from learners.base.parameters import (
 )
 from learners.base.private_estimator import (
     Check,
-    FitResult,
     PrivateEstimator,
     RandomState,
 )

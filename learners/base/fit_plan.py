@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
 
@@ -26,6 +26,17 @@ Running: TypeAlias = Callable[[Spender, Protected[S], Progress], K]
 
 Charging: TypeAlias = Callable[[Ledger, FitBudget], AbstractContextManager[Spender]]
 """Charges a ledger for a fit, and gives what pays for its releases inside the block."""
+
+
+class FitResult(Protocol):
+    """What a fit keeps: releases and public parameters, nothing else."""
+
+    def as_record(self) -> dict[str, object]:
+        """For JSON."""
+
+    @staticmethod
+    def from_record(record: Mapping[str, object]) -> "FitResult":
+        """The inverse. Raises ValueError, KeyError or TypeError for a malformed record."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -134,6 +145,12 @@ class FitPlan(Generic[S, K]):
             account=budget.account,
             mechanism=self.description,
         )
+
+
+def refuse_no_progress(on_round: object) -> None:
+    """Raise TypeError for what cannot be called, while nothing is charged."""
+    if not (on_round is None or callable(on_round)):
+        raise TypeError(f"on_round: expected a function of a round's number and its release, got {on_round!r:.99}")
 
 
 def _by_release(ledger: Ledger, budget: FitBudget) -> AbstractContextManager[Spender]:

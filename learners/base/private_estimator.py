@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Final, Generic, Self, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from accountant.costs import positive, probability_below_one
 from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import FitBudget
-from learners.base.fit_plan import Chosen, Dataset, FitPlan, Progress
+from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress, refuse_no_progress
 from learners.base.old_parameters import RenamedParameters
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import BLOCK_READERS, Table, class_array, distinct_classes
@@ -39,17 +39,6 @@ from mechanisms.randomness import NoiseSource, noise_source
 RandomState: TypeAlias = int | np.random.Generator | NoiseSource | None
 Check: TypeAlias = Callable[[Any], object]
 """Takes a parameter as the user gave it and returns the plain value that is saved; raises TypeError or ValueError."""
-
-
-class FitResult(Protocol):
-    """What a fit keeps: releases and public parameters, nothing else."""
-
-    def as_record(self) -> dict[str, object]:
-        """For JSON."""
-
-    @staticmethod
-    def from_record(record: Mapping[str, object]) -> "FitResult":
-        """The inverse. Raises ValueError, KeyError or TypeError for a malformed record."""
 
 
 S = TypeVar("S")
@@ -133,8 +122,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     def _fit(self, dataset: Callable[[], Dataset[S]], on_round: Progress | None) -> Self:
         """Check the parameters, make the dataset, plan, charge, run, keep. dataset: all that is wrong with the data."""
         parameters = self._parameters()
-        if not (on_round is None or callable(on_round)):
-            raise TypeError(f"on_round: expected a function of a round's number and its release, got {on_round!r:.99}")
+        refuse_no_progress(on_round)
         data = dataset()
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
@@ -205,7 +193,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         if names is not None:
             self.feature_names_in_, self.n_features_in_ = np.array(names, dtype=object), len(names)
         self.__dict__.update(shown)
-        self._of_last_fit = tuple(set(vars(self)) - before - {"model_"})
+        self._of_last_fit = (*sorted(set(vars(self)) - before - {"model_"}), "ledger_", "statement_", "receipts_")
 
     # --- one of several fits -----------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from accountant import AdvancedComposition, BasicComposition, Composition, ZCDPComposition
 from accountant.arrays import CodeArray, FloatArray
 from learners.base.budget import FitBudget
-from learners.base.fit_plan import Chosen, Dataset, FitPlan, Progress
-from learners.base.private_estimator import FitResult, PrivateEstimator
+from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress
+from learners.base.private_estimator import PrivateEstimator
 from learners.base.tuning import checked_settings, choice_among
 from learners.encoding import Coding, EncodedSample, Layout, check_encoded
 from learners.tables import (

@@ -226,7 +226,7 @@ def test_fitted_state_is_released_or_public() -> None:
     fitted = {name for name in vars(model) if name.endswith("_") or name not in model.get_params()}
     assert fitted == {
         "model_", "classes_", "parameters_", "regularization_", "deviation_", "ledger_", "statement_",
-        "n_features_in_", "receipts_", "_member",
+        "n_features_in_", "receipts_", "_member", "_of_last_fit",
     }  # fmt: skip
 
 

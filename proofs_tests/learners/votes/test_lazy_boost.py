@@ -303,7 +303,7 @@ def test_fitted_state_is_released_or_public() -> None:
     model = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(X0, Y0)
     fitted = {name for name in vars(model) if name.endswith("_") or name not in model.get_params()}
     public = {"classes_", "parameters_", "eta_", "settings_", "ledger_", "statement_", "receipts_", "n_features_in_"}
-    assert fitted == {"model_", "_member", *public}
+    assert fitted == {"model_", "_member", "_of_last_fit", *public}
     other = LazyBoostClassifier(1.0, rounds=5, random_state=1).fit(1 - X0, Y0)
     assert (model.eta_, model.classes_.tolist(), model.n_features_in_) == (
         other.eta_, other.classes_.tolist(), other.n_features_in_,
