@@ -10,6 +10,7 @@ from learners.base.defaults import (
 from learners.base.fit_plan import (
     Dataset,
     FitPlan,
+    FitResult,
     Progress,
 )
 from learners.base.gaussian_budget import (
