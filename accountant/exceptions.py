@@ -6,13 +6,14 @@ from typing import Final
 from accountant.composition import Amount, Composition, distinct_texts
 from accountant.costs import Adjacency
 
-ROUNDED_OFF: Final = Fraction(1, 1 << 40)
+ROUNDED_OFF: Final = Fraction(1, 1 << 38)
 """A charge that is above what is left by no more than this part of it was meant to use it up."""
 
 ONLY_ROUNDED: Final = (
     "It was meant to fit, no doubt: a written number such as 0.1 is kept as the nearest binary one, which may be a "
-    "little more, and sums are exact. A hair less will do; in Python, budget.split(k) gives the largest k equal parts "
-    "of an ε, or of a ρ under zCDP, that fit"
+    "little more, sums are exact, and secure noise costs 2^-40 more than sensitivity over scale, for its grid. A hair "
+    "less will do, or a hair more noise; in Python, accountant.composition.largest_eta finds it, and budget.split(k) "
+    "gives the largest k equal parts of an ε, or of a ρ under zCDP, that fit"
 )
 TOO_MUCH: Final = "Lower the cost or the number of rounds, or open a ledger with a larger budget"
 

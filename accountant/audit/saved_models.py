@@ -121,7 +121,7 @@ def _signatures(receipts: tuple[Receipt, ...], public_key: PublicKey | None) -> 
     keys = sorted({each.public_key for each in receipts if each.public_key} if public_key is None else ())
     notes = [f"receipts are signed with the key {key}, and nobody said whose it is: give --public-key" for key in keys]
     if public_key is None and not all(each.signed for each in receipts):
-        notes.append("there are unsigned receipts: whoever knows the ledger can write such a one")
+        notes.append("there are unsigned receipts: whoever knows the ledger can forge one")
     for each in receipts:
         key_of = public_key if public_key is not None or each.public_key is None else PublicKey(each.public_key)
         try:

@@ -32,6 +32,9 @@ from accountant.ledger.writer import ITSELF, LedgerWriter
 D = TypeVar("D")
 R = TypeVar("R")
 
+MEMBERS: Final = ("adjacency", "description", "check", "sample")
+"""Of a mechanism, beside its cost: see `Spendable`."""
+
 LONGEST_KEPT: Final = 4096
 """Characters of descriptions whose lines are kept for the next release like it."""
 
@@ -333,6 +336,9 @@ class Ledger:
     def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
         self._writer.replica.same_process()
         content = unseal(data, self._writer)
+        kind = type(mechanism)  # which answers without working a description out
+        if missing := [name for name in MEMBERS if not (hasattr(kind, name) or hasattr(mechanism, name))]:
+            raise NotSpendable(f"{type(mechanism).__name__} has no {', '.join(missing)}; nothing was charged")
         self._promises(mechanism.adjacency, type(mechanism).__name__)
         mechanism.check(content)
         if not callable(mechanism.sample):

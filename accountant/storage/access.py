@@ -13,7 +13,7 @@ def checked_url(url: str) -> sa.URL:
     try:
         parsed = sa.make_url(url)
     except (SQLAlchemyError, ValueError, AttributeError):  # it may hold a password, so it is not repeated
-        raise ValueError("this is no URL of a ledger; try 'sqlite:///study.db'") from None
+        raise ValueError("this is no URL of a ledger, such as 'sqlite:///study.db' for the file study.db") from None
     match parsed.get_backend_name():
         case "sqlite":
             if not parsed.database or parsed.database == ":memory:" or parsed.query:

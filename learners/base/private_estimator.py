@@ -86,6 +86,10 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
 
     def __init_subclass__(cls, **arguments: object) -> None:
         super().__init_subclass__(**arguments)
+        if "_learn" in vars(cls):
+            raise TypeError(
+                f"{cls.__name__}: a learner states _plan, which gives a FitPlan, for _learn; see CHANGELOG.md"
+            )
         if cls.takes_blocks:
             BLOCK_READERS.append(cls)
 

@@ -16,6 +16,7 @@ from proofs_tests.harness.checks import (
     check_robust_sensitivity,
     check_sensitivity,
 )
+from proofs_tests.harness.command import Audit, MeasureAudit
 from proofs_tests.harness.divergence import (
     approx_delta,
     composed_epsilon,
@@ -39,7 +40,9 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
+    "Audit",
     "ClaimViolated",
+    "MeasureAudit",
     "Pair",
     "PinnedNoise",
     "Report",

@@ -64,7 +64,8 @@ def audits(target: object) -> Iterator[Target]:
     else:
         raise TypeError(
             "expected an Audit or a MeasureAudit, a list of them or a function that returns one, got "
-            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n)"
+            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n), where Audit is "
+            "exchequer.testing.Audit"
         )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import numpy as np
 import pytest
 
 from accountant import (
@@ -24,6 +25,7 @@ from accountant import (
 from accountant import exceptions as all_exceptions
 from accountant.composition import forget_prices
 from accountant.costs import SEEDED
+from mechanisms import L1Sensitivity, LaplaceNoise, PlainMechanism, Query
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 
@@ -137,3 +139,22 @@ def test_prices_are_found_anew_where_somebody_asks_for_it() -> None:
     before = plan.price(1e-6)
     forget_prices()
     assert plan.price(1e-6) == before
+
+
+def test_what_is_no_mechanism_is_refused_by_what_it_lacks() -> None:
+    class Half:
+        cost = PureDP(0.1)
+        adjacency = ReplaceOne()
+
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
+    half: Any = Half()
+    with pytest.raises(NotSpendable, match="Half has no description, check, sample; nothing was charged"):
+        ledger.release(half, ledger.protect(True))
+    assert ledger.spent == PureDP(0.0)
+
+
+def test_the_grid_of_secure_noise_is_named_where_it_alone_is_too_much() -> None:
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
+    query = Query("sum", np.asarray, L1Sensitivity(2.0), ReplaceOne(), ("laplace-dp",))
+    with pytest.raises(BudgetExceeded, match=r"secure noise costs 2\^-40 more .*largest_eta finds it"):
+        ledger.release(PlainMechanism(query, LaplaceNoise(2.0)), ledger.protect(np.zeros(1)))

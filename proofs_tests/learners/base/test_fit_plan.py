@@ -158,3 +158,8 @@ def test_a_refused_fit_leaves_the_last_one_as_it_was() -> None:
 def test_a_plan_is_fixed() -> None:
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         FitPlan.released(noisy(1.0)).claims = ()  # type: ignore[misc]  # that is the point
+
+
+def test_a_learner_of_the_version_before_is_told_what_to_write() -> None:
+    with pytest.raises(TypeError, match="Old: a learner states _plan, which gives a FitPlan, for _learn"):
+        type("Old", (LazyBoostClassifier,), {"_learn": lambda self: None})
