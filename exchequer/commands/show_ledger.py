@@ -223,7 +223,7 @@ def _accounts(found: Overview) -> None:
         output.paragraph(f"{len(found.accounts) - MOST_ACCOUNTS} more accounts are not shown.")
     if len(found.accounts) > 1:
         output.paragraph(
-            "What an account spends counts for those above it too; what is set aside for it is not available to them."
+            "What an account draws counts for those above it too; what is set aside for it, they have not."
         )
 
 
