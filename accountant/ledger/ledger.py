@@ -27,7 +27,7 @@ from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import opened_writer, refuse_other_types
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
-from accountant.ledger.writer import ITSELF, LedgerWriter
+from accountant.ledger.writer import AS_ANNOUNCED, LedgerWriter
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -288,7 +288,7 @@ class Ledger:
         prepared = self._one_release if alike else self._new.of_release
         charge = writer.charge(prepared(cost, announced, self._label(account)))
         value = mechanism.sample(content)
-        writer.mark_released(charge, ITSELF)
+        writer.mark_released(charge, AS_ANNOUNCED)
         return value
 
     def reserve(

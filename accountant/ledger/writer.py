@@ -34,7 +34,7 @@ BELIEVED_FROM: Final = 50_000
 """Number from which on a checkpoint is believed at opening; shorter ledgers are read whole, in a second or two."""
 
 
-ITSELF: Final = ReleaseLine.of(())
+AS_ANNOUNCED: Final = ReleaseLine.of(())
 """A release of what its charge announced."""
 
 
@@ -132,7 +132,7 @@ class LedgerWriter:
         replica = self.replica
         when = replica.now()
         line = used.at(state.length, when, charge)
-        if used is ITSELF:
+        if used is AS_ANNOUNCED:
             replica.write_checked("released", line)
         else:  # a list of what a reservation released
             replica.write("released", line)

@@ -86,7 +86,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
 
     def __init_subclass__(cls, **arguments: object) -> None:
         super().__init_subclass__(**arguments)
-        if "_learn" in vars(cls):
+        if "_learn" in vars(cls) and "_plan" not in vars(cls):  # it would be ignored
             raise TypeError(
                 f"{cls.__name__}: a learner states _plan, which gives a FitPlan, for _learn; see CHANGELOG.md"
             )

@@ -1,6 +1,7 @@
 """The quick loop: what is on record as slow is there, and few cases are spread evenly."""
 
 import ast
+import functools
 from pathlib import Path
 
 import pytest
@@ -10,14 +11,18 @@ from proofs_tests.conftest import SLOW, few_cases
 ROOT = Path(__file__).parents[2]
 
 
+@functools.cache
+def _defined(file: str) -> set[str]:
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
 def test_what_is_on_record_as_slow_is_a_test() -> None:
     listed = SLOW.read_text(encoding="utf-8").splitlines()
     assert listed == sorted(set(listed))
     for line in listed:
         file, _, name = line.partition("::")
-        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-        assert set(name.split("::")) <= defined, line
+        assert set(name.split("::")) <= _defined(file), line
 
 
 @pytest.mark.parametrize(

@@ -163,3 +163,5 @@ def test_a_plan_is_fixed() -> None:
 def test_a_learner_of_the_version_before_is_told_what_to_write() -> None:
     with pytest.raises(TypeError, match="Old: a learner states _plan, which gives a FitPlan, for _learn"):
         type("Old", (LazyBoostClassifier,), {"_learn": lambda self: None})
+    own = {"_learn": lambda self: None, "_plan": LazyBoostClassifier._plan}
+    assert issubclass(type("New", (LazyBoostClassifier,), own), LazyBoostClassifier), "a method of its own"
