@@ -7,18 +7,24 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+from accountant.callers import level_of_the_caller
 
 T = TypeVar("T")
+
+LAST: Final = "0.2"
+"""The last version that knows the old names."""
 
 
 class RenamedParameter(FutureWarning):
     """A parameter was given, or asked for, by a name that it no longer has."""
 
 
-def current_names(renamed: Mapping[str, str], given: Mapping[str, object]) -> dict[str, object]:
-    """The same arguments by their names of now, with a warning for each old one. renamed: old names and new ones.
+def current_names(owner: type, renamed: Mapping[str, str], given: Mapping[str, object]) -> dict[str, object]:
+    """The same arguments by their names of now, with a warning for each old one.
 
+    owner: whose parameters they are.  renamed: old names and new ones.
     Raises TypeError where one argument is given by both its names.
     """
     found = {}
@@ -27,13 +33,14 @@ def current_names(renamed: Mapping[str, str], given: Mapping[str, object]) -> di
         if new != name:
             if new in given:
                 raise TypeError(f"{new!r} and {name!r} are one parameter: give {new!r} alone, {name!r} is its old name")
-            _warn(name, new, level=4)
+            _warn(owner, name, new)
         found[new] = value
     return found
 
 
-def _warn(old: str, new: str, level: int) -> None:
-    warnings.warn(f"the parameter {old!r} is called {new!r} now", RenamedParameter, stacklevel=level)
+def _warn(owner: type, old: str, new: str) -> None:
+    said = f"{owner.__name__}: the parameter {old!r} is called {new!r} now; {LAST} is the last version that takes both"
+    warnings.warn(said, RenamedParameter, stacklevel=level_of_the_caller())
 
 
 def renamed_parameters(**renamed: str) -> Callable[[type[T]], type[T]]:
@@ -54,7 +61,7 @@ def _keep_old_names(kind: type, renamed: Mapping[str, str]) -> None:
 
     @wraps(plain)  # scikit-learn reads the signature, and finds the new names
     def init(self: object, *arguments: object, **given: object) -> None:
-        plain(self, *arguments, **current_names(old, given))
+        plain(self, *arguments, **current_names(type(self), old, given))
 
     for name, new in renamed.items():
         setattr(kind, name, _old_attribute(name, new))
@@ -63,11 +70,11 @@ def _keep_old_names(kind: type, renamed: Mapping[str, str]) -> None:
 
 def _old_attribute(old: str, new: str) -> property:
     def read(self: object) -> Any:
-        _warn(old, new, level=3)
+        _warn(type(self), old, new)
         return getattr(self, new)
 
     def write(self: object, value: object) -> None:
-        _warn(old, new, level=3)
+        _warn(type(self), old, new)
         setattr(self, new, value)
 
     return property(read, write, doc=f"The old name of `{new}`.")

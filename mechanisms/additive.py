@@ -1,6 +1,6 @@
 """Noise added to a vector: Laplace for ℓ1, Gaussian for ℓ2, and the ℓ2-Laplace ("Gamma") noise.
 
-Values are arrays of any shape; sensitivities are norms of the flattened change. Every cost includes what
+Values are arrays of any shape, or numbers; sensitivities are norms of the flattened change. Every cost includes what
 rounding to the secure sampler's grid may add (`noise.GRID`). With all three:
 
 | edge | what happens |
@@ -10,6 +10,7 @@ rounding to the secure sampler's grid may add (`noise.GRID`). With all three:
 | sensitivity 0 | cost 0: the value does not depend on the data |
 | no coordinates | an empty array; the cost is still charged |
 | a coordinate of NaN or ±inf | ValueError |
+| whole numbers beyond 2^53, floats of more than 64 bits | ValueError: rounded, they would move by more |
 """
 
 import math
@@ -23,7 +24,7 @@ from accountant.arrays import FloatArray
 from accountant.costs import up
 from accountant.renamed import old_names
 from mechanisms.core import Certified, L1Sensitivity, L2Sensitivity, Randomizer, RobustMechanism, RobustQuery, scale
-from mechanisms.randomness import GRID, NoiseSource, grid_exponent
+from mechanisms.randomness import GRID, NoiseSource, as_floats, grid_exponent
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -54,8 +55,9 @@ class LaplaceNoise(Randomizer[FloatArray, L1Sensitivity, FloatArray]):
         return LaplaceDP(_ratio(sensitivity.value, self.scale))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
+        values = as_floats(value)
         # As for one coordinate more: on a grid, the halfway point of [laplace-dp] may be a step away.
-        return noise.laplace(value, self.scale, grid_exponent(self.scale, value.size + 1))
+        return noise.laplace(values, self.scale, grid_exponent(self.scale, values.size + 1))
 
 
 @attrs.frozen
@@ -74,7 +76,8 @@ class GaussianNoise(Randomizer[FloatArray, L2Sensitivity, FloatArray]):
         return GDP(_ratio(sensitivity.value, self.sigma))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
-        return noise.gaussian(value, self.sigma, grid_exponent(self.sigma, value.size))
+        values = as_floats(value)
+        return noise.gaussian(values, self.sigma, grid_exponent(self.sigma, values.size))
 
 
 @attrs.frozen
@@ -98,13 +101,14 @@ class GammaNormNoise(Randomizer[FloatArray, L2Sensitivity, FloatArray]):
         return LaplaceDP(_ratio(sensitivity.value, self.scale))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> FloatArray:
-        if value.size == 0:
-            return value
-        normals = noise.gaussian(np.zeros(value.size + 1), 1.0, grid_exponent(1.0, value.size + 1))
+        values = as_floats(value)
+        if values.size == 0:
+            return values
+        normals = noise.gaussian(np.zeros(values.size + 1), 1.0, grid_exponent(1.0, values.size + 1))
         sigma = self.scale * math.sqrt(float(np.sum(normals**2)))
         # The grid is chosen from the scale, not from sigma: it would tell something about V otherwise.
         # Twice as fine as the sum needs: on a grid, the points on the way from one value to another are off the line.
-        return noise.gaussian(value, sigma, grid_exponent(self.scale, 2 * value.size + 1))
+        return noise.gaussian(values, sigma, grid_exponent(self.scale, 2 * values.size + 1))
 
 
 class RobustLaplace(RobustMechanism[W, FloatArray, L1Sensitivity, FloatArray]):

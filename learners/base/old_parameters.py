@@ -24,7 +24,7 @@ class RenamedParameters(BaseEstimator):  # type: ignore[misc]  # untyped base
 
     def set_params(self, **parameters: object) -> Self:
         """See scikit-learn."""
-        return cast("Self", super().set_params(**current_names(self._old_names(), parameters)))
+        return cast("Self", super().set_params(**current_names(type(self), self._old_names(), parameters)))
 
     @classmethod
     def _old_names(cls) -> dict[str, str]:

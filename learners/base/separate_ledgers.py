@@ -6,7 +6,6 @@ what comes back brings home what was made there.
 """
 
 import os
-import sys
 import threading
 import uuid
 import warnings
@@ -19,6 +18,7 @@ import attrs
 
 from accountant import Adjacency, Budget, Ledger, Statement
 from accountant.audit import SeparateFits, in_words
+from accountant.callers import level_of_the_caller
 from accountant.costs import adjacency_record
 
 
@@ -115,7 +115,7 @@ class Family:
                 "This estimator was pickled or saved, so that there may be further fits of it in other processes or "
                 "files, which are not counted here."
             )
-        warnings.warn(" ".join([*said, REMEDY]), SeparateLedgersWarning, stacklevel=_level_of_the_caller())
+        warnings.warn(" ".join([*said, REMEDY]), SeparateLedgersWarning, stacklevel=level_of_the_caller())
 
     # --- to other processes and back -----------------------------------------------------------------------
 
@@ -181,11 +181,3 @@ def _in_words(adjacency: Adjacency) -> str:
     record = adjacency_record(adjacency)
     rest = ", ".join(f"{name} {value}" for name, value in record.items() if name != "name")
     return f"{record['name']} ({rest})" if rest else str(record["name"])
-
-
-def _level_of_the_caller() -> int:
-    """How many frames up the first is that is none of this package's: the warning points there."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] in ("learners", "contextlib"):
-        level, frame = level + 1, frame.f_back
-    return level

@@ -194,7 +194,7 @@ def checked_settings(learner: object) -> list[Setting]:
         if not isinstance(setting, Mapping) or set(setting) & FIXED:
             raise ValueError(f"tune: expected mappings without {sorted(FIXED)}, got {setting!r}")
         try:
-            found.append(current_names(_old_names(learner), setting))
+            found.append(current_names(type(learner), _old_names(learner), setting))
             candidate(learner, found[-1])._parameters()
         except (TypeError, ValueError) as error:
             raise type(error)(f"tune: {setting!r}: {error}") from None

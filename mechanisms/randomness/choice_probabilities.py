@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import log_softmax, logsumexp
 
 from accountant.arrays import FloatArray
+from mechanisms.randomness.float_values import as_floats
 
 PIECE: Final = 4.0
 """The longest interval, in units of 1/eta, that one quadrature rule covers."""
@@ -33,9 +34,7 @@ def finite_scores(scores: FloatArray) -> FloatArray:
     """
     if scores.ndim != 1 or scores.size == 0:
         raise ValueError(f"expected scores of shape (k,) with k >= 1, got shape {scores.shape}")
-    if scores.dtype.kind not in "biuf":
-        raise ValueError(f"expected scores as real numbers, got an array of {scores.dtype}")
-    doubles = np.asarray(scores, dtype=np.float64)
+    doubles = as_floats(scores, "scores")
     if not np.all(np.isfinite(doubles)):
         raise ValueError("scores must be finite; -inf would make a candidate's absence visible")
     return doubles

@@ -21,6 +21,7 @@ from accountant.costs import SECURE, SEEDED, count, positive, up
 from accountant.ledger import durable
 from mechanisms.randomness.choice_probabilities import finite_scores
 from mechanisms.randomness.exact_choice import exact_choice
+from mechanisms.randomness.float_values import as_floats
 
 dp.enable_features("contrib")
 
@@ -84,10 +85,11 @@ def uniform(noise: NoiseSource) -> float:
 
 
 def finite_values(values: FloatArray) -> FloatArray:
-    """The values, refused where noise would not hide them. Raises ValueError."""
-    if not np.all(np.isfinite(values)):
+    """The values in double precision, refused where noise would not hide them. Raises ValueError."""
+    doubles = as_floats(values)
+    if not np.all(np.isfinite(doubles)):
         raise ValueError("values must be finite: no noise hides an infinity or a NaN")
-    return values
+    return doubles
 
 
 @functools.lru_cache(maxsize=256)
@@ -107,7 +109,7 @@ def _additive(size: int, scale: float, grid: int, *, gaussian: bool) -> dp.Measu
 
 
 def _add(values: FloatArray, scale: float, grid: int, *, gaussian: bool) -> FloatArray:
-    flat = np.ascontiguousarray(finite_values(values), dtype=np.float64).ravel()
+    flat = np.ascontiguousarray(finite_values(values)).ravel()
     if flat.size == 0:
         return values
     noisy = _additive(flat.size, up(positive(scale)), grid, gaussian=gaussian)(flat.tolist())

@@ -48,7 +48,7 @@ IDS: Final = [f"{kind.__name__}-{old}" for kind, old, _, _ in OLD]
 
 
 def said(old: str, new: str) -> Any:
-    return pytest.warns(RenamedParameter, match=f"^the parameter '{old}' is called '{new}' now$")
+    return pytest.warns(RenamedParameter, match=f"^[A-Z][A-Za-z]+: the parameter '{old}' is called '{new}' now; 0.2 is")
 
 
 @pytest.mark.parametrize(("kind", "old", "new", "value"), OLD, ids=IDS)
@@ -147,8 +147,9 @@ def settings_of(tune: list[dict[str, object]]) -> tuple[Any, list[str]]:
 
 def test_settings_to_choose_from_have_old_names_or_new_ones(tmp_path: Path) -> None:
     new, entries = settings_of([{"rounds_per_column": 1}])
-    with said("sweeps", "rounds_per_column"):
+    with said("sweeps", "rounds_per_column") as caught:
         old, same = settings_of([{"sweeps": 1}])
+    assert {each.filename for each in caught if each.category is RenamedParameter} == {__file__}
     assert old.tuned_ == new.tuned_ == {"rounds_per_column": 1}
     assert same == entries
     assert "{'sweeps': 1}" in entries[0]

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -223,12 +224,23 @@ def not_finite(build: Make) -> None:
                 mechanism.under(certificate()).sample(Values(np.array([0.0, bad]), certificate()))
 
 
+def not_exact(build: Make) -> None:
+    for noise in SOURCES:
+        mechanism = build(1.0, 2.0, noise)
+        assert isinstance(mechanism, RobustLaplace | RobustGaussian | GammaNorm)
+        bad: Any  # what the type forbids, as a query of somebody else may give it
+        for bad in (np.array([2**53 + 1, 0]), np.array([0.5, 1.0], dtype=np.longdouble)):
+            with pytest.raises(ValueError, match=r"beyond 2\^53|at most 64 bits"):
+                mechanism.under(certificate()).sample(Values(bad, certificate()))
+
+
 EDGES: dict[str, Callable[[Make], None]] = {
     "scale 0": lambda build: refused(build, 0.0),
     "infinite scale": lambda build: refused(build, math.inf),
     "sensitivity 0": free,
     "no coordinates": empty,
     "a coordinate of NaN or ±inf": not_finite,
+    "whole numbers beyond 2^53, floats of more than 64 bits": not_exact,
 }
 
 

@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import attrs
 import mpmath as mp
 import pytest
 
@@ -10,6 +11,7 @@ from accountant.composition import fixed_plans, plans
 from accountant.composition.plans import (
     EXACT,
     MOST_COUNTED,
+    MOST_REMEMBERED,
     MOST_ROUNDS,
     ORDERED,
     QUICK,
@@ -17,6 +19,7 @@ from accountant.composition.plans import (
     ROUTES,
     Plan,
     Step,
+    forget_prices,
     worth_trying,
 )
 from accountant.composition.rules import Amount, BasicComposition, UnsupportedCost, ZCDPComposition
@@ -385,3 +388,45 @@ def test_routes_have_claims() -> None:
     assert set(ROUTE_CLAIMS) == set(ROUTES)
     assert set(QUICK) | {"pld", "bounded-range"} == set(ROUTES)
     assert ORDERED == ("bounded-range",)
+
+
+@attrs.frozen
+class Foreign(PureDP):
+    """An ε with a ρ of its own, which takes no part in comparisons."""
+
+    rho: float = attrs.field(default=0.0, eq=False)
+
+    def to_zcdp(self) -> ZCDP:
+        return ZCDP(self.rho)
+
+
+@pytest.mark.parametrize("beside", [(), (Step(PureDP(0.1), 1),)])
+def test_costs_that_compare_equal_and_differ_have_each_their_price(beside: tuple[Step, ...]) -> None:
+    for rho in (0.001, 0.4):
+        total = float_up(Fraction(rho) * 10 + (Fraction(PureDP(0.1).to_zcdp().rho) if beside else 0))
+        found = _route(Plan((*beside, Step(Foreign(1.0, rho), 10))), "zcdp", 1e-6)
+        assert found == curves.zcdp_epsilon(total, 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("steps", "kept"),
+    [
+        ((Step(PureDP(0.1), 2),) * MOST_REMEMBERED, 1),
+        ((Step(PureDP(0.1), 2),) * (MOST_REMEMBERED + 1), 0),
+        ((Step(PureDP(0.1), 2), Step(Foreign(0.1), 2)), 0),
+    ],
+)
+def test_the_prices_of_short_plans_of_our_own_kinds_are_kept_until_somebody_forgets(
+    steps: tuple[Step, ...], kept: int
+) -> None:
+    assert MOST_REMEMBERED == 8
+    forget_prices()
+    Plan(steps).route("zcdp", 1e-6)
+    assert plans._remembered.cache_info().currsize == kept
+    forget_prices()
+    assert plans._remembered.cache_info().currsize == 0
+
+
+def test_what_is_no_step_is_refused_even_where_it_has_some() -> None:
+    with pytest.raises(ValueError, match="expected at least one Step"):
+        Plan(Step(PureDP(0.1), 2))  # type: ignore[arg-type]  # the step itself, not in a sequence
