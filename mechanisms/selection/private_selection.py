@@ -168,6 +168,7 @@ class PrivateSelection(Mechanism[D, tuple[int, R] | None], Generic[D, R]):
     | --- | --- |
     | no candidates, or no tuple of them | ValueError |
     | candidates for different adjacencies | ValueError |
+    | a key that is no function, a stopping that is no `Stopping` | ValueError |
     | a candidate with δ > 0, or with an ε, ρ or μ above 500 | UnsupportedCost |
     | zCDP or Gaussian candidates without delta | UnsupportedCost |
     | one candidate | it is repeated K times; the cost is charged |
@@ -185,6 +186,10 @@ class PrivateSelection(Mechanism[D, tuple[int, R] | None], Generic[D, R]):
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.candidates, tuple) or not self.candidates:
             raise ValueError("candidates: expected a tuple of at least one mechanism")
+        if not callable(self.key) or not isinstance(self.stopping, Stopping):
+            raise ValueError(
+                f"expected key= as a function and stopping= as a Stopping, got {self.key!r}, {self.stopping!r}"
+            )
         relations = {candidate.adjacency for candidate in self.candidates}
         if len(relations) > 1:
             raise ValueError(f"candidates: proved for different adjacencies: {sorted(map(str, relations))}")

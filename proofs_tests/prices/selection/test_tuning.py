@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 import mpmath as mp
@@ -290,6 +291,11 @@ def test_selections_that_cannot_be_priced_are_refused_at_birth() -> None:
     pair = (_table(noise, PureDP(0.1)), _table(noise, PureDP(0.1), AddRemoveOne()))
     with pytest.raises(ValueError, match="different adjacencies"):
         PrivateSelection(pair, float, GEOMETRIC)
+    one: Any = (_table(noise, PureDP(0.1)),)
+    wrong: list[tuple[Any, Any]] = [(None, GEOMETRIC), (float, None), (float, GEOMETRIC.mean), (GEOMETRIC, float)]
+    for key, stopping in wrong:
+        with pytest.raises(ValueError, match="expected key= as a function and stopping= as a Stopping"):
+            PrivateSelection(one, key, stopping)
     with pytest.raises(UnsupportedCost, match="give delta"):
         PrivateSelection((_table(noise, GDP(0.1)),), float, GEOMETRIC)
     for delta in (0.0, 1.0, math.nan):
