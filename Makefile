@@ -29,6 +29,10 @@ $(STAMP): pyproject.toml
 demo: $(STAMP)
 	$(BIN)/exchequer demo
 
+# The JOBS processes share the cores: threads of linear algebra in each of them would wait for one another, busily.
+quick tests: export OPENBLAS_NUM_THREADS = 1
+quick tests: export OMP_NUM_THREADS = 1
+
 quick: lint types
 	$(BIN)/pytest -q -n $(JOBS) -m "not slow and not postgres and not browser and not cluster and not data" --cases=3 --hypothesis-profile=quick
 

@@ -40,7 +40,7 @@ def beside_peers(setting: Setting) -> list[Table]:
     others = [each for each in others if not each.replaced and not (setting.quick and "0." in each.name)]
     pythons, absent = present(each.peer for each in (FROM_CODES, *others))
     entrants = [each for each in (FROM_CODES, FROM_TEXT, *others) if each.peer in pythons]
-    repeats = 2 if setting.quick else 15
+    repeats = 1 if setting.quick else 15
     found = measured({each: pythons[each.peer] for each in entrants}, Holdouts(setting.data, "adult"), repeats)
     lines = [Line(each.name, Measured.median(cost.fit, unit="s")) for each, cost in found.items()]
     for each, cost in found.items():
