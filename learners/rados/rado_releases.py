@@ -32,9 +32,9 @@ from learners.encoding import Coding, Scaling
 from learners.rados.protected_columns import FeatureDesign
 from learners.rados.rado_designs import ExamplesDesign, NoProtection, RadoDesign
 from learners.rados.rado_records import RadoTable, check_blocks, coded_rows
-from learners.tables import Classes, refuse_no_records
+from learners.tables import Classes, refuse_no_records, table_names
 from mechanisms import NoiseSource
-from mechanisms.queries import public_radius
+from mechanisms.queries import public_radius, refuse_sizes
 from mechanisms.rados import rados_count
 from mechanisms.randomness import noise_source
 
@@ -207,6 +207,8 @@ class RadoHolder(NamedColumns, PrivateEstimator[RadoTable, K]):
         if source.labels is None and self.classes == "observed":
             raise ValueError("classes: 'observed' looks at all labels; of a table in blocks name the classes, in order")
         refuse_no_records(source.rows.n)
+        if self.protection is not None:
+            refuse_sizes(1, len(table_names(source.header)))  # before coding them, which takes long
         anything = self.protection is None and self.schema is None
         schema = None if anything else domain_schema(self.schema, source.header)
         coding = Coding.of(schema, source.header, bool(self.fit_intercept))
