@@ -160,3 +160,25 @@ def test_mechanisms_hand_their_scale_on() -> None:
         lambda scale, _: GammaNormNoise(scale),
     )
     refuses_scales(makers, certified=3)
+
+
+def test_the_noise_that_is_given_is_the_noise_that_is_drawn() -> None:
+    given = SeededNoise(0)
+    one = RobustQuery("x", np.asarray, L1Sensitivity, ReplaceOne(), ())
+    two = RobustQuery("x", np.asarray, L2Sensitivity, ReplaceOne(), ())
+    for made in (
+        RobustLaplace(one, 1.0, 0.1, given),
+        RobustGaussian(two, 1.0, 0.1, given),
+        GammaNorm(two, 1.0, 0.1, given),
+    ):
+        assert made.noise is given
+    assert isinstance(RobustLaplace(one, 1.0, 0.1).noise, SecureNoise)
+
+
+def test_a_value_is_noised_exactly_or_not_at_all() -> None:
+    """2^53 + 1 and 2^53 + 2 are 1 apart; as floats they are 2 apart."""
+    for randomizer in (LaplaceNoise(1.0), GaussianNoise(1.0), GammaNormNoise(1.0)):
+        for noise in (SecureNoise(), SeededNoise(0)):
+            assert randomizer.draw(np.array([1, 2]), noise).shape == (2,)
+            with pytest.raises(ValueError, match=r"beyond 2\^53"):
+                randomizer.draw(np.array([2**53 + 1]), noise)

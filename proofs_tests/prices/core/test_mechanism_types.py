@@ -1,7 +1,7 @@
 """Plain and certified mechanisms: the price is the randomizer's for the query's own bound, or nothing is released."""
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import attrs
 import numpy as np
@@ -219,3 +219,23 @@ def test_what_is_no_query_is_refused_where_it_is_made() -> None:
         query("x", _same, L1Sensitivity(1.0), "replace-one")
     with pytest.raises(TypeError, match="callable"):
         query("x", "len", L1Sensitivity(1.0), ReplaceOne())
+
+
+@pytest.mark.parametrize("base", [PlainMechanism, RobustMechanism, RobustLaplace])
+def test_a_subclass_is_never_priced_for_a_kernel_that_it_does_not_draw_from(base: type) -> None:
+    with pytest.raises(TypeError, match=r"Proved: a mechanism's kernel is called its randomizer now"):
+        type("Proved", (base,), {"kernel": LaplaceNoise(10.0)})
+    assert issubclass(type("Ours", (base,), {"randomizers": ()}), base), "of its own"
+
+
+@pytest.mark.parametrize("base", [PlainMechanism, RobustMechanism])
+def test_what_else_a_subclass_does_when_it_is_made_is_done(base: type) -> None:
+    class Counting:
+        made: ClassVar[list[type]] = []
+
+        def __init_subclass__(cls, **named: object) -> None:
+            super().__init_subclass__(**named)
+            Counting.made.append(cls)
+
+    both = type("Both", (base, Counting), {})
+    assert Counting.made == [both]

@@ -145,3 +145,9 @@ def test_mechanisms_hand_their_scale_on() -> None:
         lambda eta, _: PermuteAndFlipChoice(eta),
     )
     refuses_scales(makers, certified=3)
+
+
+def test_the_noise_that_is_given_is_the_noise_that_is_drawn() -> None:
+    given, query = SeededNoise(0), RobustQuery("x", np.asarray, RangeSensitivity, ReplaceOne(), ())
+    for kind in (WeightedExponential, WeightedNoisyMax, PermuteAndFlip):
+        assert kind(query, 1.0, 0.1, noise=given).noise is given
