@@ -29,6 +29,7 @@ from mechanisms.core.randomizers import S
 from mechanisms.core.robust import RobustQuery, W
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
 from proofs_tests.harness.divergence import aligned, measured
+from proofs_tests.harness.draws import Draws, many_of
 from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
 from proofs_tests.harness.exact import distributions
 from proofs_tests.harness.neighbours import Pair
@@ -98,8 +99,8 @@ def _by_samples(
     mechanism: Mechanism[D, R], pairs: list[Pair[D]], samples: int, confidence: float, started: float
 ) -> Report:
     each = 1.0 - (1.0 - confidence) / len(pairs)
-    cost = mechanism.cost
-    found = [(statistical_bound(mechanism, pair, cost, samples, each), pair) for pair in pairs]
+    cost, draws = mechanism.cost, Draws(many_of(mechanism))
+    found = [(statistical_bound(draws, pair, cost, samples, each), pair) for pair in pairs]
     worst, pair = max(found, key=lambda looked: looked[0].bound)
     quantity, bound, _ = measured(Pair(np.zeros(1), np.zeros(1)), cost)
     factor = smallest_detectable(cost, samples, each, max(looked.events for looked, _ in found))

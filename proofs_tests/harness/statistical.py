@@ -7,8 +7,8 @@ event looked worst, and what is found with which probability can be said (`proof
 """
 
 import functools
-from collections.abc import Callable, Iterable
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias, TypeGuard, TypeVar
 
 import attrs
 import numpy as np
@@ -28,6 +28,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray, IntArray
 from mechanisms.core.mechanism import Mechanism
+from proofs_tests.harness.draws import Draws, many_of
 from proofs_tests.harness.neighbours import Pair
 
 D = TypeVar("D")
@@ -295,15 +296,19 @@ def empirical_epsilon(
     delta: in [0, 1).  samples: draws on each data set, a quarter of them to choose the events.
     """
     cost = ApproxDP(1.0, delta) if delta else PureDP(1.0)
-    return statistical_bound(mechanism, pair, cost, samples, confidence).bound
+    return statistical_bound(Draws(many_of(mechanism)), pair, cost, samples, confidence).bound
 
 
-def _aligned(mechanism: Mechanism[D, R], pair: Pair[D], samples: int) -> tuple[FloatArray, FloatArray]:
-    """Draws on both, put into numbers together, so that equal outputs get equal rows."""
-    drawn = [mechanism.sample(pair.before) for _ in range(samples)]
-    drawn += [mechanism.sample(pair.after) for _ in range(samples)]
-    rows = _as_rows(drawn)
-    return rows[:samples], rows[samples:]
+def _is_table(outputs: object) -> TypeGuard[FloatArray]:
+    return isinstance(outputs, np.ndarray) and outputs.dtype == np.float64
+
+
+def rows_of(first: Sequence[R], second: Sequence[R]) -> tuple[FloatArray, FloatArray]:
+    """Outputs on both, put into numbers together, so that equal outputs get equal rows; shape (samples, d) each."""
+    if _is_table(first) and _is_table(second) and first.shape[1:] == second.shape[1:]:
+        return first.reshape(len(first), -1), second.reshape(len(second), -1)
+    rows = _as_rows([*first, *second])
+    return rows[: len(first)], rows[len(first) :]
 
 
 def one_way(confidence: float) -> float:
@@ -311,11 +316,9 @@ def one_way(confidence: float) -> float:
     return 0.5 * (1.0 + confidence)
 
 
-def statistical_bound(
-    mechanism: Mechanism[D, R], pair: Pair[D], cost: Cost, samples: int, confidence: float
-) -> Estimate:
+def statistical_bound(draws: Draws[D, R], pair: Pair[D], cost: Cost, samples: int, confidence: float) -> Estimate:
     """A lower bound in the currency of a declared cost, ε, ρ or μ; both directions are tried."""
-    return bound_between(cost, *_aligned(mechanism, pair, samples), confidence)
+    return bound_between(cost, *rows_of(*(draws.of(data, samples) for data in pair)), confidence)
 
 
 def bound_between(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
