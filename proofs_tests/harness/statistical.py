@@ -7,7 +7,7 @@ event looked worst, and what is found with which probability can be said (`proof
 """
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias, TypeGuard, TypeVar
 
 import attrs
@@ -30,12 +30,28 @@ from accountant.arrays import FloatArray, IntArray
 from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness.draws import Draws, many_of
 from proofs_tests.harness.neighbours import Pair
+from proofs_tests.harness.outcomes import as_rows
 
 D = TypeVar("D")
 R = TypeVar("R")
 
 Score: TypeAlias = Callable[[FloatArray], FloatArray]
 """Rows, shape (k, d), to numbers, shape (k,)."""
+
+
+@attrs.frozen
+class Named:
+    """A score that reports can name."""
+
+    name: str
+    score: Score
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        return self.score(rows)
+
+
+Scores: TypeAlias = Callable[[FloatArray, FloatArray], list[Score]]
+"""Outputs on two data sets, shape (k, d) each, to scores that may tell others apart."""
 
 AXES = 32
 """Outputs of at most so many numbers are also looked at number by number."""
@@ -114,52 +130,6 @@ def _binary_rho(p: FloatArray, q: FloatArray) -> FloatArray:
     return np.asarray(np.max(logs / ((orders - 1.0) * orders), axis=0))
 
 
-def _numeric(output: object) -> bool:
-    """Whether an output is made of numbers that floats hold exactly; complex ones count as two."""
-    if isinstance(output, tuple | list):
-        return all(isinstance(item, bool | int | float | np.number) and _numeric(item) for item in output)
-    if isinstance(output, bool | float | np.floating | np.complexfloating | complex):
-        return True
-    if isinstance(output, int | np.integer):
-        return abs(int(output)) <= 2**53
-    if isinstance(output, np.ndarray):
-        if output.dtype.kind in "iu":
-            return output.size == 0 or int(np.max(np.abs(output.astype(object)))) <= 2**53
-        return output.dtype.kind in "bfc" and output.dtype.itemsize <= 16
-    return False
-
-
-def _encoded(output: object) -> str:
-    """A text that differs wherever outputs differ. Raises TypeError for a type that cannot be read."""
-    if isinstance(output, np.ndarray) and output.dtype.kind != "O":
-        return f"{output.dtype}{output.shape}{output.tobytes().hex()}"
-    if isinstance(output, np.ndarray | list | tuple):
-        return f"{type(output).__name__}[{','.join(_encoded(item) for item in output)}]"
-    if isinstance(output, dict):
-        return "{" + ",".join(f"{_encoded(key)}:{_encoded(item)}" for key, item in output.items()) + "}"
-    if isinstance(output, str | bytes | int | float | complex | bool | np.generic | type(None)):
-        return f"{type(output).__name__} {output!r}"
-    fields = getattr(type(output), "__attrs_attrs__", None)
-    if fields is not None:
-        return f"{type(output).__name__}({','.join(_encoded(getattr(output, field.name)) for field in fields)})"
-    raise TypeError(
-        f"outputs of type {type(output).__name__} cannot be compared: release numbers, texts or attrs classes"
-    )
-
-
-def _as_rows(outputs: Iterable[R]) -> FloatArray:
-    """Outputs as rows of numbers; anything else becomes the rank of its text."""
-    given: list[object] = list(outputs)
-    arrays = [np.asarray(output) for output in given] if all(_numeric(output) for output in given) else []
-    if len({array.shape for array in arrays}) == 1:
-        rows = np.array([array.ravel() for array in arrays])
-        wide = np.hstack([rows.real, rows.imag]) if np.iscomplexobj(rows) else rows
-        return np.asarray(wide, dtype=np.float64)
-    texts = [_encoded(output) for output in given]
-    ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
-    return np.array([[ranks[text]] for text in texts])
-
-
 def _numbers(rows: FloatArray) -> FloatArray:
     """Rows with what is not finite as 0, and columns that say where and what it was; unchanged if all is finite."""
     if np.all(np.isfinite(rows)):
@@ -194,10 +164,15 @@ def _scores(first: FloatArray, second: FloatArray) -> list[Score]:
         counts = [np.bincount(part, minlength=rows.shape[0]) + 0.5 for part in np.split(both, [first.shape[0]])]
         ratios = np.log(counts[0] / counts[1])
         table = {row.tobytes(): float(ratio) for row, ratio in zip(rows, ratios, strict=True)}
-        scores.append(functools.partial(_looked_up, table))
+        scores.append(Named("log-ratio of the output", functools.partial(_looked_up, table)))
     if rows.shape[0] <= OUTCOMES:
-        scores += [functools.partial(_is, row) for row in rows]
+        scores += [Named(f"output is {_short(row)}", functools.partial(_is, row)) for row in rows]
     return scores
+
+
+def _short(row: FloatArray) -> str:
+    shown = ", ".join(f"{number:.6g}" for number in row[:8])
+    return f"({shown}, …)" if row.size > 8 else f"({shown})"
 
 
 def _looked_up(table: dict[bytes, float], rows: FloatArray) -> FloatArray:
@@ -223,17 +198,19 @@ def _is(row: FloatArray, rows: FloatArray) -> FloatArray:
 class _Counts:
     """How often each event came: score >= t and score < t for each threshold t of a score, shape (2k,)."""
 
+    name: str
     thresholds: FloatArray
     hits: FloatArray
     misses: FloatArray
     trials: int
 
     @staticmethod
-    def of(first: FloatArray, second: FloatArray, thresholds: FloatArray) -> "_Counts":
+    def of(score: Score, first: FloatArray, second: FloatArray, thresholds: FloatArray) -> "_Counts":
         """first, second: the score of as many outputs on each data set."""
         above = [side.size - np.searchsorted(np.sort(side), thresholds) for side in (first, second)]
         hits, misses = (np.concatenate([side, first.size - side]).astype(np.float64) for side in above)
-        return _Counts(thresholds, hits, misses, first.size)
+        name = score.name if isinstance(score, Named) else "score"
+        return _Counts(name, thresholds, hits, misses, first.size)
 
     def bounds(self, cost: Cost, failure: float, only: slice = slice(None)) -> FloatArray:
         """What each event proves, or some of them; wrong with chance at most 2·failure."""
@@ -243,7 +220,7 @@ class _Counts:
     def event(self, place: int) -> str:
         """Its name."""
         sign = ">=" if place < self.thresholds.size else "<"
-        return f"score {sign} {self.thresholds[place % self.thresholds.size]:.4g}"
+        return f"{self.name} {sign} {self.thresholds[place % self.thresholds.size]:.4g}"
 
 
 def _thresholds(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -262,18 +239,23 @@ def share(confidence: float, events: int) -> float:
     return 0.25 * (1.0 - confidence) / events
 
 
-def estimate(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
-    """A lower bound from outputs on two data sets, shape (samples, d) each, and the event that shows it."""
+def estimate(
+    cost: Cost, first: FloatArray, second: FloatArray, confidence: float, more: Scores | None = None
+) -> Estimate:
+    """A lower bound from outputs on two data sets, shape (samples, d) each, and the event that shows it.
+
+    more: what else to look at, beside directions, outcomes and their log-ratios; made of outputs of its own.
+    """
     rows = _numbers(np.vstack([first, second]))
     first, second = rows[: first.shape[0]], rows[first.shape[0] :]
     # Events are made and compared on draws that made no score, so that a table that fits its own noise does not win.
     made = first.shape[0] // 8
     compared, counted = list[_Counts](), list[_Counts]()
-    for score in _scores(first[:made], second[:made]):
+    for score in _scores(first[:made], second[:made]) + ([] if more is None else more(first[:made], second[:made])):
         one, other = score(first[made:]), score(second[made:])
         cuts = _thresholds(one[:made], other[:made])
-        compared.append(_Counts.of(one[:made], other[:made], cuts))
-        counted.append(_Counts.of(one[made:], other[made:], cuts))
+        compared.append(_Counts.of(score, one[:made], other[:made], cuts))
+        counted.append(_Counts.of(score, one[made:], other[made:], cuts))
     places = [(counts, place) for counts in counted for place in range(counts.hits.size)]
     favourite = int(np.argmax(_bounds(cost, compared, 1e-3)))
     found = _bounds(cost, counted, share(confidence, len(places)))
@@ -307,7 +289,7 @@ def rows_of(first: Sequence[R], second: Sequence[R]) -> tuple[FloatArray, FloatA
     """Outputs on both, put into numbers together, so that equal outputs get equal rows; shape (samples, d) each."""
     if _is_table(first) and _is_table(second) and first.shape[1:] == second.shape[1:]:
         return first.reshape(len(first), -1), second.reshape(len(second), -1)
-    rows = _as_rows([*first, *second])
+    rows = as_rows([*first, *second])
     return rows[: len(first)], rows[len(first) :]
 
 
@@ -321,12 +303,14 @@ def statistical_bound(draws: Draws[D, R], pair: Pair[D], cost: Cost, samples: in
     return bound_between(cost, *rows_of(*(draws.of(data, samples) for data in pair)), confidence)
 
 
-def bound_between(cost: Cost, first: FloatArray, second: FloatArray, confidence: float) -> Estimate:
+def bound_between(
+    cost: Cost, first: FloatArray, second: FloatArray, confidence: float, more: Scores | None = None
+) -> Estimate:
     """The same from outputs on two data sets, shape (samples, d) each. Raises ValueError for fewer than 16 samples."""
     if first.shape[0] < 16:
         raise ValueError(f"samples: expected at least 16 draws on each data set, got {first.shape[0]}")
     each = one_way(confidence)
-    ways = estimate(cost, first, second, each), estimate(cost, second, first, each)
+    ways = estimate(cost, first, second, each, more), estimate(cost, second, first, each, more)
     worst = max(ways, key=lambda way: way.bound)
     events = max(way.events for way in ways)
     if isinstance(cost, BoundedRange):

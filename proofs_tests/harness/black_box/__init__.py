@@ -1,0 +1,6 @@
+"""Auditing any function: its outputs alone say what it loses."""
+
+from proofs_tests.harness.black_box.drawing import NotIndependent, Progress
+from proofs_tests.harness.black_box.functions import TooLittleTime, check_function
+
+__all__ = ["NotIndependent", "Progress", "TooLittleTime", "check_function"]

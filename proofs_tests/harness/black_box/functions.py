@@ -1,0 +1,192 @@
+"""`check_function`: what any function of a data set loses, seen from its outputs alone.
+
+Draws come in stages, each four times the one before; after each stage every event is tested, and the first that proves
+more than is claimed ends the check. The chance of error is shared among stages and pairs, so that a correct function is
+refuted with probability 1 − confidence at most, however long the check ran and wherever its time was over.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, Generic, TypeVar
+
+import attrs
+import numpy as np
+
+from accountant import Cost
+from accountant.arrays import FloatArray
+from accountant.costs.converters import count, open_probability, positive
+from proofs_tests.harness.black_box.drawing import Clock, OutOfTime, Progress, drawing
+from proofs_tests.harness.black_box.testers import classifier, low_bits
+from proofs_tests.harness.divergence import measured
+from proofs_tests.harness.draws import Draws, Many
+from proofs_tests.harness.neighbours import Pair
+from proofs_tests.harness.power import ALTERNATIVES, POWER, smallest_detectable
+from proofs_tests.harness.report import Report, judged
+from proofs_tests.harness.statistical import Estimate, Score, bound_between, rows_of
+
+D = TypeVar("D")
+R = TypeVar("R")
+
+SAMPLES: Final = 20_000
+CONFIDENCE: Final = 1.0 - 1e-6
+
+FIRST: Final = 250
+"""Outputs on each data set in the first stage, at least."""
+
+GROWTH: Final = 4
+"""Times as many are in the next."""
+
+
+class TooLittleTime(ValueError):
+    """The time limit passed before any pair was looked at."""
+
+
+def check_function(
+    function: Callable[[D], R],
+    pairs: Iterable[Pair[D]] | Iterable[tuple[D, D]],
+    claimed: Cost,
+    *,
+    name: str | None = None,
+    many: Many[D, R] | None = None,
+    samples: int = SAMPLES,
+    confidence: float = CONFIDENCE,
+    low_order_bits: bool = True,
+    processes: int = 1,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Compare a claim with what any function of a data set loses between neighbours, by its outputs alone.
+
+    function: a data set to an output that holds all that is released: numbers, arrays, texts, or lists, dictionaries,
+      dataclasses of them. It draws its own randomness, anew each time.
+    pairs: neighbouring data sets, at least one; `neighbours(ReplaceOne(), records, n)` gives all of a small domain.
+    claimed: what is promised of every pair: `PureDP`, `ApproxDP`, `GDP`, `ZCDP`, `LaplaceDP` or `BoundedRange`.
+    many: a data set and a number m to m independent outputs, where that is quicker than m calls.
+    samples: outputs on each data set, at most; from 64.  confidence: of all verdicts together, in (0, 1).
+    low_order_bits: whether an event may be one of the last bits of floats. Noise that is added in floating point
+      loses there, however large it is; False looks at the rest of such a function.
+    processes: to draw in; more than one fork.  time_limit: in seconds; what was found by then is reported.
+    progress: see `Progress`.
+    Returns a report: "not refuted" with the factor that would have been found on every pair. Raises ClaimViolated with
+    the pair and the event where more is lost than claimed; ValueError for a function that cannot be checked;
+    TooLittleTime where the time was over before a pair was looked at.
+    """
+    given = [Pair(*pair) for pair in pairs]
+    if not given:
+        raise ValueError("pairs: expected at least one pair of neighbouring data sets")
+    sizes = _stages(count(samples), len(given))
+    limit = None if time_limit is None else positive(time_limit)
+    total = sizes[-1] * 2 * len(given)
+    with drawing(function, many, count(processes)) as source:
+        clock = Clock(source, limit, total, progress)
+        search = _Search(claimed, given, clock, open_probability(confidence), sizes, _also(low_order_bits))
+        worst = search.worst()
+    return judged(search.report(name or _name(function), worst))
+
+
+def _name(function: Callable[[D], R]) -> str:
+    return str(getattr(function, "__qualname__", None) or repr(function))
+
+
+def _stages(samples: int, pairs: int) -> list[int]:
+    if samples < 64:
+        raise ValueError(f"samples: expected at least 64 outputs on each data set, got {samples}")
+    sizes = [samples]
+    while sizes[0] // GROWTH >= FIRST:
+        sizes.insert(0, sizes[0] // GROWTH)
+    return sizes
+
+
+def _also(low_order_bits: bool) -> Callable[[FloatArray, FloatArray], list[Score]]:
+    def scores(first: FloatArray, second: FloatArray) -> list[Score]:
+        return classifier(first, second) + (low_bits(first, second) if low_order_bits else [])
+
+    return scores
+
+
+@attrs.frozen
+class _Found(Generic[D]):
+    estimate: Estimate
+    pair: Pair[D]
+    samples: int
+
+
+@attrs.define(eq=False)
+class _Search(Generic[D, R]):
+    """All pairs, stage by stage, until one refutes the claim or the time is over."""
+
+    claimed: Cost
+    pairs: list[Pair[D]]
+    clock: Clock[D, R]
+    confidence: float
+    sizes: list[int]
+    more: Callable[[FloatArray, FloatArray], list[Score]]
+    seconds: float = attrs.field(default=0.0, init=False)
+    _last: dict[int, _Found[D]] = attrs.field(factory=dict, init=False)
+
+    @property
+    def each(self) -> float:
+        """The confidence of one look at one pair."""
+        return 1.0 - (1.0 - self.confidence) / (len(self.pairs) * len(self.sizes))
+
+    def worst(self) -> _Found[D]:
+        """The look that found most."""
+        started = time.perf_counter()
+        try:
+            for found in self._looks():
+                if found.estimate.bound > self.bound:
+                    break
+        except OutOfTime:
+            pass
+        self.seconds = time.perf_counter() - started
+        if not self._last:
+            raise TooLittleTime(f"time_limit: {self.clock.limit} s were over before any pair was looked at")
+        return max(self._last.values(), key=lambda found: found.estimate.bound)
+
+    def _looks(self) -> Iterator[_Found[D]]:
+        draws = Draws[D, R](self.clock)
+        for size in self.sizes:
+            for place, pair in enumerate(self.pairs):
+                rows = rows_of(draws.of(pair.before, size), draws.of(pair.after, size))
+                self._last[place] = _Found(bound_between(self.claimed, *rows, self.each, self.more), pair, size)
+                yield self._last[place]
+                self.clock.look()
+
+    @property
+    def bound(self) -> float:
+        """The number that is claimed, in its own currency."""
+        return self._unit[1]
+
+    @property
+    def _unit(self) -> tuple[str, float]:
+        return measured(Pair(np.zeros(1), np.zeros(1)), self.claimed)[:2]
+
+    def report(self, subject: str, worst: _Found[D]) -> Report:
+        """What was found, refuted or not; what would have been found on every pair."""
+        factor = self._factor() if len(self._last) == len(self.pairs) else None
+        return Report(
+            subject,
+            repr(self.claimed),
+            self._unit[0],
+            self.bound,
+            worst.estimate.bound,
+            "statistical",
+            f"{_text(worst.pair)}, {worst.estimate.event}, {worst.samples} outputs on each",
+            len(self._last),
+            self.seconds,
+            factor,
+            None if factor is None else POWER,
+            self.confidence,
+            ALTERNATIVES,
+        )
+
+    def _factor(self) -> float | None:
+        found = {(look.samples, look.estimate.events) for look in self._last.values()}
+        factors = [smallest_detectable(self.claimed, samples, self.each, events) for samples, events in found]
+        known = [factor for factor in factors if factor is not None]
+        return max(known) if len(known) == len(factors) else None
+
+
+def _text(pair: Pair[D]) -> str:
+    text = f"{pair.before!r} against {pair.after!r}"
+    return text if len(text) <= 400 else f"{text[:400]}…"

@@ -1,0 +1,146 @@
+"""Outputs of any kind as rows of numbers: equal outputs get equal rows, and different ones different rows.
+
+Numbers, arrays, texts, and whatever is made of them: lists, dictionaries, sets, tuples, attrs classes and dataclasses.
+"""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias, TypeVar
+
+import numpy as np
+
+from accountant.arrays import FloatArray
+
+R = TypeVar("R")
+Leaf: TypeAlias = float | str
+"""A number that floats hold exactly, or the text of anything else."""
+
+
+def as_rows(outputs: Sequence[R]) -> FloatArray:
+    """One row for each output, shape (k, d). Raises TypeError for a type that cannot be read.
+
+    A row has a column for each number and each text in an output, a text being its rank among all of that place; where
+    outputs have several structures, the first column is the rank of the structure.
+    """
+    plain = _table(outputs)
+    if plain is not None:
+        return plain
+    taken = [_Taken(output) for output in outputs]
+    width = max((len(each.leaves) for each in taken), default=0)
+    places = ([each.leaves[place] if place < len(each.leaves) else "" for each in taken] for place in range(width))
+    found = [column for leaves in places for column in _columns(leaves)]
+    structures = [each.structure for each in taken]
+    if len(set(structures)) > 1 or not found:
+        found = [_ranks(structures), *found]
+    return np.column_stack(found)
+
+
+def _table(outputs: Sequence[R]) -> FloatArray | None:
+    """Numbers, or arrays of them in one shape, row by row; None where that is not what they are."""
+    if not all(_numeric(output) for output in outputs):
+        return None
+    arrays = [np.asarray(output) for output in outputs]
+    if len({array.shape for array in arrays}) != 1:
+        return None
+    rows = np.array([array.ravel() for array in arrays])
+    wide = np.hstack([rows.real, rows.imag]) if np.iscomplexobj(rows) else rows
+    return np.asarray(wide, dtype=np.float64)
+
+
+def _numeric(output: object) -> bool:
+    """Whether an output is made of numbers that floats hold exactly; complex ones count as two."""
+    if isinstance(output, tuple | list):
+        return all(isinstance(item, bool | int | float | np.number) and _numeric(item) for item in output)
+    if isinstance(output, bool | float | np.floating | np.complexfloating | complex):
+        return True
+    if isinstance(output, int | np.integer):
+        return abs(int(output)) <= 2**53
+    if isinstance(output, np.ndarray):
+        if output.dtype.kind in "iu":
+            return output.size == 0 or int(np.max(np.abs(output.astype(object)))) <= 2**53
+        return output.dtype.kind in "bfc" and output.dtype.itemsize <= 16
+    return False
+
+
+class _Taken:
+    """An output taken apart.
+
+    structure: a text that says all but the leaves.  leaves: numbers and texts, in order.
+    """
+
+    def __init__(self, output: object) -> None:
+        self.leaves: list[Leaf] = []
+        self.structure = self._read(output)
+
+    def _read(self, output: object) -> str:
+        inside = _items(output)
+        if inside is not None:
+            name, items = inside
+            return f"{name}({','.join(f'{key}{self._read(item)}' for key, item in items)})"
+        leaf = _leaf(output)
+        self.leaves.append(leaf)
+        kind = "" if isinstance(leaf, str) else type(output).__name__
+        return f"<{kind}>"
+
+
+def _items(output: object) -> tuple[str, Iterator[tuple[str, object]]] | None:
+    """What an output is made of, with texts that tell the places apart; None for a leaf."""
+    name = type(output).__name__
+    if isinstance(output, Mapping):
+        # Keys may be part of what is released: they are in the structure, in an order of their own.
+        return name, iter(sorted(((f"{text_of(key)}:", item) for key, item in output.items()), key=lambda kv: kv[0]))
+    if isinstance(output, set | frozenset):
+        return name, (("", text) for text in sorted(map(text_of, output)))
+    if isinstance(output, list | tuple):
+        return name, (("", item) for item in output)
+    fields = _fields(output)
+    if fields is not None:
+        return name, ((f"{field}=", getattr(output, field)) for field in fields)
+    array = np.asarray(output) if isinstance(output, np.ndarray) or hasattr(output, "__array__") else None
+    if array is not None and array.ndim:
+        return f"{name}{array.dtype}{array.shape}", (("", item) for item in array.ravel())
+    return None
+
+
+def _fields(output: object) -> list[str] | None:
+    attributes = getattr(type(output), "__attrs_attrs__", None)
+    if attributes is not None:
+        return [attribute.name for attribute in attributes]
+    if dataclasses.is_dataclass(output):
+        return [field.name for field in dataclasses.fields(output)]
+    return None
+
+
+def _leaf(output: object) -> Leaf:
+    if isinstance(output, bool | int | float | np.bool_ | np.integer | np.floating) and _numeric(output):
+        return float(output)
+    return text_of(output)
+
+
+def text_of(output: object) -> str:
+    """A text that differs wherever leaves differ. Raises TypeError for a type that cannot be read."""
+    if isinstance(output, str | bytes | int | float | complex | bool | np.generic | type(None)):
+        return f"{type(output).__name__} {output!r}"
+    inside = _items(output)
+    if inside is not None:
+        name, items = inside
+        return f"{name}({','.join(f'{key}{text_of(item)}' for key, item in items)})"
+    if isinstance(output, np.ndarray):
+        return f"{output.dtype} {output[()]!r}"
+    raise TypeError(
+        f"outputs of type {type(output).__name__} cannot be compared: release numbers, texts, or lists, dictionaries, "
+        "dataclasses or attrs classes of them"
+    )
+
+
+def _columns(leaves: Sequence[Leaf]) -> list[FloatArray]:
+    """One for the numbers among leaves, and one for the ranks of the texts, as far as there are any."""
+    numbers = [leaf for leaf in leaves if not isinstance(leaf, str)]
+    ranks = [_ranks([leaf if isinstance(leaf, str) else "" for leaf in leaves])]
+    values = [np.array([0.0 if isinstance(leaf, str) else leaf for leaf in leaves])]
+    return [*(values if numbers else []), *(ranks if len(numbers) < len(leaves) else [])]
+
+
+def _ranks(texts: Sequence[str]) -> FloatArray:
+    ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
+    return np.array([ranks[text] for text in texts])
