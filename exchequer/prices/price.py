@@ -111,8 +111,8 @@ def _explain_validity() -> None:
 # --- the first form: a plan of costs ------------------------------------------------------------------------
 
 
-def parse_step(text: str, rounds: int) -> Step:
-    """KIND:NUMBERS, with @ROUNDS to override `rounds`. Raises ValueError naming the text."""
+def parse_step(text: str, rounds: int, option: str = "--mechanism") -> Step:
+    """KIND:NUMBERS, with @ROUNDS to override `rounds`. Raises ValueError naming the option and the text."""
     kind, _, rest = text.partition(":")
     numbers, at, repeated = rest.partition("@")
     try:
@@ -126,7 +126,7 @@ def parse_step(text: str, rounds: int) -> Step:
             raise ValueError(f"{kind} takes {wanted} number{'s' if wanted > 1 else ''}, got {len(values)}")
         return Step(KINDS[kind](*values), int(repeated) if at else rounds)
     except ValueError as error:
-        raise ValueError(f"--mechanism {text!r}: {error}; expected {FORMS}") from None
+        raise ValueError(f"{option} {text!r}: {error}; expected {FORMS}") from None
 
 
 def plan_answer(plan: Plan, delta: float) -> Answer:

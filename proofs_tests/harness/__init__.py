@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from proofs_tests.harness.alone import check_records_alone
+from proofs_tests.harness.audits import Audit, FunctionAudit, MeasureAudit
+from proofs_tests.harness.black_box import NotIndependent, TooLittleTime, check_function
 from proofs_tests.harness.checks import (
     check_draws,
     check_learner,
@@ -16,7 +18,6 @@ from proofs_tests.harness.checks import (
     check_robust_sensitivity,
     check_sensitivity,
 )
-from proofs_tests.harness.command import Audit, MeasureAudit
 from proofs_tests.harness.divergence import (
     approx_delta,
     composed_epsilon,
@@ -28,6 +29,7 @@ from proofs_tests.harness.divergence import (
 )
 from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
 from proofs_tests.harness.exact import exact_delta, exact_loss
+from proofs_tests.harness.formats import Located, junit, sarif
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
 from proofs_tests.harness.power import smallest_detectable
 from proofs_tests.harness.report import ClaimViolated, Report, Verdict, table
@@ -42,16 +44,21 @@ if not TYPE_CHECKING:
 __all__ = [
     "Audit",
     "ClaimViolated",
+    "FunctionAudit",
+    "Located",
     "MeasureAudit",
+    "NotIndependent",
     "Pair",
     "PinnedNoise",
     "Report",
     "ScriptedNoise",
+    "TooLittleTime",
     "TranscriptNoise",
     "Verdict",
     "approx_delta",
     "check_draws",
     "check_fitted_surface",
+    "check_function",
     "check_learner",
     "check_mechanism",
     "check_randomizer",
@@ -64,6 +71,7 @@ __all__ = [
     "empirical_epsilon",
     "exact_delta",
     "exact_loss",
+    "junit",
     "loss_width",
     "max_loss",
     "neighbours",
@@ -72,6 +80,7 @@ __all__ = [
     "renyi_divergence",
     "replace_one_neighbours",
     "samples",
+    "sarif",
     "smallest_detectable",
     "smallest_epsilon",
     "table",

@@ -1,132 +1,116 @@
 """`exchequer audit`: check what somebody's module declares, from the shell."""
 
-import importlib
+import inspect
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Generic, TypeAlias, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, cast
 
 import attrs
 import click
 
+from accountant import AddRemoveOne, Adjacency, ReplaceOne
 from accountant.costs.converters import open_probability
-from boosting import NextMeasure
-from mechanisms.core.mechanism import FiniteMechanism, Mechanism
-from mechanisms.core.robust import Certified
-from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, check_draws, check_mechanism
-from proofs_tests.harness.neighbours import Pair, neighbours
-from proofs_tests.harness.report import ClaimViolated, Report, table
-from proofs_tests.harness.slickness import LabelledPoints, Lookup, check_slickness
-
-D = TypeVar("D")
-W = TypeVar("W", bound=Certified)
-R = TypeVar("R")
-T = TypeVar("T")
+from exchequer.prices.price import parse_step
+from proofs_tests.harness import formats
+from proofs_tests.harness.audits import Audit as Audit
+from proofs_tests.harness.audits import FunctionAudit, audits, checked, found
+from proofs_tests.harness.audits import MeasureAudit as MeasureAudit
+from proofs_tests.harness.black_box import Progress
+from proofs_tests.harness.checks import CONFIDENCE, SAMPLES
+from proofs_tests.harness.formats import Located
+from proofs_tests.harness.report import Report, table
 
 
-@attrs.frozen
-class Audit(Generic[D, R]):
-    """A mechanism and the pairs of data sets on which to check it."""
-
-    mechanism: Mechanism[D, R]
-    pairs: tuple[Pair[D], ...] = attrs.field(converter=tuple[Pair[D], ...])
-
-    @staticmethod
-    def over(mechanism: Mechanism[tuple[T, ...], R], records: Iterable[T], n: int) -> "Audit[tuple[T, ...], R]":
-        """All neighbouring samples of n records from a small domain, by the mechanism's own adjacency."""
-        return Audit(mechanism, tuple(neighbours(mechanism.adjacency, list(records), n)))
-
-
-@attrs.frozen
-class MeasureAudit(Generic[W]):
-    """A measure producer whose certificate to check: see `check_slickness`."""
-
-    measure: NextMeasure[LabelledPoints, W, Lookup]
-    sizes: Sequence[int] = (1, 2, 3)
-    rounds: int = 3
-    points: int = 2
-    predictions: Sequence[float] = (-1.0, 1.0)
+def _asked(name: str, target: object, claimed: str | None, records: str | None, n: int, adjacency: str) -> object:
+    """The object itself, or the audit of a plain function that the options describe."""
+    if claimed is None and records is None:
+        return target
+    if claimed is None or records is None or not callable(target):
+        raise ValueError("--claimed and --records go together, with a function of a data set")
+    domain = json.loads(records)
+    if not isinstance(domain, list) or len(domain) < 2:
+        raise ValueError(f"--records: expected a JSON list of at least two records, got {records!r}")
+    kept = [tuple(record) if isinstance(record, list) else record for record in domain]
+    cost = parse_step(claimed, 1, "--claimed").cost
+    found = FunctionAudit.over(cast("Callable[[object], object]", target), kept, n, cost, RELATIONS[adjacency])
+    return attrs.evolve(found, name=name)
 
 
-Target: TypeAlias = Audit[object, object] | MeasureAudit[Certified]
+RELATIONS: Final[Mapping[str, Adjacency]] = {each.name: each for each in (ReplaceOne(), AddRemoveOne())}
 
 
-def audits(target: object) -> Iterator[Target]:
-    """The audits that an object stands for: itself, its items, or what it returns when called."""
-    if isinstance(target, Audit | MeasureAudit):
-        yield cast("Target", target)
-    elif isinstance(target, list | tuple):
-        for item in target:
-            yield from audits(item)
-    elif callable(target):
-        yield from audits(_called(cast("Callable[[], object]", target)))
-    else:
-        raise TypeError(
-            "expected an Audit or a MeasureAudit, a list of them or a function that returns one, got "
-            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n), where Audit is "
-            "exchequer.testing.Audit"
-        )
+@contextmanager
+def _bar(shown: bool) -> Iterator[Progress | None]:
+    """A bar on the terminal, where there is one."""
+    if not shown or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("outputs drawn")
+        yield lambda drawn, total: bar.update(task, completed=drawn, total=total)
 
 
-def _called(target: Callable[[], object]) -> object:
+def _located(name: str, target: object, report: Report) -> Located:
+    """Where the named object is written, relative to here, as far as that is known."""
+    module = sys.modules.get(name.partition(":")[0])
     try:
-        return target()
-    except Exception as error:  # whatever somebody else's function raises
-        raise ValueError(f"{target!r}: {type(error).__name__}: {error}") from error
-
-
-def found(name: str) -> object:
-    """The object that "package.module:name" names. Raises ValueError naming what is missing."""
-    module, _, attribute = name.partition(":")
-    if not attribute:
-        raise ValueError(f"expected package.module:NAME, got {name!r}")
-    if "" not in sys.path:
-        sys.path.insert(0, "")  # as `python -m` would: modules of the folder one stands in
-    try:
-        return cast("object", getattr(importlib.import_module(module), attribute))
-    except Exception as error:  # whatever somebody else's module raises
-        raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
-
-
-def checked(audit: Target, samples: int, confidence: float) -> list[Report]:
-    """The reports, refuted or not; a finite mechanism's draws are compared with its distribution as well."""
-    if isinstance(audit, MeasureAudit):
-        settings = attrs.asdict(audit, recurse=False)
-        return [_reported(partial(check_slickness, **settings))]
-    mechanism, pairs = audit.mechanism, audit.pairs
-    checks: list[Callable[[], Report]] = [
-        lambda: check_mechanism(mechanism, pairs, samples=samples, confidence=confidence)
-    ]
-    if isinstance(mechanism, FiniteMechanism):
-        distinct = {repr(data): data for pair in pairs for data in pair}
-        draws, each = max(500, 20_000 // len(distinct)), 1.0 - (1.0 - confidence) / len(distinct)
-        checks += [partial(check_draws, mechanism, data, samples=draws, confidence=each) for data in distinct.values()]
-    reports = [_reported(check) for check in checks]
-    # One line for all the data sets whose draws were compared: the worst.
-    return reports[:1] + sorted(reports[1:], key=lambda report: -report.found)[:1]
-
-
-def _reported(check: Callable[[], Report]) -> Report:
-    try:
-        return check()
-    except ClaimViolated as violated:
-        return violated.report
-    except Exception as error:  # whatever somebody else's mechanism raises is bad input, not a violated claim
-        raise ValueError(f"{type(error).__name__}: {error}") from error
+        source = target if inspect.isfunction(target) else module
+        file, line = inspect.getsourcefile(source), inspect.getsourcelines(source)[1]  # type: ignore[arg-type]  # None raises TypeError
+    except (TypeError, OSError):
+        return Located(report)
+    near = file is not None and Path(file).resolve().is_relative_to(Path.cwd())
+    return Located(
+        report, Path(file).resolve().relative_to(Path.cwd()).as_posix() if near and file else None, max(line, 1)
+    )
 
 
 @click.command()
 @click.argument("name", metavar="PACKAGE.MODULE:NAME")
 @click.option("--samples", type=click.IntRange(min=100), default=SAMPLES, show_default=True, help="Draws a side.")
 @click.option("--confidence", type=float, default=CONFIDENCE, help="Of statistical verdicts.", show_default=True)
+@click.option("--claimed", metavar="KIND:NUMBERS", help="Of a function: its claim, as pure-dp:1 or gdp:0.5.")
+@click.option(
+    "--records", metavar="JSON", help="Of a function: the domain of a record, as '[0, 1]' or '[[0, 1], [1, 1]]'."
+)
+@click.option(
+    "-n", "n", type=click.IntRange(min=1), default=3, help="Of a function: records of a data set.", show_default=True
+)
+@click.option(
+    "--adjacency", type=click.Choice(list(RELATIONS)), default=ReplaceOne.name, help="Of a function.", show_default=True
+)
+@click.option("--time-limit", type=float, metavar="SECONDS", help="For sampling; what was found by then is reported.")
+@click.option(
+    "--processes", type=click.IntRange(min=1), default=1, help="To draw from functions in.", show_default=True
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
-def audit(name: str, samples: int, confidence: float, as_json: bool) -> None:
-    """Check that mechanisms cost what they declare.
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML there.")
+@click.option("--sarif", "sarif_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write SARIF there.")
+def audit(
+    name: str,
+    samples: int,
+    confidence: float,
+    claimed: str | None,
+    records: str | None,
+    n: int,
+    adjacency: str,
+    time_limit: float | None,
+    processes: int,
+    as_json: bool,
+    junit: Path | None,
+    sarif_file: Path | None,
+) -> None:
+    """Check that mechanisms, and any functions of data, cost what they declare.
 
-    NAME is an `Audit` of proofs_tests.harness.command (a mechanism and pairs of neighbouring data sets) or a
-    `MeasureAudit` (a boosting measure, whose slickness certificate is checked), a list of them, or a function that
-    returns either.
+    NAME is an `exchequer.testing.Audit` (a mechanism and pairs of neighbouring data sets), a `FunctionAudit` (any
+    function, its claim and pairs) or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), a
+    list of them, or a function that returns any of these; or, with --claimed and --records, a function of a tuple of
+    records that draws its own noise.
 
     A verdict is "exact" (computed, over all pairs given), "refuted" (the worst pair is printed), or "not refuted",
     with the factor that would have been found and its probability. Mechanisms with finitely many outcomes are checked
@@ -134,14 +118,32 @@ def audit(name: str, samples: int, confidence: float, as_json: bool) -> None:
     else 0.
 
     \b
-    Example:
+    Examples:
       exchequer audit mypackage.checks:audits
+      exchequer audit mypackage:noisy_sum --claimed pure-dp:1 --records '[0, 1]' --time-limit 60
     """
-    reports = [
-        report for each in audits(found(name)) for report in checked(each, samples, open_probability(confidence))
-    ]
+    target = found(name)
+    asked = _asked(name, target, claimed, records, n, adjacency)
+    with _bar(not as_json) as progress:
+        reports = [
+            report
+            for each in audits(asked)
+            for report in checked(
+                each,
+                samples,
+                open_probability(confidence),
+                time_limit=time_limit,
+                processes=processes,
+                progress=progress,
+            )
+        ]
     if not reports:
         raise ValueError(f"{name}: nothing to check")
+    places = [_located(name, target, report) for report in reports]
+    if junit is not None:
+        junit.write_text(formats.junit(places), encoding="utf-8")
+    if sarif_file is not None:
+        sarif_file.write_text(json.dumps(formats.sarif(places), indent=1), encoding="utf-8")
     click.echo(json.dumps([report.as_dict() for report in reports], indent=1) if as_json else table(reports))
     wrong = [report for report in reports if report.refuted]
     for report in wrong:

@@ -1,8 +1,8 @@
 """What a check found: claimed against found, the verdict in one of three words, and the witness."""
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Literal, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
 import attrs
 
@@ -79,6 +79,13 @@ class Report:
         """The same for programs, all of it JSON: infinite numbers, which JSON lacks, are "inf"."""
         fields = {"verdict": self.verdict, **attrs.asdict(self), "ratio": self.ratio}
         return {name: _json(value) for name, value in fields.items()}
+
+    @staticmethod
+    def of(record: Mapping[str, object]) -> "Report":
+        """The inverse of `as_dict`."""
+        found: dict[str, Any] = {field.name: record[field.name] for field in attrs.fields(Report)}
+        numbers = {name: float(each) for name, each in found.items() if each in ("inf", "-inf", "nan")}
+        return Report(**{**found, **numbers})
 
     def __str__(self) -> str:
         about = [f"confidence {self.confidence:.9g}"] if self.method == "statistical" else []

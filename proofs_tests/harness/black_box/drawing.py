@@ -1,12 +1,14 @@
 """Drawing from somebody's program: one by one or many at once, in processes, within a time limit, with progress."""
 
+import itertools
 import multiprocessing
-import multiprocessing.pool
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Final, Generic, TypeAlias, TypeVar, cast
+from contextlib import ExitStack, contextmanager
+from multiprocessing.connection import Connection
+from typing import Final, Generic, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -23,8 +25,8 @@ Progress: TypeAlias = Callable[[int, int], None]
 PIECE: Final = 1_000
 """Outputs that are drawn between two looks at the clock, at most."""
 
-TELLING: Final = 64
-"""So many outputs in a row are not the same by chance, unless all of them are one output."""
+TELLING: Final = 40.0
+"""Two runs of outputs that are the same by a chance of 2^-40 are copies."""
 
 
 class OutOfTime(Exception):
@@ -85,44 +87,72 @@ def drawing(function: Callable[[D], R], many: Many[D, R] | None, processes: int)
         return
     if "fork" not in multiprocessing.get_all_start_methods():
         raise ValueError("processes: this system cannot fork; draw in one")
-    with multiprocessing.get_context("fork").Pool(processes, _begin, (source,)) as pool:
-        yield _Shared[D, R](pool, processes)
+    with ExitStack() as stack:
+        yield _Shared[D, R]([stack.enter_context(_forked(source)) for _ in range(processes)])
 
 
-_SOURCE: list[Many[object, object]] = []
-"""Of a forked process: what it draws from. It came with the fork, as functions need not pickle."""
+@contextmanager
+def _forked(source: Many[D, R]) -> Iterator[Connection]:
+    """A process that draws from it, as functions need not pickle; this end of its pipe."""
+    fork = multiprocessing.get_context("fork")
+    ours, theirs = fork.Pipe()
+    process = fork.Process(target=_serve, args=(source, theirs), daemon=True)
+    process.start()
+    try:
+        yield ours
+    finally:
+        process.terminate()
+        process.join()
 
 
-def _begin(source: Many[object, object]) -> None:
-    _SOURCE[:] = [source]
-    random.seed()  # the state of these two is shared with whoever forked; made by hand they are seen to be, below
+def _serve(source: Many[D, R], pipe: Connection) -> None:
+    random.seed()  # the state of these two would be shared with the others; other generators are seen to be, below
     np.random.seed()  # noqa: NPY002  # whoever draws from it
-
-
-def _piece(data: object, number: int) -> list[object]:
-    return list(_SOURCE[0](data, number))
+    while True:
+        data, number = pipe.recv()
+        try:
+            pipe.send((None, list(source(data, number))))
+        except Exception as error:  # whatever somebody else's function raises goes to whoever asked
+            pipe.send((f"{type(error).__name__}: {error}", []))
 
 
 @attrs.define(eq=False)
 class _Shared(Generic[D, R]):
-    """Draws a part in each process."""
+    """Draws as many in each process, in the same order, so that copies of one generator would say the same."""
 
-    _pool: multiprocessing.pool.Pool
-    _processes: int
+    _pipes: list[Connection]
+    _alike: dict[tuple[int, int], float] = attrs.field(init=False)
+    """Of processes that never differed: k where the chance of that is 2^-k."""
+
+    @_alike.default
+    def _all(self) -> dict[tuple[int, int], float]:
+        return dict.fromkeys(itertools.combinations(range(len(self._pipes)), 2), 0.0)
 
     def __call__(self, data: D, number: int) -> Sequence[R]:
-        sizes = [number // self._processes + (place < number % self._processes) for place in range(self._processes)]
-        given = [(data, size) for size in sizes if size]
-        parts = cast("list[list[R]]", self._pool.starmap(_piece, given, chunksize=1))
-        _refuse_copies(parts)
-        return [output for part in parts for output in part]
+        each = -(-number // len(self._pipes))
+        for pipe in self._pipes:
+            pipe.send((data, each))
+        answers: list[tuple[str | None, list[R]]] = [pipe.recv() for pipe in self._pipes]
+        for said, _ in answers:
+            if said is not None:
+                raise ValueError(f"the function failed in a process of its own: {said}")
+        self._refuse_copies([tuple(map(text_of, outputs)) for _, outputs in answers])
+        return [output for _, outputs in answers for output in outputs][:number]
 
-
-def _refuse_copies(parts: Sequence[Sequence[object]]) -> None:
-    texts = [[text_of(output) for output in part[:TELLING]] for part in parts if len(part) >= TELLING]
-    for place, one in enumerate(texts):
-        if len(set(one)) > 1 and one in texts[:place]:
+    def _refuse_copies(self, parts: Sequence[tuple[str, ...]]) -> None:
+        self._alike = {
+            (one, other): bits + _bits(parts[one])
+            for (one, other), bits in self._alike.items()
+            if parts[one] == parts[other]
+        }
+        if any(bits > TELLING for bits in self._alike.values()):
             raise NotIndependent(
                 "processes: two of them drew the same, as they share a generator that was made before they were: make "
                 "it inside the function, without a seed, or draw in one process"
             )
+
+
+def _bits(texts: Sequence[str]) -> float:
+    """How unlikely it is that another run is the same: k where the chance is 2^-k, from how often outputs repeat."""
+    shares = np.array(list(Counter(texts).values())) / len(texts)
+    return float(-len(texts) * np.log2(np.sum(shares**2)))

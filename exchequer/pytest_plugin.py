@@ -1,0 +1,249 @@
+"""The pytest plugin: a fixture `privacy` that checks claims, within one budget of time and of false alarms for the run.
+
+    def test_noisy_sum(privacy):
+        privacy.function(noisy_sum, PureDP(1.0), records=[0, 1])
+
+Loaded by pytest wherever this package is installed; what it needs is imported when a test asks for the fixture.
+"""
+
+import json
+import random
+import secrets
+import time
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar, cast
+
+import pytest
+
+if TYPE_CHECKING:
+    from accountant import Adjacency, Cost
+    from exchequer.testing import Report
+    from mechanisms.core.mechanism import Mechanism
+
+D = TypeVar("D")
+R = TypeVar("R")
+P = ParamSpec("P")
+
+FIXTURE: Final = "privacy"
+FALSE_ALARMS: Final = 1e-6
+"""The chance that a run refutes any correct claim, unless another is asked for."""
+
+SECONDS: Final = 600.0
+"""For all checks of a run, unless another time is asked for."""
+
+
+class Run:
+    """What all tests of a run share.
+
+    seed: of what draws from `random` or from numpy's global state.  false_alarms: the chance for the whole run.
+    seconds: for all checks.  tests: how many there are that check claims.
+    """
+
+    def __init__(self, seed: int, false_alarms: float, seconds: float) -> None:
+        self.seed, self.false_alarms, self.seconds = seed, false_alarms, seconds
+        self.tests = 1
+        self._begun, self._spent = 0, 0.0
+
+    def begin(self) -> float:
+        """The seconds that the next test may take: an equal part of what is left."""
+        left = (self.seconds - self._spent) / max(1, self.tests - self._begun)
+        self._begun += 1
+        return max(left, 1.0)
+
+    def spend(self, seconds: float) -> None:
+        """Taken by a test."""
+        self._spent += seconds
+
+
+class Privacy:
+    """The fixture: checks within the budgets of the run; see `function`, `mechanism` and `run`.
+
+    reports: what was found, one per check. Options of the marker `privacy` are those of all checks of a test.
+    """
+
+    def __init__(self, run: Run, node: pytest.Item, options: Mapping[str, object]) -> None:
+        self._run, self._node, self._options = run, node, options
+        self._seconds = run.begin()
+        self.reports: list[Report] = []
+
+    def function(
+        self,
+        function: Callable[[D], R],
+        claimed: "Cost",
+        pairs: Iterable[tuple[D, D]] | None = None,
+        *,
+        records: Sequence[object] | None = None,
+        n: int = 3,
+        adjacency: "Adjacency | None" = None,
+        **options: object,
+    ) -> "Report":
+        """`check_function`, on the pairs given or on all samples of n records. Raises ClaimViolated.
+
+        adjacency: of these samples; replace-one unless given.  options: those of `check_function`.
+        """
+        __tracebackhide__ = True
+        from exchequer import testing
+
+        found = self._pairs(pairs, records, n, adjacency)
+        given = {"time_limit": self._seconds, "confidence": self._confidence(), **self._options, **options}
+        return self.run(partial(testing.check_function, function, found, claimed, **cast("dict[str, Any]", given)))
+
+    def mechanism(
+        self,
+        mechanism: "Mechanism[D, R]",
+        pairs: Iterable[tuple[D, D]] | None = None,
+        *,
+        records: Sequence[object] | None = None,
+        n: int = 3,
+        **options: object,
+    ) -> "Report":
+        """`check_mechanism`, on the pairs given or on all samples of n records. Raises ClaimViolated."""
+        __tracebackhide__ = True
+        from exchequer import testing
+
+        found = self._pairs(pairs, records, n, mechanism.adjacency)
+        given = {"confidence": self._confidence(), **self._options, **options}
+        return self.run(partial(testing.check_mechanism, mechanism, found, **cast("dict[str, Any]", given)))
+
+    def run(self, check: Callable[P, "Report"], *arguments: P.args, **named: P.kwargs) -> "Report":
+        """Any check of `exchequer.testing` that gives a report, or raises ClaimViolated, noted as the others are."""
+        __tracebackhide__ = True
+        from exchequer.testing import ClaimViolated
+
+        started = time.monotonic()
+        try:
+            report = check(*arguments, **named)
+        except ClaimViolated as violated:
+            self._note(violated.report)
+            self._node.add_report_section("call", "privacy", self._how_to_reproduce(violated.report))
+            raise ClaimViolated(violated.report) from None
+        finally:
+            self._run.spend(time.monotonic() - started)
+        self._note(report)
+        return report
+
+    def _pairs(
+        self,
+        pairs: Iterable[tuple[D, D]] | None,
+        records: Sequence[object] | None,
+        n: int,
+        adjacency: "Adjacency | None",
+    ) -> "list[Any]":
+        from accountant import ReplaceOne
+        from exchequer import testing
+
+        if (pairs is None) == (records is None):
+            raise ValueError("give either pairs= of neighbouring data sets, or records= that a data set may have")
+        if pairs is not None:
+            return [testing.Pair(*pair) for pair in pairs]
+        assert records is not None
+        return list(testing.neighbours(adjacency or ReplaceOne(), records, n))
+
+    def _confidence(self) -> float:
+        """Of the next check: the first of a test has half of the test's chance of a false alarm, the next a quarter."""
+        return 1.0 - self._run.false_alarms / self._run.tests / 2.0 ** (len(self.reports) + 1)
+
+    def _note(self, report: "Report") -> None:
+        self.reports.append(report)
+        self._node.user_properties.append((FIXTURE, json.dumps(report.as_dict())))
+
+    def _how_to_reproduce(self, report: "Report") -> str:
+        return (
+            f"worst: {report.witness}\n"
+            f"reproduce: pytest '{self._node.nodeid}' --privacy-seed={self._run.seed}\n"
+            "(the seed is that of random and of numpy.random's global state; other draws are the program's. "
+            "On the worst pair alone, pairs=[(before, after)] with samples=100_000 shows the loss more sharply.)"
+        )
+
+
+RUN: Final = pytest.StashKey[Run]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Budgets, the seed, and where to write SARIF."""
+    group = parser.getgroup("privacy", "claims of differential privacy (exchequer)")
+    group.addoption("--privacy-seed", type=int, help="of random and numpy.random, as a failure prints it")
+    group.addoption("--privacy-time", type=float, help=f"seconds for all checks of the run; {SECONDS:g} unless given")
+    group.addoption("--privacy-false-alarms", type=float, help="the chance that the run refutes a correct claim")
+    group.addoption("--privacy-sarif", type=Path, metavar="PATH", help="write what was found there, as SARIF 2.1.0")
+    parser.addini("privacy_time", "seconds for all checks of a run", default=str(SECONDS))
+    parser.addini("privacy_false_alarms", "the chance that a run refutes a correct claim", default=str(FALSE_ALARMS))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The run's budgets. Raises UsageError for numbers that are none."""
+    config.addinivalue_line(
+        "markers", "privacy(**options): checks a claim of differential privacy; options of the test's checks"
+    )
+    seed = config.getoption("--privacy-seed")
+    alarms = _number(config, "privacy_false_alarms")
+    if not 0.0 < alarms < 1.0:
+        raise pytest.UsageError(f"privacy_false_alarms: expected a chance in (0, 1), got {alarms!r}")
+    found = seed if seed is not None else getattr(config, "workerinput", {}).get("privacy_seed", secrets.randbits(32))
+    config.stash[RUN] = Run(found, alarms, _number(config, "privacy_time"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Workers of pytest-xdist have the seed of the run."""
+    node.workerinput["privacy_seed"] = node.config.stash[RUN].seed
+
+
+def _number(config: pytest.Config, name: str) -> float:
+    given = config.getoption("--" + name.replace("_", "-"))
+    return float(config.getini(name)) if given is None else float(given)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """`-m privacy` selects whatever uses the fixture, or is marked."""
+    for item in items:
+        if FIXTURE in getattr(item, "fixturenames", ()) and item.get_closest_marker(FIXTURE) is None:
+            item.add_marker(FIXTURE)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """How many tests share the budgets."""
+    using = [item for item in session.items if FIXTURE in getattr(item, "fixturenames", ())]
+    session.config.stash[RUN].tests = max(1, len(using))
+
+
+@pytest.fixture
+def privacy(request: pytest.FixtureRequest) -> Privacy:
+    """Checks claims of differential privacy: `privacy.function(f, PureDP(1.0), records=[0, 1])`; see `Privacy`."""
+    import numpy as np
+
+    run, node = request.config.stash[RUN], request.node
+    own = zlib.crc32(f"{run.seed} {node.nodeid}".encode())
+    random.seed(own)
+    np.random.seed(own)  # noqa: NPY002  # for programs that draw from it
+    marker = node.get_closest_marker(FIXTURE)
+    return Privacy(run, node, {} if marker is None else dict(marker.kwargs))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """A line per check, worst first, and the seed; the SARIF file."""
+    found: list[tuple[tuple[str, int | None, str], dict[str, Any]]] = [
+        (report.location, json.loads(value))
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, value in report.user_properties
+        if name == FIXTURE
+    ]
+    if not found:
+        return
+    from exchequer.testing import Located, Report, sarif, table
+
+    run = config.stash[RUN]
+    reports = [Located(Report.of(record), place[0], (place[1] or 0) + 1) for place, record in found]
+    path = config.getoption("--privacy-sarif")
+    if path is not None:
+        path.write_text(json.dumps(sarif(reports), indent=1), encoding="utf-8")
+    terminalreporter.section("privacy claims")
+    terminalreporter.write_line(table(each.report for each in reports))
+    terminalreporter.write_line(
+        f"seed {run.seed}; a correct claim is refuted with a chance of at most {run.false_alarms:g} in all"
+    )

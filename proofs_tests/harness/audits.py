@@ -1,0 +1,193 @@
+"""What `exchequer audit` and the pytest plugin check: audits, and where somebody's module has them."""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Generic, TypeAlias, TypeVar, cast
+
+import attrs
+
+from accountant import Adjacency, Cost
+from boosting import NextMeasure
+from mechanisms.core.mechanism import FiniteMechanism, Mechanism
+from mechanisms.core.robust import Certified
+from proofs_tests.harness.black_box import Progress, check_function
+from proofs_tests.harness.checks import check_draws, check_mechanism
+from proofs_tests.harness.draws import Many, many_of
+from proofs_tests.harness.neighbours import Pair, neighbours
+from proofs_tests.harness.report import ClaimViolated, Report
+from proofs_tests.harness.slickness import LabelledPoints, Lookup, check_slickness
+
+D = TypeVar("D")
+W = TypeVar("W", bound=Certified)
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def _pairs(pairs: Iterable[Pair[D] | tuple[D, D]]) -> tuple[Pair[D], ...]:
+    return tuple(Pair(*pair) for pair in pairs)
+
+
+@attrs.frozen
+class Audit(Generic[D, R]):
+    """A mechanism and the pairs of data sets on which to check it."""
+
+    mechanism: Mechanism[D, R]
+    pairs: tuple[Pair[D], ...] = attrs.field(converter=tuple[Pair[D], ...])
+
+    @staticmethod
+    def over(mechanism: Mechanism[tuple[T, ...], R], records: Iterable[T], n: int) -> "Audit[tuple[T, ...], R]":
+        """All neighbouring samples of n records from a small domain, by the mechanism's own adjacency."""
+        return Audit(mechanism, tuple(neighbours(mechanism.adjacency, list(records), n)))
+
+
+@attrs.frozen
+class MeasureAudit(Generic[W]):
+    """A measure producer whose certificate to check: see `check_slickness`."""
+
+    measure: NextMeasure[LabelledPoints, W, Lookup]
+    sizes: Sequence[int] = (1, 2, 3)
+    rounds: int = 3
+    points: int = 2
+    predictions: Sequence[float] = (-1.0, 1.0)
+
+
+@attrs.frozen
+class FunctionAudit(Generic[D, R]):
+    """Any function of a data set, what it claims, and the pairs on which to check it: see `check_function`.
+
+    many: a data set and a number m to m independent outputs, where that is quicker.
+    """
+
+    function: Callable[[D], R]
+    pairs: tuple[Pair[D], ...] = attrs.field(converter=_pairs)
+    claimed: Cost
+    many: Many[D, R] | None = None
+    low_order_bits: bool = True
+    name: str | None = None
+
+    @staticmethod
+    def over(
+        function: Callable[[tuple[T, ...]], R], records: Iterable[T], n: int, claimed: Cost, adjacency: Adjacency
+    ) -> "FunctionAudit[tuple[T, ...], R]":
+        """All neighbouring samples of n records from a small domain."""
+        return FunctionAudit(function, tuple(neighbours(adjacency, list(records), n)), claimed)
+
+
+Target: TypeAlias = Audit[object, object] | MeasureAudit[Certified] | FunctionAudit[object, object]
+
+
+def audits(target: object) -> Iterator[Target]:
+    """The audits that an object stands for: itself, its items, or what it returns when called."""
+    if isinstance(target, Audit | MeasureAudit | FunctionAudit):
+        yield cast("Target", target)
+    elif isinstance(target, list | tuple):
+        for item in target:
+            yield from audits(item)
+    elif callable(target):
+        yield from audits(_called(cast("Callable[[], object]", target)))
+    else:
+        raise TypeError(
+            "expected an Audit or a MeasureAudit, a list of them or a function that returns one, got "
+            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n), where Audit is "
+            "exchequer.testing.Audit"
+        )
+
+
+def _called(target: Callable[[], object]) -> object:
+    if _takes_data(target):
+        raise TypeError(
+            f"{target!r} is a function of a data set: say what it claims and where to look, by --claimed, --records "
+            "and -n, or in an exchequer.testing.FunctionAudit(function, pairs, claimed)"
+        )
+    try:
+        return target()
+    except Exception as error:  # whatever somebody else's function raises
+        raise ValueError(f"{target!r}: {type(error).__name__}: {error}") from error
+
+
+def _takes_data(target: Callable[..., object]) -> bool:
+    """Whether it cannot be called without an argument."""
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):  # some builtins have no signature
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return any(each.kind in kinds and each.default is inspect.Parameter.empty for each in parameters)
+
+
+def found(name: str) -> object:
+    """The object that "package.module:name" names. Raises ValueError naming what is missing."""
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise ValueError(f"expected package.module:NAME, got {name!r}")
+    if "" not in sys.path:
+        sys.path.insert(0, "")  # as `python -m` would: modules of the folder one stands in
+    try:
+        return cast("object", getattr(importlib.import_module(module), attribute))
+    except Exception as error:  # whatever somebody else's module raises
+        raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
+
+
+def checked(
+    audit: Target,
+    samples: int,
+    confidence: float,
+    *,
+    time_limit: float | None = None,
+    processes: int = 1,
+    progress: Progress | None = None,
+) -> list[Report]:
+    """The reports, refuted or not; a finite mechanism's draws are compared with its distribution as well.
+
+    time_limit, processes, progress: for functions, and for mechanisms that are sampled; see `check_function`.
+    """
+    if isinstance(audit, FunctionAudit):
+        run = partial(
+            check_function,
+            audit.function,
+            audit.pairs,
+            audit.claimed,
+            name=audit.name,
+            many=audit.many,
+            samples=samples,
+            confidence=confidence,
+            low_order_bits=audit.low_order_bits,
+            processes=processes,
+            time_limit=time_limit,
+            progress=progress,
+        )
+        return [_reported(run)]
+    if isinstance(audit, MeasureAudit):
+        settings = attrs.asdict(audit, recurse=False)
+        return [_reported(partial(check_slickness, **settings))]
+    mechanism, pairs = audit.mechanism, audit.pairs
+    if time_limit is not None and not isinstance(mechanism, FiniteMechanism):
+        return checked(_as_function(mechanism, pairs), samples, confidence, time_limit=time_limit, progress=progress)
+    checks: list[Callable[[], Report]] = [
+        lambda: check_mechanism(mechanism, pairs, samples=samples, confidence=confidence)
+    ]
+    if isinstance(mechanism, FiniteMechanism):
+        distinct = {repr(data): data for pair in pairs for data in pair}
+        draws, each = max(500, 20_000 // len(distinct)), 1.0 - (1.0 - confidence) / len(distinct)
+        checks += [partial(check_draws, mechanism, data, samples=draws, confidence=each) for data in distinct.values()]
+    reports = [_reported(check) for check in checks]
+    # One line for all the data sets whose draws were compared: the worst.
+    return reports[:1] + sorted(reports[1:], key=lambda report: -report.found)[:1]
+
+
+def _as_function(mechanism: Mechanism[D, R], pairs: tuple[Pair[D], ...]) -> FunctionAudit[D, R]:
+    """A mechanism as seen from its outputs. Its low-order bits are left alone, as without a time limit."""
+    name = f"{mechanism.description.mechanism}({mechanism.description.query})"
+    return FunctionAudit(mechanism.sample, pairs, mechanism.cost, many_of(mechanism), low_order_bits=False, name=name)
+
+
+def _reported(check: Callable[[], Report]) -> Report:
+    try:
+        return check()
+    except ClaimViolated as violated:
+        return violated.report
+    except Exception as error:  # whatever somebody else's mechanism raises is bad input, not a violated claim
+        raise ValueError(f"{type(error).__name__}: {error}") from error
