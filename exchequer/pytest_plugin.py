@@ -21,7 +21,7 @@ import pytest
 if TYPE_CHECKING:
     from accountant import Adjacency, Cost
     from exchequer.testing import Report
-    from mechanisms.core.mechanism import Mechanism
+    from mechanisms import Mechanism
 
 D = TypeVar("D")
 R = TypeVar("R")
