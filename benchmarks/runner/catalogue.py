@@ -66,6 +66,13 @@ CATALOGUE: Final = (
         5,
     ),
     Benchmark(
+        "audits",
+        "kit",
+        "Programs of foreign style, seen from their outputs: which mistakes are caught, and false alarms.",
+        "none.",
+        12,
+    ),
+    Benchmark(
         "records-alone",
         "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",
