@@ -4,11 +4,14 @@ import itertools
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
-from accountant import BoundedRange
+from accountant import BoundedRange, ReplaceOne
+from mechanisms.core.robust import RobustQuery
 from mechanisms.core.sensitivity import L1Sensitivity
-from mechanisms.selection.leaf_labels import LeafLabelChoice
+from mechanisms.randomness.sources import SecureNoise, SeededNoise
+from mechanisms.selection.leaf_labels import LeafLabelChoice, LeafLabels
 from proofs_tests.support.mechanisms.just_above import just_above
 
 
@@ -39,3 +42,13 @@ def test_scales_are_checked() -> None:
             LeafLabelChoice(wrong)
     assert LeafLabelChoice(2.0).parameters == (("eta", 2.0),)
     assert LeafLabelChoice.claims == ("L2", "001-leaf-labels")
+
+
+def test_on_weighted_leaves_it_is_that_choice_at_that_distance() -> None:
+    given, query = SeededNoise(0), RobustQuery("gaps", np.asarray, L1Sensitivity, ReplaceOne(), ())
+    made = LeafLabels(query, 0.7, 0.2, given)
+    assert (made.query, made.randomizer, made.zeta, made.noise) == (query, LeafLabelChoice(0.7), 0.2, given)
+    cost = made.robust_cost.cost
+    assert isinstance(cost, BoundedRange)
+    just_above(cost.epsilon, Fraction(0.7) * Fraction(0.2))
+    assert isinstance(LeafLabels(query, 0.7, 0.2).noise, SecureNoise)
