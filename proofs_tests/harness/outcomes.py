@@ -4,6 +4,8 @@ Numbers, arrays, texts, and whatever is made of them: lists, dictionaries, sets,
 """
 
 import dataclasses
+import functools
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -19,20 +21,27 @@ Leaf: TypeAlias = float | str
 def as_rows(outputs: Sequence[R]) -> FloatArray:
     """One row for each output, shape (k, d). Raises TypeError for a type that cannot be read.
 
-    A row has a column for each number and each text in an output, a text being its rank among all of that place; where
-    outputs have several structures, the first column is the rank of the structure.
+    What a number in a row is depends on that output alone, not on the others: only so are events that were chosen on
+    some outputs the same events on others. The first column is of the structure; then each place in it has a column for
+    a number and one for a text; what an output lacks is 0. Outputs that are numbers in one shape have these alone.
     """
     plain = _table(outputs)
     if plain is not None:
         return plain
     taken = [_Taken(output) for output in outputs]
-    width = max((len(each.leaves) for each in taken), default=0)
-    places = ([each.leaves[place] if place < len(each.leaves) else "" for each in taken] for place in range(width))
-    found = [column for leaves in places for column in _columns(leaves)]
-    structures = [each.structure for each in taken]
-    if len(set(structures)) > 1 or not found:
-        found = [_ranks(structures), *found]
-    return np.column_stack(found)
+    rows = np.zeros((len(taken), 1 + 2 * max(len(each.leaves) for each in taken)))
+    for row, each in zip(rows, taken, strict=True):
+        row[0] = _code(each.structure)
+        for place, leaf in enumerate(each.leaves):
+            text = isinstance(leaf, str)
+            row[1 + 2 * place + text] = _code(leaf) if isinstance(leaf, str) else leaf
+    return rows
+
+
+@functools.lru_cache(maxsize=2**16)
+def _code(text: str) -> float:
+    """A number in (0, 1] for a text, from 52 bits of its digest."""
+    return (1 + (int.from_bytes(hashlib.sha256(text.encode()).digest()[:7], "big") >> 4)) * 2.0**-52
 
 
 def _table(outputs: Sequence[R]) -> FloatArray | None:
@@ -131,16 +140,3 @@ def text_of(output: object) -> str:
         f"outputs of type {type(output).__name__} cannot be compared: release numbers, texts, or lists, dictionaries, "
         "dataclasses or attrs classes of them"
     )
-
-
-def _columns(leaves: Sequence[Leaf]) -> list[FloatArray]:
-    """One for the numbers among leaves, and one for the ranks of the texts, as far as there are any."""
-    numbers = [leaf for leaf in leaves if not isinstance(leaf, str)]
-    ranks = [_ranks([leaf if isinstance(leaf, str) else "" for leaf in leaves])]
-    values = [np.array([0.0 if isinstance(leaf, str) else leaf for leaf in leaves])]
-    return [*(values if numbers else []), *(ranks if len(numbers) < len(leaves) else [])]
-
-
-def _ranks(texts: Sequence[str]) -> FloatArray:
-    ranks = {text: float(rank) for rank, text in enumerate(sorted(set(texts)))}
-    return np.array([ranks[text] for text in texts])

@@ -239,6 +239,14 @@ def share(confidence: float, events: int) -> float:
     return 0.25 * (1.0 - confidence) / events
 
 
+def _varied(first: FloatArray, second: FloatArray, made: int) -> tuple[FloatArray, FloatArray]:
+    """Without the columns that are one number in the draws that scores are made of: what the others hold is no say."""
+    seen = np.vstack([first[:made], second[:made]])
+    columns = np.flatnonzero(np.any(seen != seen[0], axis=0))
+    columns = columns if columns.size else np.arange(1)
+    return first[:, columns], second[:, columns]
+
+
 def estimate(
     cost: Cost, first: FloatArray, second: FloatArray, confidence: float, more: Scores | None = None
 ) -> Estimate:
@@ -247,7 +255,7 @@ def estimate(
     more: what else to look at, beside directions, outcomes and their log-ratios; made of outputs of its own.
     """
     rows = _numbers(np.vstack([first, second]))
-    first, second = rows[: first.shape[0]], rows[first.shape[0] :]
+    first, second = _varied(rows[: first.shape[0]], rows[first.shape[0] :], first.shape[0] // 8)
     # Events are made and compared on draws that made no score, so that a table that fits its own noise does not win.
     made = first.shape[0] // 8
     compared, counted = list[_Counts](), list[_Counts]()

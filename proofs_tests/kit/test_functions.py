@@ -231,4 +231,15 @@ def test_equal_outputs_of_all_kinds() -> None:
     assert np.array_equal(*as_rows(both))
     assert as_rows([{1, 2}, {2, 1}, {3}]).shape[0] == 3
     assert np.array_equal(*as_rows([{1, 2}, {2, 1}]))
-    assert as_rows([np.array(["a", "b"]), np.array(["a", "c"])]).tolist() == [[0.0, 0.0], [0.0, 1.0]]
+    one, other = as_rows([np.array(["a", "b"]), np.array(["a", "c"])])
+    assert np.flatnonzero(one != other).tolist() == [4], "the second text alone"
+
+
+@given(st.lists(OUTPUTS, min_size=1, max_size=4), OUTPUTS)
+def test_a_row_is_of_its_output_alone(outputs: list[object], more: object) -> None:
+    """But for how many columns there are, and for numbers in one shape, which stand alone."""
+    text = ["a text, so that no numbers stand alone"]
+    alone, together = as_rows([*text, *outputs]), as_rows([*text, *outputs, more])
+    width = alone.shape[1]
+    assert np.array_equal(alone, together[:-1, :width])
+    assert not np.any(together[:-1, width:])

@@ -10,7 +10,7 @@ import pytest
 from accountant import PureDP
 from accountant.arrays import FloatArray
 from mechanisms.additive import GammaNormNoise, GaussianNoise, LaplaceNoise
-from mechanisms.core.randomizers import LARGEST_SCALE, Randomizer, finite, loss, price_of, scale
+from mechanisms.core.randomizers import LARGEST_SCALE, Randomizer, finite, loss, price_of, refuse_old_override, scale
 from mechanisms.core.sensitivity import L1Sensitivity, L2Sensitivity, LInfSensitivity, RangeSensitivity, Sensitivity
 from mechanisms.gradients.tree_gradients import LevelChoice
 from mechanisms.randomness import NoiseSource
@@ -117,3 +117,9 @@ def test_a_randomizer_that_names_no_norm_is_its_authors_and_one_below_another_is
     assert ours.takes is L1Sensitivity
     with pytest.raises(TypeError, match="needs its sensitivity in l1"):
         price_of(ours, L2Sensitivity(0.3), "mine")
+
+
+def test_what_overrides_the_kernel_is_refused_and_nothing_else() -> None:
+    with pytest.raises(TypeError, match="Old: a mechanism's kernel is called its randomizer now"):
+        refuse_old_override(type("Old", (), {"kernel": 1}))
+    refuse_old_override(type("New", (), {"randomizer": 1}))
