@@ -24,7 +24,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.costs.converters": Subject(_prices("costs/numbers")),
     "accountant.costs.gaussian": Subject(_prices("costs/gaussian")),
     "accountant.composition.fixed_plans": Subject(_prices("composition/fixed_plans")),
-    "accountant.costs.curves": Subject(_prices("costs/curves"), ("forget",)),
+    "accountant.costs.curves": Subject(_prices("costs/curves")),
     "accountant.costs.cost_kinds": Subject(_prices("costs/costs")),
     "accountant.composition.rules": Subject(
         _prices("composition/composition"), ("Amount.__repr__", "readable", "distinct_texts", "_distinct", "digits_of")
@@ -34,7 +34,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.composition.adaptive_range": Subject(_prices("composition/adaptive_range"), ("forget",)),
     "accountant.composition.dominating_pairs": Subject(_prices("composition/dominating")),
     "accountant.composition.ranges_as_gaussian": Subject(_prices("composition/ranges_as_gaussian")),
-    "accountant.composition.plans": Subject(_prices("composition/plans"), ("forget_prices",)),
+    "accountant.composition.plans": Subject(_prices("composition/plans")),
     "accountant.audit.odometer": Subject(
         _prices("composition/odometer"),
         (
