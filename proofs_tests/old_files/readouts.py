@@ -168,7 +168,7 @@ def of_report(ledger: Ledger, title: str) -> str:
     entries = ledger.entries
     found = verify(entries)
     text = report(entries, verification=found, claims=CLAIMS, second_opinion=None, title=title, made=MADE)
-    return re.sub(r"Exchequer [0-9.]+[0-9]", "Exchequer", text)
+    return re.sub(r"Exchequer [0-9.]+[0-9](\.dev[0-9]+)?", "Exchequer", text)
 
 
 def of_receipts(ledger: Ledger) -> list[list[object]]:
