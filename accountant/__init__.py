@@ -39,6 +39,7 @@ from accountant.costs import (
     PureDP,
     ReplaceOne,
     Spendable,
+    SubsampledGaussian,
     Unbounded,
 )
 from accountant.entries import Entry, EntryStore, MemoryStore
@@ -103,6 +104,7 @@ __all__ = [
     "Statement",
     "Step",
     "SubBudgetRefused",
+    "SubsampledGaussian",
     "TextbookComposition",
     "Unbounded",
     "UnknownLabel",

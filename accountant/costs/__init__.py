@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.costs import curves, gaussian
+from accountant.costs import curves, gaussian, subsampling
 from accountant.costs.adjacency import (
     AddRemoveOne,
     Adjacency,
@@ -13,7 +13,15 @@ from accountant.costs.adjacency import (
     adjacency_record,
     feature_adjacency,
 )
-from accountant.costs.converters import count, fraction, non_negative, open_probability, positive, probability_below_one
+from accountant.costs.converters import (
+    count,
+    fraction,
+    non_negative,
+    open_probability,
+    positive,
+    probability,
+    probability_below_one,
+)
 from accountant.costs.cost_kinds import (
     GDP,
     KINDS,
@@ -26,6 +34,7 @@ from accountant.costs.cost_kinds import (
     LaplaceDP,
     NoConversion,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     cost_from_dict,
 )
@@ -74,6 +83,7 @@ __all__ = [
     "PureDP",
     "ReplaceOne",
     "Spendable",
+    "SubsampledGaussian",
     "Unbounded",
     "adjacency_from_record",
     "adjacency_record",
@@ -96,6 +106,8 @@ __all__ = [
     "open_probability",
     "own_sources",
     "positive",
+    "probability",
     "probability_below_one",
+    "subsampling",
     "up",
 ]

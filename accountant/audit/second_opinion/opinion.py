@@ -17,7 +17,7 @@ from accountant.audit.second_opinion import peer_totals
 from accountant.audit.second_opinion.peer_totals import Parts
 from accountant.audit.second_opinion.recomputed import ROUNDING, Mismatch, Recomputation, exactly_lost, least_sum
 from accountant.composition import BasicComposition, Composition, GDPComposition, readable
-from accountant.costs import ApproxDP, BoundedRange, PureDP, Unbounded, open_probability
+from accountant.costs import ApproxDP, BoundedRange, PureDP, SubsampledGaussian, Unbounded, open_probability
 from accountant.entries import Entry, visible
 
 TOLERANCE: Final = 1e-3
@@ -244,6 +244,8 @@ def _renyi_may_be_above(spending: Spending, order: float) -> str:
     """Why adding Rényi curves may give more than the ledger; "" where a theorem says that it cannot."""
     if isinstance(spending.rule, GDPComposition):
         return "sums of μ² are read on the exact Gaussian curve, which no Rényi curve attains"
+    if any(isinstance(cost, SubsampledGaussian) for cost in +spending.rounds):
+        return "Rényi curves of Gaussians on samples are asked for at whole orders only"
     tighter = sorted((+spending.routes).keys() - {"basic", "zcdp", "renyi"})
     if not tighter:
         return "its conversion stops at order 1.01" if order < peer_totals.LOWEST else ""
