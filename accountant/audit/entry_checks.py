@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from accountant.composition import ROUTE_CLAIMS, Amount, Composition, Plan
-from accountant.costs import ApproxDP, Description
+from accountant.costs import ApproxDP, Description, why_not_under
 from accountant.entries import Charged, Opened, Record, Released, Returned, State
 
 TOLERANCE: Final = 1e-9
@@ -110,6 +110,9 @@ class EntryChecker:
         self.simulated += terms.announced is False
         self._draws_from(() if record.mechanism is None else (record.mechanism,))
         wrong += _unsound([] if record.mechanism is None else [record.mechanism])
+        adjacency = self.state.adjacency
+        strange = dict.fromkeys(why_not_under(step.cost, adjacency) for step in record.plan.steps)
+        wrong += [f"its cost holds under another relation: {each}" for each in strange if each is not None]
         claims = [] if record.mechanism is None else [*record.mechanism.claims]
         if record.price is not None:
             route = str(record.route)

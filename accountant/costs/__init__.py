@@ -37,6 +37,7 @@ from accountant.costs.cost_kinds import (
     SubsampledGaussian,
     Unbounded,
     cost_from_dict,
+    why_not_under,
 )
 from accountant.costs.curves import ABSOLUTE, LARGEST_BUDGET, ORDERS, bounded_range_divergence, laplace_profile
 from accountant.costs.rounding import (
@@ -110,4 +111,5 @@ __all__ = [
     "probability_below_one",
     "subsampling",
     "up",
+    "why_not_under",
 ]

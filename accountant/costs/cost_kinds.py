@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, Self, TypeAlias
 import attrs
 
 from accountant.costs import curves, gaussian, subsampling
+from accountant.costs.adjacency import AddRemoveOne, Adjacency
 from accountant.costs.converters import count, non_negative, positive, probability, probability_below_one
-from accountant.costs.rounding import exact, finite_up, float_down
+from accountant.costs.rounding import exact, finite_up, float_down, float_up
 
 
 class NoConversion(AttributeError):
@@ -230,7 +231,7 @@ class SubsampledGaussian(_Kind):
     @staticmethod
     def of_noise(noise_multiplier: float, sampling_rate: float) -> "SubsampledGaussian":
         """Of Gaussian noise of `noise_multiplier` > 0 times the largest norm of a record's part; μ is rounded up."""
-        return SubsampledGaussian(finite_up(1.0 / positive(noise_multiplier)), sampling_rate)
+        return SubsampledGaussian(float_up(1 / exact(positive(noise_multiplier))), sampling_rate)
 
     @property
     def reduced(self) -> "SubsampledGaussian | GDP | PureDP":
@@ -284,6 +285,13 @@ KINDS: dict[str, type[Cost]] = {
 
 OWN_KINDS: Final = frozenset(KINDS.values())
 """Of these, but not of subclasses by others, equal costs are the same cost."""
+
+
+def why_not_under(cost: Cost, adjacency: Adjacency) -> str | None:
+    """Why a cost of this kind cannot have been proved under an adjacency; None where it can. [subsampled-gaussian]"""
+    if isinstance(cost, SubsampledGaussian) and not isinstance(adjacency, AddRemoveOne):
+        return f"{cost!r} is proved under {AddRemoveOne.name} only, and not under {adjacency.name}"
+    return None
 
 
 def cost_from_dict(record: Mapping[str, float | str]) -> Cost:

@@ -68,11 +68,13 @@ def epsilon(mu: float, rate: float, delta: float) -> float:
     mu: >= 0.  rate: in [0, 1]. [subsampled-gaussian]
     """
     open_probability(delta)
+    if rate == 1.0:
+        return gaussian.epsilon(mu, delta)
     if delta >= rate or mu == 0.0:  # δ(0) is below q
         return 0.0
     whole = gaussian.epsilon(mu, down(delta / rate))
-    if whole == 0.0 or rate == 1.0:
-        return whole
+    if whole == 0.0:
+        return 0.0
     if whole > 700.0:  # less than a nat below, and q·e^{ε′} + 1 − q is at most q·e^{ε′}·(1 + e^{−ε′}/q)
         return min(whole, finite_up(whole + math.log(rate) + math.log1p(math.exp(-whole) / rate)))
     return min(whole, finite_up(math.log1p(rate * math.expm1(whole))) + ABSOLUTE)

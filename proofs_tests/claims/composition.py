@@ -93,6 +93,26 @@ COMPOSITION: tuple[Claim, ...] = (
         "accountant/composition/test_loss_distribution.py::test_gaussians_compose_to_a_gaussian",
     ),
     Claim(
+        "subsampled-gaussian",
+        "Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018 for one release",
+        "Where every record is in the sample by itself with chance q, a mechanism that is μ-Gaussian-DP under "
+        "add-remove-one is dominated on the sample by M = (1 − q)·N(0, 1) + q·N(μ, 1) against N = N(0, 1) where a record "
+        "is removed, and by N against M where one is added. With δ_μ the curve of μ-GDP, their curves are "
+        "q·δ_μ(ln(1 + (e^x − 1)/q)) and (1 − e^x(1 − q))·δ_μ(−ln(1 − (1 − e^{−x})/q)). A composition costs the worse "
+        "of its two directions; one release costs ln(1 + q(e^{ε(δ/q)} − 1)); no ρ below μ²/2 and no μ below μ holds.",
+        "holds",
+        "SubsampledGaussian; both directions convolved by accountant.composition.dominating_pairs [pld]",
+        "dM/dN = 1 − q + q·e^{μz − μ²/2} rises in z, so the event is z > t with e^{μt − μ²/2} = (e^x − 1 + q)/q = e^y: "
+        "M(z > t) − e^x N(z > t) = q·Φ(μ − t) − q·e^y Φ(−t) = q·δ_μ(y). For N against M it is z < t with (e^{−x} − 1 + "
+        "q)/q = e^y: Φ(t) − e^x M(z < t) = e^x q·(e^y Φ(t) − Φ(t − μ)) = e^x q·e^y δ_μ(−y), and e^x q·e^y = 1 − "
+        "e^x(1 − q). For x >= 0 the first is larger: 1 − e^x(1 − q) <= q, and with b = (1 − e^{−x})/q, 1/(1 − b) >= 1 + "
+        "b·e^x as b >= 1 − e^{−x}. The neighbours of one data set differ by one record all along, so a composition is "
+        "all M against N, or all N against M. Monotone: leaving a sampled record out with chance 1 − q′/q, and "
+        "shrinking z with more noise, turn M, N into the pair of q′ < q or μ′ < μ. D_α(M‖N) <= D_α(N(μ, 1)‖N) = αμ²/2 "
+        "by quasi-convexity, and >= αμ²/2 + α/(α − 1)·ln q, so sup D_α/α = μ²/2.",
+        "prices/costs/test_subsampling.py::test_the_profile_is_the_integral_of_the_densities",
+    ),
+    Claim(
         "zcdp-tight",
         "Canonne, Kamath & Steinke 2020, Proposition 12; Asoodeh et al. 2020",
         "Rényi divergence D_α gives ε = min_α D_α + ln((α−1)/α) − (ln δ + ln α)/(α−1).",
