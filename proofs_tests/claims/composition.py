@@ -113,6 +113,19 @@ COMPOSITION: tuple[Claim, ...] = (
         "prices/costs/test_subsampling.py::test_the_profile_is_the_integral_of_the_densities",
     ),
     Claim(
+        "own-rule",
+        "the package that registers the rule; Rogers, Roth, Ullman & Vadhan 2016 for what a filter is",
+        "A rule of composition that another package registers is a privacy filter. That is trusted, not proved here; "
+        "checked are the laws that a ledger relies on, and that what it reads out is not below the exact loss of up to "
+        "200 rounds of randomized response, Gaussian noise and their like, nor its ceilings above their budget.",
+        "narrowed",
+        "accountant.OwnRule, by entry point, named with its version in the first entry and replayed by verify",
+        "Amounts are exact sums of parts that are at least 0, so no charge takes anything off. The exact losses are "
+        "those of binomial sums [kov] and of the Gaussian curve [gdp]; a side of the middle of Laplace noise is "
+        "randomized response. No list of cases shows that costs may follow from earlier outputs.",
+        "accountant/composition/test_own_rules.py::test_the_kit_refutes_wrong_rules",
+    ),
+    Claim(
         "declared-elsewhere",
         "other libraries: OpenDP's privacy maps, dp-accounting's events, Opacus' histories, diffprivlib's functions",
         "A mechanism of another library costs what that library declares, where neighbours are as far apart as the "
