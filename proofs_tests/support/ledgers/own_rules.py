@@ -30,9 +30,9 @@ class RenyiOfOneOrder(OwnRule):
     order: above 1.
     """
 
-    name: ClassVar[str] = "renyi-of-one-order"
+    name = "renyi-of-one-order"
     version: ClassVar[str] = "1.0"
-    unit: ClassVar[str] = "Σ Rényi divergence"
+    unit = "Σ Rényi divergence"
     order: float = 8.0
 
     def counted(self, cost: Cost) -> Amount:
@@ -107,9 +107,9 @@ WRONG = (LittleOfDelta, WideCeiling, FallingReadOut, ChargesForNothing)
 class NineTenthsOfGaussians(OwnRule):
     """Sums of μ², each a tenth too small, read out exactly."""
 
-    name: ClassVar[str] = "nine-tenths"
+    name = "nine-tenths"
     version: ClassVar[str] = "1"
-    unit: ClassVar[str] = "Σμ²"
+    unit = "Σμ²"
 
     def counted(self, cost: Cost) -> Amount:
         return GDPComposition().amount(cost).scaled(exact(0.9))
