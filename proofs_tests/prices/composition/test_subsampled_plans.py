@@ -1,11 +1,15 @@
 """Plans of Gaussians on Poisson samples, against dp-accounting's distributions rounded up and rounded down."""
 
 import functools
+import math
 
+import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution as peer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import norm
 
 from accountant import (
     GDP,
@@ -18,7 +22,8 @@ from accountant import (
 )
 from accountant.composition import dominating_pairs
 from accountant.composition.plans import ROUTES
-from accountant.costs.subsampling import DIRECTIONS
+from accountant.costs import subsampling
+from accountant.costs.subsampling import DIRECTIONS, Direction
 
 DELTA = 1e-5
 
@@ -118,3 +123,28 @@ def test_heavy_tails_are_priced_on_coarser_grids() -> None:
     epsilon = Plan.of(SubsampledGaussian(2.5, 1e-3), 10).route("pld", DELTA)
     assert epsilon is not None
     assert theirs(0.4, 1e-3, 10, below=True) <= epsilon <= 1.01 * theirs(0.4, 1e-3, 10, below=False)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize(("mu", "rate"), [(1.0, 0.1), (0.5, 0.4), (2.0, 0.01)])
+def test_two_rounds_are_the_integral_of_one_over_the_other(mu: float, rate: float, direction: Direction) -> None:
+    """δ₂(x) = E δ₁(x − loss), the loss under P, by quadrature over the noise: never above what is convolved."""
+    pairs = dominating_pairs.composition([(SubsampledGaussian(mu, rate), 2)], DELTA, direction)
+    assert pairs is not None
+
+    def loss(z: float) -> float:
+        ratio = float(np.logaddexp(math.log1p(-rate), math.log(rate) + mu * z - 0.5 * mu * mu))
+        return ratio if direction == "remove" else -ratio
+
+    def density(z: float) -> float:
+        plain, moved = norm.pdf(z), norm.pdf(z - mu)
+        return float((1 - rate) * plain + rate * moved) if direction == "remove" else float(plain)
+
+    for epsilon in (0.0, 0.05, 0.3, 1.0):
+
+        def under_p(z: float, x: float = epsilon) -> float:
+            return density(z) * float(subsampling.profile(mu, rate, np.array([x - loss(z)]), direction)[0])
+
+        true = sum(quad(under_p, at, at + 1.0, epsabs=1e-16, epsrel=1e-10)[0] for at in range(-10, 13))
+        found = pairs.delta(epsilon)
+        assert true * (1 - 1e-9) - 1e-15 <= found <= 1.002 * true + 1e-9
