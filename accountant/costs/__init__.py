@@ -23,6 +23,7 @@ from accountant.costs.converters import (
     probability_below_one,
 )
 from accountant.costs.cost_kinds import (
+    CLAIM_OF_KIND,
     GDP,
     KINDS,
     OWN_KINDS,
@@ -60,6 +61,7 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "ABSOLUTE",
+    "CLAIM_OF_KIND",
     "FINE",
     "GDP",
     "KINDS",

@@ -287,6 +287,10 @@ OWN_KINDS: Final = frozenset(KINDS.values())
 """Of these, but not of subclasses by others, equal costs are the same cost."""
 
 
+CLAIM_OF_KIND: Final[Mapping[str, str]] = {SubsampledGaussian.kind: "subsampled-gaussian"}
+"""The claim that every charge of a kind rests on, whoever declared it; by the kind's name in the ledger."""
+
+
 def why_not_under(cost: Cost, adjacency: Adjacency) -> str | None:
     """Why a cost of this kind cannot have been proved under an adjacency; None where it can. [subsampled-gaussian]"""
     if isinstance(cost, SubsampledGaussian) and not isinstance(adjacency, AddRemoveOne):
