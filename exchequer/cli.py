@@ -255,8 +255,8 @@ def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, f
     multiple=True,
     metavar="KIND:NUMBERS[@ROUNDS]",
     help="A cost, as pure-dp:EPS, laplace-dp:EPS (Laplace noise), approx-dp:EPS,DELTA, zcdp:RHO, bounded-range:EPS or "
-    "gdp:MU (Gaussian noise); all numbers from 0. With @ROUNDS it is repeated so often, else --rounds times. Give it "
-    "several times for a mixed plan.",
+    "gdp:MU (Gaussian noise) or subsampled-gaussian:MU,RATE (on a Poisson sample); all numbers from 0. "
+    "With @ROUNDS it is repeated so often, else --rounds times. Give it several times for a mixed plan.",
 )
 @click.option("--learner", type=click.Choice(["lazy-boost"]), help="Price a learner instead: what `train` runs.")
 @click.option("--rounds", type=int, default=1, show_default=True, help="How often it is released, from 1 to 100000.")

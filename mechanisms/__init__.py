@@ -31,6 +31,14 @@ from mechanisms.core import (
     SlicknessTooWeak,
     at_delta,
 )
+from mechanisms.foreign import (
+    DeclaredMechanism,
+    LedgerAccountant,
+    declared_elsewhere,
+    from_opendp,
+    plan_of_events,
+    plan_of_opacus,
+)
 from mechanisms.gradients import ObjectivePerturbation, Reach, ResidualRecords, TooLittleRegularization
 from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles
 from mechanisms.queries import (
@@ -100,6 +108,7 @@ __all__ = [
     "CertificateMismatch",
     "CertifiedMechanism",
     "CertifiedSelection",
+    "DeclaredMechanism",
     "EdgeVectors",
     "EmptyWindow",
     "ExponentialChoice",
@@ -114,6 +123,7 @@ __all__ = [
     "LaplaceNoise",
     "LeafLabelChoice",
     "LeafLabels",
+    "LedgerAccountant",
     "Mechanism",
     "NegativeBinomialStopping",
     "NoiseSource",
@@ -155,14 +165,18 @@ __all__ = [
     "centred_mean",
     "choice_probabilities",
     "column_moments",
+    "declared_elsewhere",
     "drawn_seed",
     "edge_vectors",
     "exact_moments",
     "exact_steps",
+    "from_opendp",
     "noised_edges",
     "noised_rados",
     "paired_rados",
     "pieces",
+    "plan_of_events",
+    "plan_of_opacus",
     "rados_over",
     "sample_fixed_support_rados",
     "sample_rados",

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from accountant.composition import ROUTE_CLAIMS, Amount, Composition, Plan
-from accountant.costs import ApproxDP, Description
+from accountant.costs import CLAIM_OF_KIND, ApproxDP, Description, why_not_under
 from accountant.entries import Charged, Opened, Record, Released, Returned, State
 
 TOLERANCE: Final = 1e-9
@@ -110,7 +110,11 @@ class EntryChecker:
         self.simulated += terms.announced is False
         self._draws_from(() if record.mechanism is None else (record.mechanism,))
         wrong += _unsound([] if record.mechanism is None else [record.mechanism])
+        adjacency = self.state.adjacency
+        strange = dict.fromkeys(why_not_under(step.cost, adjacency) for step in record.plan.steps)
+        wrong += [f"its cost holds under another relation: {each}" for each in strange if each is not None]
         claims = [] if record.mechanism is None else [*record.mechanism.claims]
+        claims += {CLAIM_OF_KIND[step.cost.kind] for step in record.plan.steps if step.cost.kind in CLAIM_OF_KIND}
         if record.price is not None:
             route = str(record.route)
             if route not in ROUTE_CLAIMS:

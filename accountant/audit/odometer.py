@@ -22,6 +22,7 @@ from accountant.composition import (
     Composition,
     GDPComposition,
     NoBound,
+    OwnRule,
     Plan,
     Step,
     TextbookComposition,
@@ -213,6 +214,8 @@ def least_delta(rule: Composition, total: Amount) -> float:
             return float_up(total.delta + exact(delta_prime))
         case NoBound():
             return 1.0
+        case OwnRule():
+            return rule.least_delta(total)
         case _:
             return 0.0
 
@@ -220,6 +223,8 @@ def least_delta(rule: Composition, total: Amount) -> float:
 def epsilon_at(rule: Composition, total: Amount, delta: float) -> float:
     """What a rule guarantees at δ for this total, rounded up; ∞ where that δ is spent. delta: in [0, 1)."""
     delta = probability_below_one(delta)
+    if isinstance(rule, OwnRule):
+        return rule.epsilon(total, delta)
     loss = float_up(total.loss)
     if isinstance(rule, ZCDPComposition):
         if not loss:

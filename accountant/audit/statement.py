@@ -9,7 +9,7 @@ import attrs
 from accountant.audit.displayed_numbers import as_property, in_symbols, rounded_up
 from accountant.audit.separate_fits import SeparateFits
 from accountant.composition import ROUTE_CLAIMS, composition_from_record
-from accountant.costs import Budget, Unbounded, own_sources
+from accountant.costs import CLAIM_OF_KIND, Budget, Unbounded, own_sources
 from accountant.entries import Entry, visible
 
 Row = tuple[str, str, str, int, str]
@@ -176,7 +176,7 @@ def _record(entry: Entry, name: str) -> Mapping[str, object]:
 def _cost_text(record: Mapping[str, object]) -> str:
     numbers = ", ".join(
         f"{name} {rounded_up(cast('float', record[name]))}"
-        for name in ("epsilon", "delta", "rho", "mu")
+        for name in ("epsilon", "delta", "rho", "mu", "sampling_rate")
         if name in record
     )
     return f"{record['kind']} {numbers}".rstrip()
@@ -305,6 +305,8 @@ def _charged(details: Details, record: Mapping[str, object]) -> None:
     if len(steps) > 1:
         name = f"step of {name}"  # which step is which query stands in what was released
     for step in steps:
-        cost = _cost_text(cast("Mapping[str, object]", step["cost"]))
+        declared = cast("Mapping[str, object]", step["cost"])
+        details.claims.update({CLAIM_OF_KIND[kind] for kind in [str(declared["kind"])] if kind in CLAIM_OF_KIND})
+        cost = _cost_text(declared)
         key = (str(record["account"]), name, cost, noise)
         details.rows[key] = details.rows.get(key, 0) + cast("int", step["rounds"])

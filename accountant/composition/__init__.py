@@ -8,6 +8,7 @@ from accountant.composition.calibration import Target, largest_eta
 from accountant.composition.dominating_pairs import bounded_range_profile, grid_step
 from accountant.composition.gaussian_sum import GDPComposition, least_mu
 from accountant.composition.loss_distribution import RELATIVE, ComposedLosses, from_atoms
+from accountant.composition.own_rules import OwnRule, RuleNotInstalled
 from accountant.composition.plans import ORDERED, QUICK, ROUTE_CLAIMS, ROUTES, Plan, Price, Step, forget_prices
 from accountant.composition.rule_names import composition_from_record, own_rule
 from accountant.composition.rules import (
@@ -45,8 +46,10 @@ __all__ = [
     "Composition",
     "GDPComposition",
     "NoBound",
+    "OwnRule",
     "Plan",
     "Price",
+    "RuleNotInstalled",
     "Step",
     "Target",
     "TextbookComposition",

@@ -15,6 +15,7 @@ from accountant.costs import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     curves,
     finite_up,
     float_up,
@@ -38,7 +39,7 @@ class AdvancedComposition(Composition):
 
     def amount(self, cost: Cost) -> Amount:
         match cost:
-            case PureDP() | LaplaceDP() | BoundedRange() | GDP():
+            case PureDP() | LaplaceDP() | BoundedRange() | GDP() | SubsampledGaussian():
                 return Amount.of(cost.to_zcdp().rho)
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return Amount.of(PureDP(epsilon).to_zcdp().rho, delta)

@@ -7,14 +7,37 @@ from typing import Final
 import numpy as np
 
 from accountant.arrays import FloatArray
-from accountant.composition.loss_distribution import ComposedLosses, LossDistribution, from_atoms, from_profile
-from accountant.costs import GDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, gaussian, laplace_profile
+from accountant.composition.loss_distribution import (
+    MAX_POINTS,
+    ComposedLosses,
+    LossDistribution,
+    TooFine,
+    from_atoms,
+    from_profile,
+)
+from accountant.costs import (
+    GDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    LaplaceDP,
+    PureDP,
+    SubsampledGaussian,
+    gaussian,
+    laplace_profile,
+    subsampling,
+)
+from accountant.costs.subsampling import DIRECTIONS, Direction
 
 MOST_DISTINCT: Final = 32
 """With more distinct costs than this, each is rounded up a little, so that few distributions have to be made."""
 
 FINEST: Final = 1e-150
 """Grid steps below have squares that no float holds."""
+
+
+COARSER: Final = (1.0, 4.0, 16.0, 64.0, 256.0)
+"""Grids are made so many times coarser where tails are heavy, until one is short enough."""
 
 
 def bounded_range_profile(width: float, losses: FloatArray) -> FloatArray:
@@ -34,6 +57,15 @@ def _gaussian(mu: float, step: float, negligible: float) -> LossDistribution:
     return from_profile(lambda losses: gaussian.profile(mu, losses), -high, high, step)
 
 
+def _subsampled(cost: SubsampledGaussian, step: float, negligible: float, direction: Direction) -> LossDistribution:
+    """Of μ-GDP on a Poisson sample, in one direction; the other has another distribution. [subsampled-gaussian]"""
+    mu, rate = cost.mu, cost.sampling_rate
+    low, high = subsampling.span(mu, rate, negligible, direction)
+    if not high - low < math.inf:
+        raise TooFine(f"losses of {cost!r} that no float has exponentials of")
+    return from_profile(lambda losses: subsampling.profile(mu, rate, losses, direction), low, high, step)
+
+
 def _scale(cost: Cost) -> float | None:
     """How far the loss spreads, roughly; None for a cost without a dominating pair of its own."""
     match cost:
@@ -41,11 +73,13 @@ def _scale(cost: Cost) -> float | None:
             return min(cost.epsilon, 1.0)
         case GDP(mu=mu):
             return min(mu, 1.0)
+        case SubsampledGaussian(mu=mu, sampling_rate=rate):
+            return min(subsampling.spread(mu, rate), 1.0)
         case _:
             return None
 
 
-def _distribution(cost: Cost, step: float, negligible: float) -> LossDistribution:
+def _distribution(cost: Cost, step: float, negligible: float, direction: Direction = "remove") -> LossDistribution:
     match cost:
         case PureDP(epsilon=epsilon):
             return _randomized_response(epsilon, 0.0, step)
@@ -57,6 +91,8 @@ def _distribution(cost: Cost, step: float, negligible: float) -> LossDistributio
             return from_profile(lambda losses: bounded_range_profile(width, losses), -width, width, step)
         case GDP(mu=mu):
             return _gaussian(mu, step, negligible)
+        case SubsampledGaussian():
+            return _subsampled(cost, step, negligible, direction)
         case _:
             raise TypeError(f"no dominating pair for {cost!r}")
 
@@ -92,6 +128,8 @@ def _rounded_up(cost: Cost) -> Cost:
             return BoundedRange(_next(width))
         case GDP(mu=mu):
             return GDP(_next(mu))
+        case SubsampledGaussian(mu=mu, sampling_rate=rate):
+            return SubsampledGaussian(_next(mu), min(1.0, _next(rate)))
         case _:
             return cost
 
@@ -101,20 +139,70 @@ def _next(value: float) -> float:
     return max(value, 2.0 ** (math.ceil(64.0 * math.log2(value)) / 64.0)) if value else 0.0
 
 
-def composition(costs: Sequence[tuple[Cost, int]], delta: float) -> ComposedLosses | None:
-    """The dominating pairs of all rounds, ready to be composed; None where a cost has none.
+def epsilon(costs: Sequence[tuple[Cost, int]], delta: float) -> float | None:
+    """The ε of all rounds at δ, rounded up; None where a cost has no dominating pair, ∞ where no ε is enough.
+
+    costs: each with its number of rounds.  delta: in (0, 1).
+    With a Gaussian on a sample that of the worse direction: every other pair stands for both. [subsampled-gaussian]
+    Raises TooFine where the grid would be too long.
+    """
+    if len(costs) == 1 == costs[0][1] and isinstance(cost := costs[0][0], SubsampledGaussian):
+        return cost.to_approx(delta=delta).epsilon  # its own curve, without a grid
+    sampled = any(isinstance(cost, SubsampledGaussian) for cost, _ in costs)
+    found = 0.0
+    for direction in DIRECTIONS if sampled else DIRECTIONS[:1]:
+        worst = _in_one_direction(costs, delta, direction, COARSER if sampled else COARSER[:1])
+        if worst is None:
+            return None
+        found = max(found, worst)
+    return found
+
+
+def _in_one_direction(
+    costs: Sequence[tuple[Cost, int]], delta: float, direction: Direction, coarser: Sequence[float]
+) -> float | None:
+    """On the finest grid that is short enough; a coarser one costs a little ε."""
+    for factor in coarser:
+        try:
+            pairs = composition(costs, delta, direction, factor)
+            return None if pairs is None else pairs.epsilon(delta)
+        except TooFine:
+            if factor == coarser[-1]:
+                raise
+    return None
+
+
+def composition(
+    costs: Sequence[tuple[Cost, int]], delta: float, direction: Direction = "remove", coarser: float = 1.0
+) -> ComposedLosses | None:
+    """The dominating pairs of all rounds in one direction, ready to be composed; None where a cost has none.
 
     costs: each with its number of rounds.  delta: the δ of interest; what is cut off is far below it.
+    coarser: how much longer the steps of the grid are than usual.  Raises TooFine where the grid would be too long.
     """
     paid = [(cost, times) for cost, times in _bucketed(costs) if _scale(cost) != 0.0 or isinstance(cost, ApproxDP)]
     spreads = [(_scale(cost), times) for cost, times in paid]
     known = [(spread, times) for spread, times in spreads if spread is not None]
     if len(known) < len(spreads) or not any(spread for spread, _ in known):
         return None
-    step = grid_step(known)
+    negligible = delta * 1e-6 / sum(times for _, times in known)
+    step = max(grid_step(known) * coarser, _shortest(paid, negligible))
     if step < FINEST:
         return None
-    negligible = delta * 1e-6 / sum(times for _, times in known)
-    if min(spread or step for spread, _ in known) < step * 1e-3 or negligible < 1e-300:
+    heavy_tails = any(isinstance(cost, SubsampledGaussian) for cost, _ in paid)
+    finest = min(spread or step for spread, _ in known)
+    if (finest < step * 1e-3 and not heavy_tails) or negligible < 1e-300:
         return None
-    return ComposedLosses(tuple((_distribution(cost, step, negligible), times) for cost, times in paid))
+    parts = tuple((_distribution(cost, step, negligible, direction), times) for cost, times in paid)
+    return ComposedLosses(parts, heavy_tails)
+
+
+def _shortest(costs: Sequence[tuple[Cost, int]], negligible: float) -> float:
+    """A step on whose grid the loss of every subsampled round fits, however far it reaches; 0 without any."""
+    reaches = [
+        high - low
+        for cost, _ in costs
+        if isinstance(cost, SubsampledGaussian)
+        for low, high in [subsampling.span(cost.mu, cost.sampling_rate, max(negligible, 1e-300), "remove")]
+    ]
+    return max(reaches, default=0.0) / (MAX_POINTS // 16)

@@ -18,6 +18,7 @@ from accountant.costs import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     exact,
     float_up,
     gaussian,
@@ -34,14 +35,17 @@ _ONE: Final = Amount.of(1.0).loss_units
 class GDPComposition(Composition):
     """Σμ²: Gaussian releases, each μ chosen after everything released before, are together √Σμ²-GDP. [gdp-filter]
 
-    Takes GDP costs only, and other kinds of 0. Keeps GDP(mu), and ApproxDP with delta > 0, which is turned into its
-    largest μ when the ledger is opened. Sums are read out on the exact Gaussian curve [gdp]: nothing is lost.
+    Takes GDP costs, Gaussians on samples as if there were no sampling, and other kinds of 0. Keeps GDP(mu), and
+    ApproxDP with delta > 0, which is turned into its largest μ when the ledger is opened. Sums are read out on the
+    exact Gaussian curve [gdp]: of Gaussians, nothing is lost.
     """
 
     name, unit, claims = "gdp", "Σμ²", ("gdp-filter", "gdp")
 
     def amount(self, cost: Cost) -> Amount:
         """μ², exact where μ is at least 2^-484, else rounded up to a unit. Raises BeyondFloats above LARGEST_MU."""
+        if isinstance(cost, SubsampledGaussian):
+            cost = cost.to_gdp()
         if isinstance(cost, PureDP | LaplaceDP | BoundedRange | ZCDP) and not any(attrs.astuple(cost)):
             return NOTHING  # of a release that looks at nothing protected
         if not isinstance(cost, GDP):

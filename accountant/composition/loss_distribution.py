@@ -30,6 +30,13 @@ RELATIVE: Final = 1e-9
 """Head-room on δ for the roundings of masses and sums; each mass is good to about 1e-13."""
 
 
+_LEANS: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
+"""How far the tilt is moved to bound a tail by Chernoff, in units that suit a Gaussian."""
+
+_FURTHER: Final = (1 / 64, 1 / 32, 1 / 16, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+"""The same where tails are heavier than a Gaussian's."""
+
+
 class TooFine(ArithmeticError):
     """The composition needs more grid points than `MAX_POINTS`."""
 
@@ -109,9 +116,13 @@ def from_profile(profile: Callable[[FloatArray], FloatArray], low: float, high: 
 
 @attrs.frozen(eq=False)
 class ComposedLosses:
-    """Independent losses added up: `parts` are distributions on one grid, each with its number of rounds."""
+    """Independent losses added up: `parts` are distributions on one grid, each with its number of rounds.
+
+    heavy_tails: whether a round's loss may be far beyond its spread, so that windows and tilts are searched further.
+    """
 
     parts: Sequence[tuple[LossDistribution, int]]
+    heavy_tails: bool = False
 
     def __attrs_post_init__(self) -> None:
         steps = {part.step for part, _ in self.parts}
@@ -141,7 +152,18 @@ class ComposedLosses:
         if room <= 0.0:
             return math.inf
         best = self._lowest(lambda tilt: (self.log_moment(tilt) - math.log(room)) / tilt)
-        return min(self._epsilon(room, tilt) for tilt in _tilts(best, room))
+        return min(self._where_it_fits(lambda tilt: self._epsilon(room, tilt), _tilts(best, room)))
+
+    def _where_it_fits(self, value: Callable[[float], float], tilts: Sequence[float]) -> list[float]:
+        """The value at each tilt; under heavy tails without those whose window is too long. Raises TooFine."""
+        found: list[float] = []
+        for tilt in tilts:
+            try:
+                found.append(value(tilt))
+            except TooFine:
+                if not self.heavy_tails or (not found and tilt == tilts[-1]):
+                    raise
+        return found
 
     def _epsilon(self, room: float, tilt: float) -> float:
         losses, tails = self._profile(tilt)
@@ -161,7 +183,7 @@ class ComposedLosses:
             return 1.0
         best = self._lowest(lambda tilt: self.log_moment(tilt) - tilt * epsilon)
         chernoff = math.exp(min(0.0, self.log_moment(best) - best * epsilon))
-        finite = min(self._delta(epsilon, tilt) for tilt in _tilts(best, chernoff))
+        finite = min(self._where_it_fits(lambda tilt: self._delta(epsilon, tilt), _tilts(best, chernoff)))
         return min(1.0, up(self.infinity + finite))
 
     def _delta(self, epsilon: float, tilt: float) -> float:
@@ -222,7 +244,7 @@ class ComposedLosses:
         for sign in (-1.0, 1.0):
             reach = [
                 (self.log_moment(tilt + sign * lean * factor) - moment + 41.0) / (lean * factor)
-                for factor in (0.125, 0.25, 0.5, 1.0, 2.0)
+                for factor in (*_LEANS, *(_FURTHER if self.heavy_tails else ()))
             ]
             ends.append(sign * min(reach))
         support = self._support()

@@ -26,6 +26,7 @@ from accountant.costs import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     count,
     curves,
@@ -171,11 +172,23 @@ class Plan:
         name: in `ROUTES`.  delta: in [0, 1).  enough: an ε that is known to hold, where there is one.
         None also where its ε is beyond any float.
         """
-        by = _remembered if self._ordinary else Plan._by
+        plan = self._reduced
+        by = _remembered if plan._ordinary else Plan._by
         try:
-            return by(self, name, delta, enough)
+            return by(plan, name, delta, enough)
         except BeyondFloats:
             return None
+
+    @property
+    def _reduced(self) -> "Plan":
+        """The same with Gaussians on samples of everybody, or of nobody, as the plain costs that they are."""
+        if not any(isinstance(step.cost, SubsampledGaussian) for step in self.steps):
+            return self
+        steps = (
+            Step(step.cost.reduced, step.rounds) if isinstance(step.cost, SubsampledGaussian) else step
+            for step in self.steps
+        )
+        return Plan(tuple(steps))
 
     @property
     def _ordinary(self) -> bool:
@@ -208,7 +221,7 @@ class Plan:
     def _basic(self, delta: float) -> float | None:
         total, spent = exact(0.0), exact(0.0)
         for step in self.steps:
-            if isinstance(step.cost, ZCDP | GDP | Unbounded):
+            if isinstance(step.cost, ZCDP | GDP | SubsampledGaussian | Unbounded):
                 return None
             if isinstance(step.cost, ApproxDP):
                 spent += exact(step.cost.delta) * step.rounds
@@ -252,10 +265,10 @@ class Plan:
         return curves.renyi_epsilon(total, curves.ORDERS, open_probability(delta))
 
     def _gdp(self, delta: float) -> float | None:
-        """Gaussian releases are together one with μ = √Σμᵢ², exactly. [gdp]"""
+        """Gaussian releases are together one with μ = √Σμᵢ², exactly; on samples, at most. [gdp]"""
         squares = exact(0.0)
         for step in self.steps:
-            if not isinstance(step.cost, GDP):
+            if not isinstance(step.cost, GDP | SubsampledGaussian):
                 return None
             squares += step.rounds * exact(step.cost.mu) ** 2
         return gaussian.epsilon(finite_up(math.sqrt(float_up(squares))) if squares else 0.0, delta)
@@ -272,11 +285,10 @@ class Plan:
     def _pld(self, delta: float) -> float | None:
         """Dominating pairs of every kind but zCDP, convolved. [pld]"""
         try:
-            pairs = dominating_pairs.composition([(step.cost, step.rounds) for step in self.steps], delta)
-            found = math.inf if pairs is None else pairs.epsilon(delta)
+            found = dominating_pairs.epsilon([(step.cost, step.rounds) for step in self.steps], delta)
         except TooFine:
             return None
-        return found if math.isfinite(found) else None
+        return found if found is not None and math.isfinite(found) else None
 
     def _bounded_range(self, delta: float, enough: float | None) -> float | None:
         """The exact price of one bounded-range release [L4]; an upper bound on that of adaptive ones [L5] [L6]."""
@@ -319,7 +331,7 @@ def _divergence(cost: Cost) -> FloatArray | None:
                 return curves.bounded_range_divergence(epsilon, curves.ORDERS)
             case LaplaceDP(epsilon=epsilon):
                 return curves.laplace_divergence(epsilon, curves.ORDERS)
-            case PureDP() | GDP():
+            case PureDP() | GDP() | SubsampledGaussian():
                 return cost.to_zcdp().rho * curves.ORDERS
             case ZCDP(rho=rho):
                 return rho * curves.ORDERS

@@ -4,12 +4,16 @@ from collections.abc import Mapping
 
 from accountant.composition.advanced import AdvancedComposition, TextbookComposition
 from accountant.composition.gaussian_sum import GDPComposition
+from accountant.composition.own_rules import rule_from_record
 from accountant.composition.rules import BasicComposition, Composition, NoBound, ZCDPComposition
 from accountant.costs import GDP, ZCDP, Budget
 
 
 def composition_from_record(record: Mapping[str, str | float]) -> Composition:
-    """The rule that `describe` wrote down. Raises ValueError for an unknown name."""
+    """The rule that `describe` wrote down, ours or one that is registered.
+
+    Raises RuleNotInstalled, a ValueError, where that is not installed, or in another version, and ValueError else.
+    """
     match record:
         case {"name": "no-bound"}:
             return NoBound()
@@ -24,7 +28,7 @@ def composition_from_record(record: Mapping[str, str | float]) -> Composition:
         case {"name": "advanced", "delta_prime": delta_prime}:
             return TextbookComposition(float(delta_prime))
         case _:
-            raise ValueError(f"unknown rule of composition {record!r}; a newer version of this library may know it")
+            return rule_from_record(record)
 
 
 def own_rule(budget: Budget) -> Composition:

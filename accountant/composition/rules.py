@@ -24,6 +24,7 @@ from accountant.costs import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     curves,
     float_down,
@@ -170,6 +171,10 @@ class BasicComposition(Composition):
                 return Amount.of(epsilon)
             case ApproxDP(epsilon=epsilon, delta=delta):
                 return Amount.of(epsilon, delta)
+            case SubsampledGaussian():
+                if cost.reduced == PureDP(0.0):
+                    return NOTHING
+                raise self._cannot_take(cost, "reserve a Plan of all its rounds at a delta: reserve(plan, delta=...)")
             case _:
                 raise self._cannot_take(cost, "price it first, by at_delta(mechanism, delta) or as a plan")
 
@@ -200,7 +205,7 @@ class ZCDPComposition(Composition):
         match cost:
             case ZCDP(rho=rho):
                 return Amount.of(rho)
-            case PureDP() | LaplaceDP() | BoundedRange() | GDP():
+            case PureDP() | LaplaceDP() | BoundedRange() | GDP() | SubsampledGaussian():
                 return Amount.of(cost.to_zcdp().rho)
             case ApproxDP() if cost.delta == 0.0:
                 return self.amount(PureDP(cost.epsilon))

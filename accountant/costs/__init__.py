@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from accountant.costs import curves, gaussian
+from accountant.costs import curves, gaussian, subsampling
 from accountant.costs.adjacency import (
     AddRemoveOne,
     Adjacency,
@@ -13,8 +13,17 @@ from accountant.costs.adjacency import (
     adjacency_record,
     feature_adjacency,
 )
-from accountant.costs.converters import count, fraction, non_negative, open_probability, positive, probability_below_one
+from accountant.costs.converters import (
+    count,
+    fraction,
+    non_negative,
+    open_probability,
+    positive,
+    probability,
+    probability_below_one,
+)
 from accountant.costs.cost_kinds import (
+    CLAIM_OF_KIND,
     GDP,
     KINDS,
     OWN_KINDS,
@@ -26,8 +35,10 @@ from accountant.costs.cost_kinds import (
     LaplaceDP,
     NoConversion,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     cost_from_dict,
+    why_not_under,
 )
 from accountant.costs.curves import ABSOLUTE, LARGEST_BUDGET, ORDERS, bounded_range_divergence, laplace_profile
 from accountant.costs.rounding import (
@@ -50,6 +61,7 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "ABSOLUTE",
+    "CLAIM_OF_KIND",
     "FINE",
     "GDP",
     "KINDS",
@@ -74,6 +86,7 @@ __all__ = [
     "PureDP",
     "ReplaceOne",
     "Spendable",
+    "SubsampledGaussian",
     "Unbounded",
     "adjacency_from_record",
     "adjacency_record",
@@ -96,6 +109,9 @@ __all__ = [
     "open_probability",
     "own_sources",
     "positive",
+    "probability",
     "probability_below_one",
+    "subsampling",
     "up",
+    "why_not_under",
 ]

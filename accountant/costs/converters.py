@@ -43,6 +43,14 @@ def probability_below_one(value: float) -> float:
     return number + 0.0
 
 
+def probability(value: float) -> float:
+    """A number in [0, 1]."""
+    number = _real(value, "a number in [0, 1]")
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"expected a number in [0, 1], got {value!r}")
+    return number + 0.0
+
+
 def open_probability(value: float) -> float:
     """A number strictly between 0 and 1."""
     number = _real(value, "a number in (0, 1)")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, Self, TypeAlias
 
 import attrs
 
-from accountant.costs import curves, gaussian
-from accountant.costs.converters import count, non_negative, probability_below_one
-from accountant.costs.rounding import exact, finite_up, float_down
+from accountant.costs import curves, gaussian, subsampling
+from accountant.costs.adjacency import AddRemoveOne, Adjacency
+from accountant.costs.converters import count, non_negative, positive, probability, probability_below_one
+from accountant.costs.rounding import exact, finite_up, float_down, float_up
 
 
 class NoConversion(AttributeError):
@@ -213,6 +214,52 @@ class GDP(_Kind):
 
 
 @attrs.frozen
+class SubsampledGaussian(_Kind):
+    """μ-Gaussian differential privacy on a Poisson sample: every record is in it by itself, with the same chance.
+
+    What a step of DP-SGD costs, under add-remove-one only: a ledger refuses it under any other adjacency. Releases of
+    fixed costs are far cheaper together than one by one, so reserve a `Plan` at a δ. [subsampled-gaussian]
+    mu: 0 <= μ < ∞, of the mechanism on the sample: the reciprocal of the noise multiplier; see `of_noise`.
+    sampling_rate: in [0, 1], the chance of each record. At 1 it is GDP(mu), at 0 nothing.
+    Raises ValueError or TypeError for any other number, NaN and bool included.
+    """
+
+    kind: ClassVar[str] = "subsampled-gaussian"
+    mu: float = attrs.field(converter=non_negative)
+    sampling_rate: float = attrs.field(converter=probability)
+
+    @staticmethod
+    def of_noise(noise_multiplier: float, sampling_rate: float) -> "SubsampledGaussian":
+        """Of Gaussian noise of `noise_multiplier` > 0 times the largest norm of a record's part; μ is rounded up."""
+        return SubsampledGaussian(float_up(1 / exact(positive(noise_multiplier))), sampling_rate)
+
+    @property
+    def reduced(self) -> "SubsampledGaussian | GDP | PureDP":
+        """GDP(mu) at rate 1, PureDP(0) where nothing can be lost, itself else."""
+        if not (self.mu and self.sampling_rate):
+            return PureDP(0.0)
+        return GDP(self.mu) if self.sampling_rate == 1.0 else self
+
+    def __le__(self, other: Self) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.mu <= other.mu and self.sampling_rate <= other.sampling_rate
+
+    def to_approx(self, *, delta: float) -> ApproxDP:
+        """(ε, δ) of one release on its exact curve. Raises ValueError unless 0 < δ < 1. [subsampled-gaussian]"""
+        return ApproxDP(subsampling.epsilon(self.mu, self.sampling_rate, delta), delta)
+
+    def to_gdp(self) -> "GDP":
+        """GDP(mu), as if there were no sampling: the smallest μ that holds for any rate above 0, as ρ is too.
+        [subsampled-gaussian]"""
+        return GDP(self.mu if self.sampling_rate else 0.0)
+
+    def to_zcdp(self) -> ZCDP:
+        """ρ = μ²/2, as if there were no sampling: no smaller ρ holds at large orders. [subsampled-gaussian]"""
+        return self.to_gdp().to_zcdp()
+
+
+@attrs.frozen
 class Unbounded(_Kind):
     """Nothing is promised: what is released may tell two neighbours apart for sure.
 
@@ -226,18 +273,29 @@ class Unbounded(_Kind):
         return True if type(other) is type(self) else NotImplemented
 
 
-Cost: TypeAlias = PureDP | ApproxDP | ZCDP | LaplaceDP | BoundedRange | GDP | Unbounded
+Cost: TypeAlias = PureDP | ApproxDP | ZCDP | LaplaceDP | BoundedRange | GDP | SubsampledGaussian | Unbounded
 """Any kind of plain cost."""
 
 Budget: TypeAlias = PureDP | ApproxDP | ZCDP | GDP | Unbounded
 """What a ledger can be opened with."""
 
 KINDS: dict[str, type[Cost]] = {
-    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, LaplaceDP, BoundedRange, GDP, Unbounded)
+    cls.kind: cls for cls in (PureDP, ApproxDP, ZCDP, LaplaceDP, BoundedRange, GDP, SubsampledGaussian, Unbounded)
 }
 
 OWN_KINDS: Final = frozenset(KINDS.values())
 """Of these, but not of subclasses by others, equal costs are the same cost."""
+
+
+CLAIM_OF_KIND: Final[Mapping[str, str]] = {SubsampledGaussian.kind: "subsampled-gaussian"}
+"""The claim that every charge of a kind rests on, whoever declared it; by the kind's name in the ledger."""
+
+
+def why_not_under(cost: Cost, adjacency: Adjacency) -> str | None:
+    """Why a cost of this kind cannot have been proved under an adjacency; None where it can. [subsampled-gaussian]"""
+    if isinstance(cost, SubsampledGaussian) and not isinstance(adjacency, AddRemoveOne):
+        return f"{cost!r} is proved under {AddRemoveOne.name} only, and not under {adjacency.name}"
+    return None
 
 
 def cost_from_dict(record: Mapping[str, float | str]) -> Cost:

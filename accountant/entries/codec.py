@@ -31,6 +31,7 @@ from accountant.costs import (
     BoundedRange,
     Description,
     LaplaceDP,
+    SubsampledGaussian,
     adjacency_from_record,
     adjacency_record,
     cost_from_dict,
@@ -207,7 +208,7 @@ def _opened(record: Mapping[str, object]) -> Opened:
     if record["format"] != FORMAT:
         raise ValueError(f"this ledger is written in format {record['format']!r}, this version reads {FORMAT}")
     budget = cost_from_dict(_flat(record["budget"]))
-    if isinstance(budget, LaplaceDP | BoundedRange):
+    if isinstance(budget, LaplaceDP | BoundedRange | SubsampledGaussian):
         raise ValueError(f"a {budget.kind} cost is not a budget")
     return Opened(
         time=whole(record["time"]),

@@ -3,9 +3,9 @@
 import attrs
 
 from accountant.composition import NOTHING, Amount, Composition, Plan, Price
-from accountant.costs import Adjacency, Cost
+from accountant.costs import AddRemoveOne, Adjacency, Cost, why_not_under
 from accountant.entries import LONGEST_LABEL, ChargeLine, EntryStore, why_unreadable
-from accountant.exceptions import NotSpendable
+from accountant.exceptions import AdjacencyMismatch, NotSpendable
 from accountant.ledger.amounts import amount_of_release
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 
@@ -47,8 +47,15 @@ class NewCharges:
         return self.of_plan(Plan.of(cost, 1), amount_of_release(self.rule, cost), None, announced, account)
 
     def of_plan(self, plan: Plan, amount: Amount, price: Price | None, announced: str, account: str) -> NewCharge:
-        """A whole plan, as the sum of its costs or at a price. Raises NotSpendable for what no ledger can say."""
+        """A whole plan, as the sum of its costs or at a price.
+
+        Raises NotSpendable for what no ledger can say, AdjacencyMismatch for a cost that its promise does not allow.
+        """
         refuse_account(account)
+        for step in plan.steps:
+            if (reason := why_not_under(step.cost, self.adjacency)) is not None:
+                remedy = f"open a ledger that promises {AddRemoveOne.name}, or charge its GDP without the sampling"
+                raise AdjacencyMismatch(f"{reason}; nothing was charged. {remedy}", AddRemoveOne())
         best, route = (None, None) if price is None else (price.best, price.route)
         line = ChargeLine.of(account, self.adjacency, plan, announced=announced, price=best, route=route)
         sample = line.at(0, 0, NOTHING)  # the rest of a line are numbers, which are fit for it

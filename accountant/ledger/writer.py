@@ -63,7 +63,10 @@ class LedgerWriter:
         """Write the first entry, unless somebody else has. Raises UnsupportedBudget."""
         rule.ceiling(budget)
         if composition_from_record(rule.describe()) != rule:
-            raise UnsupportedBudget(f"{rule!r} is not a rule that a ledger can name, so nobody could verify it")
+            raise UnsupportedBudget(
+                f"{rule!r} is not a rule that a ledger can name, so nobody could verify it: derive it from OwnRule, "
+                "under a name of its own"
+            )
 
         def begin(state: State) -> None:
             if state.opened is None:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from accountant import GDP, ApproxDP, Ledger, PureDP, Unbounded
+from accountant import GDP, ApproxDP, Ledger, PureDP, SubsampledGaussian, Unbounded
 from accountant import Cost as AnyCost
 from accountant.audit.second_opinion import PeerMissing, least_rounds, peer_totals
 from accountant.entries import Charged, decode
@@ -89,7 +89,7 @@ def lost(rounds: Counter[AnyCost], delta: float) -> float:
         return parts.largest_loss
     reached = peer_totals.reached(parts, delta, peer_totals.renyi(parts, delta)[1])
     ((cost, number),) = rounds.items() if len(rounds) == 1 else [(Unbounded(), 1)]
-    return reached if isinstance(cost, Unbounded) else max(reached, known(cost, number).epsilon)
+    return reached if isinstance(cost, Unbounded | SubsampledGaussian) else max(reached, known(cost, number).epsilon)
 
 
 def learner_line(name: str, delta: float) -> tuple[tuple[Cell, ...], Line]:

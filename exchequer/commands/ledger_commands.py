@@ -233,8 +233,9 @@ def close(ledger: str, name: str) -> None:
     multiple=True,
     required=True,
     metavar="KIND:NUMBERS[@ROUNDS]",
-    help="A cost, as pure-dp:EPS, approx-dp:EPS,DELTA, laplace-dp:EPS, zcdp:RHO, bounded-range:EPS or gdp:MU. "
-    "With @ROUNDS it is repeated so often, else --rounds times. Give it several times for a mixed plan.",
+    help="A cost, as pure-dp:EPS, approx-dp:EPS,DELTA, laplace-dp:EPS, zcdp:RHO, bounded-range:EPS, gdp:MU or "
+    "subsampled-gaussian:MU,RATE. With @ROUNDS it is repeated so often, else --rounds times. Give it several times for "
+    "a mixed plan.",
 )
 @click.option("--rounds", type=int, default=1, show_default=True, help="How often it is released, from 1 to 100000.")
 @click.option(

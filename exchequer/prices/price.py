@@ -33,8 +33,8 @@ MOST_ROUNDS = 100_000
 """The bounds hold a number per round in memory."""
 
 FORMS = (
-    "pure-dp:EPS, laplace-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO, bounded-range:EPS or gdp:MU, "
-    "each with @ROUNDS if it is repeated"
+    "pure-dp:EPS, laplace-dp:EPS, approx-dp:EPS,DELTA, zcdp:RHO, bounded-range:EPS, gdp:MU or "
+    "subsampled-gaussian:MU,RATE, each with @ROUNDS if it is repeated"
 )
 
 

@@ -16,6 +16,7 @@ from accountant import (
     Cost,
     GDPComposition,
     Plan,
+    SubsampledGaussian,
     TextbookComposition,
     Unbounded,
     UnsupportedCost,
@@ -86,7 +87,7 @@ def _gdp(plan: Plan, delta: float) -> float:
 
 
 def _epsilon(cost: Cost) -> float:
-    if isinstance(cost, ZCDP | GDP | Unbounded):
+    if isinstance(cost, ZCDP | GDP | SubsampledGaussian | Unbounded):
         raise UnsupportedCost(f"{cost!r} has no ε")
     return cost.epsilon
 

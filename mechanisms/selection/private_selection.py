@@ -23,6 +23,7 @@ from accountant import (
     Description,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     UnsupportedCost,
 )
@@ -72,6 +73,9 @@ def _common(costs: Sequence[Cost]) -> PureDP | LaplaceDP | BoundedRange | ZCDP |
 def _without_delta(cost: Cost) -> PureDP | LaplaceDP | BoundedRange | ZCDP | GDP:
     if isinstance(cost, Unbounded):
         raise UnsupportedCost(f"{cost!r}: a candidate that promises nothing is not supported")
+    if isinstance(cost, SubsampledGaussian):
+        # Not even as GDP(mu): the record must be in every candidate's sample by itself, which nobody here knows.
+        raise UnsupportedCost(f"{cost!r}: a candidate on a sample is not supported; declare its GDP(mu) without it")
     if not isinstance(cost, ApproxDP):
         return cost
     if cost.delta:

@@ -93,6 +93,55 @@ COMPOSITION: tuple[Claim, ...] = (
         "accountant/composition/test_loss_distribution.py::test_gaussians_compose_to_a_gaussian",
     ),
     Claim(
+        "subsampled-gaussian",
+        "Zhu, Dong & Wang 2022, Theorem 11; Balle, Barthe & Gaboardi 2018 for one release",
+        "Where every record is in the sample by itself with chance q, a mechanism that is μ-Gaussian-DP under "
+        "add-remove-one is dominated on the sample by M = (1 − q)·N(0, 1) + q·N(μ, 1) against N = N(0, 1) where a "
+        "record is removed, and by N against M where one is added. With δ_μ the curve of μ-GDP, their curves are "
+        "q·δ_μ(ln(1 + (e^x − 1)/q)) and (1 − e^x(1 − q))·δ_μ(−ln(1 − (1 − e^{−x})/q)). A composition costs the worse "
+        "of its two directions; one release costs ln(1 + q(e^{ε(δ/q)} − 1)); no ρ below μ²/2 and no μ below μ holds.",
+        "holds",
+        "SubsampledGaussian; both directions convolved by accountant.composition.dominating_pairs [pld]",
+        "dM/dN = 1 − q + q·e^{μz − μ²/2} rises in z, so the event is z > t with e^{μt − μ²/2} = (e^x − 1 + q)/q = e^y: "
+        "M(z > t) − e^x N(z > t) = q·Φ(μ − t) − q·e^y Φ(−t) = q·δ_μ(y). For N against M it is z < t with (e^{−x} − 1 + "
+        "q)/q = e^y: Φ(t) − e^x M(z < t) = e^x q·(e^y Φ(t) − Φ(t − μ)) = e^x q·e^y δ_μ(−y), and e^x q·e^y = 1 − "
+        "e^x(1 − q). For x >= 0 the first is larger: 1 − e^x(1 − q) <= q, and with b = (1 − e^{−x})/q, 1/(1 − b) >= "
+        "1 + b·e^x as b >= 1 − e^{−x}. Two neighbours differ by the same record all along, so a composition is all "
+        "M against N, or all N against M. Monotone: leaving a sampled record out with chance 1 − q′/q, and shrinking z "
+        "with more noise, turn M, N into the pair of q′ < q or μ′ < μ. D_α(M‖N) <= D_α(N(μ, 1)‖N) = αμ²/2 by "
+        "quasi-convexity, and >= αμ²/2 + α/(α − 1)·ln q as M >= q·N(μ, 1), so sup D_α/α = μ²/2.",
+        "prices/costs/test_subsampling.py::test_the_profile_is_the_integral_of_the_densities",
+    ),
+    Claim(
+        "own-rule",
+        "the package that registers the rule; Rogers, Roth, Ullman & Vadhan 2016 for what a filter is",
+        "A rule of composition that another package registers is a privacy filter. That is trusted, not proved here; "
+        "checked are the laws that a ledger relies on, and that what it reads out is not below the exact loss of up to "
+        "200 rounds of randomized response, Gaussian noise and their like, nor its ceilings above their budget.",
+        "narrowed",
+        "accountant.OwnRule, by entry point, named with its version in the first entry and replayed by verify",
+        "Amounts are exact sums of parts that are at least 0, so no charge takes anything off. The exact losses are "
+        "those of binomial sums [kov] and of the Gaussian curve [gdp]; a side of the middle of Laplace noise is "
+        "randomized response. No list of cases shows that costs may follow from earlier outputs.",
+        "accountant/composition/test_own_rules.py::test_the_kit_refutes_wrong_rules",
+    ),
+    Claim(
+        "declared-elsewhere",
+        "other libraries: OpenDP's privacy maps, dp-accounting's events, Opacus' histories, diffprivlib's functions",
+        "A mechanism of another library costs what that library declares, where neighbours are as far apart as the "
+        "adjacency says: one record that comes or goes is 1 in OpenDP's symmetric and insert-delete distances, one "
+        "replaced is 2 in these, 1 in the change-one and Hamming distances; under add-remove-one never over data sets "
+        "of a fixed size, which have no neighbours one apart. That a declaration is true is trusted, not proved.",
+        "narrowed",
+        "mechanisms.foreign: PureDP, ApproxDP, ZCDP, SubsampledGaussian as declared, no number rounded down",
+        "The distances are their definitions; a map at the distance of neighbours bounds their loss. Noise multipliers "
+        "are in units of what one record that comes or goes can move, so a Gaussian is 1/z-Gaussian-DP, and Laplace "
+        "noise of z is LaplaceDP(1/z); all Gaussians of one sample are one of √Σμ² on it. An approximate ρ-zCDP with "
+        "its own δ₀ is (ε, δ)-DP with ε at δ − δ₀ [zcdp-tight].",
+        "mechanisms/foreign/test_opendp_measurements.py::"
+        "test_a_measurement_is_charged_as_its_map_says_and_the_entry_says_whose_word_that_is",
+    ),
+    Claim(
         "zcdp-tight",
         "Canonne, Kamath & Steinke 2020, Proposition 12; Asoodeh et al. 2020",
         "Rényi divergence D_α gives ε = min_α D_α + ln((α−1)/α) − (ln δ + ln α)/(α−1).",

@@ -33,6 +33,7 @@ from proofs_tests.harness.formats import Located, junit, sarif
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
 from proofs_tests.harness.power import smallest_detectable
 from proofs_tests.harness.report import ClaimViolated, Report, Verdict, table
+from proofs_tests.harness.rules import check_rule
 from proofs_tests.harness.slickness import check_slickness
 from proofs_tests.harness.statistical import empirical_epsilon
 from proofs_tests.harness.surface import PinnedNoise, check_fitted_surface
@@ -64,6 +65,7 @@ __all__ = [
     "check_randomizer",
     "check_records_alone",
     "check_robust_sensitivity",
+    "check_rule",
     "check_sensitivity",
     "check_slickness",
     "check_transcripts",

@@ -15,6 +15,7 @@ from accountant import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     UnsupportedCost,
 )
@@ -175,6 +176,8 @@ def measured(both: Pair[LogProbabilities], cost: Cost) -> tuple[str, float, floa
             return "ρ", rho, float(np.max(renyi_curve(both) / ORDERS))
         case GDP(mu=mu):
             return "μ", mu, gaussian_shift(both)
+        case SubsampledGaussian():
+            raise UnsupportedCost(f"{cost!r} is a curve and no number: check its cost.to_approx(delta=...)")
         case Unbounded():
             raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
 

@@ -27,6 +27,7 @@ from accountant import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     UnsupportedCost,
 )
@@ -125,6 +126,8 @@ def _other(cost: Cost, loss: float) -> FloatArray:
                 enough = lower_bounds(cost, p, middle) >= loss
                 low, high = np.where(enough, middle, low), np.where(enough, high, middle)
             return high
+        case SubsampledGaussian():
+            raise UnsupportedCost(f"{cost!r} is a curve and no number: check its cost.to_approx(delta=...)")
         case Unbounded():
             raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
 

@@ -23,6 +23,7 @@ from accountant import (
     Cost,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     UnsupportedCost,
 )
@@ -104,6 +105,8 @@ def lower_bounds(cost: Cost, low: FloatArray, high: FloatArray) -> FloatArray:
                 found[shown] = _binary_rho(p, q)
             case GDP():
                 found[shown] = ndtri(p) - ndtri(q)
+            case SubsampledGaussian():
+                raise UnsupportedCost(f"{cost!r} is a curve and no number: check its cost.to_approx(delta=...)")
             case Unbounded():
                 raise UnsupportedCost("Unbounded() declares nothing, so there is nothing to check")
     return np.maximum(found, 0.0)

@@ -19,6 +19,7 @@ from accountant import (
     LaplaceDP,
     PureDP,
     ReplaceOne,
+    SubsampledGaussian,
     Unbounded,
     UnsupportedCost,
 )
@@ -164,6 +165,8 @@ def smaller(cost: Cost, factor: float) -> Cost:
             return ZCDP(rho / factor)
         case GDP(mu=mu):
             return GDP(mu / factor)
+        case SubsampledGaussian(mu=mu, sampling_rate=rate):
+            return SubsampledGaussian(mu / factor, rate)
         case Unbounded():
             raise UnsupportedCost("no factor makes Unbounded() smaller")
 

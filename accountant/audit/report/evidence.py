@@ -12,7 +12,7 @@ import attrs
 from accountant.audit import Spending, parted
 from accountant.audit.report.released import ReleaseGroups
 from accountant.composition import ROUTE_CLAIMS, Amount, Plan
-from accountant.costs import Cost, Description
+from accountant.costs import CLAIM_OF_KIND, Cost, Description
 from accountant.entries import Charged, DamagedEntry, Entry, Opened, Record, Released, Returned, State, decode
 
 MOST_KEPT: Final = 1000
@@ -144,6 +144,8 @@ class Evidence:
         if record.mechanism is not None:
             self._rests_on(record.mechanism)
         self._count(record.mechanism, record.plan, 1)
+        kinds = {step.cost.kind for step in record.plan.steps}
+        self.claims.update(CLAIM_OF_KIND[kind] for kind in kinds & CLAIM_OF_KIND.keys())
         if record.route is not None:
             self.claims.add(ROUTE_CLAIMS.get(record.route, record.route))
             if len(self.plans) < MOST_KEPT:

@@ -134,7 +134,7 @@ def cost_text(cost: Cost) -> str:
     return f"{cost.kind} {said}".rstrip()
 
 
-_GREEK: Final = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ"}
+_GREEK: Final = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "mu": "μ", "sampling_rate": "q"}
 
 
 def _drawn(found: Findings) -> tuple[Part, ...]:

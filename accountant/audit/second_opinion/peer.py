@@ -66,6 +66,29 @@ def response_curve(peer: SimpleNamespace, orders: FloatArray, epsilon: float, ti
     return cast("FloatArray", accountant.compose(event, times).rdp)
 
 
+def sampled_curve(peer: SimpleNamespace, orders: FloatArray, mu: float, rate: float, times: int) -> FloatArray:
+    """Of μ-Gaussians on Poisson samples, records coming or going; an order that it cannot answer at is ∞."""
+    accountant = peer.RdpAccountant(list(orders), peer.NeighboringRelation.ADD_OR_REMOVE_ONE)
+    event = peer.PoissonSampledDpEvent(rate, peer.GaussianDpEvent(1.0 / mu))
+    found = np.asarray(accountant.compose(event, times).rdp, dtype=np.float64)
+    return np.where(np.isfinite(found), found, np.inf)
+
+
+def sampled_losses(
+    peer: SimpleNamespace, mu: float, rate: float, step: float, *, below: bool = False
+) -> "PrivacyLossDistribution":
+    """The distributions of one such Gaussian's losses, one for each direction, rounded up to the grid, or down."""
+    distribution = peer.from_gaussian_mechanism(
+        1.0 / mu,
+        sensitivity=1.0,
+        value_discretization_interval=step,
+        sampling_prob=rate,
+        pessimistic_estimate=not below,
+        use_connect_dots=not below,
+    )
+    return cast("PrivacyLossDistribution", distribution)
+
+
 def gaussian_losses(peer: SimpleNamespace, mu: float, step: float) -> "PrivacyLossDistribution":
     """The distribution of one Gaussian's losses, rounded up to the grid."""
     distribution = peer.from_gaussian_mechanism(1.0 / mu, sensitivity=1.0, value_discretization_interval=step)
@@ -132,6 +155,13 @@ def _known_answers(peer: SimpleNamespace) -> Iterator[tuple[str, float, float, f
     # Laplace noise of ε = 1 has δ(ε) = 1 − e^{(ε − 1)/2}.
     epsilon = _epsilon(laplace_losses(peer, 1.0, 1e-3), -math.expm1(-0.25))
     yield "ε at δ = 0.221199 of Laplace noise of ε = 1", epsilon, 0.5, GRIDDED
+    # ∫ M²/N = 1 + q²(e^{μ²} − 1); at ε = 0 sampling multiplies δ by the rate.
+    true = math.log1p(0.04 * math.expm1(0.25))
+    answer = float(sampled_curve(peer, orders, 0.5, 0.2, 3)[0])
+    yield "three Gaussians of μ = 1/2 on a fifth of the records, Rényi order 2", answer, 3.0 * true, AGREEMENT
+    distribution = sampled_losses(peer, 0.5, 0.2, 1e-4)
+    true = 0.2 * math.erf(0.5 / math.sqrt(8.0))
+    yield "δ at ε = 0 of a Gaussian of μ = 1/2 on a fifth", _delta(distribution, 0.0), true, GRIDDED
     joined = peer.PrivacyLossDistribution(peer.connect_dots(step, np.array([-1, 1]), np.array([2.0 / 3.0, 0.0])))
     yield "δ at ε = 0 of joined dots", _delta(joined, 0.0), 0.5, AGREEMENT
 
@@ -173,6 +203,7 @@ def peer() -> SimpleNamespace:
         NeighboringRelation=dp_accounting.NeighboringRelation,
         RandomizedResponseDpEvent=dp_accounting.RandomizedResponseDpEvent,
         GaussianDpEvent=dp_accounting.GaussianDpEvent,
+        PoissonSampledDpEvent=dp_accounting.PoissonSampledDpEvent,
         LaplaceDpEvent=dp_accounting.LaplaceDpEvent,
         ZCDpEvent=dp_accounting.ZCDpEvent,
         PrivacyLossDistribution=privacy_loss_distribution.PrivacyLossDistribution,

@@ -18,7 +18,18 @@ from scipy.special import ndtr
 
 from accountant.arrays import FloatArray
 from accountant.audit.second_opinion import extreme_pairs, peer
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, Unbounded
+from accountant.costs import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    LaplaceDP,
+    PureDP,
+    SubsampledGaussian,
+    Unbounded,
+    subsampling,
+)
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -30,6 +41,9 @@ COARSE: Final = 1.0 + np.geomspace(1e-2, 1e8, 121)
 """Rényi orders to begin with, from dp-accounting's lowest; the best one's neighbours are searched, FINE of them."""
 
 FINE: Final = 40
+
+WHOLE: Final = np.unique(np.geomspace(2.0, 1024.0, 96).round())
+"""Orders where there are Gaussians on samples: dp-accounting sums a series at others, which may not converge."""
 
 SMALLEST_DELTA: Final = 1e-10
 """Below it the convolutions of dp-accounting, in double precision, have no digits left."""
@@ -58,6 +72,7 @@ class Parts:
     """Costs in groups of one kind, as (number, rounds): what composes in one way.
 
     kept: Σ ln(1 − δ) over the (ε, δ) costs, whose ε are among `pure`.
+    sampled: Gaussians on Poisson samples, as ((μ, rate), rounds).
     """
 
     pure: tuple[tuple[float, int], ...]
@@ -66,14 +81,21 @@ class Parts:
     mus: tuple[tuple[float, int], ...]
     rhos: tuple[tuple[float, int], ...]
     kept: float
+    sampled: tuple[tuple[tuple[float, float], int], ...] = ()
 
     @staticmethod
     def of(rounds: Mapping[Cost, int]) -> "Parts":
         """Costs of 0 are left out, and so is what is below NOTHING. Raises ValueError for a cost without a bound."""
         kept = 0.0
+        sampled: dict[tuple[float, float], int] = {}
         kinds: dict[str, dict[float, int]] = {"pure": {}, "laplace": {}, "widths": {}, "mus": {}, "rhos": {}}
-        for cost, times in rounds.items():
+        for each, times in rounds.items():
+            cost = each.reduced if isinstance(each, SubsampledGaussian) else each
             match cost:
+                case SubsampledGaussian(mu=mu, sampling_rate=rate):
+                    if mu * rate > NOTHING and times:
+                        sampled[mu, rate] = sampled.get((mu, rate), 0) + times
+                    continue
                 case PureDP(epsilon=number):
                     kind = "pure"
                 case LaplaceDP(epsilon=number):
@@ -91,7 +113,7 @@ class Parts:
             if number > NOTHING and times:
                 kinds[kind][number] = kinds[kind].get(number, 0) + times
         grouped = {name: _grouped(counts, 2.0 if name == "mus" else 1.0) for name, counts in kinds.items()}
-        return Parts(**grouped, kept=kept)
+        return Parts(**grouped, kept=kept, sampled=tuple(sorted(sampled.items())))
 
     @property
     def mu(self) -> float:
@@ -101,18 +123,20 @@ class Parts:
     @property
     def largest_loss(self) -> float:
         """The sum of the largest losses, which is the Rényi divergence of order ∞; ∞ with Gaussians or zCDP."""
-        if self.mus or self.rhos:
+        if self.mus or self.rhos or self.sampled:
             return math.inf
         return math.fsum(times * number for number, times in (*self.pure, *self.laplace, *self.widths))
 
     @property
     def paired(self) -> bool:
         """Whether there are any costs that have a dominating pair: all but ρ-zCDP."""
-        return bool(self.pure or self.laplace or self.widths or self.mus)
+        return bool(self.pure or self.laplace or self.widths or self.mus or self.sampled)
 
     @property
     def alone(self) -> Cost | None:
         """The one cost, of one round, that all of them lose as much as, if any: Gaussians (of ρ too) add up to one."""
+        if self.sampled:
+            return None
         bounded: list[tuple[Cost, int]] = [(PureDP(epsilon), times) for epsilon, times in self.pure]
         bounded += [(LaplaceDP(epsilon), times) for epsilon, times in self.laplace]
         bounded += [(BoundedRange(width), times) for width, times in self.widths]
@@ -161,6 +185,9 @@ def renyi(parts: Parts, delta: float) -> tuple[float, float]:
     if not room:
         return best
     asked = peer.peer()
+    if parts.sampled:
+        epsilon, order = asked.compute_epsilon(WHOLE, _curve(parts, WHOLE), room)
+        return min(best, (float(epsilon), float(order)))
     orders, step = COARSE, math.log((COARSE[1] - 1.0) / (COARSE[0] - 1.0))
     for _ in range(3):
         epsilon, order = asked.compute_epsilon(orders, _curve(parts, orders), room)
@@ -190,6 +217,8 @@ def _curve(parts: Parts, orders: FloatArray) -> FloatArray:
         total = total + times * extreme_pairs.response_renyi(epsilon, orders)
     for width, times in parts.widths:
         total = total + times * extreme_pairs.range_renyi(width, orders)[0]
+    for (mu, rate), times in parts.sampled:
+        total = total + peer.sampled_curve(asked, orders, mu, rate, times)
     return np.maximum(total, 0.0)
 
 
@@ -211,6 +240,7 @@ def dominated(parts: Parts, delta: float) -> float:
     distributions += [(_range(width, step), times) for width, times in parts.widths]
     if parts.mus:
         distributions.append((peer.gaussian_losses(peer.peer(), parts.mu, step), 1))
+    distributions += [(peer.sampled_losses(peer.peer(), mu, rate, step), times) for (mu, rate), times in parts.sampled]
     return _composed(distributions, room)
 
 
@@ -245,6 +275,10 @@ def reached(parts: Parts, delta: float, order: float) -> float:
         ]
         if mu:
             distributions.append((_normal_below(mu, step), 1))
+        distributions += [
+            (peer.sampled_losses(peer.peer(), strength, rate, step, below=True), times)
+            for (strength, rate), times in parts.sampled
+        ]
         found = max(found, _composed(distributions, room) if distributions else 0.0)
     return found
 
@@ -273,6 +307,7 @@ def _step(parts: Parts) -> float:
     spreads = [*parts.pure, *parts.laplace, *((0.5 * width, times) for width, times in parts.widths)]
     if parts.mus or parts.rhos:
         spreads.append((parts.widest_mu, 1))
+    spreads += [(min(mu, subsampling.spread(mu, rate)), times) for (mu, rate), times in parts.sampled]
     rounds = sum(times for _, times in spreads)
     variance = math.fsum(times * spread * spread for spread, times in spreads)
     step = min(0.01, math.sqrt(variance / rounds) * min(0.03, max(0.002, 0.0005 * math.sqrt(rounds))))

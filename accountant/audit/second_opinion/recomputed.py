@@ -16,7 +16,18 @@ from accountant.arrays import FloatArray
 from accountant.audit import parted
 from accountant.audit.second_opinion import extreme_pairs, peer_totals
 from accountant.composition import BasicComposition, Composition, GDPComposition, Plan, TextbookComposition
-from accountant.costs import GDP, ZCDP, ApproxDP, BoundedRange, Cost, Description, LaplaceDP, PureDP, Unbounded
+from accountant.costs import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    BoundedRange,
+    Cost,
+    Description,
+    LaplaceDP,
+    PureDP,
+    SubsampledGaussian,
+    Unbounded,
+)
 from accountant.entries import Charged, Record, Released, Returned, visible
 
 ROUNDING: Final = 1e-6
@@ -35,7 +46,7 @@ Rounds: TypeAlias = tuple[tuple[Cost, int], ...]
 """Costs with their numbers of rounds."""
 
 Kind: TypeAlias = tuple[type[Cost], float]
-"""A kind of cost; with δ where it has one."""
+"""A kind of cost; with δ, or a sampling rate, where it has one."""
 
 
 class Unknown(Exception):
@@ -141,14 +152,16 @@ def least_sum(rule: Composition, summed: Mapping[Cost, int], prices: Mapping[App
     delta = math.fsum(
         times * cost.delta for cost, times in (*summed.items(), *prices.items()) if isinstance(cost, ApproxDP)
     )
+    # No smaller ρ or μ holds of a Gaussian on a sample than without one.
+    sampled = math.fsum(times * mu * mu for (mu, _), times in parts.sampled)
     if isinstance(rule, BasicComposition):
         return parts.largest_loss + math.fsum(times * price.epsilon for price, times in prices.items()), delta
     if isinstance(rule, GDPComposition):
-        return parts.mu**2, delta
+        return parts.mu**2 + sampled, delta
     rhos = [times * extreme_pairs.response_rho(epsilon) for epsilon, times in parts.pure]
     rhos += [times * extreme_pairs.laplace_rho(epsilon) for epsilon, times in parts.laplace]
     rhos += [times * extreme_pairs.range_rho(width) for width, times in parts.widths]
-    rho = math.fsum(rhos) + 0.5 * parts.mu**2 + math.fsum(times * number for number, times in parts.rhos)
+    rho = math.fsum(rhos) + 0.5 * (parts.mu**2 + sampled) + math.fsum(times * number for number, times in parts.rhos)
     rho += math.fsum(times * extreme_pairs.response_rho(price.epsilon) for price, times in prices.items())
     return (2.0 * rho if isinstance(rule, TextbookComposition) else rho), delta
 
@@ -178,6 +191,8 @@ def _rho(cost: Cost) -> float:
             return extreme_pairs.range_rho(width)
         case GDP(mu=mu):
             return 0.5 * mu * mu
+        case SubsampledGaussian():
+            return 0.5 * cost.mu**2 if cost.sampling_rate else 0.0
         case ZCDP(rho=rho):
             return rho
         case _:
@@ -336,14 +351,16 @@ def _once(said: Description | None) -> tuple[tuple[Description, int], ...]:
 
 
 def kind_of(cost: Cost) -> Kind:
-    """Its kind, with its δ."""
+    """Its kind, with its δ, or its sampling rate."""
+    if isinstance(cost, SubsampledGaussian):
+        return SubsampledGaussian, cost.sampling_rate
     return type(cost), cost.delta if isinstance(cost, ApproxDP) else 0.0
 
 
 def number_of(cost: Cost) -> float:
-    """Its ε, width, ρ or μ; ∞ for none."""
+    """Its ε, width, ρ or μ; ∞ for none. Of a Gaussian on a sample its μ, to be compared at one rate."""
     match cost:
-        case GDP(mu=number) | ZCDP(rho=number):
+        case GDP(mu=number) | ZCDP(rho=number) | SubsampledGaussian(mu=number):
             return number
         case (
             PureDP(epsilon=number) | LaplaceDP(epsilon=number) | BoundedRange(epsilon=number) | ApproxDP(epsilon=number)
@@ -359,9 +376,11 @@ _NAMES: Final = {
     ApproxDP: "ε",
     BoundedRange: "a range of",
     GDP: "μ",
+    SubsampledGaussian: "μ on a sample",
     ZCDP: "ρ",
 }
 
 
 def _text(kind: Kind, number: float) -> str:
-    return f"{_NAMES[kind[0]]} {number:.6g}" + (f" at δ {kind[1]:g}" if kind[1] else "")
+    at = "at rate" if kind[0] is SubsampledGaussian else "at δ"
+    return f"{_NAMES[kind[0]]} {number:.6g}" + (f" {at} {kind[1]:g}" if kind[1] else "")

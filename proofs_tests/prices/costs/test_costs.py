@@ -17,6 +17,7 @@ from accountant.costs.cost_kinds import (
     LaplaceDP,
     NoConversion,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
     cost_from_dict,
 )
@@ -167,6 +168,7 @@ ALL: tuple[Cost, ...] = (
     LaplaceDP(0.3),
     BoundedRange(0.3),
     GDP(0.3),
+    SubsampledGaussian(0.3, 0.1),
     Unbounded(),
 )
 

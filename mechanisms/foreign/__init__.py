@@ -1,0 +1,21 @@
+"""Mechanisms and spends of other libraries, charged to a ledger of ours before their code runs.
+
+Here and not in `accountant`, as what calls somebody else's noise is a mechanism. What each costs is the other library's
+word; entries say so. None of these libraries is imported here but OpenDP, and that on demand.
+"""
+
+from mechanisms.foreign.budget_accountant import LedgerAccountant
+from mechanisms.foreign.declared import FOREIGN_CLAIM, DeclaredMechanism, declared_elsewhere
+from mechanisms.foreign.events import plan_of_events, plan_of_opacus
+from mechanisms.foreign.opendp_measurements import Measurement, from_opendp
+
+__all__ = [
+    "FOREIGN_CLAIM",
+    "DeclaredMechanism",
+    "LedgerAccountant",
+    "Measurement",
+    "declared_elsewhere",
+    "from_opendp",
+    "plan_of_events",
+    "plan_of_opacus",
+]

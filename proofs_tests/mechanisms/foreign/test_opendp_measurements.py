@@ -1,0 +1,200 @@
+"""OpenDP's own measurements on a ledger: cost by measure, adjacency by metric, charged before they run."""
+
+from collections.abc import Callable
+from typing import Any
+
+import opendp.prelude as opendp_prelude
+import pytest
+
+from accountant import (
+    ZCDP,
+    AddRemoveOne,
+    Adjacency,
+    AdjacencyMismatch,
+    ApproxDP,
+    BasicComposition,
+    BudgetExceeded,
+    FeatureValue,
+    GDPComposition,
+    Ledger,
+    PureDP,
+    ReplaceOne,
+    ZCDPComposition,
+)
+from accountant.audit.second_opinion import second_opinion
+from accountant.costs import curves
+from accountant.entries import Charged, decode
+from mechanisms.foreign import from_opendp
+from proofs_tests.claims import known
+
+dp: Any = opendp_prelude  # parts of it have no types
+dp.enable_features("contrib", "honest-but-curious")
+
+DATA = [1, 2, 9, 10, 4]
+
+
+def domain(size: int | None = None) -> Any:
+    return dp.vector_domain(dp.atom_domain(bounds=(0, 10)), size=size)
+
+
+def summed(noise: Any, metric: Any = None, size: int | None = None) -> Any:
+    return (domain(size), metric or dp.symmetric_distance()) >> dp.t.then_sum() >> noise
+
+
+def opened(budget: Any = None, adjacency: Adjacency | None = None) -> Ledger:
+    return Ledger(budget or ApproxDP(3.0, 1e-5), composition=BasicComposition(), adjacency=adjacency or AddRemoveOne())
+
+
+def test_a_measurement_is_charged_as_its_map_says_and_the_entry_says_whose_word_that_is() -> None:
+    ledger = opened()
+    value = ledger.release(from_opendp(summed(dp.m.then_laplace(5.0)), adjacency=AddRemoveOne()), ledger.protect(DATA))
+    assert isinstance(value, int)
+    assert ledger.spent == ApproxDP(2.0, 0.0)
+    record = decode(ledger.entries[1])
+    assert isinstance(record, Charged)
+    assert record.mechanism is not None
+    said = dict(record.mechanism.parameters)
+    assert str(said["trust"]).startswith("cost declared by OpenDP ")
+    assert "privacy map" in str(said["priced by"])
+    assert record.mechanism.norm == "SymmetricDistance"
+    assert [entry.kind for entry in ledger.entries] == ["opened", "charged", "released"]
+    verification = ledger.verify()
+    assert verification.sound
+    assert any("no source of this library" in note for note in verification.notes)
+    assert "declared-elsewhere" in known()
+    assert second_opinion(ledger.entries).unknown
+
+
+def test_nothing_runs_that_the_ledger_cannot_pay() -> None:
+    ran: list[object] = []
+
+    def noisy(data: Any) -> int:
+        ran.append(data)
+        return 0
+
+    user = dp.m.make_user_measurement(
+        domain(), dp.symmetric_distance(), dp.max_divergence(), noisy, lambda d_in: 2.0 * d_in, TO=dp.i32
+    )
+    ledger = opened()
+    mechanism, data = from_opendp(user, adjacency=AddRemoveOne()), ledger.protect(DATA)
+    ledger.release(mechanism, data)
+    with pytest.raises(BudgetExceeded):
+        ledger.release(mechanism, data)
+    assert len(ran) == 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "adjacency", "times"),
+    [
+        (dp.symmetric_distance, AddRemoveOne(), 1),
+        (dp.symmetric_distance, ReplaceOne(), 2),
+        (dp.insert_delete_distance, AddRemoveOne(), 1),
+        (dp.insert_delete_distance, ReplaceOne(), 2),
+    ],
+)
+def test_the_adjacency_says_how_far_apart_neighbours_are(
+    metric: Callable[[], Any], adjacency: Adjacency, times: int
+) -> None:
+    measurement = dp.m.make_user_measurement(
+        domain(), metric(), dp.max_divergence(), lambda _: 0, lambda d_in: 0.25 * d_in, TO=dp.i32
+    )
+    assert from_opendp(measurement, adjacency=adjacency).cost == PureDP(0.25 * times)
+    assert from_opendp(measurement, adjacency=adjacency, distance=6).cost == PureDP(1.5)
+    with pytest.raises(ValueError, match="neighbours under"):
+        from_opendp(measurement, adjacency=adjacency, distance=times - 1)
+
+
+@pytest.mark.parametrize("metric", [dp.change_one_distance, dp.hamming_distance])
+def test_metrics_of_replaced_records_are_for_replace_one(metric: Callable[[], Any]) -> None:
+    measurement = dp.m.make_user_measurement(
+        domain(5), metric(), dp.max_divergence(), lambda _: 0, lambda d_in: 0.25 * d_in, TO=dp.i32
+    )
+    assert from_opendp(measurement, adjacency=ReplaceOne()).cost == PureDP(0.25)
+    with pytest.raises(ValueError, match=f"{metric().type}: no distance in it covers add-remove-one"):
+        from_opendp(measurement, adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="no distance in it covers feature-value"):
+        from_opendp(measurement, adjacency=FeatureValue(0))
+
+
+def test_a_known_size_is_no_free_release_under_add_remove_one() -> None:
+    """OpenDP's map is right: no two sets of five records are one apart. A ledger would have charged 0 for all of it."""
+    measurement = summed(dp.m.then_laplace(5.0), size=5)
+    assert measurement.map(1) == 0.0
+    with pytest.raises(ValueError, match="the number of records is fixed"):
+        from_opendp(measurement, adjacency=AddRemoveOne())
+    assert from_opendp(measurement, adjacency=ReplaceOne()).cost == PureDP(2.0)
+
+
+def test_measures_become_kinds_of_cost() -> None:
+    gaussian = summed(dp.m.then_gaussian(10.0))
+    assert from_opendp(gaussian, adjacency=AddRemoveOne()).cost == ZCDP(0.5)
+    assert from_opendp(dp.c.make_approximate(gaussian), adjacency=AddRemoveOne()).cost == ZCDP(0.5)
+    pure = summed(dp.m.then_laplace(10.0))
+    assert from_opendp(dp.c.make_approximate(pure), adjacency=AddRemoveOne()).cost == ApproxDP(1.0, 0.0)
+    curve = dp.c.make_zCDP_to_approxDP(gaussian)
+    read = from_opendp(curve, adjacency=AddRemoveOne(), delta=1e-6).cost
+    assert isinstance(read, ApproxDP)
+    # OpenDP converts ρ to (ε, δ) by the same theorem: within 1 % of ours, and its own profile confirms it.
+    assert read.epsilon == pytest.approx(curves.zcdp_epsilon(0.5, 1e-6), rel=0.01)
+    assert curve.map(1).delta(read.epsilon) <= 1e-6 < curve.map(1).delta(0.9 * read.epsilon)
+    fixed = dp.c.make_fix_delta(curve, 1e-6)
+    assert from_opendp(fixed, adjacency=AddRemoveOne()).cost == ApproxDP(*fixed.map(1))
+    leaky = dp.m.make_user_measurement(
+        domain(),
+        dp.symmetric_distance(),
+        dp.approximate(dp.zero_concentrated_divergence()),
+        lambda _: 0,
+        lambda d_in: (0.1 * d_in, 1e-7 * d_in),
+        TO=dp.i32,
+    )
+    cost = from_opendp(leaky, adjacency=AddRemoveOne(), delta=1e-6).cost
+    assert isinstance(cost, ApproxDP)
+    assert cost.delta == 1e-6
+    assert curves.zcdp_epsilon(0.1, 9e-7) <= cost.epsilon * (1 + 1e-9)
+    with pytest.raises(ValueError, match="spends 1e-07 by itself"):
+        from_opendp(leaky, adjacency=AddRemoveOne(), delta=1e-7)
+
+
+def test_what_has_no_cost_here_is_refused_by_name() -> None:
+    gaussian, pure = summed(dp.m.then_gaussian(10.0)), summed(dp.m.then_laplace(10.0))
+    with pytest.raises(ValueError, match=r"read at a δ; give one"):
+        from_opendp(dp.c.make_zCDP_to_approxDP(gaussian), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="has no δ to choose"):
+        from_opendp(pure, adjacency=AddRemoveOne(), delta=1e-6)
+    number = dp.m.make_laplace(dp.atom_domain(T=dp.i32), dp.absolute_distance(dp.i32), 1.0)
+    with pytest.raises(ValueError, match=r"input metric AbsoluteDistance.*Chain the transformation"):
+        from_opendp(number, adjacency=AddRemoveOne())
+    renyi = dp.m.make_user_measurement(
+        domain(),
+        dp.symmetric_distance(),
+        dp.renyi_divergence(),
+        lambda _: 0,
+        lambda d_in: lambda order: order,
+        TO=dp.i32,
+    )
+    with pytest.raises(ValueError, match="output measure RenyiDivergence"):
+        from_opendp(renyi, adjacency=AddRemoveOne())
+    with pytest.raises(TypeError, match="expected one of OpenDP's measurements, got Transformation"):
+        from_opendp(dp.t.make_sum(domain(), dp.symmetric_distance()), adjacency=AddRemoveOne())
+
+
+def test_data_outside_the_domain_is_refused_before_the_charge() -> None:
+    ledger = opened()
+    mechanism = from_opendp(summed(dp.m.then_laplace(5.0)), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="Nothing was charged"):
+        ledger.release(mechanism, ledger.protect([1, 99]))
+    assert len(ledger.entries) == 1
+
+
+def test_the_ledger_must_promise_the_same_adjacency() -> None:
+    ledger = opened(adjacency=ReplaceOne())
+    with pytest.raises(AdjacencyMismatch):
+        ledger.release(from_opendp(summed(dp.m.then_laplace(5.0)), adjacency=AddRemoveOne()), ledger.protect(DATA))
+
+
+def test_a_concentrated_one_draws_on_a_ledger_of_rho() -> None:
+    ledger = Ledger(ZCDP(0.5), composition=ZCDPComposition(), adjacency=AddRemoveOne())
+    ledger.release(from_opendp(summed(dp.m.then_gaussian(10.0)), adjacency=AddRemoveOne()), ledger.protect(DATA))
+    assert ledger.spent == ZCDP(0.5)
+    with pytest.raises(TypeError, match="GDP costs only"):
+        GDPComposition().amount(from_opendp(summed(dp.m.then_gaussian(10.0)), adjacency=AddRemoveOne()).cost)
