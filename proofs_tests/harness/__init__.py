@@ -30,6 +30,7 @@ from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
 from proofs_tests.harness.exact import exact_delta, exact_loss
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
 from proofs_tests.harness.power import smallest_detectable
+from proofs_tests.harness.recording import check_recorded, draws_alike, recorded
 from proofs_tests.harness.report import ClaimViolated, Report, Verdict, table
 from proofs_tests.harness.slickness import check_slickness
 from proofs_tests.harness.statistical import empirical_epsilon
@@ -55,12 +56,14 @@ __all__ = [
     "check_learner",
     "check_mechanism",
     "check_randomizer",
+    "check_recorded",
     "check_records_alone",
     "check_robust_sensitivity",
     "check_sensitivity",
     "check_slickness",
     "check_transcripts",
     "composed_epsilon",
+    "draws_alike",
     "empirical_epsilon",
     "exact_delta",
     "exact_loss",
@@ -68,6 +71,7 @@ __all__ = [
     "max_loss",
     "neighbours",
     "output_distribution",
+    "recorded",
     "renyi_curve",
     "renyi_divergence",
     "replace_one_neighbours",
