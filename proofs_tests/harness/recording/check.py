@@ -119,7 +119,10 @@ def _repeated(program: Callable[[D], object], data: D, first: Run) -> tuple[froz
                 return each, ""
         except Diverged:
             continue
-    return frozenset(), "given all recorded noise back, the program gives something else: it draws where nothing is seen"
+    return (
+        frozenset(),
+        "given all recorded noise back, the program gives something else: it draws where nothing is seen",
+    )
 
 
 def _diverged(diverged: Diverged, first: Run, quantity: str, bound: float) -> Finding:

@@ -64,9 +64,7 @@ def compared(first: Sequence[Call], second: Sequence[Call], by_choice: Collectio
             _choice(one, other, found, changes, unclear)
         elif one.kind == "mapped":
             _mapped(one, other, found, changes, unclear)
-        elif one.kind == "release" and one.number not in by_choice:
-            elements.append(_elements(one, other, first))
-        elif one.kind == "noise" and one.number not in by_choice and _counts(one, other, one.number in summed):
+        elif (one.kind == "release" and one.number not in by_choice) or (one.kind == "noise" and one.number not in by_choice and _counts(one, other, one.number in summed)):
             elements.append(_elements(one, other, first))
     for each in elements:
         changes += _changed(each)
@@ -83,7 +81,7 @@ def _counts(one: Call, other: Call, summed: bool) -> bool:
 
 
 def _elements(one: Call, other: Call, calls: Sequence[Call]) -> _Elements:
-    shape = np.shape(one.output)  # type: ignore[arg-type]  # numbers
+    shape = np.asarray(one.output).shape
     scale, wide = (np.broadcast_to(call.scale, shape).astype(np.float64).ravel() for call in (one, other))
     value = np.broadcast_to(np.asarray(one.value), shape).astype(np.float64).ravel()
     change = _change(np.broadcast_to(np.asarray(one.value), shape), np.broadcast_to(np.asarray(other.value), shape))
@@ -125,7 +123,8 @@ def _changed(each: _Elements) -> Iterator[Change]:
 def _coarse(each: _Elements) -> Iterator[str]:
     if each.call.source is None:
         return
-    gaps = np.spacing(np.abs(np.asarray(each.call.output)).astype(np.result_type(each.call.output, np.float16)).ravel())  # type: ignore[arg-type]  # numbers
+    output = np.ravel(np.asarray(each.call.output))
+    gaps = np.spacing(np.abs(output if output.dtype.kind == "f" else output.astype(np.float64)))
     with np.errstate(invalid="ignore"):
         bad = _is_changed(each) & (gaps > COARSE * np.abs(each.scale))
     if np.any(bad):
@@ -169,7 +168,7 @@ def _alike(scale: FloatArray, wide: FloatArray, change: FloatArray) -> bool:
 
 def _choice(one: Call, other: Call, found: list[Loss], changes: list[Change], unclear: list[str]) -> None:
     values = [np.asarray(call.value, dtype=np.float64) for call in (one, other)]
-    if np.array_equal(*values) and np.array_equal(one.scale, other.scale):
+    if np.array_equal(values[0], values[1]) and np.array_equal(one.scale, other.scale):
         return
     moved = float(np.max(np.abs(values[1] - values[0]))) if one.law != "probabilities" else math.nan
     text = f"{one.title}: chances moved" + ("" if math.isnan(moved) else f", a score by {moved:.6g}")
@@ -179,7 +178,7 @@ def _choice(one: Call, other: Call, found: list[Loss], changes: list[Change], un
     except ValueError as error:
         unclear.append(f"{one.title}: {error}")
         return
-    found += [Outcomes(both)] * max(int(np.size(one.output)), 1)  # type: ignore[call-overload]  # numbers
+    found += [Outcomes(both)] * max(int(np.asarray(one.output).size), 1)  # type: ignore[call-overload]  # numbers
 
 
 def _chances(call: Call) -> FloatArray:
@@ -204,6 +203,6 @@ def _mapped(one: Call, other: Call, found: list[Loss], changes: list[Change], un
         return
     if cost == PureDP(0.0):
         return
-    hit = np.ones(max(int(np.size(one.output)), 1), dtype=bool)  # type: ignore[call-overload]  # numbers
+    hit = np.full(np.asarray(one.output).shape or (1,), True).ravel()  # type: ignore[call-overload]  # numbers
     changes.append(Change(one, math.nan, hit, f"{one.title}: costs {cost!r} by its own account"))
     found.append(Certain() if isinstance(cost, Unbounded) else Mapped(cost))

@@ -43,7 +43,7 @@ def _declared_cost(epsilon: float, delta: float, sensitivity: float, value: obje
     first, second = numbers_of(value), numbers_of(other)
     if first is None or second is None:
         raise NotPriced("a value that is no number")
-    moved = float(np.sum(np.abs(second - first)))
+    moved = float(np.sum(np.abs(second.astype(np.float64) - first.astype(np.float64))))
     if moved == 0.0:
         return PureDP(0.0)
     if not moved <= sensitivity:

@@ -100,7 +100,7 @@ def _numbers_with(
 def _step(call: Call, place: int, old: float) -> float:
     if np.asarray(call.output).dtype.kind in "iu":
         return 1.0
-    scale = float(np.abs(np.broadcast_to(call.scale, np.shape(call.output)).ravel()[place]))  # type: ignore[arg-type]  # numbers
+    scale = float(np.abs(np.broadcast_to(call.scale, np.asarray(call.output).shape).ravel()[place]))  # type: ignore[arg-type]  # numbers
     return STEP * (scale or max(abs(old), 1.0))
 
 

@@ -240,9 +240,10 @@ def _curves(loss: Loss) -> tuple[FloatArray, FloatArray]:
             curve = laplace_divergence(moved, ORDERS)
         case Outcomes(both=both, unbounded=False):
             return renyi_one_way(both.before, both.after, ORDERS), renyi_one_way(both.after, both.before, ORDERS)
-        case Mapped(cost=PureDP() | ZCDP()):
-            cost = loss.cost
-            curve = (cost.rho if isinstance(cost, ZCDP) else cost.to_zcdp().rho) * ORDERS
+        case Mapped(cost=ZCDP(rho=rho)):
+            curve = rho * ORDERS
+        case Mapped(cost=PureDP(epsilon=epsilon)):
+            curve = PureDP(epsilon).to_zcdp().rho * ORDERS
         case _:
             return infinite, infinite
     return curve, curve

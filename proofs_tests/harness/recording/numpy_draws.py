@@ -86,9 +86,7 @@ def _randn(title: str, original: Method, hearing: Hearing) -> Method:
         recorder = hearing()
         if recorder is None:
             return original(self, *shape)
-        return noise(
-            recorder, title, "gaussian", np.zeros(()), np.ones(()), shape, lambda: original(self, *shape)
-        )
+        return noise(recorder, title, "gaussian", np.zeros(()), np.ones(()), shape, lambda: original(self, *shape))
 
     return drawn
 
@@ -111,7 +109,7 @@ def _choice(title: str, original: Method, hearing: Hearing) -> Method:
                 chances = np.log(np.asarray(p, dtype=np.float64))
             call = Call(0, title, "choice", "probabilities", "", value=chances, fixed=(int(number), given))
         place = recorder.take(call, lambda: original(self, number, p=p, **given))
-        return place if isinstance(a, int | np.integer) else np.asarray(a)[place]
+        return place if isinstance(a, int | np.integer) else np.asarray(a)[np.asarray(place)]
 
     return drawn
 
@@ -124,7 +122,7 @@ def _permutation(title: str, original: Method, hearing: Hearing) -> Method:
         number = x if isinstance(x, int | np.integer) else len(x)  # type: ignore[arg-type]  # as numpy asks
         call = Call(0, title, "other", "", "", fixed=(int(number),))
         order = recorder.take(call, lambda: original(self, int(number)))
-        return order if isinstance(x, int | np.integer) else np.asarray(x)[order]
+        return order if isinstance(x, int | np.integer) else np.asarray(x)[np.asarray(order)]
 
     return drawn
 

@@ -61,7 +61,7 @@ def priced(measurement: Measurement, value: object, other: object) -> Cost:
     far = distance(str(measurement.input_metric), value, other)
     if far == 0:
         return PureDP(0.0)
-    cost = measurement.map(far)
+    cost: object = measurement.map(far)  # type: ignore[no-untyped-call]  # OpenDP leaves it open
     measure = str(measurement.output_measure).partition("(")[0]
     match measure, cost:
         case "MaxDivergence", int() | float():

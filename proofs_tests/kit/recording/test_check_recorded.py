@@ -40,7 +40,7 @@ def histogram(data: Records) -> FloatArray:
 
 def histogram_by_bins(data: Records) -> list[float]:
     counts = np.histogram(data, bins=[0.0, 0.4, 0.8, 1.2])[0]
-    return [count + noise for count, noise in zip(counts, np.random.laplace(0.0, 2.0, 3), strict=True)]
+    return [count + noise for count, noise in zip(counts, np.random.laplace(0.0, 2.0, 3), strict=True)]  # noqa: NPY002  # what old programs call
 
 
 def mean(data: Records) -> float:
@@ -48,7 +48,7 @@ def mean(data: Records) -> float:
 
 
 def located(data: Records) -> float:
-    return float(np.random.laplace(loc=sum(data), scale=1.0))
+    return float(np.random.laplace(loc=sum(data), scale=1.0))  # noqa: NPY002  # the same
 
 
 def scaled_noise(data: Records) -> float:
@@ -153,12 +153,12 @@ def test_nine_tenths_of_the_truth_are_refuted(program: Program, claimed: Cost) -
 def refuted(program: Program, pair: Pair[Records], claimed: Cost) -> Report:
     with pytest.raises(ClaimViolated) as caught:
         check_recorded(program, [pair], claimed=claimed)
-    assert "test_check_recorded.py" in str(caught.value) or "value without noise" in str(caught.value)
+    assert any(said in str(caught.value) for said in ("test_check_recorded.py", "value without noise", "the output is"))
     return caught.value.report
 
 
 def wrong_sensitivity(data: Records) -> float:
-    return 2.3 * sum(data) + float(RNG.laplace(scale=2.0)) * 1.0 if False else 2.3 * sum(data) + RNG.laplace(scale=2.0)
+    return 2.3 * sum(data) + RNG.laplace(scale=2.0)
 
 
 def small_scale(data: Records) -> float:
@@ -257,14 +257,19 @@ def test_public_draws_hide_nothing() -> None:
         check_recorded(sampled, [WIDE], claimed=PureDP(1.0), public_draws=True)
 
 
-def test_recordings_do_not_overlap_and_everything_is_put_back() -> None:
-    old = np.random.Generator.laplace, np.random.laplace, random.gauss, SecureNoise.laplace
-    with pytest.raises(ZeroDivisionError), recorded() as tape:
+def _stopped() -> None:
+    with recorded() as tape:
         RNG.laplace()
         with pytest.raises(RuntimeError, match="another recording"), recorded():
             pass
         assert [call.law for call in tape.calls] == ["laplace"]
         raise ZeroDivisionError
+
+
+def test_recordings_do_not_overlap_and_everything_is_put_back() -> None:
+    old = np.random.Generator.laplace, np.random.laplace, random.gauss, SecureNoise.laplace
+    with pytest.raises(ZeroDivisionError):
+        _stopped()
     assert (np.random.Generator.laplace, np.random.laplace, random.gauss, SecureNoise.laplace) == old
 
 
