@@ -23,11 +23,11 @@ SAME_NOISE = 1e-12
 
 @attrs.frozen(eq=False)
 class Change:
-    """How what one call noised has moved: by how much, in the norm of its noise, and at which elements of its output."""
+    """How what one call noised has moved: how far, in the norm of its noise, and at which elements of its output."""
 
     call: Call
     moved: float
-    elements: np.ndarray  # type: ignore[type-arg]  # of truth values
+    elements: np.ndarray
     text: str
 
 
@@ -64,7 +64,9 @@ def compared(first: Sequence[Call], second: Sequence[Call], by_choice: Collectio
             _choice(one, other, found, changes, unclear)
         elif one.kind == "mapped":
             _mapped(one, other, found, changes, unclear)
-        elif (one.kind == "release" and one.number not in by_choice) or (one.kind == "noise" and one.number not in by_choice and _counts(one, other, one.number in summed)):
+        elif (one.kind == "release" and one.number not in by_choice) or (
+            one.kind == "noise" and one.number not in by_choice and _counts(one, other, one.number in summed)
+        ):
             elements.append(_elements(one, other, first))
     for each in elements:
         changes += _changed(each)
@@ -95,7 +97,7 @@ def _elements(one: Call, other: Call, calls: Sequence[Call]) -> _Elements:
     return _Elements(one, scale, wide, change, noise, SAME_NOISE + 1e-15 * slack)
 
 
-def _change(before: np.ndarray, after: np.ndarray) -> FloatArray:  # type: ignore[type-arg]  # any numbers
+def _change(before: np.ndarray, after: np.ndarray) -> FloatArray:
     """after − before, shape (k,); of whole numbers without rounding or wrapping; NaN where one is no number."""
     whole = before.dtype.kind in "biuO" and after.dtype.kind in "biuO"
     kind = object if whole else np.float64
@@ -104,7 +106,7 @@ def _change(before: np.ndarray, after: np.ndarray) -> FloatArray:  # type: ignor
         return np.where(first == second, 0.0, np.asarray(second - first, dtype=np.float64))
 
 
-def _is_changed(each: _Elements) -> np.ndarray:  # type: ignore[type-arg]  # of truth values
+def _is_changed(each: _Elements) -> np.ndarray:
     return np.asarray((each.change != 0.0) | (each.scale != each.other_scale))
 
 
@@ -145,7 +147,8 @@ def _losses(elements: Sequence[_Elements], unclear: list[str]) -> Iterator[Loss]
         close = np.abs(np.diff(noise[order])) <= np.maximum(slack[order][1:], slack[order][:-1]) * (
             1.0 + np.abs(noise[order][1:])
         )
-    alike = close & (np.diff(law[order]) == 0) & np.isin(law[order][1:], [laws.index(each) for each in laws if each != "discrete laplace"])  # fmt: skip
+    whole = np.isin(law[order][1:], [place for place, each in enumerate(laws) if each == "discrete laplace"])
+    alike = close & (np.diff(law[order]) == 0) & ~whole
     for group in np.split(order, np.flatnonzero(~alike) + 1):
         first = group[0]
         if group.size > 1 and not _alike(scale[group], wide[group], change[group]):
@@ -178,7 +181,7 @@ def _choice(one: Call, other: Call, found: list[Loss], changes: list[Change], un
     except ValueError as error:
         unclear.append(f"{one.title}: {error}")
         return
-    found += [Outcomes(both)] * max(int(np.asarray(one.output).size), 1)  # type: ignore[call-overload]  # numbers
+    found += [Outcomes(both)] * max(int(np.asarray(one.output).size), 1)
 
 
 def _chances(call: Call) -> FloatArray:
@@ -203,6 +206,6 @@ def _mapped(one: Call, other: Call, found: list[Loss], changes: list[Change], un
         return
     if cost == PureDP(0.0):
         return
-    hit = np.full(np.asarray(one.output).shape or (1,), True).ravel()  # type: ignore[call-overload]  # numbers
+    hit = np.full(np.asarray(one.output).shape or (1,), True).ravel()
     changes.append(Change(one, math.nan, hit, f"{one.title}: costs {cost!r} by its own account"))
     found.append(Certain() if isinstance(cost, Unbounded) else Mapped(cost))

@@ -1,7 +1,7 @@
 """Whether an output shows what was noised: only then a program loses all that its releases lose.
 
-Comparing noisy values, adding them up or rounding them can hide much: above-threshold queries and noise that is added in
-parts cost less than the sum of what is noised, so that this sum refutes nothing.
+Comparing noisy values, adding them up or rounding them can hide much: above-threshold queries and noise that is added
+in parts cost less than the sum of what is noised, so that this sum refutes nothing.
 """
 
 import math
@@ -56,7 +56,7 @@ def _is_released(call: Call, by_choice: Collection[int], changed: Collection[int
     return call.number not in by_choice and (call.kind in ("release", "mapped") or call.number in changed)
 
 
-def _marks(call: Call, moved: Sequence[Change]) -> np.ndarray:  # type: ignore[type-arg]  # of truth values
+def _marks(call: Call, moved: Sequence[Change]) -> np.ndarray:
     found = np.zeros(_elements(call).size, dtype=bool)
     for change in moved:
         if change.call.number == call.number:
@@ -100,7 +100,7 @@ def _numbers_with(
 def _step(call: Call, place: int, old: float) -> float:
     if np.asarray(call.output).dtype.kind in "iu":
         return 1.0
-    scale = float(np.abs(np.broadcast_to(call.scale, np.asarray(call.output).shape).ravel()[place]))  # type: ignore[arg-type]  # numbers
+    scale = float(np.abs(np.broadcast_to(call.scale, np.asarray(call.output).shape).ravel()[place]))
     return STEP * (scale or max(abs(old), 1.0))
 
 

@@ -1,7 +1,7 @@
 """Exact losses of single releases on one pair, and their sum, in the currency of a claim.
 
-Every release is two distributions of one outcome. Where there is no closed form, outcomes are put together in cells: that
-is post-processing, so that no number here is above the true one, in any currency, and what is refuted is refuted.
+Every release is two distributions of one outcome. Where there is no closed form, outcomes are put together in cells:
+that is post-processing, so that no number here is above the true one, in any currency, and what is refuted is refuted.
 """
 
 import math
@@ -81,7 +81,7 @@ def _distribution(law: Law) -> tuple[Callable[[FloatArray], FloatArray], Callabl
 
 
 def noised(law: Law, change: float, scale: float, other_scale: float) -> Loss:
-    """A number noised with `scale`, against the number moved by `change` and noised with `other_scale`, both > 0.
+    """A number noised with `scale`, against one moved by `change` and noised with `other_scale`, both > 0.
 
     What is no finite number, or has no noise, is told apart.
     """
@@ -268,7 +268,7 @@ def against(found: Sequence[Loss], claimed: Cost) -> tuple[str, float, float]:
             ways = [sum((side[way] for side in map(_curves, changed)), np.zeros_like(ORDERS)) for way in (0, 1)]
             return "ρ", rho, float(np.max(np.maximum(*ways) / ORDERS))
         case GDP() | LaplaceDP() if unbounded:
-            return measured(Pair(np.zeros(1), np.zeros(1)), claimed)[0], *attrs.astuple(claimed), math.inf  # type: ignore[return-value]  # one number each
+            return measured(Pair(np.zeros(1), np.zeros(1)), claimed)[0], *attrs.astuple(claimed), math.inf
         case GDP(mu=bound) if mu is not None:
             return "μ", bound, mu
         case ApproxDP(epsilon=epsilon, delta=delta) if mu is not None:

@@ -1,14 +1,14 @@
 """Numbers that remember that they are noise: the first sum with a plain value is seen, and so is the value.
 
-A sampler that takes no value gives these while a recording runs. `value + noise` in any order, `value - noise`, and a
-multiple of noise before that are understood, for numbers and arrays, by elements and in place. Anything else gives plain
-numbers, and the draw stays one whose use was not seen.
+A sampler that takes no value gives these while a recording runs. `value + noise` in any order, `value - noise`, and
+a multiple of noise before that are understood, for numbers and arrays, by elements and in place. Anything else gives
+plain numbers, and the draw stays one whose use was not seen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import SupportsIndex
+from typing import SupportsIndex, cast
 
 import attrs
 import numpy as np
@@ -32,7 +32,7 @@ class Drawn:
 
     def at(self, index: object) -> Drawn:
         """Of the elements that an index picks."""
-        picked = [np.asarray(each[index]) for each in (self.scale, self.spots, self.factor, self.centre)]  # type: ignore[index]  # numpy judges it
+        picked = [_part(each, index) for each in (self.scale, self.spots, self.factor, self.centre)]
         return attrs.evolve(self, scale=picked[0], spots=picked[1], factor=picked[2], centre=picked[3])
 
     def times(self, factor: FloatArray) -> Drawn:
@@ -47,6 +47,11 @@ class Drawn:
         return attrs.evolve(
             self, scale=change(self.scale), spots=spots, factor=change(self.factor), centre=change(self.centre)
         )
+
+
+def _part(array: np.ndarray, index: object) -> np.ndarray:
+    picked: object = array.__getitem__(cast("int", index))  # any index that numpy takes
+    return np.asarray(picked)
 
 
 def tracked(number: object, drawn: Drawn) -> object:
@@ -79,7 +84,7 @@ def _summed(drawn: Drawn, value: object, sign: float, natural: Callable[[], obje
         "release",
         drawn.law,
         "",
-        value=known if not np.any(centre) else known + centre,
+        value=known if not np.any(centre) else known.astype(np.float64) + centre,
         scale=np.array(multiple),
         fixed=(wide,),
         source=drawn.number,
@@ -188,7 +193,7 @@ def _ufunc(ufunc: np.ufunc, method: str, inputs: tuple[object, ...], more: dict[
     return out[0]
 
 
-class NoiseArray(np.ndarray):  # type: ignore[type-arg]  # of any shape and type
+class NoiseArray(np.ndarray):
     """An array of noise. Views that numpy makes by itself have no memory."""
 
     drawn: Drawn | None
@@ -196,20 +201,23 @@ class NoiseArray(np.ndarray):  # type: ignore[type-arg]  # of any shape and type
     def __array_finalize__(self, made_of: object) -> None:
         self.drawn = None
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **more: object) -> object:  # type: ignore[override]  # numpy's own has Any
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **more: object) -> object:
         return _ufunc(ufunc, method, inputs, more)
 
     def __getitem__(self, index: object) -> object:  # type: ignore[override]  # any index that numpy takes
-        part: object = self.view(np.ndarray)[index]  # type: ignore[index]  # numpy judges it
+        part: object = self.view(np.ndarray)[cast("int", index)]
         return part if self.drawn is None else tracked(part, self.drawn.at(index))
 
-    def __iter__(self) -> Iterator[object]:
+    def __iter__(self) -> Iterator[object]:  # type: ignore[override]  # of one's own numbers
         return (self[place] for place in range(len(self)))
 
-    def reshape(self, *shape: SupportsIndex | tuple[SupportsIndex, ...], order: str = "C") -> object:  # type: ignore[override]  # only the order C is followed
+    def reshape(self, *shape: object, order: str = "C") -> object:  # type: ignore[override]  # order C
         """The same noise in another shape."""
-        part = self.view(np.ndarray).reshape(*shape)
-        return part if self.drawn is None or order != "C" else tracked(part, self.drawn.reshaped(lambda a: a.reshape(*shape)))  # fmt: skip
+        wanted = cast("tuple[SupportsIndex, ...]", shape[0] if isinstance(shape[0], tuple) else shape)
+        part = self.view(np.ndarray).reshape(wanted)
+        if self.drawn is None or order != "C":
+            return part
+        return tracked(part, self.drawn.reshaped(lambda each: each.reshape(wanted)))
 
     def ravel(self, order: str = "C") -> object:  # type: ignore[override]  # the same
         """The same noise in one row."""
@@ -220,16 +228,15 @@ class NoiseArray(np.ndarray):  # type: ignore[type-arg]  # of any shape and type
         part = self.view(np.ndarray).copy()
         return part if self.drawn is None else tracked(part, self.drawn)
 
-    def tolist(self) -> list[object]:
+    def tolist(self) -> list[object]:  # type: ignore[override]  # numpy's own has Any
         """As numbers that remember."""
         return [item.tolist() if isinstance(item, NoiseArray) else item for item in self]
 
-    def __deepcopy__(self, memo: object) -> object:
+    def __deepcopy__(self, memo: object) -> object:  # type: ignore[override]  # plain where it has no memory
         return self.copy()
 
-    def __reduce__(self) -> tuple[object, ...]:
-        reduced: tuple[object, ...] = self.view(np.ndarray).__reduce__()
-        return reduced
+    def __reduce__(self) -> str | tuple[object, ...]:
+        return self.view(np.ndarray).__reduce__()
 
 
 @attrs.frozen(eq=False)
@@ -248,7 +255,7 @@ CHOICES: dict[Law, Law] = {
 """The choice that the largest of scores with such noise is."""
 
 
-class NoisedArray(np.ndarray):  # type: ignore[type-arg]  # of any type
+class NoisedArray(np.ndarray):
     """Noisy scores: where nothing but the place of the largest is asked for, that is a choice."""
 
     made: Made | None
@@ -256,14 +263,16 @@ class NoisedArray(np.ndarray):  # type: ignore[type-arg]  # of any type
     def __array_finalize__(self, made_of: object) -> None:
         self.made = None
 
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **more: object) -> object:  # type: ignore[override]  # numpy's own has Any
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **more: object) -> object:
         out = more.pop("out", None)
         if isinstance(out, tuple):
             more["out"] = tuple(map(plain, out))
         result: object = getattr(ufunc, method)(*map(plain, inputs), **more)
         return result
 
-    def __array_function__(self, function: Callable[..., object], types: object, inputs: tuple[object, ...], more: dict[str, object]) -> object:  # type: ignore[override]  # fmt: skip  # numpy's own has Any
+    def __array_function__(  # type: ignore[override]  # numpy's own has Any
+        self, function: Callable[..., object], types: object, inputs: tuple[object, ...], more: dict[str, object]
+    ) -> object:
         if function is np.argmax and len(inputs) == 1 and not more:
             return self.argmax()
         return super().__array_function__(function, types, inputs, more)  # type: ignore[arg-type]  # as it came

@@ -49,7 +49,7 @@ def _records(value: object) -> Sequence[object]:
     raise NotPriced(f"a data set of type {type(value).__name__}")
 
 
-def _moved(one: object, other: object) -> np.ndarray:  # type: ignore[type-arg]  # whole numbers stay exact
+def _moved(one: object, other: object) -> np.ndarray:
     first, second = (np.asarray(each, dtype=object) for each in (one, other))
     if first.shape != second.shape:
         raise NotPriced(f"vectors of shapes {first.shape} and {second.shape}")

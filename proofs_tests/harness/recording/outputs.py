@@ -55,7 +55,7 @@ def leaves(value: object, path: str = "output", depth: int = 0) -> Iterator[tupl
         yield from _object(value, path, depth)
 
 
-def _array(value: np.ndarray, path: str, depth: int) -> Iterator[tuple[str, object]]:  # type: ignore[type-arg]  # any
+def _array(value: np.ndarray, path: str, depth: int) -> Iterator[tuple[str, object]]:
     yield f"{path} shape", (value.shape, str(value.dtype))
     if value.dtype.kind == "O":
         for place, item in enumerate(value.flat):

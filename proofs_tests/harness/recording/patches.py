@@ -59,7 +59,7 @@ def _hooks(hearing: numpy_draws.Hearing) -> Iterator[tuple[object, str, Callable
         if bound is not None and hasattr(bound, "__self__"):
             original = getattr(np.random.RandomState, name)
             hook = numpy_draws.hooked("numpy.random", name, original, hearing)
-            yield np.random, name, hook.__get__(bound.__self__)  # type: ignore[attr-defined]  # a function
+            yield np.random, name, hook.__get__(bound.__self__)
     yield from python_draws.hooks(hearing)
     yield from own_draws.hooks(hearing)
     yield from opendp_draws.hooks(hearing)

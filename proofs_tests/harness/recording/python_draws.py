@@ -96,13 +96,12 @@ def hooks(hearing: Hearing) -> list[tuple[object, str, Callable[..., object]]]:
     """Where, under which name, and what to put there."""
     found: list[tuple[object, str, Callable[..., object]]] = []
     for name in ("gauss", "normalvariate", "expovariate", *BY_PLACE, *OTHERS):
-        for cls in (random.Random, random.SystemRandom):
-            if hasattr(cls, name) and (cls is random.Random or name in vars(cls)):
-                found.append((cls, name, hooked(name, getattr(cls, name), hearing)))
+        owners = [cls for cls in (random.Random, random.SystemRandom) if cls is random.Random or name in vars(cls)]
+        found += [(cls, name, hooked(name, getattr(cls, name), hearing)) for cls in owners if hasattr(cls, name)]
         bound = getattr(random, name, None)
         if bound is not None:
             wrapper = hooked(name, getattr(random.Random, name), hearing)
-            found.append((random, name, wrapper.__get__(bound.__self__)))  # type: ignore[attr-defined]  # a function
+            found.append((random, name, wrapper.__get__(bound.__self__)))
     found += [(secrets, name, other(f"secrets.{name}", getattr(secrets, name), hearing)) for name in SECRET]
     wrapper = hooked("choice", random.SystemRandom.choice, hearing)
     found.append((secrets, "choice", wrapper.__get__(secrets.choice.__self__)))  # type: ignore[attr-defined]  # bound
