@@ -98,7 +98,7 @@ def noised(law: Law, change: float, scale: float, other_scale: float) -> Loss:
 
 
 def _discrete(steps: int, scale: float) -> Loss:
-    """Whole numbers k with probability ∝ e^{−|k|/scale} around 0 and around `steps`: at most 0, each between, beyond."""
+    """Whole numbers k with probability ∝ e^{−|k|/scale} around 0 and `steps`: at most 0, each between, beyond."""
     between = -np.arange(1, steps) / scale + math.log(-math.expm1(-1.0 / scale))
     before = np.concatenate([[0.0], between, [-steps / scale]]) - math.log1p(math.exp(-1.0 / scale))
     return Outcomes(Pair(before, before[::-1]))
