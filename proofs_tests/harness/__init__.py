@@ -32,6 +32,7 @@ from proofs_tests.harness.exact import exact_delta, exact_loss
 from proofs_tests.harness.formats import Located, junit, sarif
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
 from proofs_tests.harness.power import smallest_detectable
+from proofs_tests.harness.recording import check_recorded, draws_alike, recorded
 from proofs_tests.harness.report import ClaimViolated, Report, Verdict, table
 from proofs_tests.harness.rules import check_rule
 from proofs_tests.harness.slickness import check_slickness
@@ -63,6 +64,7 @@ __all__ = [
     "check_learner",
     "check_mechanism",
     "check_randomizer",
+    "check_recorded",
     "check_records_alone",
     "check_robust_sensitivity",
     "check_rule",
@@ -70,6 +72,7 @@ __all__ = [
     "check_slickness",
     "check_transcripts",
     "composed_epsilon",
+    "draws_alike",
     "empirical_epsilon",
     "exact_delta",
     "exact_loss",
@@ -78,6 +81,7 @@ __all__ = [
     "max_loss",
     "neighbours",
     "output_distribution",
+    "recorded",
     "renyi_curve",
     "renyi_divergence",
     "replace_one_neighbours",

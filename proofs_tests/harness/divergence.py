@@ -92,10 +92,10 @@ def smallest_epsilon(both: Pair[LogProbabilities], delta: float) -> float:
 
 def renyi_curve(both: Pair[LogProbabilities], orders: FloatArray = ORDERS) -> FloatArray:
     """D_α in the worse direction at every order, shape of `orders`."""
-    return np.maximum(_renyi(both.before, both.after, orders), _renyi(both.after, both.before, orders))
+    return np.maximum(renyi_one_way(both.before, both.after, orders), renyi_one_way(both.after, both.before, orders))
 
 
-def _renyi(p: LogProbabilities, q: LogProbabilities, orders: FloatArray) -> FloatArray:
+def renyi_one_way(p: LogProbabilities, q: LogProbabilities, orders: FloatArray) -> FloatArray:
     live = ~np.isneginf(p)
     if np.any(np.isneginf(q[live])):
         return np.full_like(orders, np.inf)

@@ -1,0 +1,97 @@
+"""A recording: noise primitives are put in place of the real ones for its time, and put back whatever happens."""
+
+import ctypes
+import gc
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+import numpy as np
+
+from proofs_tests.harness.recording import diffprivlib_draws, numpy_draws, opendp_draws, own_draws, python_draws
+from proofs_tests.harness.recording.calls import Call, Recorder
+
+_ALONE: Final = threading.Lock()
+
+MISSING: Final = object()
+
+
+@contextmanager
+def recorded(
+    script: Sequence[Call] | None = None,
+    outputs: Mapping[int, object] | None = None,
+    fresh: Collection[int] = (),
+) -> Iterator[Recorder]:
+    """While this runs, every known noise primitive that this thread calls is taken down, in `tape.calls`.
+
+    numpy's generators, old and new, whenever they were made; Python's `random` and `secrets`; OpenDP's measurements;
+    diffprivlib's mechanisms; our own sources. Names that were imported from `numpy.random` or `random` one by one
+    before, other libraries and other threads are not seen.
+    script: calls of a first recording, to be given back: see `Recorder`, which also says what the others are.
+    Raises RuntimeError where another recording runs: primitives are those of the whole process.
+    """
+    if not _ALONE.acquire(blocking=False):
+        raise RuntimeError("recorded(): another recording is running in this process; wait until it has ended")
+    recorder, undo = Recorder(script, outputs, fresh), list[Callable[[], None]]()
+
+    def hearing() -> Recorder | None:
+        return recorder if recorder.listening else None
+
+    try:
+        for owner, name, hook in _hooks(hearing):
+            undo.append(_put(owner, name, hook))
+        yield recorder
+    finally:
+        recorder.close()
+        for back in reversed(undo):
+            back()
+        _ALONE.release()
+
+
+def _hooks(hearing: numpy_draws.Hearing) -> Iterator[tuple[object, str, Callable[..., object]]]:
+    for cls in (np.random.Generator, np.random.RandomState):
+        title = f"numpy.random.{cls.__name__}"
+        for name in numpy_draws.methods(cls):
+            yield cls, name, numpy_draws.hooked(title, name, getattr(cls, name), hearing)
+    for name in numpy_draws.methods(np.random.RandomState):
+        bound = getattr(np.random, name, None)
+        if bound is not None and hasattr(bound, "__self__"):
+            original = getattr(np.random.RandomState, name)
+            hook = numpy_draws.hooked("numpy.random", name, original, hearing)
+            yield np.random, name, hook.__get__(bound.__self__)
+    yield from python_draws.hooks(hearing)
+    yield from own_draws.hooks(hearing)
+    yield from opendp_draws.hooks(hearing)
+    yield from diffprivlib_draws.hooks(hearing)
+
+
+def _put(owner: object, name: str, hook: Callable[..., object]) -> Callable[[], None]:
+    """Puts it there, and says how to undo that."""
+    names = _namespace(owner)
+    old = names.get(name, MISSING)
+
+    def write(value: object) -> None:
+        if isinstance(owner, type) and _is_closed(owner):
+            names[name] = value
+            ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
+        elif value is MISSING:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
+
+    write(hook)
+    return lambda: write(old)
+
+
+def _is_closed(cls: type) -> bool:
+    return cls in (np.random.Generator, np.random.RandomState)
+
+
+def _namespace(owner: object) -> dict[str, object]:
+    """Of a module or class. Of numpy's generators, which are compiled and refuse new attributes, the dictionary behind
+    the view: generators that were made before, and kept anywhere, are then seen as well."""
+    if isinstance(owner, type) and _is_closed(owner):
+        (found,) = (each for each in gc.get_referents(vars(owner)) if isinstance(each, dict))
+        return found
+    return dict(vars(owner))
