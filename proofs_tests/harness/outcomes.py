@@ -88,8 +88,8 @@ class _Taken:
             return f"{name}({','.join(f'{key}{self._read(item)}' for key, item in items)})"
         leaf = _leaf(output)
         self.leaves.append(leaf)
-        kind = "" if isinstance(leaf, str) else type(output).__name__
-        return f"<{kind}>"
+        # No type's name: a float is another type where it was kept in an array, which says nothing about the data.
+        return "<text>" if isinstance(leaf, str) else "<number>"
 
 
 def _items(output: object) -> tuple[str, Iterator[tuple[str, object]]] | None:
@@ -121,6 +121,8 @@ def _fields(output: object) -> list[str] | None:
 
 
 def _leaf(output: object) -> Leaf:
+    if isinstance(output, np.ndarray) and not output.ndim:
+        output = output.item()
     if isinstance(output, bool | int | float | np.bool_ | np.integer | np.floating) and _numeric(output):
         return float(output)
     return text_of(output)
