@@ -22,7 +22,7 @@ from proofs_tests.harness.draws import Draws, Many
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.power import ALTERNATIVES, POWER, smallest_detectable
 from proofs_tests.harness.report import Report, judged
-from proofs_tests.harness.statistical import Estimate, Score, bound_between, rows_of
+from proofs_tests.harness.statistical import Estimate, Score, bound_between, one_way, rows_of
 
 D = TypeVar("D")
 R = TypeVar("R")
@@ -79,6 +79,7 @@ def check_function(
     total = sizes[-1] * 2 * len(given)
     with drawing(function, many, count(processes)) as source:
         clock = Clock(source, limit, total, progress)
+        one_way(1.0 - (1.0 - open_probability(confidence)) / (len(given) * len(sizes)))  # refused before any draw
         search = _Search(claimed, given, clock, open_probability(confidence), sizes, _also(low_order_bits))
         worst = search.worst()
     return judged(search.report(name or _name(function), worst))
