@@ -143,8 +143,9 @@ class Privacy:
         return list(testing.neighbours(adjacency or ReplaceOne(), records, n))
 
     def _confidence(self) -> float:
-        """Of the next check: the first of a test has half of the test's chance of a false alarm, the next a quarter."""
-        return 1.0 - self._run.false_alarms / self._run.tests / 2.0 ** (len(self.reports) + 1)
+        """Of the next check, the k-th of its test: it has 1/(k(k + 1)) of the test's chance of a false alarm."""
+        number = len(self.reports) + 1
+        return 1.0 - self._run.false_alarms / self._run.tests / (number * (number + 1))
 
     def _note(self, report: "Report") -> None:
         self.reports.append(report)

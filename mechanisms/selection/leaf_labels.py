@@ -8,7 +8,7 @@ import numpy as np
 from accountant import BoundedRange
 from accountant.arrays import FloatArray, SignArray
 from mechanisms.core import Certified, L1Sensitivity, Randomizer, RobustMechanism, RobustQuery, loss, scale
-from mechanisms.randomness import NoiseSource
+from mechanisms.randomness import NoiseSource, as_floats
 
 W = TypeVar("W", bound=Certified)
 Gaps = RobustQuery[W, FloatArray, L1Sensitivity]
@@ -34,7 +34,8 @@ class LeafLabelChoice(Randomizer[FloatArray, L1Sensitivity, SignArray]):
         return BoundedRange(loss(self.eta, sensitivity))
 
     def draw(self, value: FloatArray, noise: NoiseSource) -> SignArray:
-        positive = [noise.exponential_choice(np.array([0.0, gap]), self.eta) for gap in value.tolist()]
+        gaps = as_floats(value, "gaps").tolist()
+        positive = [noise.exponential_choice(np.array([0.0, gap]), self.eta) for gap in gaps]
         return np.where(np.array(positive, dtype=np.intp) == 1, 1, -1).astype(np.int8)
 
 

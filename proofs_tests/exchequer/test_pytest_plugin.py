@@ -60,7 +60,7 @@ import numpy as np
 import pytest
 from exchequer import ApproxDP, BoundedRange, PureDP, ReplaceOne
 from exchequer import ExponentialChoice, PlainSelection, Query, RangeSensitivity
-from exchequer.testing import check_sensitivity, neighbours
+from exchequer.testing import ClaimViolated, check_sensitivity, neighbours
 
 COUNTS = Query("counts", lambda d: np.bincount(d, minlength=3).astype(float), RangeSensitivity(2.0), ReplaceOne())
 
@@ -83,6 +83,11 @@ def test_another_check(privacy):
     privacy.run(check_sensitivity, COUNTS, neighbours(ReplaceOne(), range(3), 2), complete=True)
     assert len(privacy.reports) == 1
 
+def test_raw_data_is_refuted_after_many_checks(privacy):
+    for _ in range(60):
+        with pytest.raises(ClaimViolated):
+            privacy.function(lambda d: sum(d), PureDP(1.0), records=[0, 1], n=1)
+
 def test_neither(privacy):
     with pytest.raises(ValueError, match="either pairs= of neighbouring data sets, or records="):
         privacy.function(lambda d: 0, PureDP(1.0))
@@ -94,17 +99,17 @@ def test_without():
 
 def test_budgets_seeds_and_options(tmp_path: Path) -> None:
     runs = [run(tmp_path, MANY, "-s", "-m", "privacy", "--privacy-seed=1", "--privacy-false-alarms=6e-3") for _ in "ab"]
-    assert all("6 passed, 1 deselected" in found.stdout for found in runs), runs[0].stdout
+    assert all("7 passed, 1 deselected" in found.stdout for found in runs), runs[0].stdout
     drawn = {re.findall(r"drawn ([\d.]+)", found.stdout)[0] for found in runs}
     assert len(drawn) == 1, "the same seed draws the same"
     (first, second) = map(float, re.findall(r"failures (\S+) (\S+)", runs[0].stdout)[0])
-    assert first == pytest.approx(0.5 * 6e-3 / 6)
-    assert second == pytest.approx(0.25 * 6e-3 / 6)
+    assert first == pytest.approx(0.5 * 6e-3 / 7)
+    assert second == pytest.approx(6e-3 / 7 / 6)
 
 
 def test_processes_of_xdist_share_the_seed_and_one_table(tmp_path: Path) -> None:
     found = run(tmp_path, MANY, "-n", "2", "--privacy-seed=3")
-    assert "7 passed" in found.stdout
+    assert "8 passed" in found.stdout
     assert found.stdout.count("| not refuted") + found.stdout.count("| exact") == 5
     assert "seed 3;" in found.stdout
 

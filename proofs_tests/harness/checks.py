@@ -91,7 +91,7 @@ def _exactly(mechanism: FiniteMechanism[D], pairs: list[Pair[D]], started: float
     quantity, bound, worst, pair = max(found, key=lambda each: _no_number_is_worst(each[2]))
     seconds = time.perf_counter() - started
     return Report(
-        _subject(mechanism), repr(mechanism.cost), quantity, bound, worst, "exact", _text(pair), len(pairs), seconds
+        _subject(mechanism), repr(mechanism.cost), quantity, bound, worst, "exact", pair_text(pair), len(pairs), seconds
     )
 
 
@@ -102,7 +102,7 @@ def _by_samples(
     cost, draws = mechanism.cost, Draws(many_of(mechanism))
     found = [(statistical_bound(draws, pair, cost, samples, each), pair) for pair in pairs]
     worst, pair = max(found, key=lambda looked: looked[0].bound)
-    quantity, bound, _ = measured(Pair(np.zeros(1), np.zeros(1)), cost)
+    quantity, bound = declared_number(cost)
     factor = smallest_detectable(cost, samples, each, max(looked.events for looked, _ in found))
     return Report(
         _subject(mechanism),
@@ -111,7 +111,7 @@ def _by_samples(
         bound,
         worst.bound,
         "statistical",
-        f"{_text(pair)}, {worst.event}",
+        f"{pair_text(pair)}, {worst.event}",
         len(pairs),
         time.perf_counter() - started,
         factor,
@@ -279,7 +279,7 @@ def _sensitivity(
         found, number = _no_number_is_worst(moved(_change(*map(evaluate, pair)), sensitivity)), number + 1
         share = found / sensitivity.value if sensitivity.value else (np.inf if found > 0.0 else 0.0)
         if (share, found) > worst[:2]:
-            worst = (share, found, repr(sensitivity), _text(pair))
+            worst = (share, found, repr(sensitivity), pair_text(pair))
             bound = sensitivity.value
     if not number:
         raise ValueError("pairs: expected at least one pair of neighbouring data sets")
@@ -323,11 +323,17 @@ def check_learner(
         quantity, bound, worst, pair = max(found, key=lambda each: _no_number_is_worst(each[2]))
         seconds = time.perf_counter() - started
         reports.append(
-            judged(Report(subject, repr(cost), quantity, bound, worst, "exact", _text(pair), len(found), seconds))
+            judged(Report(subject, repr(cost), quantity, bound, worst, "exact", pair_text(pair), len(found), seconds))
         )
     return reports
 
 
-def _text(pair: Pair[D]) -> str:
+def declared_number(cost: Cost) -> tuple[str, float]:
+    """What is compared for that kind of cost, and the declared number. Raises UnsupportedCost for `Unbounded`."""
+    return measured(Pair(np.zeros(1), np.zeros(1)), cost)[:2]
+
+
+def pair_text(pair: Pair[D]) -> str:
+    """A pair for people, 400 characters of it."""
     text = f"{pair.before!r} against {pair.after!r}"
     return text if len(text) <= 400 else f"{text[:400]}…"

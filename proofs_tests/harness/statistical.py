@@ -60,6 +60,9 @@ AXES = 32
 OUTCOMES = 64
 """Where there are at most so many different outputs, each is also looked at by itself."""
 
+LEAST_ERROR = 1e-13
+"""Least chance of error of one look at one pair: confidences are floats just below 1, which are 1e-16 apart."""
+
 EVENTS = 100
 """At most so many thresholds of a score, each of which makes two half-lines."""
 
@@ -305,7 +308,15 @@ def rows_of(first: Sequence[R], second: Sequence[R]) -> tuple[FloatArray, FloatA
 
 
 def one_way(confidence: float) -> float:
-    """The confidence of each of the two directions."""
+    """The confidence of each of the two directions.
+
+    Raises ValueError where floats no longer tell the chance of error from none: nothing would ever be refuted.
+    """
+    if not 1.0 - confidence >= LEAST_ERROR:
+        raise ValueError(
+            f"confidence: the chance of error of one look must be at least {LEAST_ERROR:g}, to be computed; "
+            "allow for more error, or look at fewer pairs"
+        )
     return 0.5 * (1.0 + confidence)
 
 

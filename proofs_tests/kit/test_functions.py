@@ -1,6 +1,7 @@
 """`check_function`: what programs of foreign style lose is found from their outputs, and nothing in correct ones."""
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -171,6 +172,8 @@ def test_draws_in_processes_are_as_good_and_a_shared_generator_is_refused() -> N
     rare = np.random.default_rng(0)
     with pytest.raises(NotIndependent, match="make it inside the function"):
         check_function(lambda data: rare.random() < 0.01, WORST, PureDP(1.0), processes=3)
+    with pytest.raises(ValueError, match="one of them ended while the function ran"):
+        check_function(lambda data: os._exit(3), WORST, PureDP(1.0), processes=2)
     with pytest.raises(ValueError, match="in a process of its own: ZeroDivisionError"):
         check_function(lambda data: 1 / 0, WORST, PureDP(1.0), processes=2)
 
@@ -183,6 +186,7 @@ def test_draws_in_processes_are_as_good_and_a_shared_generator_is_refused() -> N
     [
         ({"pairs": []}, "pairs: expected at least one"),
         ({"samples": 10}, "samples: expected at least 64"),
+        ({"confidence": 1.0 - 2.0**-53}, "chance of error of one look must be at least 1e-13"),
         ({"confidence": 1.0}, r"expected a number in \(0, 1\)"),
         ({"time_limit": -1.0}, "positive"),
         ({"processes": 0}, "expected"),

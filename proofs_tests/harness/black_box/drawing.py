@@ -3,6 +3,7 @@
 import itertools
 import multiprocessing
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -98,6 +99,7 @@ def _forked(source: Many[D, R]) -> Iterator[Connection]:
     ours, theirs = fork.Pipe()
     process = fork.Process(target=_serve, args=(source, theirs), daemon=True)
     process.start()
+    theirs.close()  # so that a process that ends is seen to have ended
     try:
         yield ours
     finally:
@@ -106,6 +108,7 @@ def _forked(source: Many[D, R]) -> Iterator[Connection]:
 
 
 def _serve(source: Many[D, R], pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started this process ends it
     random.seed()  # the state of these two would be shared with the others; other generators are seen to be, below
     np.random.seed()  # noqa: NPY002  # whoever draws from it
     while True:
@@ -132,7 +135,10 @@ class _Shared(Generic[D, R]):
         each = -(-number // len(self._pipes))
         for pipe in self._pipes:
             pipe.send((data, each))
-        answers: list[tuple[str | None, list[R]]] = [pipe.recv() for pipe in self._pipes]
+        try:
+            answers: list[tuple[str | None, list[R]]] = [pipe.recv() for pipe in self._pipes]
+        except EOFError:
+            raise ValueError("processes: one of them ended while the function ran: it exits, or crashes") from None
         for said, _ in answers:
             if said is not None:
                 raise ValueError(f"the function failed in a process of its own: {said}")

@@ -10,25 +10,21 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Generic, TypeVar
 
 import attrs
-import numpy as np
 
 from accountant import Cost
 from accountant.arrays import FloatArray
 from accountant.costs.converters import count, open_probability, positive
 from proofs_tests.harness.black_box.drawing import Clock, OutOfTime, Progress, drawing
 from proofs_tests.harness.black_box.testers import classifier, low_bits
-from proofs_tests.harness.divergence import measured
+from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, declared_number, pair_text
 from proofs_tests.harness.draws import Draws, Many
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.power import ALTERNATIVES, POWER, smallest_detectable
 from proofs_tests.harness.report import Report, judged
-from proofs_tests.harness.statistical import Estimate, Score, bound_between, rows_of
+from proofs_tests.harness.statistical import Estimate, Score, bound_between, one_way, rows_of
 
 D = TypeVar("D")
 R = TypeVar("R")
-
-SAMPLES: Final = 20_000
-CONFIDENCE: Final = 1.0 - 1e-6
 
 FIRST: Final = 250
 """Outputs on each data set in the first stage, at least."""
@@ -79,6 +75,7 @@ def check_function(
     total = sizes[-1] * 2 * len(given)
     with drawing(function, many, count(processes)) as source:
         clock = Clock(source, limit, total, progress)
+        one_way(1.0 - (1.0 - open_probability(confidence)) / (len(given) * len(sizes)))  # refused before any draw
         search = _Search(claimed, given, clock, open_probability(confidence), sizes, _also(low_order_bits))
         worst = search.worst()
     return judged(search.report(name or _name(function), worst))
@@ -155,11 +152,7 @@ class _Search(Generic[D, R]):
     @property
     def bound(self) -> float:
         """The number that is claimed, in its own currency."""
-        return self._unit[1]
-
-    @property
-    def _unit(self) -> tuple[str, float]:
-        return measured(Pair(np.zeros(1), np.zeros(1)), self.claimed)[:2]
+        return declared_number(self.claimed)[1]
 
     def report(self, subject: str, worst: _Found[D]) -> Report:
         """What was found, refuted or not; what would have been found on every pair."""
@@ -167,11 +160,11 @@ class _Search(Generic[D, R]):
         return Report(
             subject,
             repr(self.claimed),
-            self._unit[0],
+            declared_number(self.claimed)[0],
             self.bound,
             worst.estimate.bound,
             "statistical",
-            f"{_text(worst.pair)}, {worst.estimate.event}, {worst.samples} outputs on each",
+            f"{pair_text(worst.pair)}, {worst.estimate.event}, {worst.samples} outputs on each",
             len(self._last),
             self.seconds,
             factor,
@@ -185,8 +178,3 @@ class _Search(Generic[D, R]):
         factors = [smallest_detectable(self.claimed, samples, self.each, events) for samples, events in found]
         known = [factor for factor in factors if factor is not None]
         return max(known) if len(known) == len(factors) else None
-
-
-def _text(pair: Pair[D]) -> str:
-    text = f"{pair.before!r} against {pair.after!r}"
-    return text if len(text) <= 400 else f"{text[:400]}…"

@@ -22,6 +22,7 @@ from mechanisms import (
     SeededNoise,
 )
 from mechanisms.randomness import as_floats
+from mechanisms.selection import LeafLabelChoice
 
 NUMBERS = st.one_of(
     st.integers(-(2**70), 2**70),
@@ -99,3 +100,8 @@ def test_a_query_may_give_a_number(randomizer: Any, sensitivity: Any, value: Any
 def test_scores_that_floats_do_not_hold_are_refused() -> None:
     with pytest.raises(ValueError, match="scores: floats do not tell whole numbers"):
         ExponentialChoice(1.0).draw(np.array([2**53 + 1, 0]), SeededNoise(0))
+
+
+def test_gaps_that_floats_do_not_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="gaps: floats do not tell whole numbers"):
+        LeafLabelChoice(1.0).draw(np.array([2**53 + 1, 0]), SeededNoise(0))
