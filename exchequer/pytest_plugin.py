@@ -39,17 +39,27 @@ class Run:
     """What all tests of a run share.
 
     seed: of what draws from `random` or from numpy's global state.  false_alarms: the chance for the whole run.
-    seconds: for all checks.  tests: how many there are that check claims.
+    seconds: for all checks.  workers: processes that share the run.  tests: those that are known to check claims.
     """
 
-    def __init__(self, seed: int, false_alarms: float, seconds: float) -> None:
-        self.seed, self.false_alarms, self.seconds = seed, false_alarms, seconds
-        self.tests = 1
-        self._begun, self._spent = 0, 0.0
+    def __init__(self, seed: int, false_alarms: float, seconds: float, workers: int = 1) -> None:
+        self.seed, self.false_alarms, self.seconds, self.workers = seed, false_alarms, seconds, workers
+        self.tests: frozenset[str] = frozenset()
+        self._begun, self._spent, self._late = 0, 0.0, 0
+
+    def chance(self, test: str) -> float:
+        """Of a false alarm in a test: nine tenths for those that are known, in equal parts.
+
+        The rest is for those that ask for the fixture while they run; each has less than the one before.
+        """
+        if test in self.tests:
+            return 0.9 * self.false_alarms / len(self.tests)
+        self._late += 1
+        return 0.1 * self.false_alarms / self.workers / (self._late * (self._late + 1))
 
     def begin(self) -> float:
         """The seconds that the next test may take: an equal part of what is left."""
-        left = (self.seconds - self._spent) / max(1, self.tests - self._begun)
+        left = (self.seconds - self._spent) / max(1, len(self.tests) - self._begun)
         self._begun += 1
         return max(left, 1.0)
 
@@ -66,7 +76,7 @@ class Privacy:
 
     def __init__(self, run: Run, node: pytest.Item, options: Mapping[str, object]) -> None:
         self._run, self._node, self._options = run, node, options
-        self._seconds = run.begin()
+        self._seconds, self._chance = run.begin(), run.chance(node.nodeid)
         self.reports: list[Report] = []
 
     def function(
@@ -88,7 +98,7 @@ class Privacy:
         from exchequer import testing
 
         found = self._pairs(pairs, records, n, adjacency)
-        given = {"time_limit": self._seconds, "confidence": self._confidence(), **self._options, **options}
+        given = {"time_limit": max(self._seconds, 1.0), "confidence": self._confidence(), **self._options, **options}
         return self.run(partial(testing.check_function, function, found, claimed, **cast("dict[str, Any]", given)))
 
     def mechanism(
@@ -121,9 +131,13 @@ class Privacy:
             self._node.add_report_section("call", "privacy", self._how_to_reproduce(violated.report))
             raise ClaimViolated(violated.report) from None
         finally:
-            self._run.spend(time.monotonic() - started)
+            self._spend(time.monotonic() - started)
         self._note(report)
         return report
+
+    def _spend(self, seconds: float) -> None:
+        self._seconds -= seconds
+        self._run.spend(seconds)
 
     def _pairs(
         self,
@@ -145,7 +159,7 @@ class Privacy:
     def _confidence(self) -> float:
         """Of the next check, the k-th of its test: it has 1/(k(k + 1)) of the test's chance of a false alarm."""
         number = len(self.reports) + 1
-        return 1.0 - self._run.false_alarms / self._run.tests / (number * (number + 1))
+        return 1.0 - self._chance / (number * (number + 1))
 
     def _note(self, report: "Report") -> None:
         self.reports.append(report)
@@ -184,7 +198,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not 0.0 < alarms < 1.0:
         raise pytest.UsageError(f"privacy_false_alarms: expected a chance in (0, 1), got {alarms!r}")
     found = seed if seed is not None else getattr(config, "workerinput", {}).get("privacy_seed", secrets.randbits(32))
-    config.stash[RUN] = Run(found, alarms, _number(config, "privacy_time"))
+    workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
+    config.stash[RUN] = Run(found, alarms, _number(config, "privacy_time"), workers)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -207,8 +222,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """How many tests share the budgets."""
-    using = [item for item in session.items if FIXTURE in getattr(item, "fixturenames", ())]
-    session.config.stash[RUN].tests = max(1, len(using))
+    using = (item.nodeid for item in session.items if FIXTURE in getattr(item, "fixturenames", ()))
+    session.config.stash[RUN].tests = frozenset(using)
 
 
 @pytest.fixture
@@ -225,26 +240,36 @@ def privacy(request: pytest.FixtureRequest) -> Privacy:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """A line per check, worst first, and the seed; the SARIF file."""
-    found: list[tuple[tuple[str, int | None, str], dict[str, Any]]] = [
-        (report.location, json.loads(value))
-        for reports in terminalreporter.stats.values()
-        for report in reports
-        if getattr(report, "when", None) == "call"
-        for name, value in report.user_properties
-        if name == FIXTURE
-    ]
-    if not found:
+    """A line per check, worst first, the seed and the chance of a false alarm; the SARIF file, where asked for."""
+    found = _found(terminalreporter)
+    path = config.getoption("--privacy-sarif")
+    if not found and path is None:
         return
     from exchequer.testing import Located, Report, sarif, table
 
-    run = config.stash[RUN]
     reports = [Located(Report.of(record), place[0], (place[1] or 0) + 1) for place, record in found]
-    path = config.getoption("--privacy-sarif")
     if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(sarif(reports), indent=1), encoding="utf-8")
+    if not reports:
+        return
     terminalreporter.section("privacy claims")
     terminalreporter.write_line(table(each.report for each in reports))
+    run = config.stash[RUN]
+    chance = sum(1.0 - each.report.confidence for each in reports)
+    more = f", more than {run.false_alarms:g}: tests give confidences of their own" if chance > run.false_alarms else ""
     terminalreporter.write_line(
-        f"seed {run.seed}; a correct claim is refuted with a chance of at most {run.false_alarms:g} in all"
+        f"seed {run.seed}; a correct claim is refuted with a chance of at most {chance:.2g} in all{more}"
     )
+
+
+def _found(terminalreporter: Any) -> "list[tuple[tuple[str, int | None, str], dict[str, Any]]]":
+    """Where a test is, and what was found in it: in its fixtures too. Reports of later phases tell of earlier ones."""
+    last: dict[str, tuple[tuple[str, int | None, str], list[dict[str, Any]]]] = {}
+    for report in (each for reports in terminalreporter.stats.values() for each in reports):
+        if not hasattr(report, "user_properties"):
+            continue
+        records = [json.loads(value) for name, value in report.user_properties if name == FIXTURE]
+        if len(records) > len(last.get(report.nodeid, (None, []))[1]):
+            last[report.nodeid] = (report.location, records)
+    return [(place, record) for place, records in last.values() for record in records]

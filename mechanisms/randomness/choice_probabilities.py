@@ -32,9 +32,9 @@ def finite_scores(scores: FloatArray) -> FloatArray:
 
     Small integers are no exception: their differences would wrap, and probabilities would not be those of the scores.
     """
-    if scores.ndim != 1 or scores.size == 0:
-        raise ValueError(f"expected scores of shape (k,) with k >= 1, got shape {scores.shape}")
     doubles = as_floats(scores, "scores")
+    if doubles.ndim != 1 or doubles.size == 0:
+        raise ValueError(f"expected scores of shape (k,) with k >= 1, got shape {doubles.shape}")
     if not np.all(np.isfinite(doubles)):
         raise ValueError("scores must be finite; -inf would make a candidate's absence visible")
     return doubles

@@ -175,18 +175,21 @@ class SeededNoise:
 
     def exponential_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`; by the Gumbel-max trick in floating point."""
+        scores = finite_scores(scores)
         return self._largest(scores, eta, self.generator.gumbel(size=scores.shape))
 
     def noisy_max_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
+        scores = finite_scores(scores)
         return self._largest(scores, eta, self.generator.laplace(size=scores.shape))
 
     def permute_and_flip_choice(self, scores: FloatArray, eta: float) -> int:
         """See `NoiseSource`."""
+        scores = finite_scores(scores)
         return self._largest(scores, eta, self.generator.standard_exponential(size=scores.shape))
 
     def _largest(self, scores: FloatArray, eta: float, drawn: FloatArray) -> int:
-        drawn += positive(eta) * finite_scores(scores)
+        drawn += positive(eta) * scores
         return int(np.argmax(drawn))
 
     def laplace(self, values: FloatArray, scale: float, grid: int) -> FloatArray:

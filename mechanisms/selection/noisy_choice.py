@@ -19,6 +19,7 @@
 from typing import TypeVar
 
 import attrs
+import numpy as np
 
 from accountant import BoundedRange, LaplaceDP
 from accountant.arrays import FloatArray
@@ -86,8 +87,8 @@ class NoisyMaxChoice(FiniteRandomizer):
         return choice_probabilities.noisy_max(self._counted(scores), self.eta)
 
     def _counted(self, scores: FloatArray) -> FloatArray:
-        if self.candidates is not None and scores.size != self.candidates:
-            raise ValueError(f"candidates: {self.candidates} were declared, the query gave {scores.size} scores")
+        if self.candidates is not None and np.size(scores) != self.candidates:
+            raise ValueError(f"candidates: {self.candidates} were declared, the query gave {np.size(scores)} scores")
         return scores
 
 

@@ -76,24 +76,42 @@ class FunctionAudit(Generic[D, R]):
         return FunctionAudit(function, tuple(neighbours(adjacency, list(records), n)), claimed)
 
 
-Target: TypeAlias = Audit[object, object] | MeasureAudit[Certified] | FunctionAudit[object, object]
+Target: TypeAlias = (
+    Audit[object, object] | MeasureAudit[Certified] | FunctionAudit[object, object] | Callable[[], Report]
+)
+"""An audit, or a check of the kit with its arguments: `functools.partial(check_transcripts, ...)`."""
 
 
 def audits(target: object) -> Iterator[Target]:
     """The audits that an object stands for: itself, its items, or what it returns when called."""
-    if isinstance(target, Audit | MeasureAudit | FunctionAudit):
+    if isinstance(target, Audit | MeasureAudit | FunctionAudit) or _is_check(target):
         yield cast("Target", target)
+    elif isinstance(target, Report):
+        yield partial(_itself, target)
     elif isinstance(target, list | tuple):
         for item in target:
             yield from audits(item)
     elif callable(target):
         yield from audits(_called(cast("Callable[[], object]", target)))
+    elif isinstance(target, Mechanism):
+        raise TypeError(
+            "a mechanism: say where to look, by --records and -n, or in an exchequer.testing.Audit(mechanism, pairs)"
+        )
     else:
         raise TypeError(
-            "expected an Audit or a MeasureAudit, a list of them or a function that returns one, got "
-            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n), where Audit is "
-            "exchequer.testing.Audit"
+            "expected an Audit, a FunctionAudit or a MeasureAudit of exchequer.testing, a check as functools.partial("
+            "check_transcripts, ...), a list of them or a function that returns one, got "
+            f"{type(target).__name__}: write audit = Audit.over(mechanism, records, n)"
         )
+
+
+def _is_check(target: object) -> bool:
+    """Whether it is a check of this kit with its arguments."""
+    return isinstance(target, partial) and str(target.func.__module__).startswith(__package__)
+
+
+def _itself(report: Report) -> Report:
+    return report
 
 
 def _called(target: Callable[[], object]) -> object:
@@ -104,6 +122,8 @@ def _called(target: Callable[[], object]) -> object:
         )
     try:
         return target()
+    except ClaimViolated as violated:
+        return violated.report
     except Exception as error:  # whatever somebody else's function raises
         raise ValueError(f"{target!r}: {type(error).__name__}: {error}") from error
 
@@ -142,8 +162,11 @@ def checked(
 ) -> list[Report]:
     """The reports, refuted or not; a finite mechanism's draws are compared with its distribution as well.
 
-    time_limit, processes, progress: for functions, and for mechanisms that are sampled; see `check_function`.
+    time_limit, processes, progress: for functions, and for mechanisms that are sampled; see `check_function`. Checks
+    that come with their arguments keep their own. Raises ValueError for whatever cannot be checked.
     """
+    if isinstance(audit, partial):
+        return [_reported(audit)]
     if isinstance(audit, FunctionAudit):
         run = partial(
             check_function,
@@ -163,9 +186,11 @@ def checked(
     if isinstance(audit, MeasureAudit):
         settings = attrs.asdict(audit, recurse=False)
         return [_reported(partial(check_slickness, **settings))]
+    assert isinstance(audit, Audit)
     mechanism, pairs = audit.mechanism, audit.pairs
-    if time_limit is not None and not isinstance(mechanism, FiniteMechanism):
-        return checked(_as_function(mechanism, pairs), samples, confidence, time_limit=time_limit, progress=progress)
+    if (time_limit is not None or processes > 1) and not isinstance(mechanism, FiniteMechanism):
+        function = _as_function(mechanism, pairs)
+        return checked(function, samples, confidence, time_limit=time_limit, processes=processes, progress=progress)
     checks: list[Callable[[], Report]] = [
         lambda: check_mechanism(mechanism, pairs, samples=samples, confidence=confidence)
     ]
@@ -186,8 +211,11 @@ def _as_function(mechanism: Mechanism[D, R], pairs: tuple[Pair[D], ...]) -> Func
 
 def _reported(check: Callable[[], Report]) -> Report:
     try:
-        return check()
+        report = check()
     except ClaimViolated as violated:
         return violated.report
     except Exception as error:  # whatever somebody else's mechanism raises is bad input, not a violated claim
         raise ValueError(f"{type(error).__name__}: {error}") from error
+    if not isinstance(report, Report):
+        raise ValueError(f"expected a check that gives a report, got {type(report).__name__} from {check!r}")
+    return report

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -14,9 +15,10 @@ import click
 from accountant import AddRemoveOne, Adjacency, ReplaceOne
 from accountant.costs.converters import open_probability
 from exchequer.prices.price import parse_step
+from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness import formats
 from proofs_tests.harness.audits import Audit as Audit
-from proofs_tests.harness.audits import FunctionAudit, audits, checked, found
+from proofs_tests.harness.audits import FunctionAudit, Target, audits, checked, found
 from proofs_tests.harness.audits import MeasureAudit as MeasureAudit
 from proofs_tests.harness.black_box import Progress
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES
@@ -25,18 +27,25 @@ from proofs_tests.harness.report import Report, table
 
 
 def _asked(name: str, target: object, claimed: str | None, records: str | None, n: int, adjacency: str) -> object:
-    """The object itself, or the audit of a plain function that the options describe."""
+    """The object itself, or the audit of a plain function or of a mechanism that the options describe."""
     if claimed is None and records is None:
         return target
+    if isinstance(target, Mechanism) and records is not None:
+        if claimed is not None:
+            raise ValueError("--claimed: a mechanism declares its own cost; leave it away")
+        return Audit.over(target, _domain(records), n)
     if claimed is None or records is None or not callable(target):
         raise ValueError("--claimed and --records go together, with a function of a data set")
+    kept, cost = _domain(records), parse_step(claimed, 1, "--claimed").cost
+    found = FunctionAudit.over(cast("Callable[[object], object]", target), kept, n, cost, RELATIONS[adjacency])
+    return attrs.evolve(found, name=name)
+
+
+def _domain(records: str) -> list[object]:
     domain = json.loads(records)
     if not isinstance(domain, list) or len(domain) < 2:
         raise ValueError(f"--records: expected a JSON list of at least two records, got {records!r}")
-    kept = [tuple(record) if isinstance(record, list) else record for record in domain]
-    cost = parse_step(claimed, 1, "--claimed").cost
-    found = FunctionAudit.over(cast("Callable[[object], object]", target), kept, n, cost, RELATIONS[adjacency])
-    return attrs.evolve(found, name=name)
+    return [tuple(record) if isinstance(record, list) else record for record in domain]
 
 
 RELATIONS: Final[Mapping[str, Adjacency]] = {each.name: each for each in (ReplaceOne(), AddRemoveOne())}
@@ -75,19 +84,15 @@ def _located(name: str, target: object, report: Report) -> Located:
 @click.option("--samples", type=click.IntRange(min=100), default=SAMPLES, show_default=True, help="Draws a side.")
 @click.option("--confidence", type=float, default=CONFIDENCE, help="Of statistical verdicts.", show_default=True)
 @click.option("--claimed", metavar="KIND:NUMBERS", help="Of a function: its claim, as pure-dp:1 or gdp:0.5.")
+@click.option("--records", metavar="JSON", help="The domain of a record, as '[0, 1]' or '[[0, 1], [1, 1]]'.")
 @click.option(
-    "--records", metavar="JSON", help="Of a function: the domain of a record, as '[0, 1]' or '[[0, 1], [1, 1]]'."
-)
-@click.option(
-    "-n", "n", type=click.IntRange(min=1), default=3, help="Of a function: records of a data set.", show_default=True
+    "-n", "n", type=click.IntRange(min=1), default=3, help="Records of a data set, with --records.", show_default=True
 )
 @click.option(
     "--adjacency", type=click.Choice(list(RELATIONS)), default=ReplaceOne.name, help="Of a function.", show_default=True
 )
 @click.option("--time-limit", type=float, metavar="SECONDS", help="For sampling; what was found by then is reported.")
-@click.option(
-    "--processes", type=click.IntRange(min=1), default=1, help="To draw from functions in.", show_default=True
-)
+@click.option("--processes", type=click.IntRange(min=1), default=1, help="To draw in.", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Also write JUnit XML there.")
 @click.option("--sarif", "sarif_file", type=click.Path(dir_okay=False, path_type=Path), help="Also write SARIF there.")
@@ -108,14 +113,15 @@ def audit(
     """Check that mechanisms, and any functions of data, cost what they declare.
 
     NAME is an `exchequer.testing.Audit` (a mechanism and pairs of neighbouring data sets), a `FunctionAudit` (any
-    function, its claim and pairs) or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), a
-    list of them, or a function that returns any of these; or, with --claimed and --records, a function of a tuple of
-    records that draws its own noise.
+    function, its claim and pairs) or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), any
+    check of `exchequer.testing` with its arguments as a `functools.partial`, a list of them, or a function that returns
+    any of these; or, with --records, a mechanism; or, with --claimed and --records, a function of a tuple of records
+    that draws its own noise.
 
     A verdict is "exact" (computed, over all pairs given), "refuted" (the worst pair is printed), or "not refuted",
     with the factor that would have been found and its probability. Mechanisms with finitely many outcomes are checked
-    exactly, all others by sampling. Exit code 1 when a claim is refuted, 2 when something is wrong with the input,
-    else 0.
+    exactly, all others by sampling. What cannot be checked is told, and does not keep the rest of a list from being
+    checked. Exit code 1 when a claim is refuted, else 2 when something is wrong with the input, else 0.
 
     \b
     Examples:
@@ -124,28 +130,39 @@ def audit(
     """
     target = found(name)
     asked = _asked(name, target, claimed, records, n, adjacency)
+    for path in (junit, sarif_file):
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
     with _bar(not as_json) as progress:
-        reports = [
-            report
-            for each in audits(asked)
-            for report in checked(
-                each,
-                samples,
-                open_probability(confidence),
-                time_limit=time_limit,
-                processes=processes,
-                progress=progress,
-            )
-        ]
+        check = partial(checked, time_limit=time_limit, processes=processes, progress=progress)
+        reports, errors = _all(audits(asked), lambda each: check(each, samples, open_probability(confidence)))
     if not reports:
-        raise ValueError(f"{name}: nothing to check")
+        raise ValueError(errors[0] if errors else f"{name}: nothing to check")
     places = [_located(name, target, report) for report in reports]
     if junit is not None:
-        junit.write_text(formats.junit(places), encoding="utf-8")
+        junit.write_text(formats.junit(places, errors=errors), encoding="utf-8")
     if sarif_file is not None:
-        sarif_file.write_text(json.dumps(formats.sarif(places), indent=1), encoding="utf-8")
+        sarif_file.write_text(json.dumps(formats.sarif(places, errors), indent=1), encoding="utf-8")
     click.echo(json.dumps([report.as_dict() for report in reports], indent=1) if as_json else table(reports))
     wrong = [report for report in reports if report.refuted]
     for report in wrong:
         click.echo(f"\n{report}", err=True)
-    raise SystemExit(1 if wrong else 0)
+    for error in errors:
+        click.echo(f"\nnot checked: {error}", err=True)
+    raise SystemExit(1 if wrong else 2 if errors else 0)
+
+
+def _all(targets: Iterator[Target], check: Callable[[Target], list[Report]]) -> tuple[list[Report], list[str]]:
+    """The reports of all targets, and why others could not be checked."""
+    reports, errors = list[Report](), list[str]()
+    while True:
+        try:
+            target = next(targets)
+        except StopIteration:
+            return reports, errors
+        except (TypeError, ValueError) as error:  # what follows in the list is not known
+            return reports, [*errors, str(error)]
+        try:
+            reports += check(target)
+        except ValueError as error:
+            errors.append(str(error))

@@ -5,7 +5,7 @@ That pairs share draws leaves every bound as right as it was: chances of error a
 
 import pickle
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -22,6 +22,9 @@ V = TypeVar("V")
 
 Many: TypeAlias = Callable[[D, int], Sequence[R]]
 """A data set and a number m to m independent outputs on it."""
+
+GENERATORS: Final = (b"numpy.random", b"\x8c\x06random\x94\x8c\x06Random")
+"""What names generators of numpy, and of Python, in pickled data."""
 
 
 @attrs.define(eq=False)
@@ -60,8 +63,12 @@ class Draws(Generic[D, R]):
 
 def _packed(outputs: Sequence[R]) -> Sequence[R]:
     """Numbers, and arrays of one shape, in one array, which takes a tenth of the room."""
-    kinds = {(type(output), output.shape, output.dtype) for output in outputs if isinstance(output, np.ndarray)}
-    if len(kinds) == 1 and all(isinstance(output, np.ndarray) for output in outputs):
+    kinds = {
+        (output.shape, output.dtype)
+        for output in outputs
+        if isinstance(output, np.ndarray) and type(output) is np.ndarray
+    }
+    if len(kinds) == 1 and all(type(output) is np.ndarray for output in outputs):  # no subclass: it may hold more
         return np.array(outputs)  # type: ignore[return-value]  # a sequence of its rows
     if outputs and all(type(output) is float for output in outputs):
         return np.array(outputs)  # type: ignore[return-value]  # a sequence of its numbers
@@ -141,6 +148,21 @@ def _many(
         return cast("Sequence[R]", randomizer.draw(value, _Repeated(noise, number)))
 
     return many
+
+
+def copies(data: D) -> Callable[[], D]:
+    """Gives equal data sets, each a new one, so that what a call changes in its own does not show in the next.
+
+    What does not pickle is given as it is. Raises ValueError for data that hold a generator of random numbers: its
+    copies would all draw the same.
+    """
+    try:
+        kept = pickle.dumps(data)
+    except Exception:  # whatever somebody else's data raises
+        return lambda: data
+    if any(name in kept for name in GENERATORS):
+        raise ValueError("data sets: expected no generator of random numbers in them; make it in the function")
+    return lambda: cast("D", pickle.loads(kept))  # noqa: S301  # of the bytes above
 
 
 def one_by_one(sample: Callable[[D], R]) -> Many[D, R]:

@@ -1,9 +1,14 @@
-"""Reports for other programs: JUnit's XML for CI systems, SARIF 2.1.0 for code hosts."""
+"""Reports for other programs: JUnit's XML for CI systems, SARIF 2.1.0 for code hosts.
 
+Both also tell of checks that could not be made, as the messages in `errors`.
+"""
+
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from importlib import metadata
 from typing import Final
+from urllib.parse import quote
 
 import attrs
 
@@ -25,48 +30,57 @@ class Located:
     line: int = 1
 
 
-def junit(found: Sequence[Located], suite: str = "exchequer audit") -> str:
+def junit(found: Sequence[Located], suite: str = "exchequer audit", errors: Sequence[str] = ()) -> str:
     """An XML text with one test case per report; a refuted claim is a failure."""
-    failures = sum(each.report.refuted for each in found)
-    seconds = sum(each.report.seconds for each in found)
-    head = {"name": suite, "tests": str(len(found)), "failures": str(failures), "errors": "0", "time": f"{seconds:.3f}"}
+    head = {
+        "name": suite,
+        "tests": str(len(found) + len(errors)),
+        "failures": str(sum(each.report.refuted for each in found)),
+        "errors": str(len(errors)),
+        "time": f"{sum(each.report.seconds for each in found):.3f}",
+    }
     root = ET.Element("testsuites")
     cases = ET.SubElement(root, "testsuite", head)
-    for each in found:
-        report = each.report
-        about = {"name": f"{report.subject}: {report.claimed}", "classname": suite, "time": f"{report.seconds:.3f}"}
-        case = ET.SubElement(cases, "testcase", about)
+    for report in (each.report for each in found):
+        about = {"classname": suite, "time": f"{report.seconds:.3f}"}
+        case = ET.SubElement(cases, "testcase", {"name": _printable(f"{report.subject}: {report.claimed}"), **about})
         if report.refuted:
             failure = ET.SubElement(case, "failure", {"message": report.statement, "type": "ClaimViolated"})
             failure.text = _printable(str(report))
         else:
             ET.SubElement(case, "system-out").text = _printable(str(report))
+    for place, message in enumerate(errors):
+        case = ET.SubElement(cases, "testcase", {"name": f"error {place + 1}", "classname": suite})
+        ET.SubElement(case, "error", {"message": _printable(message)})
     ET.indent(root)
     return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
+NO_XML: Final = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 has no place for: control characters, halves of surrogate pairs."""
+
+
 def _printable(text: str) -> str:
-    """XML has no place for control characters."""
-    return "".join(letter if letter >= " " or letter in "\n\t" else f"\\x{ord(letter):02x}" for letter in text)
+    return NO_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
-def sarif(found: Sequence[Located]) -> dict[str, object]:
+def sarif(found: Sequence[Located], errors: Sequence[str] = ()) -> dict[str, object]:
     """A SARIF log with a result per report: "error" where a claim is refuted, else "pass"."""
     driver = {
         "name": "exchequer audit",
         "version": metadata.version("exchequer"),
         "rules": [{"id": RULE, "shortDescription": {"text": "What is lost must not be more than what is claimed."}}],
     }
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": [_result(each) for each in found]}],
-    }
+    run: dict[str, object] = {"tool": {"driver": driver}, "results": [_result(each) for each in found]}
+    if errors:
+        told = [{"level": "error", "message": {"text": message}} for message in errors]
+        run["invocations"] = [{"executionSuccessful": False, "toolExecutionNotifications": told}]
+    return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
 def _result(each: Located) -> dict[str, object]:
     report = each.report
-    place = {"uri": each.file} if each.file is not None else None
+    place = {"uri": quote(each.file)} if each.file is not None else None
     region = {"physicalLocation": {"artifactLocation": place, "region": {"startLine": each.line}}}
     return {
         "ruleId": RULE,

@@ -1,13 +1,15 @@
 """Outputs of any kind as rows of numbers: equal outputs get equal rows, and different ones different rows.
 
-Numbers, arrays, texts, and whatever is made of them: lists, dictionaries, sets, tuples, attrs classes and dataclasses.
+Numbers, arrays, texts, and whatever is made of them: lists, dictionaries, sets, tuples, attrs classes, dataclasses and
+pandas' tables. Numbers that are written in texts, as in JSON, are looked at as numbers too.
 """
 
 import dataclasses
 import functools
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +18,15 @@ from accountant.arrays import FloatArray
 R = TypeVar("R")
 Leaf: TypeAlias = float | str
 """A number that floats hold exactly, or the text of anything else."""
+
+NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+"""A number as JSON, CSV and most programs write it."""
+
+NUMBERS: Final = 64
+"""At most so many of them are read in a text."""
+
+LOOKED: Final = 200
+"""Outputs that say whether texts repeat."""
 
 
 def as_rows(outputs: Sequence[R]) -> FloatArray:
@@ -52,6 +63,8 @@ def _table(outputs: Sequence[R]) -> FloatArray | None:
     if len({array.shape for array in arrays}) != 1:
         return None
     rows = np.array([array.ravel() for array in arrays])
+    if not rows.shape[1]:
+        return np.zeros((len(rows), 1))
     wide = np.hstack([rows.real, rows.imag]) if np.iscomplexobj(rows) else rows
     return np.asarray(wide, dtype=np.float64)
 
@@ -64,7 +77,7 @@ def _numeric(output: object) -> bool:
         return True
     if isinstance(output, int | np.integer):
         return abs(int(output)) <= 2**53
-    if isinstance(output, np.ndarray):
+    if type(output) is np.ndarray:  # others may hold more, as masks
         if output.dtype.kind in "iu":
             return output.size == 0 or int(np.max(np.abs(output.astype(object)))) <= 2**53
         return output.dtype.kind in "bfc" and output.dtype.itemsize <= 16
@@ -74,12 +87,16 @@ def _numeric(output: object) -> bool:
 class _Taken:
     """An output taken apart.
 
-    structure: a text that says all but the leaves.  leaves: numbers and texts, in order.
+    structure: a text that says all but the leaves.  leaves: numbers and texts, in order, and then what was read in
+    texts.  wordings: the texts without the numbers in them.
     """
 
     def __init__(self, output: object) -> None:
         self.leaves: list[Leaf] = []
+        self.wordings: list[str] = []
+        self._inside: list[Leaf] = []
         self.structure = self._read(output)
+        self.leaves += self._inside  # last, so that other leaves have their places whatever a text holds
 
     def _read(self, output: object) -> str:
         inside = _items(output)
@@ -88,16 +105,41 @@ class _Taken:
             return f"{name}({','.join(f'{key}{self._read(item)}' for key, item in items)})"
         leaf = _leaf(output)
         self.leaves.append(leaf)
+        if isinstance(output, str | bytes):
+            self._read_text(output if isinstance(output, str) else output.decode("latin-1"))
         # No type's name: a float is another type where it was kept in an array, which says nothing about the data.
         return "<text>" if isinstance(leaf, str) else "<number>"
+
+    def _read_text(self, text: str) -> None:
+        wording = NUMBER.sub("#", text, count=NUMBERS)
+        self.wordings.append(wording)
+        if wording != text:
+            found = NUMBER.findall(text)[:NUMBERS]
+            self._inside += [wording, *map(float, found)]
+
+
+def texts_never_repeat(outputs: Sequence[object]) -> bool:
+    """Whether some text in them is nearly always another, numbers in it aside, so that what it says is not seen.
+
+    Such texts are told from others by whether they are equal, which says nothing where none are.
+    """
+    wordings = [_Taken(output).wordings for output in outputs[:LOOKED]]
+    places = range(max((len(each) for each in wordings), default=0))
+    return any(_vary([each[place] for each in wordings if place < len(each)]) for place in places)
+
+
+def _vary(texts: list[str]) -> bool:
+    return len(texts) > 8 and len(set(texts)) > len(texts) // 2
 
 
 def _items(output: object) -> tuple[str, Iterator[tuple[str, object]]] | None:
     """What an output is made of, with texts that tell the places apart; None for a leaf."""
     name = type(output).__name__
     if isinstance(output, Mapping):
-        # Keys may be part of what is released: they are in the structure, in an order of their own.
-        return name, iter(sorted(((f"{text_of(key)}:", item) for key, item in output.items()), key=lambda kv: kv[0]))
+        # Keys may be part of what is released: they are in the structure, sorted, and their own order is an item.
+        keys = [(f"{text_of(key)}:", item) for key, item in output.items()]
+        order = [("order=", " ".join(key for key, _ in keys))] if len(keys) > 1 else []
+        return name, iter([*order, *sorted(keys, key=lambda item: item[0])])
     if isinstance(output, set | frozenset):
         return name, (("", text) for text in sorted(map(text_of, output)))
     if isinstance(output, list | tuple):
@@ -105,10 +147,22 @@ def _items(output: object) -> tuple[str, Iterator[tuple[str, object]]] | None:
     fields = _fields(output)
     if fields is not None:
         return name, ((f"{field}=", getattr(output, field)) for field in fields)
-    array = np.asarray(output) if isinstance(output, np.ndarray) or hasattr(output, "__array__") else None
-    if array is not None and array.ndim:
-        return f"{name}{array.dtype}{array.shape}", (("", item) for item in array.ravel())
+    if type(output).__module__.partition(".")[0] == "pandas":
+        return _of_pandas(output)
+    if isinstance(output, np.ma.MaskedArray):
+        return name, iter([("mask=", np.ma.getmaskarray(output)), ("data=", np.asarray(output.data))])
+    if isinstance(output, np.ndarray) and output.ndim:
+        return f"{name}{output.dtype}{output.shape}", (("", item) for item in np.asarray(output).ravel())
     return None
+
+
+def _of_pandas(output: object) -> tuple[str, Iterator[tuple[str, object]]] | None:
+    """Values, and the labels of rows and columns, which are released with them; None for its scalars."""
+    name, to_numpy = type(output).__name__, getattr(output, "to_numpy", None)
+    if to_numpy is None:
+        return None
+    labels = [(f"{each}=", getattr(output, each)) for each in ("index", "columns", "name") if hasattr(output, each)]
+    return name, iter([*labels, ("values=", to_numpy())])
 
 
 def _fields(output: object) -> list[str] | None:
@@ -138,7 +192,9 @@ def text_of(output: object) -> str:
         return f"{name}({','.join(f'{key}{text_of(item)}' for key, item in items)})"
     if isinstance(output, np.ndarray):
         return f"{output.dtype} {output[()]!r}"
+    if type(output).__module__.partition(".")[0] == "pandas":  # a missing value
+        return repr(output)
     raise TypeError(
-        f"outputs of type {type(output).__name__} cannot be compared: release numbers, texts, or lists, dictionaries, "
-        "dataclasses or attrs classes of them"
+        f"outputs of type {type(output).__name__} cannot be compared: return numbers, texts, numpy's arrays, pandas' "
+        "tables, or lists, dictionaries, dataclasses or attrs classes of them"
     )

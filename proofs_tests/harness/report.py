@@ -137,8 +137,12 @@ def table(reports: Iterable[Report]) -> str:
     return "\n".join(
         head
         + [
-            f"| {row.subject} | {row.claimed} | {row.statement} | {row.quantity} {row.found:.6g} | {row.ratio:.4f} | "
-            f"{row.pairs} | {row.seconds:.2f} |"
+            f"| {_cell(row.subject)} | {_cell(row.claimed)} | {row.statement} | {row.quantity} {row.found:.6g} | "
+            f"{row.ratio:.4f} | {row.pairs} | {row.seconds:.2f} |"
             for row in rows
         ]
     )
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())

@@ -63,6 +63,15 @@ OUTCOMES = 64
 LEAST_ERROR = 1e-13
 """Least chance of error of one look at one pair: confidences are floats just below 1, which are 1e-16 apart."""
 
+WHITENED = 500
+"""The covariance of outputs is looked at up to so many numbers."""
+
+HUGE = 1e100
+"""Squares of larger numbers are infinite."""
+
+LARGEST = 1e300
+"""The difference of larger scores is infinite."""
+
 EVENTS = 100
 """At most so many thresholds of a score, each of which makes two half-lines."""
 
@@ -146,8 +155,14 @@ def _numbers(rows: FloatArray) -> FloatArray:
 
 
 def _directions(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Where to look, as columns: the difference of the means, the same over the covariance, and each coordinate."""
-    difference = first.mean(axis=0) - second.mean(axis=0)
+    """Where to look, as columns: the difference of the means, the same over the covariance, and each coordinate.
+
+    Of outputs of more than `WHITENED` numbers the covariance would cost more than it shows.
+    """
+    first, second = np.clip(first, -HUGE, HUGE), np.clip(second, -HUGE, HUGE)
+    difference: FloatArray = first.mean(axis=0) - second.mean(axis=0)
+    if difference.size > WHITENED:
+        return difference[:, None]
     spread = 0.5 * (np.cov(first, rowvar=False) + np.cov(second, rowvar=False)).reshape(difference.size, -1)
     scale = np.sqrt(np.diag(spread))
     scale = np.where(scale > 0.0, scale, 1e-12 * (1.0 + np.abs(difference)))
@@ -159,7 +174,9 @@ def _directions(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _along(way: FloatArray, rows: FloatArray) -> FloatArray:
-    return np.asarray(rows @ way)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: FloatArray = np.nan_to_num(rows @ way, posinf=LARGEST, neginf=-LARGEST)
+    return found
 
 
 def _scores(first: FloatArray, second: FloatArray) -> list[Score]:
@@ -301,7 +318,7 @@ def _is_table(outputs: object) -> TypeGuard[FloatArray]:
 
 def rows_of(first: Sequence[R], second: Sequence[R]) -> tuple[FloatArray, FloatArray]:
     """Outputs on both, put into numbers together, so that equal outputs get equal rows; shape (samples, d) each."""
-    if _is_table(first) and _is_table(second) and first.shape[1:] == second.shape[1:]:
+    if _is_table(first) and _is_table(second) and first.shape[1:] == second.shape[1:] and first.size:
         return first.reshape(len(first), -1), second.reshape(len(second), -1)
     rows = as_rows([*first, *second])
     return rows[: len(first)], rows[len(first) :]

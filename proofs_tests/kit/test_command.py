@@ -1,5 +1,7 @@
 """`exchequer audit`, as a third party uses it, and the check of draws that it makes."""
 
+import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +16,11 @@ from proofs_tests.harness import ClaimViolated, check_draws
 
 MODULE = """
 import numpy as np
-from accountant import ReplaceOne
+from functools import partial
+from accountant import PureDP, ReplaceOne
+from exchequer.testing import FunctionAudit, check_sensitivity, neighbours
 from mechanisms import ExponentialChoice, PermuteAndFlipChoice, PlainSelection, Query, RangeSensitivity, SeededNoise
+from mechanisms import L1Sensitivity, LaplaceNoise, PlainMechanism, SecureNoise
 from proofs_tests.harness.command import Audit
 
 def counts(sensitivity):
@@ -33,6 +38,15 @@ def bad():
 def breaks():
     raise KeyError("x")
 
+def count_of(data):
+    return float(sum(data))
+
+pairs = list(neighbours(ReplaceOne(), range(3), 2))
+kit = [partial(check_sensitivity, counts(s), pairs, complete=True) for s in (2.0, 1.0)]
+own = lambda: check_sensitivity(counts(1.0), pairs, complete=True)
+mechanism = PlainSelection(counts(1.0), ExponentialChoice(0.3), SeededNoise(0))
+laplace = PlainMechanism(Query("count", count_of, L1Sensitivity(1.0), ReplaceOne()), LaplaceNoise(2.0), SecureNoise())
+mixed = [audit(ExponentialChoice(0.3), 1.6), FunctionAudit(lambda data: object(), [((0,), (1,))], PureDP(1.0)), *good]
 nothing = []
 number = 3
 """
@@ -93,3 +107,42 @@ def test_draws_are_compared_with_the_stated_law() -> None:
         assert check_draws(PlainSelection(scores, randomizer), data, samples=2000).verdict == "not refuted"
     with pytest.raises(ClaimViolated, match="outcome 2 came"):
         check_draws(PlainSelection(scores, Disguised(1.0)), data, samples=20_000)
+
+
+def test_any_check_of_the_kit_goes_by_this_door(module: str) -> None:
+    kit = CliRunner().invoke(main, ["audit", f"{module}:kit"])
+    assert kit.exit_code == 1, kit.output
+    assert kit.output.count("| counts |") == 2
+    assert kit.output.count("| refuted |") == kit.output.count("| exact |") == 1
+    own = CliRunner().invoke(main, ["audit", f"{module}:own"])
+    assert own.exit_code == 1, own.output
+    assert "refuted" in own.output
+
+
+def test_a_mechanism_alone_needs_records(module: str) -> None:
+    bare = CliRunner().invoke(main, ["audit", f"{module}:mechanism"])
+    assert bare.exit_code == 2
+    assert "say where to look, by --records" in bare.output
+    given = CliRunner().invoke(main, ["audit", f"{module}:mechanism", "--records", "[0, 1, 2]", "-n", "2"])
+    assert given.exit_code == 1, given.output
+    assert "ratio 2.0000" in given.output
+    again = CliRunner().invoke(main, ["audit", f"{module}:mechanism", "--records", "[0, 1]", "--claimed", "pure-dp:1"])
+    assert "declares its own cost" in again.output
+    options = ["--records", "[0, 1]", "-n", "1", "--samples", "2000", "--processes", "2", "--time-limit", "30"]
+    drawn = CliRunner().invoke(main, ["audit", f"{module}:laplace", *options])
+    assert drawn.exit_code == 0, drawn.output
+    assert "| not refuted" in drawn.output
+
+
+def test_what_cannot_be_checked_does_not_hide_what_is_refuted(module: str, tmp_path: Path) -> None:
+    files = tmp_path / "new" / "j.xml", tmp_path / "new" / "s.json"
+    options = ["--junit", str(files[0]), "--sarif", str(files[1])]
+    mixed = CliRunner().invoke(main, ["audit", f"{module}:mixed", *options])
+    assert mixed.exit_code == 1, mixed.output
+    assert mixed.output.count("| Exponential(counts)") == 4, "draws too"
+    assert "not checked: TypeError: outputs of type object cannot be compared" in mixed.output
+    (suite,) = ET.parse(files[0]).iter("testsuite")
+    assert (suite.get("failures"), suite.get("errors")) == ("1", "1")
+    (run,) = json.loads(files[1].read_text())["runs"]
+    assert "outputs of type object" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
+    assert "outputs of type object" in CliRunner().invoke(main, ["audit", f"{module}:mixed", "--json"]).output

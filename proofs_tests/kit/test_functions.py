@@ -1,13 +1,17 @@
 """`check_function`: what programs of foreign style lose is found from their outputs, and nothing in correct ones."""
 
+import json
 import math
 import os
+import secrets
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,6 +125,83 @@ def test_the_chance_of_a_false_alarm_holds_at_a_small_confidence() -> None:
     assert sum(runs) <= 66  # 50 + 3.2 standard deviations, were the bounds exact
 
 
+# --- what is easily overlooked ---------------------------------------------------------------------------------------
+
+
+def _texts(data: tuple[int, ...]) -> str:
+    return json.dumps({"n": len(data), "sum": 2.3 * sum(data) + laplace(2.0)})
+
+
+def _ordered(data: tuple[int, ...]) -> dict[str, float]:
+    return {name: laplace(2.0) for name in (("a", "b") if sum(data) else ("b", "a"))}
+
+
+def _sorted_in_place(data: list[int]) -> float:
+    """Forgets a record at each call: what comes later has nothing to hide."""
+    noisy = 2.3 * sum(data) + laplace(2.0)
+    data.clear()
+    return noisy
+
+
+def _table(data: tuple[int, ...]) -> object:
+    return pd.DataFrame({"noisy": [laplace(2.0)]}, index=[sum(data)])
+
+
+def _masked(data: tuple[int, ...]) -> object:
+    return np.ma.MaskedArray([laplace(2.0)], mask=[bool(sum(data))])
+
+
+OVERLOOKED: dict[str, tuple[Callable[[Any], object], Sequence[Pair[Any]], Cost]] = {
+    "a number in a JSON text": (_texts, WORST, PureDP(1.0)),
+    "a number in a text": (lambda data: f"sum: {2.3 * sum(data) + laplace(2.0):.3f}", WORST, PureDP(1.0)),
+    "the order of keys": (_ordered, WORST, PureDP(1.0)),
+    "data that are changed": (_sorted_in_place, [Pair([0, 0, 0], [0, 0, 1])], PureDP(1.0)),
+    "the index of a table": (_table, WORST, PureDP(1.0)),
+    "a mask": (_masked, WORST, PureDP(1.0)),
+    "the fifth decimal": (lambda data: round(RNG.laplace(), 3) + sum(data) * 1e-5, WORST, PureDP(1.0)),
+    "one of two fifth decimals": (lambda data: round(RNG.laplace(), 3) + (sum(data) + 2) * 1e-5, WORST, PureDP(1.0)),
+    "bits of one of many": (lambda data: np.append(np.round(RNG.laplace(size=50) * 2**20) * 2.0**-20, sum(data) / 3 + RNG.laplace()), WORST, PureDP(1.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OVERLOOKED)
+def test_what_is_easily_overlooked_is_seen(name: str) -> None:
+    function, pairs, claimed = OVERLOOKED[name]
+    with pytest.raises(ClaimViolated):
+        check_function(function, pairs, claimed, samples=60_000)
+
+
+def test_texts_that_never_repeat_are_said_not_to_have_been_looked_at() -> None:
+    report = check_function(lambda data: secrets.token_urlsafe() + str(bool(sum(data))), WORST, PureDP(1.0))
+    assert report.verdict == "not refuted"
+    assert report.factor is None
+    assert "texts in outputs never repeat" in report.witness
+    read = check_function(lambda data: f"about {noisy_sum(data)}", WORST, PureDP(1.0))
+    assert read.factor is not None
+    assert read.ratio > 0.5
+
+
+@pytest.mark.parametrize("output", [(), [], np.zeros(0), np.zeros((0, 3)), {}])
+def test_outputs_without_numbers_are_alike(output: object) -> None:
+    assert check_function(lambda data: output, WORST, PureDP(1.0)).found == 0.0
+
+
+def test_large_numbers_are_compared_without_a_warning() -> None:
+    def huge(data: tuple[int, ...]) -> list[float]:
+        return [1e200 * noisy_sum(data), -1e300 * noisy_sum(data)]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert check_function(huge, WORST, PureDP(2.0), samples=2_000, low_order_bits=False).verdict == "not refuted"
+
+
+def test_outputs_of_many_numbers_take_no_covariance() -> None:
+    started = time.monotonic()
+    many = check_function(lambda data: RNG.laplace(size=2_000) + sum(data), WORST, PureDP(2_000.0), samples=300)
+    assert many.verdict == "not refuted"
+    assert time.monotonic() - started < 20.0
+
+
 # --- how it is drawn -------------------------------------------------------------------------------------------------
 
 
@@ -141,7 +222,7 @@ def test_many_outputs_may_be_drawn_at_once() -> None:
 
     assert found(noisy_sum, WORST, PureDP(1.0), many=many).verdict == "not refuted"
     assert found(noisy_sum, WORST, PureDP(0.8), many=many).refuted
-    with pytest.raises(ValueError, match="many: expected 16 outputs, got 2"):
+    with pytest.raises(ValueError, match="many: expected 1 outputs, got 2"):
         check_function(noisy_sum, WORST, PureDP(1.0), many=lambda data, number: [0.0, 1.0])
 
 
@@ -192,6 +273,13 @@ def test_draws_in_processes_are_as_good_and_a_shared_generator_is_refused() -> N
         ({"processes": 0}, "expected"),
         ({"function": lambda data: object()}, "outputs of type object cannot be compared"),
         ({"claimed": Unbounded()}, "nothing to check"),
+        ({"claimed": 1.0}, r"claimed: expected a cost, as PureDP\(1.0\), got 1.0"),
+        ({"pairs": WORST[0]}, "expected a list of pairs, got one"),
+        ({"pairs": [(1, 2, 3)]}, "its neighbour"),
+        ({"pairs": [(iter([1]), iter([2]))]}, "got an iterator; give a list"),
+        ({"pairs": [((RNG, 1), (RNG, 2))]}, "expected no generator of random numbers"),
+        ({"many": lambda data, number: (x for x in range(number))}, "many: expected a list .* got generator"),
+        ({"pairs": [(lambda: 0, lambda: 1)], "processes": 2}, "do not pickle"),
     ],
 )
 def test_bad_input_is_named(options: dict[str, Any], match: str) -> None:

@@ -35,7 +35,7 @@ def test_the_action_checks_claims_and_leaves_its_findings(tmp_path: Path) -> Non
     given = {name: value["default"] for name, value in action["inputs"].items()}
     values = {name: given[text.strip("${} ").removeprefix("inputs.").strip()] for name, text in step["env"].items()}
     command = step["run"]
-    if not any(point.name == "exchequer" for point in metadata.entry_points(group="pytest11")):
+    if not any(point.value == "exchequer.pytest_plugin" for point in metadata.entry_points(group="pytest11")):
         command = command.replace("-m pytest", "-m pytest -p exchequer.pytest_plugin")
     (tmp_path / "test_it.py").write_text(TEST, encoding="utf-8")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

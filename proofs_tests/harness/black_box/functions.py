@@ -7,7 +7,8 @@ refuted with probability 1 − confidence at most, however long the check ran an
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, Generic, TypeVar
+from pathlib import Path
+from typing import Final, Generic, TypeVar, get_args
 
 import attrs
 
@@ -19,6 +20,7 @@ from proofs_tests.harness.black_box.testers import classifier, low_bits
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, declared_number, pair_text
 from proofs_tests.harness.draws import Draws, Many
 from proofs_tests.harness.neighbours import Pair
+from proofs_tests.harness.outcomes import texts_never_repeat
 from proofs_tests.harness.power import ALTERNATIVES, POWER, smallest_detectable
 from proofs_tests.harness.report import Report, judged
 from proofs_tests.harness.statistical import Estimate, Score, bound_between, one_way, rows_of
@@ -63,13 +65,14 @@ def check_function(
       loses there, however large it is; False looks at the rest of such a function.
     processes: to draw in; more than one fork.  time_limit: in seconds; what was found by then is reported.
     progress: see `Progress`.
-    Returns a report: "not refuted" with the factor that would have been found on every pair. Raises ClaimViolated with
-    the pair and the event where more is lost than claimed; ValueError for a function that cannot be checked;
-    TooLittleTime where the time was over before a pair was looked at.
+    Returns a report: "not refuted" with the factor that would have been found on every pair; with none where outputs
+    hold texts that never repeat, which are compared by the numbers in them only. Raises ClaimViolated with the pair and
+    the event where more is lost than claimed; ValueError or TypeError for what cannot be checked, before anything is
+    drawn where that can be seen; TooLittleTime where the time was over before a pair was looked at.
     """
-    given = [Pair(*pair) for pair in pairs]
-    if not given:
-        raise ValueError("pairs: expected at least one pair of neighbouring data sets")
+    given = _pairs(pairs)
+    if not isinstance(claimed, get_args(Cost)):
+        raise TypeError(f"claimed: expected a cost, as PureDP(1.0), got {claimed!r}")
     sizes = _stages(count(samples), len(given))
     limit = None if time_limit is None else positive(time_limit)
     total = sizes[-1] * 2 * len(given)
@@ -82,7 +85,24 @@ def check_function(
 
 
 def _name(function: Callable[[D], R]) -> str:
-    return str(getattr(function, "__qualname__", None) or repr(function))
+    """Its name; of one that has none, where it is written."""
+    name = str(getattr(function, "__qualname__", None) or repr(function))
+    code = getattr(function, "__code__", None)
+    return f"lambda at {Path(code.co_filename).name}:{code.co_firstlineno}" if "<lambda>" in name and code else name
+
+
+def _pairs(pairs: Iterable[Pair[D]] | Iterable[tuple[D, D]]) -> list[Pair[D]]:
+    if isinstance(pairs, Pair):
+        raise ValueError(f"pairs: expected a list of pairs, got one; give [{pairs!r}]")
+    given = list(pairs)
+    if not given:
+        raise ValueError("pairs: expected at least one pair of neighbouring data sets")
+    for pair in given:
+        if not isinstance(pair, tuple | list | Pair) or len(tuple(pair)) != 2:
+            raise ValueError(f"pairs: expected (data set, its neighbour) each, in a list, got {pair!r}")
+        if any(isinstance(data, Iterator) for data in pair):
+            raise ValueError("pairs: expected data sets that can be read many times, got an iterator; give a list")
+    return [Pair(*pair) for pair in given]
 
 
 def _stages(samples: int, pairs: int) -> list[int]:
@@ -119,6 +139,7 @@ class _Search(Generic[D, R]):
     sizes: list[int]
     more: Callable[[FloatArray, FloatArray], list[Score]]
     seconds: float = attrs.field(default=0.0, init=False)
+    _unread: bool = attrs.field(default=False, init=False)
     _last: dict[int, _Found[D]] = attrs.field(factory=dict, init=False)
 
     @property
@@ -144,7 +165,9 @@ class _Search(Generic[D, R]):
         draws = Draws[D, R](self.clock)
         for size in self.sizes:
             for place, pair in enumerate(self.pairs):
-                rows = rows_of(draws.of(pair.before, size), draws.of(pair.after, size))
+                outputs = [draws.of(data, size) for data in pair]
+                self._unread = self._unread or any(map(texts_never_repeat, outputs))
+                rows = rows_of(*outputs)
                 self._last[place] = _Found(bound_between(self.claimed, *rows, self.each, self.more), pair, size)
                 yield self._last[place]
                 self.clock.look()
@@ -164,7 +187,8 @@ class _Search(Generic[D, R]):
             self.bound,
             worst.estimate.bound,
             "statistical",
-            f"{pair_text(worst.pair)}, {worst.estimate.event}, {worst.samples} outputs on each",
+            f"{pair_text(worst.pair)}, {worst.estimate.event}, {worst.samples} outputs on each"
+            + (", texts in outputs never repeat: only numbers in them were looked at" if self._unread else ""),
             len(self._last),
             self.seconds,
             factor,
@@ -174,6 +198,9 @@ class _Search(Generic[D, R]):
         )
 
     def _factor(self) -> float | None:
+        """None also where a text may say what nobody looked at."""
+        if self._unread:
+            return None
         found = {(look.samples, look.estimate.events) for look in self._last.values()}
         factors = [smallest_detectable(self.claimed, samples, self.each, events) for samples, events in found]
         known = [factor for factor in factors if factor is not None]

@@ -13,8 +13,14 @@ from sklearn.tree import DecisionTreeClassifier
 from accountant.arrays import FloatArray
 from proofs_tests.harness.statistical import AXES, Named, Score
 
-SCALES: Final = (1.0, 100.0, 2.0**12, 2.0**30)
+SCALES: Final = (*(10.0**k for k in range(13)), *(2.0**k for k in range(1, 41)))
 """Fractions of outputs times these are looked at: digits behind the point, and bits behind it."""
+
+BEST: Final = 4
+"""Of these, so many are tested of each number: those in which the draws differ most."""
+
+DIGITS: Final = 15
+"""Floats hold at least so many decimal digits."""
 
 WIDEST: Final = 64
 """Outputs of more numbers are too many for a classifier of some thousand draws."""
@@ -22,8 +28,8 @@ WIDEST: Final = 64
 FEW: Final = 8
 """Differences are looked at of outputs of at most so many numbers."""
 
-LARGEST: Final = 1e37
-"""Trees compare in single precision."""
+LARGEST: Final = 1e30
+"""Trees compare in single precision, and sum what they compare."""
 
 LEAST: Final = 30
 """Draws on each data set that a classifier learns from, at least."""
@@ -49,7 +55,7 @@ def _log_odds(tree: DecisionTreeClassifier, rows: FloatArray) -> FloatArray:
 
 def _and_differences(rows: FloatArray) -> FloatArray:
     if rows.shape[1] > FEW:
-        return rows
+        return np.clip(rows, -LARGEST, LARGEST)
     pairs = itertools.combinations(range(rows.shape[1]), 2)
     with np.errstate(over="ignore"):
         apart = [np.clip(rows[:, one] - rows[:, other], -LARGEST, LARGEST) for one, other in pairs]
@@ -60,33 +66,68 @@ def low_bits(first: FloatArray, second: FloatArray) -> list[Score]:
     """What the last bits and digits of floats say, coordinate by coordinate, after Mironov 2012.
 
     Noise that is added in floating point leaves a value's own bits visible below its own size; so does a value that
-    was rounded when its noise was, and its noise alone. Shapes as for `classifier`.
+    was rounded when its noise was, and its noise alone. Of many numbers, the finest of each output is looked at.
+    Shapes as for `classifier`.
     """
     if first.shape[1] > AXES:
-        return []
-    return [score for column in range(first.shape[1]) for score in _of_column(column)]
+        return [
+            Named("log2 of the lowest bit of any number", lambda rows: np.min(_lowest_bit(rows), axis=1)),
+            Named("decimals of the number that has most", lambda rows: np.max(_decimals(rows), axis=1)),
+        ]
+    return [score for column in range(first.shape[1]) for score in _of_column(column, first, second)]
 
 
-def _of_column(column: int) -> list[Score]:
-    return [
-        Named(f"log2 of the lowest bit of number {column}", functools.partial(_lowest_bit, column)),
-        *(
-            Named(f"fraction of number {column} times {scale:g}", functools.partial(_fraction, column, scale))
-            for scale in SCALES
-        ),
+def _of_column(column: int, first: FloatArray, second: FloatArray) -> list[Score]:
+    scores: list[Score] = [
+        Named(f"log2 of the lowest bit of number {column}", lambda rows: _lowest_bit(rows[:, column])),
+        Named(f"decimals of number {column}", lambda rows: _decimals(rows[:, column])),
+    ]
+    fractions = [(centred, scale) for centred in (False, True) for scale in SCALES]
+    telling = [-_apart(_fraction(first[:, column], *how), _fraction(second[:, column], *how)) for how in fractions]
+    best = [fractions[place] for place in np.argsort(telling, kind="stable")[:BEST]]
+    return scores + [
+        Named(
+            f"{'distance to the nearest whole' if centred else 'fraction'} of number {column} times {scale:g}",
+            functools.partial(_fraction_of, column, centred, scale),
+        )
+        for centred, scale in best
     ]
 
 
-def _lowest_bit(column: int, rows: FloatArray) -> FloatArray:
+def _apart(first: FloatArray, second: FloatArray) -> float:
+    """The largest gap between the two distribution functions, as that of Kolmogorov and Smirnov."""
+    both = np.concatenate([first, second])
+    below = [np.searchsorted(np.sort(side), both, side="right") / side.size for side in (first, second)]
+    return float(np.max(np.abs(below[0] - below[1])))
+
+
+def _lowest_bit(numbers: FloatArray) -> FloatArray:
     """log2 of the lowest bit that is set in each number; of 0 below all others."""
-    mantissas, exponents = np.frexp(rows[:, column])
+    mantissas, exponents = np.frexp(numbers)
     whole = np.abs(np.ldexp(mantissas, 53)).astype(np.int64)
     lowest = np.log2(np.maximum(whole & -whole, 1)) + exponents - 53
-    return np.where(whole > 0, lowest, -2000.0)
+    return np.asarray(np.where(whole > 0, lowest, -2000.0))
 
 
-def _fraction(column: int, scale: float, rows: FloatArray) -> FloatArray:
-    """What is behind the point of each number times the scale, in [0, 1)."""
+def _decimals(numbers: FloatArray) -> FloatArray:
+    """How many decimals write each number exactly; one more than `DIGITS` where none do."""
+    found = np.full(numbers.shape, DIGITS + 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = rows[:, column] * scale
-        return np.nan_to_num(scaled - np.floor(scaled), nan=0.0)
+        for digits in range(DIGITS, -1, -1):
+            found[np.round(numbers, digits) == numbers] = digits
+    return found
+
+
+def _fraction_of(column: int, centred: bool, scale: float, rows: FloatArray) -> FloatArray:
+    return _fraction(rows[:, column], centred, scale)
+
+
+def _fraction(numbers: FloatArray, centred: bool, scale: float) -> FloatArray:
+    """What is behind the point of each number times the scale, in [0, 1); centred, the distance to the nearest whole.
+
+    Where whole numbers lie on a grid, rounding puts them on either side of it: only the distance sees them together.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = numbers * scale
+        apart = np.abs(scaled - np.rint(scaled)) if centred else scaled - np.floor(scaled)
+        return np.nan_to_num(apart, nan=0.0)

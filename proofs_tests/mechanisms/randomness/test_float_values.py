@@ -16,6 +16,8 @@ from mechanisms import (
     L1Sensitivity,
     L2Sensitivity,
     LaplaceNoise,
+    NoisyMaxChoice,
+    PermuteAndFlipChoice,
     PlainMechanism,
     Query,
     SecureNoise,
@@ -71,11 +73,14 @@ def test_arrays_of_any_kind_keep_their_shape_and_their_numbers(kind: str) -> Non
         np.array([Fraction(1, 3)]),
         np.array(["2020-01-01"], dtype="datetime64[ns]"),
         [np.datetime64("2020-01-01", "ns")],
+        [[1.0], [2.0, 3.0]],
+        [1.0, [2.0, 3.0]],
+        np.ma.MaskedArray([1.0, 2.0], mask=[False, True]),
     ],
 )
 def test_what_floats_do_not_hold_is_refused(values: Any) -> None:
     """2^53 + 1 and 2^53 + 2 are 1 apart; as floats they are 2 apart."""
-    with pytest.raises(ValueError, match=r"values: (floats do not tell|expected real numbers)"):
+    with pytest.raises(ValueError, match=r"values: (floats do not tell|expected (real|rows of one|no masked))"):
         as_floats(values)
 
 
@@ -105,3 +110,11 @@ def test_scores_that_floats_do_not_hold_are_refused() -> None:
 def test_gaps_that_floats_do_not_hold_are_refused() -> None:
     with pytest.raises(ValueError, match="gaps: floats do not tell whole numbers"):
         LeafLabelChoice(1.0).draw(np.array([2**53 + 1, 0]), SeededNoise(0))
+
+
+@pytest.mark.parametrize("noise", [SecureNoise(), SeededNoise(0)])
+@pytest.mark.parametrize("kind", [ExponentialChoice, NoisyMaxChoice, PermuteAndFlipChoice])
+def test_choices_take_lists_of_scores_as_sums_take_lists_of_values(kind: Any, noise: Any) -> None:
+    assert kind(100.0).draw([0, 1, 2**40], noise) == 2
+    with pytest.raises(ValueError, match=r"expected scores of shape|expected rows of one length"):
+        kind(1.0).draw([[1.0], [2.0, 3.0]], noise)
