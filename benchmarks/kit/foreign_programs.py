@@ -4,6 +4,7 @@ Each takes a tuple of records and draws from numpy. Outputs are rounded to a gri
 that out is the mistake. ε = 1 is claimed everywhere, and μ = 1/2 of Gaussian noise.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -92,6 +93,14 @@ def first_above(data: Records, threshold: float, on_threshold: float, on_query: 
 
 
 BITS: Final = tuple(neighbours(ReplaceOne(), (0, 1), 2))
+
+
+def _at_times(value: float, told: Callable[[float], object]) -> object:
+    """A noisy value, said in another way where it is large, which is seldom."""
+    noisy = grid(value + lap(1.0))
+    return told(noisy) if noisy > 6.0 else noisy
+
+
 VALUES: Final = tuple(neighbours(ReplaceOne(), (0, 1, 2), 2))
 WIDE: Final = tuple(neighbours(ReplaceOne(), (0, 1, 3), 2))
 SIZES: Final = tuple(neighbours(AddRemoveOne(), (0, 1), 2))
@@ -114,6 +123,11 @@ CORRECT: Final = (
     Program("a median", lambda d: median(d, 0.25, (0, 1, 2)), VALUES),
     Program("the first above", lambda d: first_above(d, 1.0, 2.0, 4.0), BITS),
     Program("rounded to whole numbers", lambda d: round(clipped(d) + lap(1.0)), BITS),
+    Program("nothing where it is large", lambda d: _at_times(clipped(d), lambda noisy: None), BITS),
+    Program("a text where it is large", lambda d: _at_times(clipped(d), "{:.2f}".format), BITS),
+    Program("an array where it is large", lambda d: _at_times(clipped(d), np.array), BITS),
+    Program("a text of numbers", lambda d: json.dumps({"n": 2, "sum": grid(clipped(d) + lap(1.0))}), BITS),
+    Program("lists of a noisy length", lambda d: [0.5] * max(0, round(clipped(d) + lap(1.0))), BITS),
 )  # fmt: skip
 """What claims no less than it loses."""
 
