@@ -17,7 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 def test_python_blocks_run_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(blocks) == 14
+    assert len(blocks) == 15
     namespace: dict[str, object] = {"__name__": "readme"}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), namespace)
