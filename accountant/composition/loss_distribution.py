@@ -30,6 +30,10 @@ RELATIVE: Final = 1e-9
 """Head-room on δ for the roundings of masses and sums; each mass is good to about 1e-13."""
 
 
+SMALLEST_SLOPE: Final = 1e-290
+"""A slope of a curve, and the differences of such slopes, have all their digits down to here."""
+
+
 _LEANS: Final = (0.125, 0.25, 0.5, 1.0, 2.0)
 """How far the tilt is moved to bound a tail by Chernoff, in units that suit a Gaussian."""
 
@@ -107,11 +111,23 @@ def from_profile(profile: Callable[[FloatArray], FloatArray], low: float, high: 
     first, last = math.floor(low / step), math.ceil(high / step)
     losses = np.arange(first, last + 1, dtype=np.float64) * step
     deltas = profile(losses)
-    gaps = np.exp(losses[:-1]) * math.expm1(step)
-    # −dδ/d(e^x) between grid points is the mass that Q has to the right; left of the grid δ reaches 1 at e^x = 0.
-    slopes = np.concatenate(([(1.0 - deltas[0]) / math.exp(losses[0])], (deltas[:-1] - deltas[1:]) / gaps, [0.0]))
-    masses = np.maximum(0.0, slopes[:-1] - slopes[1:]) * np.exp(losses)
+    masses = np.maximum(0.0, _masses_of_curve(losses, deltas, step))
     return LossDistribution(masses, first, step, float(deltas[-1]))
+
+
+def _masses_of_curve(losses: FloatArray, deltas: FloatArray, step: float) -> FloatArray:
+    """What −dδ/d(e^x) changes by at each point, times e^x; left of the grid δ reaches 1 at e^x = 0. shape: of both.
+
+    −dδ/d(e^x) between grid points is the mass that Q has to the right. Where δ is so small that this is no ordinary
+    float the masses are written without e^x; elsewhere as they always were, so that old prices keep their last digits.
+    """
+    falls = deltas[:-1] - deltas[1:]
+    right = falls / (np.exp(losses[:-1]) * math.expm1(step))
+    if not np.any((falls > 0.0) & (right < SMALLEST_SLOPE)):
+        slopes = np.concatenate(([(1.0 - deltas[0]) / math.exp(losses[0])], right, [0.0]))
+        return np.asarray((slopes[:-1] - slopes[1:]) * np.exp(losses))
+    before, after = np.append((1.0 - deltas[0]) * -math.expm1(-step), falls), np.append(falls, 0.0)
+    return np.asarray(before + (before - after) / math.expm1(step))
 
 
 @attrs.frozen(eq=False)
