@@ -123,7 +123,7 @@ def texts_never_repeat(outputs: Sequence[object]) -> bool:
 
     Such texts are told from others by whether they are equal, which says nothing where none are.
     """
-    wordings = [_Taken(output).wordings for output in outputs[:LOOKED]]
+    wordings = [_Taken(output).wordings for output in outputs[:LOOKED] if not _numeric(output)]
     places = range(max((len(each) for each in wordings), default=0))
     return any(_vary([each[place] for each in wordings if place < len(each)]) for place in places)
 
