@@ -16,6 +16,7 @@ from accountant.costs.converters import (
     non_negative,
     open_probability,
     positive,
+    probability,
     probability_below_one,
 )
 
@@ -26,6 +27,7 @@ RANGES: dict[Callable[[float], float], tuple[list[float], list[float]]] = {
     positive: ([TINY, 1.0, HUGE], [0.0, -0.0, -TINY, -1.0, math.inf]),
     non_negative: ([0.0, TINY, 1.0, HUGE], [-TINY, -1.0, math.inf]),
     probability_below_one: ([0.0, TINY, 0.5, BELOW_ONE], [-TINY, 1.0, ABOVE_ONE, math.inf]),
+    probability: ([0.0, TINY, 0.5, 1.0], [-TINY, ABOVE_ONE, math.inf]),
     open_probability: ([TINY, 0.5, BELOW_ONE], [0.0, -TINY, 1.0, ABOVE_ONE, math.inf]),
     fraction: ([TINY, 0.5, 1.0], [0.0, -TINY, ABOVE_ONE, math.inf]),
 }
@@ -64,7 +66,7 @@ def test_other_real_numbers_become_floats() -> None:
 
 
 def test_there_is_one_zero() -> None:
-    for convert in (non_negative, probability_below_one):
+    for convert in (non_negative, probability, probability_below_one):
         assert math.copysign(1.0, convert(-0.0)) == 1.0
 
 
