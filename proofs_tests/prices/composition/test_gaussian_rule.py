@@ -15,6 +15,7 @@ from accountant.costs.cost_kinds import (
     BoundedRange,
     LaplaceDP,
     PureDP,
+    SubsampledGaussian,
     Unbounded,
 )
 from accountant.costs.curves import LARGEST_BUDGET
@@ -49,6 +50,11 @@ def test_the_largest_mu() -> None:
     assert RULE.ceiling(GDP(1e300)) == RULE.ceiling(GDP(LARGEST_MU)) == RULE.amount(GDP(LARGEST_MU))
     assert RULE.amount(GDP(0.0)) == NOTHING
     assert RULE.ceiling(GDP(0.0)) == NOTHING
+
+
+def test_a_gaussian_on_a_sample_adds_what_it_would_without_sampling() -> None:
+    assert RULE.amount(SubsampledGaussian(0.3, 0.5)) == RULE.amount(GDP(0.3))
+    assert RULE.amount(SubsampledGaussian(0.3, 0.0)) == NOTHING
 
 
 def test_only_gaussian_costs_are_added_up() -> None:

@@ -21,6 +21,7 @@ from accountant import (
     LaplaceDP,
     PureDP,
     ReplaceOne,
+    SubsampledGaussian,
     Unbounded,
     UnsupportedCost,
 )
@@ -111,6 +112,8 @@ def test_candidates_without_a_price_are_refused() -> None:
     for cost in refused:
         with pytest.raises(UnsupportedCost, match=r"not supported|promises nothing"):
             selection_cost([PureDP(0.1), cost], GEOMETRIC, 1e-6)
+    with pytest.raises(UnsupportedCost, match="a candidate on a sample is not supported"):
+        selection_cost([GDP(0.1), SubsampledGaussian(0.1, 0.5)], GEOMETRIC, 1e-6)
     for cost in (GDP(0.1), ZCDP(0.1)):
         with pytest.raises(UnsupportedCost, match="give delta"):
             selection_cost([cost], GEOMETRIC)
