@@ -18,7 +18,7 @@ R = TypeVar("R")
 class Admits(Protocol):
     """The ledger's check of a mechanism and its data: what is sealed in it, if they fit."""
 
-    def __call__(self, mechanism: Spendable[D, R], data: Protected[D], /) -> D: ...
+    def __call__(self, mechanism: Spendable[D, R], data: Protected[D], cost: Cost, /) -> D: ...
 
 
 class Reservation:
@@ -52,7 +52,7 @@ class Reservation:
         round, and what `Ledger.release` raises before its charge.
         """
         cost = declared_cost(mechanism)
-        content = self._admit(mechanism, data)
+        content = self._admit(mechanism, data, cost)
         if self._private and not mechanism.description.private:
             raise NotSpendable("secure noise was announced for this reservation, the mechanism draws simulated noise")
         name = mechanism.description.canonical
