@@ -53,6 +53,8 @@ class NewCharges:
         Raises NotSpendable for what no ledger can say, AdjacencyMismatch for a cost that its promise does not allow.
         """
         refuse_account(account)
+        if min(amount) < 0:
+            raise NotSpendable(f"{self.rule.name} composition counts less than 0: {amount!r}; nothing was charged")
         refuse_plan(plan, self.adjacency)
         best, route = (None, None) if price is None else (price.best, price.route)
         line = ChargeLine.of(account, self.adjacency, plan, announced=announced, price=best, route=route)

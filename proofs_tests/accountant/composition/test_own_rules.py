@@ -164,7 +164,7 @@ def test_a_charge_never_takes_anything_off() -> None:
 @pytest.mark.usefixtures("installed")
 def test_the_kit_passes_sound_rules(rule: Composition) -> None:
     reports = check_rule(rule)
-    assert len(reports) == 5
+    assert len(reports) == 7
     assert all(report.verdict == "not refuted" for report in reports)
 
 
