@@ -279,6 +279,50 @@ def key(file: Path) -> None:
     work.make_key(file)
 
 
+@ledger.command("import")
+@click.argument("ledger")
+@click.argument("file", type=FILE)
+@click.option("--declared-by", required=True, metavar="NAME", help="Whose word it is; stands in the entry and report.")
+@click.option("--source", default="", help="Where the declaration comes from. Default: the name of FILE.")
+@click.option(
+    "--delta",
+    type=float,
+    help="Where a cost is read that this ledger's rule takes as epsilon and delta only, as a history of Opacus on a "
+    "ledger that adds epsilons; each such spend costs this delta.",
+)
+@click.option("--account", help="Who is charged: a sub-budget, or a label. Default: the whole budget.")
+@click.option("--again", is_flag=True, help="Charge spends that were imported before: they happened twice.")
+@AS_JSON
+def import_(
+    ledger: str,
+    file: Path,
+    declared_by: str,
+    source: str,
+    delta: float | None,
+    account: str | None,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Charge what other libraries spent, as FILE declares it: one entry for all of it, or none.
+
+    The entry says that this was declared, by whom, and that nobody checked it. FILE is JSON: our own format,
+    {"format": "exchequer-spends-1", "spends": [...]}, which LEDGER.md describes; the state_dict, or the history, of an
+    accountant of Opacus; measurements that OpenDP serialized, or their metric, measure and loss; the budget of a
+    session of Tumult. Or it is a checkpoint of Opacus (.pt), if torch is installed.
+
+    What the budget does not cover is refused, as a ledger that goes beyond its budget would promise what is not so:
+    open one with a budget that covers what happened, and import there.
+
+    \b
+    Examples:
+      exchequer ledger import study.db spends.json --declared-by "Data team"
+      exchequer ledger import study.db history.json --declared-by "ML team" --delta 1e-6 --source "run 17"
+    """
+    from exchequer.commands import import_spends as work
+
+    work.import_spends(ledger, file, declared_by, source, delta, account, again=again, as_json=as_json)
+
+
 # --- the audit -------------------------------------------------------------------------------------------------
 
 

@@ -93,6 +93,24 @@ def from_opendp(
     )
 
 
+def distance_of_neighbours(metric: str, adjacency: Adjacency) -> int:
+    """How far apart neighbours are in a metric, by OpenDP's name of it. Raises ValueError."""
+    return _distance(metric.removesuffix("()"), adjacency, None)
+
+
+def cost_of_loss(measure: str, loss: Any, delta: float | None, metric: str, far: int) -> Cost:  # numbers of any type
+    """The cost that a privacy map's loss at neighbours' distance stands for; measure and metric by OpenDP's names.
+
+    Raises ValueError for a measure that is not known, for what is no loss of it, and for one of 0.
+    """
+    try:
+        cost = _cost(measure.replace("(", "<").replace(")", ">"), loss, delta)
+    except TypeError as error:
+        raise ValueError(f"loss: {error}") from None
+    _refuse_free(cost, loss, metric, far)
+    return cost
+
+
 def _distance(metric: str, adjacency: Adjacency, asked: int | None) -> int:
     if metric not in DISTANCES:
         raise ValueError(
