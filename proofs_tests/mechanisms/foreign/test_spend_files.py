@@ -201,12 +201,7 @@ def test_serialized_measurements_are_read_by_opendp_and_call_nothing_else(tmp_pa
     (spend,) = read(tmp_path, text).spends
     assert [step.cost for step in spend.steps.steps] == [PureDP(2.0)]
     for module, function in (("os", "system"), ("mod", "make_x"), ("measurements", "__import__"), (None, "make_sum")):
-        record: dict[str, Any] = {
-            "__module__": module,
-            "__function__": function,
-            "__kwargs__": {},
-            "__version__": "0.16.0",
-        }
+        record: dict[str, Any] = {"__module__": module, "__function__": function, "__kwargs__": {}}
         with pytest.raises(ValueError, match="is no constructor of OpenDP"):
             read(tmp_path, record)
         with pytest.raises(ValueError, match="is no constructor of OpenDP"):
