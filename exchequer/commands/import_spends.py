@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from accountant import BudgetExceeded
+from accountant import BudgetExceeded, Ledger
 from accountant.audit import in_symbols
 from accountant.entries import MAIN
 from exchequer.commands.open_ledger import spending
@@ -28,7 +28,7 @@ def import_spends(
     """Read all of the file, price all of it, charge it with one entry. Raises ValueError, and BudgetExceeded."""
     with spending(location) as ledger:
         with about(str(file)):
-            found = read_spends(file, adjacency=ledger.adjacency, delta=delta)
+            found = _read(file, ledger, delta)
         try:
             recorded = record_spends(
                 ledger,
@@ -47,6 +47,13 @@ def import_spends(
             ) from error
         head = ledger.head
     _say(found, recorded, declared_by, head, as_json=as_json)
+
+
+def _read(file: Path, ledger: Ledger, delta: float | None) -> SpendFile:
+    try:
+        return read_spends(file, adjacency=ledger.adjacency, delta=delta)
+    except ImportError as error:  # of torch, for a checkpoint
+        raise ValueError(str(error)) from error
 
 
 def _say(found: SpendFile, recorded: Recorded, declared_by: str, head: str, *, as_json: bool) -> None:

@@ -1,6 +1,7 @@
 """Foreign spends on a ledger: all with one entry or none, once, as somebody's word, and added up with the rest."""
 
 import datetime
+import html
 import json
 from pathlib import Path
 from typing import Any
@@ -53,14 +54,15 @@ def test_all_spends_are_one_entry_that_says_whose_word_they_are() -> None:
     assert (found.entry, found.spends) == (1, 2)
     assert found.spent == ledger.spent
     assert isinstance(found.spent, ApproxDP)
-    assert (found.spent.epsilon, found.spent.delta) == (pytest.approx(0.75 + price.epsilon), 1e-6)
+    assert found.spent.epsilon == pytest.approx(0.75 + price.epsilon)
+    assert found.spent.delta == 1e-6
     assert [entry.kind for entry in ledger.entries] == ["opened", "charged", "released"]
     assert all(word in ledger.entries[1].line for word in (DIGEST, "mail of May 3", "cost declared by Data team"))
     verification = ledger.verify()
     assert verification.verdict == "sound"
     assert any("taken at its word: cost declared by Data team, not checked" in note for note in verification.notes)
     assert "declared by Data team, not checked" in str(ledger.statement())
-    assert "3 x a sum of somebody's 1.0" in str(ledger.statement())
+    assert "a sum of somebody's 1.0" in ledger.entries[2].line
 
 
 def test_the_same_file_is_charged_once_unless_it_happened_twice() -> None:
@@ -111,7 +113,7 @@ HISTORY = [(1.0, 0.01, 1000)]
 
 def own_sum() -> PlainMechanism[Any, Any, Any, Any]:
     query: Query[Any, Any, L2Sensitivity] = Query(
-        "sum", lambda data: [float(sum(data))], L2Sensitivity(1.0), AddRemoveOne()
+        "our sum", lambda data: [float(sum(data))], L2Sensitivity(1.0), AddRemoveOne()
     )
     return PlainMechanism(query, GaussianNoise(4.0))
 
@@ -124,8 +126,10 @@ def mixed(ledger: Ledger, tmp_path: Path, delta: float | None) -> Ledger:
         (bits, dp.symmetric_distance()) >> dp.t.then_sum() >> dp.m.then_laplace(4.0), adjacency=AddRemoveOne()
     )
     ledger.release(theirs, data)
-    with ledger.reserve(Plan.of(own_sum().cost), adjacency=AddRemoveOne(), delta=delta or 0.0) as rounds:
-        rounds.release(own_sum(), data)
+    ours = own_sum()
+    plan = Plan.of(ours.cost)
+    with ledger.reserve(plan, adjacency=AddRemoveOne(), delta=delta or 0.0, mechanism=ours.description) as rounds:
+        rounds.release(ours, data)
     path = tmp_path / "history.json"
     path.write_text(json.dumps({"history": HISTORY, "mechanism": "rdp"}))
     found = read_spends(path, adjacency=ledger.adjacency)
@@ -154,11 +158,11 @@ def test_one_statement_and_one_report_of_opendp_opacus_and_ours(tmp_path: Path) 
         title="One ledger for all",
         made=datetime.datetime.now(datetime.UTC),
     )
-    for text in (page, str(ledger.statement())):
+    for text in (html.unescape(page), str(ledger.statement())):
         assert "measurement of OpenDP" in text
         assert "DP-SGD of Opacus (rdp accountant), declared by ML team, not checked" in text
-        assert "gaussian" in text.lower()
         assert "declared-elsewhere" in text
+    assert "our sum" in page
 
 
 def test_what_all_of_it_costs_by_each_rule(tmp_path: Path) -> None:
