@@ -18,6 +18,13 @@ from exchequer.commands.ledger_options import (
     SECOND_OPINION,
 )
 
+# Where earlier versions had these.
+from exchequer.commands.ledger_options import NO_HEADER as NO_HEADER
+from exchequer.commands.ledger_options import SEED as SEED
+from exchequer.commands.ledger_options import payer_options as payer_options
+from exchequer.commands.ledger_options import refuse_simulated as refuse_simulated
+from exchequer.commands.ledger_options import refuse_unpaid as refuse_unpaid
+
 
 @click.group("ledger")
 def ledger() -> None:
