@@ -108,7 +108,7 @@ class Plan:
     """
 
     steps: tuple[Step, ...] = attrs.field(converter=_at_least_one)
-    adjacency: Adjacency | None = attrs.field(default=None, kw_only=True)
+    adjacency: Adjacency | None = attrs.field(default=None, kw_only=True, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.adjacency is not None:
