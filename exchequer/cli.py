@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from exchequer.commands import ledger_commands, rado_commands
+from exchequer.commands import ledger_commands, ledger_options, rado_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
@@ -19,7 +19,7 @@ from exchequer.trainable import LEARNERS, Setting, current_options, learner_opti
 if TYPE_CHECKING:
     from exchequer.commands.explain import Format
 
-FILE, OUT = ledger_commands.FILE, ledger_commands.OUT
+FILE, OUT = ledger_options.FILE, ledger_options.OUT
 
 
 def version() -> str:
@@ -76,7 +76,7 @@ main.add_command(rado_commands.rados)
 @click.option(
     "--rounds", type=int, help="How many simple rules vote in the model, from 1. Default: by the number of records."
 )
-@ledger_commands.SEED
+@ledger_options.SEED
 def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: int | None, seed: int | None) -> None:
     """Train a private model on real, public data and compare it with a model without privacy.
 
@@ -111,9 +111,9 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     "which needs one, else 0, the strictest; more buys accuracy with many rounds.",
 )
 @learner_options
-@ledger_commands.SEED
-@ledger_commands.NO_HEADER
-@ledger_commands.payer_options
+@ledger_options.SEED
+@ledger_options.NO_HEADER
+@ledger_options.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def train(
@@ -162,8 +162,8 @@ def train(
     """
     given = current_options(options)
     LEARNERS[learner].refuse_others(learner, given)
-    ledger_commands.refuse_unpaid(ledger, account, signing_key)
-    ledger_commands.refuse_simulated(ledger, seed)
+    ledger_options.refuse_unpaid(ledger, account, signing_key)
+    ledger_options.refuse_simulated(ledger, seed)
     from exchequer.commands import train as work
     from exchequer.commands.paying_ledger import PayingLedger
 

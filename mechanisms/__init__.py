@@ -33,11 +33,15 @@ from mechanisms.core import (
 )
 from mechanisms.foreign import (
     DeclaredMechanism,
+    ForeignSpend,
     LedgerAccountant,
     declared_elsewhere,
     from_opendp,
+    from_smartnoise,
     plan_of_events,
     plan_of_opacus,
+    read_spends,
+    record_spends,
 )
 from mechanisms.gradients import ObjectivePerturbation, Reach, ResidualRecords, TooLittleRegularization
 from mechanisms.quantiles import Candidates, PrivateQuantile, PrivateQuantiles
@@ -114,6 +118,7 @@ __all__ = [
     "ExponentialChoice",
     "FiniteMechanism",
     "FiniteRandomizer",
+    "ForeignSpend",
     "GammaNorm",
     "GammaNormNoise",
     "GaussianNoise",
@@ -171,6 +176,7 @@ __all__ = [
     "exact_moments",
     "exact_steps",
     "from_opendp",
+    "from_smartnoise",
     "noised_edges",
     "noised_rados",
     "paired_rados",
@@ -178,6 +184,8 @@ __all__ = [
     "plan_of_events",
     "plan_of_opacus",
     "rados_over",
+    "read_spends",
+    "record_spends",
     "sample_fixed_support_rados",
     "sample_rados",
     "sample_truncated_rados",

@@ -21,6 +21,12 @@ MOST_STEPS: Final = 4096
 """Of a plan that is kept with its price: many longer ones would fill the memory."""
 
 
+TRUST: Final = "trust"
+"""The parameter in which an entry says whose word its cost is."""
+
+DECLARED_BY: Final = "cost declared by "
+
+
 @attrs.frozen(eq=False)
 class Terms:
     """What a charge was made for: everything in its entry but its place in the ledger.
@@ -76,6 +82,7 @@ class EntryChecker:
         self.terms: dict[int, Terms] = {}
         self.charges, self.simulated = 0, 0
         self.sources = set[str]()  # names of noise sources that say they are secure
+        self.declared = set[str]()  # what entries say of costs that are somebody's word
         self.unlisted, self.first_unlisted = 0, ""
         self._claims = None if claims is None else frozenset(claims)
         self._unknown = set[str]()
@@ -109,6 +116,7 @@ class EntryChecker:
         self.note_account(record.account, 1)
         self.simulated += terms.announced is False
         self._draws_from(() if record.mechanism is None else (record.mechanism,))
+        self.declared.update(() if record.mechanism is None else declared_elsewhere(record.mechanism))
         wrong += _unsound([] if record.mechanism is None else [record.mechanism])
         adjacency = self.state.adjacency
         strange = dict.fromkeys(why_not_under(step.cost, adjacency) for step in record.plan.steps)
@@ -157,6 +165,12 @@ class EntryChecker:
         strange = [claim for claim in dict.fromkeys(claims) if claim not in self._claims and claim not in self._unknown]
         self._unknown.update(strange)
         return [f"it rests on the claim {claim!r}, which is not known" for claim in strange]
+
+
+def declared_elsewhere(mechanism: Description) -> list[str]:
+    """What an entry says of a cost that this library took from somebody; at most one sentence."""
+    said = dict(mechanism.parameters).get(TRUST)
+    return [said] if isinstance(said, str) and said.startswith(DECLARED_BY) else []
 
 
 def _unsound(mechanisms: Iterable[Description]) -> list[str]:

@@ -224,7 +224,7 @@ def epsilon_at(rule: Composition, total: Amount, delta: float) -> float:
     """What a rule guarantees at δ for this total, rounded up; ∞ where that δ is spent. delta: in [0, 1)."""
     delta = probability_below_one(delta)
     if isinstance(rule, OwnRule):
-        return rule.epsilon(total, delta)
+        return rule.read(total, delta)
     loss = float_up(total.loss)
     if isinstance(rule, ZCDPComposition):
         if not loss:

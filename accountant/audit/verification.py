@@ -244,6 +244,10 @@ class Verifier:
             names = ", ".join(map(repr, own[:MOST_SOURCES]))
             names += f" and {len(own) - MOST_SOURCES} more" if len(own) > MOST_SOURCES else ""
             yield _plain(f"noise came from {names}, no source of this library: that it is secure is its owner's word")
+        for said in sorted(replay.declared)[:MOST_SOURCES]:
+            yield _plain(f"declared elsewhere, and taken at its word: {said}")
+        if len(replay.declared) > MOST_SOURCES:
+            yield f"costs were declared elsewhere by {len(replay.declared) - MOST_SOURCES} more"
         if replay.unlisted:
             yield _plain(
                 f"{replay.unlisted} of {replay.charges} charges, the first to {replay.first_unlisted!r}, named neither "

@@ -129,7 +129,7 @@ def _rounded_up(cost: Cost) -> Cost:
         case GDP(mu=mu):
             return GDP(_next(mu))
         case SubsampledGaussian(mu=mu, sampling_rate=rate):
-            return SubsampledGaussian(_next(mu), min(1.0, _next(rate)))
+            return SubsampledGaussian(_next(mu), min(1.0, _next(rate))).reduced
         case _:
             return cost
 
@@ -187,6 +187,8 @@ def composition(
         return None
     negligible = delta * 1e-6 / sum(times for _, times in known)
     step = max(grid_step(known) * coarser, _shortest(paid, negligible))
+    if not step < math.inf:
+        raise TooFine(f"losses of {[cost for cost, _ in paid]!r:.99} that no float has exponentials of")
     if step < FINEST:
         return None
     heavy_tails = any(isinstance(cost, SubsampledGaussian) for cost, _ in paid)

@@ -78,8 +78,14 @@ def _square(value: float) -> int:
 
 
 def least_mu(squares: Fraction) -> float:
-    """The smallest float whose square is at least that; exact, so that four μ = 1/2 are one μ = 1."""
-    mu = math.sqrt(float_up(squares))
+    """The smallest float whose square is at least that; exact, so that four μ = 1/2 are one μ = 1.
+
+    Raises BeyondFloats for what no float is as large as.
+    """
+    float_up(squares)
+    # To 64 digits or more however small it is, so that a step or two are left.
+    places = max(0, 64 + (squares.denominator.bit_length() - squares.numerator.bit_length() + 1) // 2)
+    mu = float(Fraction(math.isqrt((squares.numerator << 2 * places) // squares.denominator), 1 << places))
     while exact(mu) ** 2 < squares:
         mu = math.nextafter(mu, math.inf)
     while mu and exact(below := math.nextafter(mu, 0.0)) ** 2 >= squares:

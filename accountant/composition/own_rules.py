@@ -10,14 +10,17 @@ version installed, and replays every amount with it. [own-rule]
 """
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
-from typing import ClassVar, Final
+from typing import ClassVar, Final, TypeVar, final
 
 import attrs
 
-from accountant.composition.rules import Amount, Composition
-from accountant.costs import ApproxDP, Budget, Cost, PureDP
+from accountant.canonical_json import canonical
+from accountant.composition.rules import Amount, Composition, UnsupportedCost
+from accountant.costs import ApproxDP, BeyondFloats, Budget, Cost, PureDP
+
+T = TypeVar("T")
 
 GROUP: Final = "exchequer.composition_rules"
 """The group of entry points in which rules are registered."""
@@ -51,20 +54,47 @@ class OwnRule(Composition):
         """The smallest δ at which anything is guaranteed for that sum; 0 unless the rule spends one."""
         return 0.0
 
+    def __init_subclass__(cls, **named: object) -> None:
+        super().__init_subclass__(**named)
+        if own := sorted({"amount", "read"} & vars(cls).keys()):
+            raise TypeError(f"{cls.__name__}: {', '.join(own)} cannot be overridden; write `counted` and `epsilon`")
+
+    @final
     def amount(self, cost: Cost) -> Amount:
-        """`counted`, refused where it would take something off the sum. Raises TypeError, and UnsupportedCost."""
-        found = self.counted(cost)
-        if not isinstance(found, Amount) or min(found) < 0:
+        """`counted`, refused where it would take something off the sum. Raises TypeError, and UnsupportedCost, also for
+        whatever else `counted` raises."""
+        found = self._asked("counted", lambda: self.counted(cost), repr(cost))
+        if not isinstance(found, Amount) or not all(type(part) is int and part >= 0 for part in found):
             raise TypeError(f"rule {self.name!r}: counted({cost!r}) must give an Amount of at least 0, got {found!r}")
         return found
+
+    @final
+    def read(self, amount: Amount, delta: float) -> float:
+        """`epsilon`, a number of at least 0 or ∞. Raises UnsupportedCost for anything else that it gives or raises."""
+        found = self._asked("epsilon", lambda: self.epsilon(amount, delta), f"{amount!r} at δ = {delta!r}")
+        if isinstance(found, bool) or not isinstance(found, float | int) or not found >= 0.0:
+            raise UnsupportedCost(f"rule {self.name!r}: epsilon({amount!r}, {delta!r}) gives {found!r}, which is no ε")
+        return float(found)
+
+    def _asked(self, method: str, answer: Callable[[], T], what: str) -> T:
+        """The answer of somebody else's code, which may raise anything: named, so that the ledger goes on."""
+        try:
+            return answer()
+        except (UnsupportedCost, BeyondFloats):
+            raise
+        except Exception as error:
+            raise UnsupportedCost(
+                f"the rule of composition {self.name!r} failed in {method} of {what}: {type(error).__name__}: {error}; "
+                "nothing was charged. The package that registers it has to mend that"
+            ) from error
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:
         """(ε, δ) at the budget's δ, ε where that is pure. Raises UnsupportedBudget for other kinds: override it."""
         match budget:
             case PureDP():
-                return PureDP(self.epsilon(amount, 0.0))
+                return PureDP(self.read(amount, 0.0))
             case ApproxDP(delta=delta):
-                return ApproxDP(self._kept(self.epsilon(amount, delta), amount, budget), delta)
+                return ApproxDP(self._kept(self.read(amount, delta), amount, budget), delta)
             case _:
                 raise self._cannot_keep(budget, "it reads out ε at a δ only: open the ledger with PureDP or ApproxDP")
 
@@ -92,11 +122,19 @@ def rule_from_record(record: Mapping[str, str | float]) -> OwnRule:
             f"{version!r}: install that version, as another may add up otherwise"
         )
     rule = kind(**{key: value for key, value in record.items() if key not in ("name", "version")})
-    if rule.describe() != dict(record):
+    if not _same_record(rule.describe(), record):
         raise ValueError(
             f"the rule of composition {name!r} describes itself as {rule.describe()!r}, not {dict(record)!r}"
         )
     return rule
+
+
+def _same_record(one: Mapping[str, str | float], other: Mapping[str, str | float]) -> bool:
+    """As they would be written: 1 is not True there, nor 8 the same as 8.0, and NaN is nothing."""
+    try:
+        return canonical(dict(one)) == canonical(dict(other))
+    except (TypeError, ValueError):
+        return False
 
 
 def _registered(name: str) -> type[OwnRule]:

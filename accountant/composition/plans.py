@@ -20,6 +20,7 @@ from accountant.costs import (
     GDP,
     OWN_KINDS,
     ZCDP,
+    Adjacency,
     ApproxDP,
     BeyondFloats,
     BoundedRange,
@@ -37,6 +38,7 @@ from accountant.costs import (
     gaussian,
     open_probability,
     probability_below_one,
+    why_not_under,
 )
 
 QUICK: Final = ("basic", "kov", "zcdp", "renyi", "gdp", "laplace")
@@ -99,9 +101,20 @@ def _at_least_one(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 @attrs.frozen
 class Plan:
-    """Steps in the order in which they will be released."""
+    """Steps in the order in which they will be released.
+
+    adjacency: the relation under which their costs hold, for a plan that knows it; a ledger refuses it under any other.
+    Raises ValueError where a step cannot hold under it.
+    """
 
     steps: tuple[Step, ...] = attrs.field(converter=_at_least_one)
+    adjacency: Adjacency | None = attrs.field(default=None, kw_only=True, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        if self.adjacency is not None:
+            reasons = [why_not_under(step.cost, self.adjacency) for step in self.steps]
+            if wrong := next((reason for reason in reasons if reason is not None), None):
+                raise ValueError(f"adjacency: {wrong}")
 
     @staticmethod
     def of(cost: Cost, rounds: int = 1) -> "Plan":
@@ -125,7 +138,7 @@ class Plan:
             if rounds:
                 steps.append(Step(step.cost, min(step.rounds, rounds)))
                 rounds -= steps[-1].rounds
-        return Plan(reversed(steps))
+        return Plan(reversed(steps), adjacency=self.adjacency)
 
     def __iter__(self) -> Iterator[Cost]:
         """The cost of each round, in order."""

@@ -21,6 +21,10 @@ DIRECTIONS: Final[tuple[Direction, Direction]] = ("remove", "add")
 """Both count: a composition is as bad as the worse of the two."""
 
 
+SMALLEST_RATE: Final = 1e-290
+"""Below it a sample is taken for everybody: q·e^{ε′} would be a product of what are no ordinary floats."""
+
+
 def profile(mu: float, rate: float, losses: FloatArray, direction: Direction) -> FloatArray:
     """δ(x) of M against N ("remove") or of N against M ("add"), at every x of `losses`; not rounded.
 
@@ -73,8 +77,9 @@ def epsilon(mu: float, rate: float, delta: float) -> float:
     if delta >= rate or mu == 0.0:  # δ(0) is below q
         return 0.0
     whole = gaussian.epsilon(mu, down(delta / rate))
-    if whole == 0.0:
-        return 0.0
+    if whole == 0.0 or rate < SMALLEST_RATE:
+        return whole
     if whole > 700.0:  # less than a nat below, and q·e^{ε′} + 1 − q is at most q·e^{ε′}·(1 + e^{−ε′}/q)
-        return min(whole, finite_up(whole + math.log(rate) + math.log1p(math.exp(-whole) / rate)))
+        below = whole + math.log(rate) + math.log1p(math.exp(-whole) / rate)
+        return min(whole, max(0.0, finite_up(below)))
     return min(whole, finite_up(math.log1p(rate * math.expm1(whole))) + ABSOLUTE)

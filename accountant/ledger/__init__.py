@@ -6,6 +6,7 @@ from accountant.ledger.account_names import unknown_label
 from accountant.ledger.charge_recorder import noted
 from accountant.ledger.durability import durable
 from accountant.ledger.ledger import Ledger
+from accountant.ledger.promises import refuse_unprovable
 from accountant.ledger.protected_data import Protected, Sealed
 from accountant.ledger.reservation import Reservation
 from accountant.renamed import old_names
@@ -20,5 +21,6 @@ __all__ = [
     "Sealed",
     "durable",
     "noted",
+    "refuse_unprovable",
     "unknown_label",
 ]

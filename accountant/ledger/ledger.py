@@ -8,7 +8,7 @@ from typing import Final, Never, Self, TypeVar
 
 from accountant.audit import Odometer, Statement, Verification, odometer, state, verify
 from accountant.composition import Amount, Composition, Plan
-from accountant.costs import OWN_KINDS, Adjacency, Budget, Description, Spendable
+from accountant.costs import OWN_KINDS, Adjacency, Budget, Cost, Description, Spendable
 from accountant.entries import (
     MAIN,
     ROOT,
@@ -25,6 +25,7 @@ from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
 from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import opened_writer, refuse_other_types
+from accountant.ledger.promises import refuse_plan, refuse_unprovable
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
 from accountant.ledger.writer import AS_ANNOUNCED, LedgerWriter
@@ -193,7 +194,12 @@ class Ledger:
         return receipt(entry, self.id, bought=bought, key=self.signing_key)
 
     def affords(self, plan: Plan, *, delta: float = 0.0) -> bool:
-        """Whether `reserve(plan, delta=delta)` would go through now."""
+        """Whether `reserve(plan, delta=delta)` would go through now.
+
+        Raises AdjacencyMismatch, NotSpendable or UnsupportedCost for a plan that no budget of this ledger pays for.
+        """
+        if isinstance(plan, Plan):
+            refuse_plan(plan, self._adjacency)
         return self._fresh_account.affords(amount_of_plan(self._rule, plan, delta)[0])
 
     @property
@@ -281,7 +287,7 @@ class Ledger:
         own check raises, all before anything is charged. If sampling itself fails, the charge stays.
         """
         cost = declared_cost(mechanism)
-        content = self._admit(mechanism, data)
+        content = self._admit(mechanism, data, cost)
         writer = self._writer
         announced = mechanism.description.canonical
         alike = type(cost) in OWN_KINDS and len(announced) <= LONGEST_KEPT
@@ -312,6 +318,8 @@ class Ledger:
         """
         self._writer.replica.same_process()
         self._promises(adjacency, "this plan")
+        if isinstance(plan, Plan):  # else it is refused below, with all that may be wrong with it
+            refuse_plan(plan, adjacency)
         if not isinstance(mechanism, Description | None):
             raise NotSpendable("mechanism: expected what its entry is to say of it, as in mechanism=m.description")
         amount, price = amount_of_plan(self._rule, plan, delta)
@@ -333,13 +341,14 @@ class Ledger:
             refuse_account(account)
         return labelled(self._charged_to, account) if self._charged_to else account
 
-    def _admit(self, mechanism: Spendable[D, R], data: Protected[D]) -> D:
+    def _admit(self, mechanism: Spendable[D, R], data: Protected[D], cost: Cost) -> D:
         self._writer.replica.same_process()
         content = unseal(data, self._writer)
         kind = type(mechanism)  # which answers without working a description out
         if missing := [name for name in MEMBERS if not (hasattr(kind, name) or hasattr(mechanism, name))]:
             raise NotSpendable(f"{type(mechanism).__name__} has no {', '.join(missing)}; nothing was charged")
         self._promises(mechanism.adjacency, type(mechanism).__name__)
+        refuse_unprovable(cost, self._adjacency)
         mechanism.check(content)
         if not callable(mechanism.sample):
             raise NotSpendable(f"{type(mechanism).__name__}.sample is nothing that could be called")

@@ -3,11 +3,12 @@
 import attrs
 
 from accountant.composition import NOTHING, Amount, Composition, Plan, Price
-from accountant.costs import AddRemoveOne, Adjacency, Cost, why_not_under
+from accountant.costs import Adjacency, Cost
 from accountant.entries import LONGEST_LABEL, ChargeLine, EntryStore, why_unreadable
-from accountant.exceptions import AdjacencyMismatch, NotSpendable
+from accountant.exceptions import NotSpendable
 from accountant.ledger.amounts import amount_of_release
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
+from accountant.ledger.promises import refuse_plan
 
 LONGEST_ACCOUNT = LONGEST_LABEL
 """Characters of an account's path."""
@@ -52,10 +53,9 @@ class NewCharges:
         Raises NotSpendable for what no ledger can say, AdjacencyMismatch for a cost that its promise does not allow.
         """
         refuse_account(account)
-        for step in plan.steps:
-            if (reason := why_not_under(step.cost, self.adjacency)) is not None:
-                remedy = f"open a ledger that promises {AddRemoveOne.name}, or charge its GDP without the sampling"
-                raise AdjacencyMismatch(f"{reason}; nothing was charged. {remedy}", AddRemoveOne())
+        if min(amount) < 0:
+            raise NotSpendable(f"{self.rule.name} composition counts less than 0: {amount!r}; nothing was charged")
+        refuse_plan(plan, self.adjacency)
         best, route = (None, None) if price is None else (price.best, price.route)
         line = ChargeLine.of(account, self.adjacency, plan, announced=announced, price=best, route=route)
         sample = line.at(0, 0, NOTHING)  # the rest of a line are numbers, which are fit for it

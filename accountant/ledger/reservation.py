@@ -1,11 +1,12 @@
 """Rounds that are paid for before the first of them is drawn."""
 
+import itertools
 import threading
 from types import TracebackType
 from typing import Never, Protocol, Self, TypeVar
 
 from accountant.composition import Amount, Plan
-from accountant.costs import KINDS, Cost, Spendable
+from accountant.costs import KINDS, Cost, Description, Spendable, count
 from accountant.entries import ReleaseLine
 from accountant.exceptions import LedgerCopyRefused, NotSpendable, ReservationClosed
 from accountant.ledger.protected_data import Protected
@@ -18,7 +19,7 @@ R = TypeVar("R")
 class Admits(Protocol):
     """The ledger's check of a mechanism and its data: what is sealed in it, if they fit."""
 
-    def __call__(self, mechanism: Spendable[D, R], data: Protected[D], /) -> D: ...
+    def __call__(self, mechanism: Spendable[D, R], data: Protected[D], cost: Cost, /) -> D: ...
 
 
 class Reservation:
@@ -52,7 +53,7 @@ class Reservation:
         round, and what `Ledger.release` raises before its charge.
         """
         cost = declared_cost(mechanism)
-        content = self._admit(mechanism, data)
+        content = self._admit(mechanism, data, cost)
         if self._private and not mechanism.description.private:
             raise NotSpendable("secure noise was announced for this reservation, the mechanism draws simulated noise")
         name = mechanism.description.canonical
@@ -62,6 +63,19 @@ class Reservation:
             self._take_round(cost)
             self._used[name] = self._used.get(name, 0) + 1
         return mechanism.sample(content)
+
+    def note_drawn_elsewhere(self, description: Description, rounds: int) -> None:
+        """Note that the next rounds were drawn by somebody else, as described; nothing is drawn here.
+
+        rounds: at least 1.  Raises ReservationClosed where fewer are left, NotSpendable for what no entry can hold.
+        """
+        name = description.canonical
+        self._writer.refuse_unsayable(name)
+        with self._lock:
+            if self._closed or self._plan.rounds - self._round < count(rounds):
+                raise ReservationClosed(f"this reservation is closed, or has no {rounds} rounds left")
+            self._round += sum(1 for _ in itertools.islice(self._costs, rounds))
+            self._used[name] = self._used.get(name, 0) + rounds
 
     def _take_round(self, cost: Cost) -> None:
         if self._closed:

@@ -2,9 +2,11 @@
 
 import contextlib
 import functools
+import json
 import os
 from typing import Final
 
+from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition, UnsupportedBudget, composition_from_record
 from accountant.costs import Adjacency, Budget
 from accountant.entries import (
@@ -62,7 +64,7 @@ class LedgerWriter:
     def open_new(self, budget: Budget, rule: Composition, adjacency: Adjacency) -> None:
         """Write the first entry, unless somebody else has. Raises UnsupportedBudget."""
         rule.ceiling(budget)
-        if composition_from_record(rule.describe()) != rule:
+        if composition_from_record(json.loads(canonical(rule.describe()))) != rule:  # as it will be read
             raise UnsupportedBudget(
                 f"{rule!r} is not a rule that a ledger can name, so nobody could verify it: derive it from OwnRule, "
                 "under a name of its own"

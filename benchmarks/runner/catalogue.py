@@ -73,6 +73,13 @@ CATALOGUE: Final = (
         12,
     ),
     Benchmark(
+        "foreign",
+        "prices",
+        "Spends of Opacus, OpenDP and diffprivlib: what they cost here over what their own accountants say.",
+        "none.",
+        2,
+    ),
+    Benchmark(
         "records-alone",
         "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",

@@ -3,76 +3,27 @@
 Like `exchequer.cli`, this imports what a command does when it runs, and not before.
 """
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
-F = TypeVar("F", bound=Callable[..., object])
-
-ENVIRONMENT = "EXCHEQUER_LEDGER"
-"""The environment variable that stands in for LEDGER where it is the only argument."""
-
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
-OUT = click.Path(dir_okay=False, path_type=Path)
-
-LEDGER = click.argument("ledger", envvar=ENVIRONMENT)
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of text.")
-FORCE = click.option("--force", is_flag=True, help="Replace --out if it exists.")
-SECOND_OPINION = click.option(
-    "--second-opinion",
-    is_flag=True,
-    help="Have an independent accountant add up the same entries: Google's dp-accounting, from "
-    "pip install 'exchequer[pld]'.",
+from exchequer.commands.ledger_options import (
+    ACCOUNT,
+    AS_JSON,
+    ENVIRONMENT,
+    FILE,
+    FORCE,
+    LEDGER,
+    OUT,
+    SECOND_OPINION,
 )
 
-
-def payer_options(command: F) -> F:
-    """Decorate a command with the ledger that pays, an account of it, and the key that signs."""
-    payer = click.option(
-        "--ledger",
-        envvar=ENVIRONMENT,
-        show_envvar=True,
-        help="Durable ledger that pays: a URL, or the path of its SQLite file; see `exchequer ledger open`. Without "
-        "it, a ledger of its own is opened for this run. Not with --seed: it would pay for a simulation.",
-    )
-    account = click.option(
-        "--account",
-        help="With --ledger: the sub-budget that pays, or a label; where there are sub-budgets, main or one that "
-        "`exchequer ledger label` announced.",
-    )
-    said = "With --ledger: key to sign the receipts; see `exchequer ledger key`."
-    return payer(account(click.option("--signing-key", type=FILE, help=said)(command)))
-
-
-def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | None) -> None:
-    """Raise UsageError for options of a ledger without one."""
-    if ledger is None and (account is not None or signing_key is not None):
-        raise click.UsageError("--account and --signing-key go with --ledger")
-
-
-def refuse_simulated(ledger: str | None, seed: int | None) -> None:
-    """Raise UsageError for a simulation that a ledger would be charged for."""
-    if ledger is not None and seed is not None:
-        raise click.UsageError(
-            "--seed simulates, which is not private, and --ledger would be charged for it for good; nothing was "
-            f"charged. Leave out --seed for a private model, or simulate without --ledger and without {ENVIRONMENT}"
-        )
-
-
-SEED = click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    help="Simulate with this seed, a whole number from 0: repeatable, but NOT private, and the statement says so. "
-    "Without it the noise is secure and differs in every run.",
-)
-NO_HEADER = click.option(
-    "--no-header",
-    is_flag=True,
-    help="The file has no line with column names: its columns are the schema's in order, then the label.",
-)
-ACCOUNT = "Path of a sub-budget, as team-a or team-a/first."
+# Where earlier versions had these.
+from exchequer.commands.ledger_options import NO_HEADER as NO_HEADER
+from exchequer.commands.ledger_options import SEED as SEED
+from exchequer.commands.ledger_options import payer_options as payer_options
+from exchequer.commands.ledger_options import refuse_simulated as refuse_simulated
+from exchequer.commands.ledger_options import refuse_unpaid as refuse_unpaid
 
 
 @click.group("ledger")
@@ -277,6 +228,50 @@ def key(file: Path) -> None:
     from exchequer.commands import spend_plan as work
 
     work.make_key(file)
+
+
+@ledger.command("import")
+@click.argument("ledger")
+@click.argument("file", type=FILE)
+@click.option("--declared-by", required=True, metavar="NAME", help="Whose word it is; stands in the entry and report.")
+@click.option("--source", default="", help="Where the declaration comes from. Default: the name of FILE.")
+@click.option(
+    "--delta",
+    type=float,
+    help="Where a cost is read that this ledger's rule takes as epsilon and delta only, as a history of Opacus on a "
+    "ledger that adds epsilons; each such spend costs this delta.",
+)
+@click.option("--account", help="Who is charged: a sub-budget, or a label. Default: the whole budget.")
+@click.option("--again", is_flag=True, help="Charge spends that were imported before: they happened twice.")
+@AS_JSON
+def import_(
+    ledger: str,
+    file: Path,
+    declared_by: str,
+    source: str,
+    delta: float | None,
+    account: str | None,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Charge what other libraries spent, as FILE declares it: one entry for all of it, or none.
+
+    The entry says that this was declared, by whom, and that nobody checked it. FILE is JSON: our own format,
+    {"format": "exchequer-spends-1", "spends": [...]}, which LEDGER.md describes; the state_dict, or the history, of an
+    accountant of Opacus; measurements that OpenDP serialized, or their metric, measure and loss; the budget of a
+    session of Tumult. Or it is a checkpoint of Opacus (.pt), if torch is installed.
+
+    What the budget does not cover is refused, as a ledger that goes beyond its budget would promise what is not so:
+    open one with a budget that covers what happened, and import there.
+
+    \b
+    Examples:
+      exchequer ledger import study.db spends.json --declared-by "Data team"
+      exchequer ledger import study.db history.json --declared-by "ML team" --delta 1e-6 --source "run 17"
+    """
+    from exchequer.commands import import_spends as work
+
+    work.import_spends(ledger, file, declared_by, source, delta, account, again=again, as_json=as_json)
 
 
 # --- the audit -------------------------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from exchequer.commands import ledger_commands
+from exchequer.commands import ledger_options
 
-FILE, OUT = ledger_commands.FILE, ledger_commands.OUT
+FILE, OUT = ledger_options.FILE, ledger_options.OUT
 NOTHING = "none"
 """How no protection is spelt on the command line."""
 
@@ -67,9 +67,9 @@ def rados() -> None:
     "of the number of features.",
 )
 @click.option("--raw", is_flag=True, help="Do not standardise columns; scale them by the schema's bounds alone.")
-@ledger_commands.SEED
-@ledger_commands.NO_HEADER
-@ledger_commands.payer_options
+@ledger_options.SEED
+@ledger_options.NO_HEADER
+@ledger_options.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the rados go, as JSON with their statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def release(
@@ -106,7 +106,7 @@ def release(
       exchequer rados release people.csv --schema people.toml --protection feature --sensitive sex \\
         --epsilon 0.1 --out rados.json
     """
-    ledger_commands.refuse_unpaid(ledger, account, signing_key)
+    ledger_options.refuse_unpaid(ledger, account, signing_key)
     if protection == NOTHING:
         source = click.get_current_context().get_parameter_source("ledger")
         ledger = ledger if source is ParameterSource.COMMANDLINE else None  # EXCHEQUER_LEDGER is for what is paid for
@@ -114,7 +114,7 @@ def release(
             raise click.UsageError("--epsilon, --delta and --ledger: nothing is paid for with --protection none")
     elif epsilon is None:
         raise click.UsageError("--epsilon is missing: what the release may cost, above 0")
-    ledger_commands.refuse_simulated(ledger, seed)
+    ledger_options.refuse_simulated(ledger, seed)
     from exchequer.commands import rados as work
     from exchequer.commands.paying_ledger import PayingLedger
 

@@ -32,6 +32,7 @@ from accountant import (
 from accountant.arrays import IntArray
 from accountant.composition import ROUTE_CLAIMS, least_mu
 from accountant.costs import float_up
+from accountant.ledger import refuse_unprovable
 from mechanisms.core.mechanism import Mechanism
 
 D = TypeVar("D")
@@ -154,7 +155,10 @@ def one_cost(plan: Plan, rule: Composition, delta: float) -> tuple[Cost, str]:
     """A whole plan as one cost that a ledger with that rule takes, and the claim behind it.
 
     delta: above 0 on a ledger that adds up (ε, δ) the plan's best price, else what the rule adds up: Σε, Σρ or Σμ².
+    Raises AdjacencyMismatch for a cost that cannot hold under replace-one, as lanes promise.
     """
+    for step in plan.steps:
+        refuse_unprovable(step.cost, ReplaceOne())
     if isinstance(rule, GDPComposition):
         return GDP(least_mu(plan.amount(rule).loss)), "gdp-filter"
     if not isinstance(rule, BasicComposition):

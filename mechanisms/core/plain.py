@@ -10,6 +10,8 @@ from attrs.validators import instance_of, is_callable
 from accountant import Adjacency, ApproxDP, Cost, Description, Plan, Price
 from accountant.arrays import FloatArray
 from accountant.composition import ROUTE_CLAIMS
+from accountant.costs import CLAIM_OF_KIND
+from accountant.ledger import refuse_unprovable
 from accountant.renamed_parameters import renamed_parameters
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism, R_co
 from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of, refuse_old_override
@@ -118,8 +120,14 @@ class _AtDelta(Mechanism[D, R_co]):
         return attrs.evolve(
             inner,
             parameters=(*inner.parameters, ("priced from", repr(self.inner.cost)), ("route", route)),
-            claims=(*inner.claims, ROUTE_CLAIMS[route]),
+            claims=(*inner.claims, *self._of_kind, ROUTE_CLAIMS[route]),
         )
+
+    @property
+    def _of_kind(self) -> tuple[str, ...]:
+        """What an entry would say of the inner cost by itself; the entry of this one names another kind."""
+        kind = self.inner.cost.kind
+        return (CLAIM_OF_KIND[kind],) if kind in CLAIM_OF_KIND else ()
 
     def check(self, data: D) -> None:
         self.inner.check(data)
@@ -140,7 +148,9 @@ def at_delta(mechanism: Mechanism[D, R_co], delta: float) -> Mechanism[D, R_co]:
     """The same mechanism with its cost declared as (ε, δ), for ledgers that add those up.
 
     delta: in (0, 1). ε is what `Plan.of(mechanism.cost).price(delta)` gives: for a Gaussian the exact curve.
+    Raises AdjacencyMismatch where its cost cannot hold under its adjacency.
     """
+    refuse_unprovable(mechanism.cost, mechanism.adjacency)
     price = Plan.of(mechanism.cost).price(delta)
     if isinstance(mechanism, FiniteMechanism):
         return cast("Mechanism[D, R_co]", _FiniteAtDelta(mechanism, price))

@@ -8,14 +8,24 @@ from mechanisms.foreign.budget_accountant import LedgerAccountant
 from mechanisms.foreign.declared import FOREIGN_CLAIM, DeclaredMechanism, declared_elsewhere
 from mechanisms.foreign.events import plan_of_events, plan_of_opacus
 from mechanisms.foreign.opendp_measurements import Measurement, from_opendp
+from mechanisms.foreign.smartnoise_queries import PrivateReader, from_smartnoise
+from mechanisms.foreign.spend_files import SpendFile, read_spends
+from mechanisms.foreign.spends import ForeignSpend, Recorded, record_spends
 
 __all__ = [
     "FOREIGN_CLAIM",
     "DeclaredMechanism",
+    "ForeignSpend",
     "LedgerAccountant",
     "Measurement",
+    "PrivateReader",
+    "Recorded",
+    "SpendFile",
     "declared_elsewhere",
     "from_opendp",
+    "from_smartnoise",
     "plan_of_events",
     "plan_of_opacus",
+    "read_spends",
+    "record_spends",
 ]

@@ -4,7 +4,10 @@ import importlib.metadata
 import sys
 import threading
 from numbers import Integral
+from types import FrameType
 from typing import Any, Final, NamedTuple, Never, Self
+
+import attrs
 
 from accountant import (
     Adjacency,
@@ -19,9 +22,27 @@ from accountant import (
 )
 from accountant.costs import count, float_down
 from mechanisms.foreign.declared import DeclaredMechanism
+from mechanisms.foreign.diffprivlib_functions import (
+    Caller,
+    builds_a_tree_of_a_forest,
+    caller,
+    frame_of_caller,
+    times_charged,
+)
 
 HALVINGS: Final = 60
 """Of the interval in which `remaining` looks for an ε: to a double's last digit or so."""
+
+
+FOREST: Final = "RandomForestClassifier.fit"
+"""Fits trees of its own, each with an accountant of its own."""
+
+_BASIC: Final = BasicComposition()
+
+_LIVE: Final[list[tuple[int, object]]] = []
+"""Of every `with` that is open in this process: its thread, and the default accountant that it took the place of."""
+
+_LIVE_LOCK: Final = threading.Lock()
 
 
 class Spend(NamedTuple):
@@ -35,6 +56,27 @@ def _draws_nothing(data: None) -> None:
     """diffprivlib has drawn by then; the release is only noted."""
 
 
+class _Where(NamedTuple):
+    """A line of a function in a thread."""
+
+    thread: int
+    caller: Caller
+
+
+@attrs.frozen(eq=False)
+class _Open:
+    """A charge whose `spend` has not come yet.
+
+    asked: what the function declares.  done: set by its `spend`.
+    """
+
+    where: _Where
+    asked: Spend
+    mechanism: DeclaredMechanism[None, None]
+    reservation: Reservation
+    done: threading.Event = attrs.field(factory=threading.Event)
+
+
 class LedgerAccountant:
     """Takes the place of diffprivlib's `BudgetAccountant`: as accountant=…, by `set_default()`, or by `with`.
 
@@ -45,8 +87,12 @@ class LedgerAccountant:
 
     diffprivlib asks `check` before a mechanism runs and `spend` after, and this object charges at `check`: an entry is
     durable before anything is drawn, stays if drawing fails, and is marked as released by the `spend` that follows. A
-    `spend` without its `check` charges, too. [declared-elsewhere]
-    Raises UnsupportedBudget for another kind of budget, AdjacencyMismatch at the first charge.
+    `check` serves one `spend`, of the same (ε, δ), by the same function in the same thread; any other `spend` charges,
+    also that of a second line at a prompt, where each is code of its own. [declared-elsewhere]
+
+    Of some functions it is known what their ε is worth under an adjacency (`FACTORS`, `REFUSED`): histograms, trees and
+    forests are charged 2ε under replace-one, say. The trees of a forest are paid for by the forest.
+    Raises UnsupportedBudget for another kind of budget, AdjacencyMismatch at a charge.
     """
 
     def __init__(self, ledger: Ledger, *, adjacency: Adjacency) -> None:
@@ -56,49 +102,70 @@ class LedgerAccountant:
                 "ApproxDP"
             )
         self.ledger, self.adjacency = ledger, adjacency
-        self._open: list[tuple[Spend, Reservation]] = []
+        self._open: list[_Open] = []
         self._spends: list[Spend] = []
         self._lock = threading.RLock()
-        self._replaced: list[object] = []
 
     # --- charging -----------------------------------------------------------------------------------------------
 
     def check(self, epsilon: float, delta: float) -> bool:
         """Charge (epsilon, delta) now; True, as diffprivlib expects.
 
-        Raises BudgetExceeded, and ValueError for what is no (ε, δ), before anything is charged or drawn.
+        Raises BudgetExceeded, AdjacencyMismatch, and ValueError for what is no (ε, δ), before anything is charged or
+        drawn.
         """
-        self._charge(epsilon, delta)
+        frame = frame_of_caller()
+        if self._paid_by_a_forest(frame, epsilon):
+            return True
+        charge = self._charge(epsilon, delta, caller(frame))
+        with self._lock:
+            # Whoever is at this place again has not come to its `spend`, and never will.
+            self._open[:] = [each for each in self._open if each.where != charge.where]
+            self._open.append(charge)
+        if charge.where.caller.function == FOREST:
+            _pay_for_trees(frame.f_locals.get("self"), self, charge)
         return True
 
     def spend(self, epsilon: float, delta: float) -> Self:
-        """Mark the oldest charge of this (epsilon, delta) that `check` made as released; charge it where there is none.
+        """Mark the charge that this function's `check` of (epsilon, delta) made as released; charge it where there is
+        none.
 
         Raises as `check` does.
         """
-        with self._lock:
-            asked = Spend(float(epsilon), float(delta))
-            place = next((place for place, (spend, _) in enumerate(self._open) if spend == asked), None)
-            if place is None:
-                self._charge(epsilon, delta)
-                place = len(self._open) - 1
-            spend, reservation = self._open.pop(place)
-            with reservation:
-                reservation.release(self._mechanism(spend), self.ledger.protect(None))
+        frame = frame_of_caller()
+        if self._paid_by_a_forest(frame, epsilon):
+            return self
+        asking = caller(frame)
+        charge = self._checked(epsilon, delta, asking) or self._charge(epsilon, delta, asking)
+        charge.done.set()
+        with charge.reservation as reservation:
+            reservation.release(charge.mechanism, self.ledger.protect(None))
         return self
 
-    def _charge(self, epsilon: float, delta: float) -> None:
-        spend = Spend(float(epsilon), float(delta))
-        mechanism = self._mechanism(spend)
+    def _checked(self, epsilon: float, delta: float, asking: Caller) -> "_Open | None":
+        """The newest open charge of the same function in the same thread, at the same (ε, δ); taken out."""
+        asked, thread = Spend(float(epsilon), float(delta)), threading.get_ident()
         with self._lock:
-            plan = Plan.of(mechanism.cost)
-            reservation = self.ledger.reserve(plan, adjacency=self.adjacency, mechanism=mechanism.description)
-            self._open.append((spend, reservation))
-            self._spends.append(spend)
+            for charge in reversed(self._open):
+                if (charge.asked, charge.where.thread, charge.where.caller.code) == (asked, thread, asking.code):
+                    self._open.remove(charge)
+                    return charge
+        return None
 
-    def _mechanism(self, spend: Spend) -> DeclaredMechanism[None, None]:
-        cost = ApproxDP(*spend) if spend.delta else PureDP(spend.epsilon)
-        return DeclaredMechanism(_draws_nothing, cost, self.adjacency, _library(), "a function")
+    def _charge(self, epsilon: float, delta: float, asking: Caller) -> "_Open":
+        asked = Spend(float(epsilon), float(delta))
+        cost = ApproxDP(*asked) if asked.delta else PureDP(asked.epsilon)
+        rounds = Plan.of(cost, times_charged(asking.function, self.adjacency))
+        owed = _BASIC.guarantee(rounds.amount(_BASIC), cost)
+        mechanism = DeclaredMechanism(_draws_nothing, owed, self.adjacency, _library(), asking.shown)
+        with self._lock:
+            plan = Plan.of(owed)
+            reservation = self.ledger.reserve(plan, adjacency=self.adjacency, mechanism=mechanism.description)
+            self._spends.append(_pair(owed))
+        return _Open(_Where(threading.get_ident(), asking), asked, mechanism, reservation)
+
+    def _paid_by_a_forest(self, frame: FrameType, epsilon: float) -> bool:
+        return False
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -178,9 +245,12 @@ class LedgerAccountant:
     def set_default(self) -> Self:
         """Charge the ledger for all that diffprivlib runs without an accountant of its own, in this process.
 
-        Raises ImportError where diffprivlib is not installed.
+        Raises ImportError where diffprivlib is not installed, and RuntimeError while another thread is in a `with`: its
+        functions would be charged here, or nowhere.
         """
-        _theirs()._default = self
+        with _LIVE_LOCK:
+            self._refuse_other_thread()
+            _theirs()._default = self
         return self
 
     @staticmethod
@@ -189,11 +259,29 @@ class LedgerAccountant:
         return _theirs().pop_default()
 
     def __enter__(self) -> Self:
-        self._replaced.append(self.pop_default())
-        return self.set_default()
+        with _LIVE_LOCK:
+            self._refuse_other_thread()
+            _LIVE.append((threading.get_ident(), _theirs()._default))
+            _theirs()._default = self
+        return self
 
     def __exit__(self, *error: object) -> None:
-        _theirs()._default = self._replaced.pop()
+        with _LIVE_LOCK:
+            found = _theirs()._default
+            _, _theirs()._default = _LIVE.pop()
+        if found is not self:
+            raise RuntimeError(
+                f"diffprivlib's default accountant was set to {found!r:.99} inside of this block: what ran since was "
+                "not charged to this ledger. Leave the default alone there, or pass accountant= to each function"
+            )
+
+    @staticmethod
+    def _refuse_other_thread() -> None:
+        if _LIVE and _LIVE[-1][0] != threading.get_ident():
+            raise RuntimeError(
+                "another thread is inside of a `with` of a LedgerAccountant, and diffprivlib has one default "
+                "accountant for all threads: pass accountant= to each function instead. Nothing was charged"
+            )
 
     # --- a ledger exists once --------------------------------------------------------------------------------------
 
@@ -210,6 +298,29 @@ class LedgerAccountant:
 
     def __reduce_ex__(self, protocol: object) -> Never:
         raise TypeError("this accountant cannot be sent to another process: its ledger's budget would be spent twice")
+
+
+class _ForTrees(LedgerAccountant):
+    """The same accountant for the trees of a forest whose charge is open: each record is in one of them, by its place.
+
+    Trees that are fitted in any other way are charged.
+    """
+
+    def __init__(self, books: LedgerAccountant, charge: _Open) -> None:
+        self.__dict__.update(books.__dict__)
+        self.books, self.charge = books, charge
+
+    def _paid_by_a_forest(self, frame: FrameType, epsilon: float) -> bool:
+        paid = not self.charge.done.is_set() and epsilon <= self.charge.asked.epsilon
+        return paid and builds_a_tree_of_a_forest(frame)
+
+
+def _pay_for_trees(forest: Any, books: LedgerAccountant, charge: _Open) -> None:  # diffprivlib's, which has no types
+    """Give its template, which took the default accountant when it was made, one that the forest's charge pays for."""
+    template: Any = getattr(forest, "estimator", None)
+    loaded = getattr(template, "accountant", None)
+    if loaded is books or (type(loaded) is _ForTrees and loaded.books is books):
+        template.accountant = _ForTrees(books, charge)
 
 
 def _theirs() -> Any:  # diffprivlib.accountant.BudgetAccountant, which has no types

@@ -9,6 +9,7 @@ from attrs.validators import instance_of, is_callable
 
 from accountant import Adjacency, Cost, Description
 from accountant.costs import OWN_KINDS
+from accountant.ledger import refuse_unprovable
 from mechanisms.core import Mechanism
 
 D = TypeVar("D")
@@ -31,6 +32,7 @@ class DeclaredMechanism(Mechanism[D, R], Generic[D, R]):
     library: its name and version.  name: of the mechanism, in its library's words.
     norm, distance: what neighbours' distance is measured in there, and how far apart they are; above 0.
     parameters: what else the entry says.  check_data: raises where data does not fit; runs before the charge.
+    Raises AdjacencyMismatch for a cost that cannot hold under that relation.
     """
 
     run: Callable[[D], R] = attrs.field(validator=is_callable())
@@ -42,6 +44,9 @@ class DeclaredMechanism(Mechanism[D, R], Generic[D, R]):
     distance: float = 1.0
     parameters: tuple[tuple[str, float | int | str], ...] = ()
     check_data: Callable[[D], None] = attrs.field(default=_nothing, validator=is_callable())
+
+    def __attrs_post_init__(self) -> None:
+        refuse_unprovable(self._cost, self._adjacency)
 
     @property
     def cost(self) -> Cost:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from accountant import GDP, Cost, LaplaceDP, Plan, PureDP, Step, SubsampledGaussian
+from accountant import GDP, AddRemoveOne, Adjacency, Cost, LaplaceDP, Plan, PureDP, Step, SubsampledGaussian
 from accountant.composition import least_mu
 from accountant.costs import count, exact, float_up, positive, probability
 
@@ -21,15 +21,20 @@ KNOWN: Final = (
 """Events of dp-accounting that have a cost here."""
 
 
-def plan_of_events(event: object) -> Plan:
+_THEIRS: Final = AddRemoveOne()
+"""What dp-accounting's accountants take for neighbours where nothing is said."""
+
+
+def plan_of_events(event: object, *, adjacency: Adjacency = _THEIRS) -> Plan:
     """An event of dp-accounting, with all inside of it, as a plan: reserve(plan, adjacency=AddRemoveOne(), delta=…).
 
-    event: NoOp, Gaussian, Laplace, PoissonSampled of Gaussians, Composed or SelfComposed, and of these in turn. Noise
-    multipliers are in units of what one record that comes or goes can move, so the plan holds under add-remove-one.
+    event: NoOp, Gaussian, Laplace, PoissonSampled of Gaussians, Composed or SelfComposed, and of these in turn.
+    adjacency: the relation in whose sensitivity noise multipliers are units; the event does not say. Theirs by default
+    is add-remove-one, the only one for samples. The plan carries it, and ledgers that promise another one refuse it.
     Costs are LaplaceDP, GDP and SubsampledGaussian, rounded up, equal ones next to each other put together.
     Raises ValueError for any other event, by its name, and for numbers that promise nothing. [declared-elsewhere]
     """
-    return _plan(_steps(event, 1, MOST_NESTED))
+    return _plan(_steps(event, 1, MOST_NESTED), adjacency)
 
 
 def plan_of_opacus(history: object) -> Plan:
@@ -38,12 +43,13 @@ def plan_of_opacus(history: object) -> Plan:
     history: [(noise_multiplier, sample_rate, steps), …], as `accountant.history` is; or what `accountant.state_dict()`
     gives, or a checkpoint's JSON. Opacus need not be installed. It must have drawn Poisson samples, its default: with
     shuffled batches no such plan is proved.
+    The plan carries add-remove-one, which Opacus' noise multipliers are for; other ledgers refuse it.
     Raises ValueError for what is no such list, with the place of the culprit. [declared-elsewhere]
     """
     steps = history.get("history") if isinstance(history, Mapping) else history
     if not isinstance(steps, Sequence) or isinstance(steps, str | bytes) or not steps:
         raise ValueError(f"history: expected [(noise_multiplier, sample_rate, steps), …], got {history!r:.99}")
-    return _plan(_opacus_step(place, step) for place, step in enumerate(steps))
+    return _plan((_opacus_step(place, step) for place, step in enumerate(steps)), AddRemoveOne())
 
 
 def _opacus_step(place: int, step: object) -> Step:
@@ -55,7 +61,7 @@ def _opacus_step(place: int, step: object) -> Step:
         raise ValueError(f"history[{place}]: {error}, in {step!r:.99}") from error
 
 
-def _plan(steps: Iterable[Step]) -> Plan:
+def _plan(steps: Iterable[Step], adjacency: Adjacency) -> Plan:
     """Equal costs next to each other put together; a plan of nothing costs nothing."""
     merged: list[Step] = []
     for step in steps:
@@ -63,7 +69,7 @@ def _plan(steps: Iterable[Step]) -> Plan:
             merged[-1] = Step(step.cost, merged[-1].rounds + step.rounds)
         else:
             merged.append(step)
-    return Plan(merged or [Step(PureDP(0.0), 1)])
+    return Plan(merged or [Step(PureDP(0.0), 1)], adjacency=adjacency)
 
 
 # --- dp-accounting ------------------------------------------------------------------------------------------------

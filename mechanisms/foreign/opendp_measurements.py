@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final, Protocol, runtime_checkable
@@ -59,17 +60,22 @@ def from_opendp(
     records of which one person has several.
     delta: in (0, 1), where the output measure is a curve and needs a δ to be read at; None elsewhere.
     Costs: PureDP of a max divergence, ZCDP of a zero-concentrated one, ApproxDP of approximate and smoothed ones.
+    Domains, metrics and measures are told by their types in OpenDP: those of one's own are not taken for its own, by
+    whatever name; nor are data frames, whose public facts (group lengths, say) are released for nothing.
     Data outside the measurement's domain is refused before the charge.
     Raises TypeError for what is no measurement, ValueError for a metric, a measure, a domain or a distance that no cost
-    of ours follows from, each by its name. [declared-elsewhere]
+    of ours follows from, each by its name, and for a privacy loss of 0 between neighbours. [declared-elsewhere]
     """
     if not isinstance(measurement, Measurement):
         raise TypeError(f"measurement: expected one of OpenDP's measurements, got {type(measurement).__name__}")
-    metric = str(measurement.input_metric).removesuffix("()")
+    metric = _kind(measurement.input_metric)
     far = _distance(metric, adjacency, distance)
+    _refuse_unknown(measurement.input_domain)
     _refuse_known_size(measurement.input_domain, metric, adjacency)
-    measure, library = str(measurement.output_measure), f"OpenDP {importlib.metadata.version('opendp')}"
-    cost = _cost(measure, measurement.map(far), delta)
+    measure, library = _kind(measurement.output_measure), f"OpenDP {importlib.metadata.version('opendp')}"
+    loss = measurement.map(far)
+    cost = _cost(measure, loss, delta)
+    _refuse_free(cost, loss, metric, far)
     return DeclaredMechanism(
         run=measurement,
         cost=cost,
@@ -85,6 +91,24 @@ def from_opendp(
         ),
         check_data=_member_of(measurement.input_domain),
     )
+
+
+def distance_of_neighbours(metric: str, adjacency: Adjacency) -> int:
+    """How far apart neighbours are in a metric, by OpenDP's name of it. Raises ValueError."""
+    return _distance(metric.removesuffix("()"), adjacency, None)
+
+
+def cost_of_loss(measure: str, loss: Any, delta: float | None, metric: str, far: int) -> Cost:  # numbers of any type
+    """The cost that a privacy map's loss at neighbours' distance stands for; measure and metric by OpenDP's names.
+
+    Raises ValueError for a measure that is not known, for what is no loss of it, and for one of 0.
+    """
+    try:
+        cost = _cost(measure.replace("(", "<").replace(")", ">"), loss, delta)
+    except TypeError as error:
+        raise ValueError(f"loss: {error}") from None
+    _refuse_free(cost, loss, metric, far)
+    return cost
 
 
 def _distance(metric: str, adjacency: Adjacency, asked: int | None) -> int:
@@ -103,6 +127,39 @@ def _distance(metric: str, adjacency: Adjacency, asked: int | None) -> int:
     return asked
 
 
+def _kind(part: Any) -> str:  # of OpenDP's, which have no types
+    """What OpenDP calls the type of a metric, a measure or a domain: its own text may say anything."""
+    return str(getattr(part, "type", type(part).__name__))
+
+
+def _refuse_unknown(domain: object) -> None:
+    if not _plain(getattr(domain, "type", None)):
+        raise ValueError(
+            f"input domain {domain} of type {_kind(domain)}: known are vectors of numbers, texts and truth values, "
+            "missing ones included (AtomDomain, OptionDomain, VectorDomain). What neighbours share in others, as the "
+            "group lengths of data frames, is released for nothing: use declared_elsewhere, at a cost you vouch for"
+        )
+
+
+def _plain(kind: Any) -> bool:  # opendp.typing.RuntimeType
+    """Whether it is an AtomDomain, or an OptionDomain or VectorDomain of such."""
+    origin, inside = getattr(kind, "origin", None), getattr(kind, "args", None) or ()
+    return origin == "AtomDomain" or (origin in ("OptionDomain", "VectorDomain") and all(map(_plain, inside)))
+
+
+def _refuse_free(cost: Cost, loss: Any, metric: str, far: int) -> None:  # what a privacy map gives
+    """A map of 0 says that neighbours cannot be told apart: no proof of that is seen here, and nobody checks it."""
+    free = cost in (PureDP(0.0), ZCDP(0.0), ApproxDP(0.0, 0.0))
+    if isinstance(cost, ApproxDP) and not cost.epsilon and hasattr(loss, "delta"):
+        free = not loss.delta(0.0)
+    if free:
+        raise ValueError(
+            f"the privacy map gives a loss of 0 at distance {far} in {metric}: a release that costs nothing would "
+            "not be counted, whatever it shows. What looks at nothing protected needs no ledger; for anything else the "
+            "map, or the distance, is wrong"
+        )
+
+
 def _refuse_known_size(domain: object, metric: str, adjacency: Adjacency) -> None:
     """Of data sets of one size none has a neighbour with a record more: a map may call that distance free."""
     sized = getattr(domain, "size", None) is not None or "size=" in str(domain)
@@ -115,14 +172,23 @@ def _refuse_known_size(domain: object, metric: str, adjacency: Adjacency) -> Non
 
 def _member_of(domain: object) -> Callable[[object], None]:
     def check(data: object) -> None:
-        member = getattr(domain, "member", None)
-        if member is None or not member(data):
+        if not _is_member(domain, data):
             raise ValueError(
                 f"the data is not in the measurement's input domain {domain}, or nobody can tell: OpenDP promises "
                 "nothing for it. Clamp, cast or resize it in a transformation first. Nothing was charged"
             )
 
     return check
+
+
+def _is_member(domain: Any, data: object) -> bool:  # of OpenDP's domains, which have no types
+    """False where OpenDP cannot tell. Its warnings and errors show data, so nobody sees them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return bool(domain.member(data))
+        except Exception:  # of another library's code, which may raise anything
+            return False
 
 
 # --- from the output measure to a cost ----------------------------------------------------------------------------
@@ -134,10 +200,10 @@ def _cost(measure: str, loss: Any, delta: float | None) -> Cost:  # what a priva
             return PureDP(_no_delta(measure, _float_above(loss), delta))
         case "ZeroConcentratedDivergence":
             return ZCDP(_no_delta(measure, _float_above(loss), delta))
-        case "Approximate(MaxDivergence)" | "FixedSmoothedMaxDivergence":
+        case "Approximate<MaxDivergence>" | "FixedSmoothedMaxDivergence":
             epsilon, own = loss
             return ApproxDP(_no_delta(measure, _float_above(epsilon), delta), _float_above(own))
-        case "Approximate(ZeroConcentratedDivergence)":
+        case "Approximate<ZeroConcentratedDivergence>":
             rho, own = loss
             return _approximately_concentrated(_float_above(rho), _float_above(own), delta)
         case "SmoothedMaxDivergence":
@@ -145,15 +211,15 @@ def _cost(measure: str, loss: Any, delta: float | None) -> Cost:  # what a priva
         case _:
             raise ValueError(
                 f"output measure {measure}: no kind of cost here stands for it. Turn it into one of MaxDivergence, "
-                "ZeroConcentratedDivergence, Approximate(…) or SmoothedMaxDivergence with OpenDP's combinators"
+                "ZeroConcentratedDivergence, Approximate<…> or SmoothedMaxDivergence with OpenDP's combinators"
             )
 
 
 def _approximately_concentrated(rho: float, own: float, delta: float | None) -> Cost:
     """ρ-zCDP but for a chance of `own`: (ε, δ) with ε at what is left of δ. [zcdp-tight]"""
     if not own:
-        return ZCDP(_no_delta("Approximate(ZeroConcentratedDivergence) of δ = 0", rho, delta))
-    whole = _needed("Approximate(ZeroConcentratedDivergence)", delta)
+        return ZCDP(_no_delta("Approximate<ZeroConcentratedDivergence> of δ = 0", rho, delta))
+    whole = _needed("Approximate<ZeroConcentratedDivergence>", delta)
     room = float_down(max(exact(whole) - exact(own), Fraction(0)))
     if not room:
         raise ValueError(f"delta: this measurement spends {own!r} by itself; ask for more than that, got {whole!r}")

@@ -131,10 +131,12 @@ COMPOSITION: tuple[Claim, ...] = (
         "A mechanism of another library costs what that library declares, where neighbours are as far apart as the "
         "adjacency says: one record that comes or goes is 1 in OpenDP's symmetric and insert-delete distances, one "
         "replaced is 2 in these, 1 in the change-one and Hamming distances; under add-remove-one never over data sets "
-        "of a fixed size, which have no neighbours one apart. That a declaration is true is trusted, not proved.",
+        "of a fixed size, which have no neighbours one apart, nor over data frames, nor at a loss of 0. What is ε-DP "
+        "for a record that comes or goes is 2ε-DP for one that is replaced. That a declaration is true is trusted.",
         "narrowed",
         "mechanisms.foreign: PureDP, ApproxDP, ZCDP, SubsampledGaussian as declared, no number rounded down",
-        "The distances are their definitions; a map at the distance of neighbours bounds their loss. Noise multipliers "
+        "The distances are their definitions; a map at the distance of neighbours bounds their loss. A record that is "
+        "replaced leaves, and another comes: group privacy of two. Noise multipliers "
         "are in units of what one record that comes or goes can move, so a Gaussian is 1/z-Gaussian-DP, and Laplace "
         "noise of z is LaplaceDP(1/z); all Gaussians of one sample are one of √Σμ² on it. An approximate ρ-zCDP with "
         "its own δ₀ is (ε, δ)-DP with ε at δ − δ₀ [zcdp-tight].",

@@ -1,9 +1,12 @@
 """A rule of composition against the laws that a ledger relies on, and against compositions whose loss is known."""
 
 import itertools
+import json
 import math
+import random
+import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from accountant import (
@@ -18,16 +21,22 @@ from accountant import (
     LaplaceDP,
     Plan,
     PureDP,
+    Step,
+    SubsampledGaussian,
     UnsupportedBudget,
     UnsupportedCost,
 )
 from accountant.audit import epsilon_at
-from accountant.composition import NOTHING, composition_from_record, fixed_plans
-from accountant.costs import BeyondFloats, gaussian
+from accountant.composition import NOTHING, composition_from_record
+from accountant.costs import BeyondFloats
+from proofs_tests.harness.known_losses import lost, lost_together
 from proofs_tests.harness.report import Report, judged
 
 STRENGTHS: Final = (0.01, 0.1, 0.5, 1.0, 3.0)
-"""ε, ρ, μ and widths that are tried; δ of an (ε, δ) cost is a millionth of it."""
+"""ε, ρ, μ and widths that are tried beside random ones; δ of an (ε, δ) cost is a millionth of it."""
+
+RANDOM: Final = 3
+"""Random strengths, budgets and mixtures of each pair of kinds; what is tried always, a wrong rule may know."""
 
 ROUNDS: Final = (1, 2, 5, 30, 200)
 DELTAS: Final = (1e-3, 1e-6, 1e-9)
@@ -36,6 +45,9 @@ BUDGETS: Final[tuple[Budget, ...]] = (PureDP(1.0), ApproxDP(0.5, 1e-6), ApproxDP
 
 MOST_FITTING: Final = 10**6
 """Rounds that a ceiling is filled with at most."""
+
+MOST_TRIED: Final = 15
+"""Costs that are tried with each budget."""
 
 Kind = Callable[[float], Cost]
 
@@ -46,39 +58,75 @@ KINDS: Final[tuple[Kind, ...]] = (
     LaplaceDP,
     BoundedRange,
     GDP,
+    lambda strength: SubsampledGaussian(strength, 0.25),
 )
 
 
-def check_rule(rule: Composition) -> tuple[Report, ...]:
+def check_rule(rule: Composition, *, seed: int | None = None) -> tuple[Report, ...]:
     """Whether a rule of composition keeps the laws that a ledger relies on; a report for each.
 
     The record it writes makes it again; a cost of 0 adds nothing, to rounding, and nothing is read as ε = 0; what adds
     less is read as no more, and so at a larger δ; what is read of randomized response, Gaussian noise and their like,
-    up to 200 rounds, is not below what they exactly lose; as many as its ceilings let through keep the budget. Kinds of
-    cost and of budget that it refuses are left out. That costs may be chosen on the way is for a proof: no list of
-    cases shows it.
+    up to 200 rounds, alone and mixed, is not below what they exactly lose; what it guarantees of a budget's kind is
+    what is read; as many as its ceilings let through keep the budget. Kinds of cost and of budget that it refuses are
+    left out. That costs may be chosen on the way is for a proof: no list of cases shows it.
+    seed: of the random strengths, budgets and mixtures beside the usual ones; a new one unless given. Reports name it.
     Raises ClaimViolated, with the worst case, for the first law that is broken, and ValueError for a rule that takes
     none of the costs. [own-rule]
     """
-    return tuple(judged(law(rule)) for law in (_described, _nothing, _monotone, _read_out, _ceilings))
+    trial = Trial(rule, secrets.randbits(32) if seed is None else seed)
+    laws = (_described, _nothing, _monotone, _read_out, _mixtures, _guarantees, _ceilings)
+    return tuple(judged(_answered(trial, law)) for law in laws)
+
+
+class Trial:
+    """A rule, and what it is tried on.
+
+    strengths: above 0.  taken: costs of these strengths that the rule takes.  some: of these, at random.
+    budgets: of every kind, some random.
+    """
+
+    def __init__(self, rule: Composition, seed: int) -> None:
+        self.rule, self.seed, self.random = rule, seed, random.Random(seed)
+        self.strengths = sorted({*STRENGTHS, *(10.0 ** self.random.uniform(-3.0, 1.0) for _ in range(RANDOM))})
+        pairs = ((kind, kind(strength)) for kind in KINDS for strength in self.strengths)
+        self.taken: list[Cost] = [cost for _, cost in pairs if _amount(rule, cost) is not None]
+        self.some = self.random.sample(self.taken, min(len(self.taken), MOST_TRIED))
+        self.budgets: list[Budget] = [*BUDGETS, *(self._budget() for _ in range(RANDOM))]
+
+    def _budget(self) -> Budget:
+        strength, delta = 10.0 ** self.random.uniform(-2.0, 1.0), 10.0 ** self.random.uniform(-10.0, -3.0)
+        kinds: tuple[Budget, ...] = (PureDP(strength), ApproxDP(strength, delta), ZCDP(strength), GDP(strength))
+        return self.random.choice(kinds)
+
+
+def _answered(trial: Trial, law: Callable[[Trial], Report]) -> Report:
+    """The law's report; broken where the rule's code fails on what it took, which would stop a ledger."""
+    start = time.perf_counter()
+    try:
+        return law(trial)
+    except (UnsupportedCost, UnsupportedBudget, BeyondFloats) as error:
+        return _report(trial, "answers that it does not give", 0.0, 1.0, str(error), 1, start)
 
 
 # --- the laws --------------------------------------------------------------------------------------------------------
 
 
-def _described(rule: Composition) -> Report:
-    start = time.perf_counter()
+def _described(trial: Trial) -> Report:
+    start, rule = time.perf_counter(), trial.rule
     try:
-        again: object = composition_from_record(rule.describe())
-    except ValueError as error:
+        again: object = composition_from_record(json.loads(json.dumps(dict(rule.describe()))))
+    except (ValueError, TypeError) as error:
         again = error
-    same = again == rule and all(rule.amount(cost) == rule.amount(cost) for _, cost in _taken(rule))
-    return _report(rule, "differences from what its record makes", 0.0, 0.0 if same else 1.0, repr(again), 1, start)
+    same = isinstance(again, Composition) and again == rule
+    if isinstance(again, Composition):
+        same = same and all(rule.amount(cost) == again.amount(cost) for cost in trial.taken)
+    return _report(trial, "differences from what its record makes", 0.0, 0.0 if same else 1.0, repr(again), 1, start)
 
 
-def _nothing(rule: Composition) -> Report:
+def _nothing(trial: Trial) -> Report:
     start, worst = time.perf_counter(), (0.0, "no cost")
-    cases = 0
+    rule, cases = trial.rule, 0
     for kind in KINDS:
         amount = _amount(rule, kind(0.0))
         if amount is None:
@@ -89,13 +137,14 @@ def _nothing(rule: Composition) -> Report:
         epsilon = epsilon_at(rule, NOTHING, delta)
         if math.isfinite(epsilon):  # below the δ that it has spent from the start it promises nothing
             worst = max(worst, (epsilon, f"ε at δ = {delta:g} before any charge"))
-    return _report(rule, "ε of nothing", 0.0, *worst, cases, start)
+    return _report(trial, "ε of nothing", 0.0, *worst, cases, start)
 
 
-def _monotone(rule: Composition) -> Report:
-    start, broken, cases = time.perf_counter(), "", 0
+def _monotone(trial: Trial) -> Report:
+    start, broken, cases, rule = time.perf_counter(), "", 0, trial.rule
     for kind in KINDS:
-        amounts = [found for strength in (0.0, *STRENGTHS) if (found := _amount(rule, kind(strength))) is not None]
+        tried = [_amount(rule, kind(strength)) for strength in (0.0, *trial.strengths)]
+        amounts = [amount for amount in tried if amount is not None]
         for less, more in itertools.pairwise(amounts):
             cases += 1
             if not less.within(more):
@@ -107,41 +156,91 @@ def _monotone(rule: Composition) -> Report:
             read = [epsilon_at(rule, amount, delta) for delta in sorted(DELTAS)]
             if read != sorted(read, reverse=True):
                 broken = broken or f"{amount!r} is read as more at a larger δ: {read}"
-    return _report(rule, "places where less costs more", 0.0, float(bool(broken)), broken or "none", cases, start)
+    return _report(trial, "places where less costs more", 0.0, float(bool(broken)), broken or "none", cases, start)
 
 
-def _read_out(rule: Composition) -> Report:
-    start, cases = time.perf_counter(), 0
+def _read_out(trial: Trial) -> Report:
+    start, cases, rule = time.perf_counter(), 0, trial.rule
     worst: tuple[float, float, float, str] = (0.0, 1.0, 0.0, "no case")
-    for (_, cost), rounds, delta in itertools.product(_taken(rule), ROUNDS, DELTAS):
+    for cost, rounds, delta in itertools.product(trial.taken, ROUNDS, DELTAS):
         cases += 1
         read = epsilon_at(rule, Plan.of(cost, rounds).amount(rule), delta)
-        true = lost(cost, rounds, delta)
-        ratio = 0.0 if true == 0.0 or math.isinf(read) else math.inf if read <= 0.0 else true / read
-        worst = max(worst, (ratio, read, true, f"{rounds} x {cost!r} at δ = {delta:g}"))
+        worst = max(worst, _compared(lost(cost, rounds, delta), read, f"{rounds} x {cost!r} at δ = {delta:g}"))
     if not cases:
         raise ValueError(f"rule {rule.name!r} takes none of the costs that are known here, so nothing can be checked")
-    return _report(rule, "ε", worst[1], worst[2], worst[3], cases, start)
+    return _report(trial, "ε", worst[1], worst[2], worst[3], cases, start)
 
 
-def _ceilings(rule: Composition) -> Report:
-    """As many equal rounds as fit, whose loss is known, against the budget."""
-    start, cases = time.perf_counter(), 0
+def _compared(true: float, read: float, witness: str) -> tuple[float, float, float, str]:
+    """How far what is read is below the truth, what is read, the truth, and where."""
+    ratio = 0.0 if true == 0.0 or math.isinf(read) else math.inf if read <= 0.0 else true / read
+    return ratio, read, true, witness
+
+
+def _mixtures(trial: Trial) -> Report:
+    """Of every two kinds of cost, several rounds of each at random strengths, in either order."""
+    start, cases, rule = time.perf_counter(), 0, trial.rule
+    worst: tuple[float, float, float, str] = (0.0, 1.0, 0.0, "no case")
+    for first, second in itertools.combinations_with_replacement(KINDS, 2):
+        for _ in range(RANDOM):
+            costs = [kind(trial.random.choice(trial.strengths)) for kind in (first, second)]
+            rounds = [(cost, trial.random.choice(ROUNDS[:-1])) for cost in costs]
+            if any(_amount(rule, cost) is None for cost in costs):
+                continue
+            cases += 1
+            plan = Plan([Step(cost, times) for cost, times in rounds])
+            if plan.amount(rule) != Plan(reversed(plan.steps)).amount(rule):
+                worst = max(worst, (math.inf, 0.0, math.inf, f"{rounds!r} adds up to something else in another order"))
+            delta = trial.random.choice(DELTAS)
+            read = epsilon_at(rule, plan.amount(rule), delta)
+            worst = max(worst, _compared(lost_together(rounds, delta), read, f"{rounds!r} at δ = {delta:g}"))
+    return _report(trial, "ε of unlike costs", worst[1], worst[2], worst[3], cases, start)
+
+
+def _guarantees(trial: Trial) -> Report:
+    """What a ledger shows as spent, in the kind of each budget: not below the truth, and (ε, δ) as it is read."""
+    start, cases, rule = time.perf_counter(), 0, trial.rule
     worst: tuple[float, float, float, str] = (0.0, 1.0, 0.0, "no budget")
-    for budget in BUDGETS:
+    for budget, ceiling in _kept(trial):
+        for cost, most in itertools.product(trial.some, (1, 30)):
+            rounds = min(most, _fitting(rule.amount(cost), ceiling))
+            if not rounds:
+                continue
+            amount = Plan.of(cost, rounds).amount(rule)
+            shown, where = rule.guarantee(amount, budget), f"{rounds} x {cost!r} of {budget!r}"
+            cases += 1
+            if isinstance(shown, ApproxDP) and shown.delta:
+                read = epsilon_at(rule, amount, shown.delta)
+                least = min(read, budget.epsilon) if isinstance(budget, ApproxDP) and amount.within(ceiling) else read
+                worst = max(worst, _compared(least * (least > shown.epsilon), shown.epsilon, where))
+            for delta, epsilon in _promised(shown):
+                worst = max(worst, _compared(lost(cost, rounds, delta), epsilon, where))
+    return _report(trial, "ε that is shown as spent", worst[1], worst[2], worst[3], cases, start)
+
+
+def _kept(trial: Trial) -> Iterator[tuple[Budget, Amount]]:
+    """The budgets that the rule keeps, with their ceilings."""
+    for budget in trial.budgets:
         try:
-            ceiling = rule.ceiling(budget)
+            yield budget, trial.rule.ceiling(budget)
         except UnsupportedBudget:
             continue
+
+
+def _ceilings(trial: Trial) -> Report:
+    """As many equal rounds as fit, whose loss is known, against the budget."""
+    start, cases, rule = time.perf_counter(), 0, trial.rule
+    worst: tuple[float, float, float, str] = (0.0, 1.0, 0.0, "no budget")
+    for budget, ceiling in _kept(trial):
         for delta, epsilon in _promised(budget):
-            for _, cost in _taken(rule):
+            for cost in trial.some:
                 rounds = _fitting(rule.amount(cost), ceiling)
                 if rounds:
                     cases += 1
                     true = lost(cost, rounds, delta)
                     ratio = true / epsilon if epsilon else math.inf * (true > 0.0)
                     worst = max(worst, (ratio, epsilon, true, f"{rounds} x {cost!r} fit into {budget!r}"))
-    return _report(rule, "ε that a budget lets through", worst[1], worst[2], worst[3], cases, start)
+    return _report(trial, "ε that a budget lets through", worst[1], worst[2], worst[3], cases, start)
 
 
 def _promised(budget: Budget) -> Iterator[tuple[float, float]]:
@@ -168,60 +267,6 @@ def _fitting(amount: Amount, ceiling: Amount) -> int:
     return min(*shares, MOST_FITTING) if shares else 0
 
 
-# --- what is known ---------------------------------------------------------------------------------------------------
-
-
-def lost(cost: Cost, rounds: int, delta: float) -> float:
-    """An ε at δ that so many rounds of some mechanism of this cost do lose; of ε-DP and of Gaussians, the largest.
-
-    (ε, δ) by randomized response that tells all with chance δ, bounded range by that of half the width, Laplace noise
-    by the side of the middle on which it falls, ρ-zCDP by the Gaussian of that ρ.
-    """
-    match cost:
-        case PureDP(epsilon=epsilon):
-            return _responses(epsilon, rounds, delta)
-        case BoundedRange(epsilon=width):
-            return _responses(0.5 * width, rounds, delta)
-        case LaplaceDP(epsilon=epsilon):
-            side = 0.5 * math.exp(-0.5 * epsilon)
-            return _responses(math.log1p(-side) - math.log(side), rounds, delta)
-        case ApproxDP(epsilon=epsilon, delta=own):
-            kept = rounds * math.log1p(-own)
-            room = 1.0 - (1.0 - delta) * math.exp(-kept)
-            return math.inf if room < -1e-15 else _responses(epsilon, rounds, max(0.0, room))
-        case GDP(mu=mu):
-            return _gaussians(mu * math.sqrt(rounds), delta)
-        case ZCDP(rho=rho):
-            return _gaussians(math.sqrt(2.0 * rho * rounds), delta)
-        case _:
-            raise UnsupportedCost(f"nothing is known here of what {cost!r} loses")
-
-
-_SLACK: Final = 4e-9
-"""By how much the exact sums may be too large: they are rounded up, and a true loss must not be."""
-
-
-def _responses(epsilon: float, rounds: int, delta: float) -> float:
-    if not delta:
-        return rounds * epsilon
-    low, high = 0.0, rounds * epsilon
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        above = fixed_plans.randomized_response_delta(epsilon, rounds, middle) * (1.0 - _SLACK) > delta
-        low, high = (middle, high) if above else (low, middle)
-    return low
-
-
-def _gaussians(mu: float, delta: float) -> float:
-    return math.inf if not delta else gaussian.epsilon(mu, delta) * (1.0 - _SLACK)
-
-
-def _taken(rule: Composition) -> Sequence[tuple[Kind, Cost]]:
-    """Costs above 0 that the rule takes."""
-    pairs = ((kind, kind(strength)) for kind in KINDS for strength in STRENGTHS)
-    return [(kind, cost) for kind, cost in pairs if _amount(rule, cost) is not None]
-
-
 def _amount(rule: Composition, cost: Cost) -> Amount | None:
     try:
         return rule.amount(cost)
@@ -229,17 +274,15 @@ def _amount(rule: Composition, cost: Cost) -> Amount | None:
         return None
 
 
-def _report(
-    rule: Composition, quantity: str, bound: float, found: float, witness: str, cases: int, start: float
-) -> Report:
+def _report(trial: Trial, quantity: str, bound: float, found: float, witness: str, cases: int, start: float) -> Report:
     return Report(
-        subject=f"rule of composition {rule.name}",
-        claimed=f"adds up {rule.unit}",
+        subject=f"rule of composition {trial.rule.name}",
+        claimed=f"adds up {trial.rule.unit}",
         quantity=quantity,
         bound=bound,
         found=found,
         method="search",
-        witness=witness,
+        witness=f"{witness} (seed {trial.seed})",
         pairs=cases,
         seconds=time.perf_counter() - start,
     )

@@ -202,3 +202,11 @@ def test_the_coin_of_the_adversary_is_gaussian_private_and_no_better(mu: float) 
 def test_a_sum_of_mu_instead_of_squares_or_of_smaller_squares_would_not_hold() -> None:
     """The tests above can fail: with a tenth less per round, the same adversary gets more."""
     assert best_of_adversaries(5, 1.0, 1.0, (0.3, 0.7)) > profile(0.9, 1.0)
+
+
+@given(st.integers(1, 2**80), st.integers(-1400, 900))
+def test_the_least_mu_is_the_least_however_small_its_square(digits: int, exponent: int) -> None:
+    """And is found at once: from a root with few digits it was stepped to."""
+    squares = digits * Fraction(2) ** exponent
+    mu = least_mu(squares)
+    assert Fraction(mu) ** 2 >= squares > Fraction(math.nextafter(mu, 0.0)) ** 2

@@ -17,11 +17,13 @@ from accountant import (
     GDPComposition,
     Ledger,
     LedgerBroken,
+    OwnRule,
     Plan,
     PureDP,
     RuleNotInstalled,
     TextbookComposition,
     UnsupportedBudget,
+    UnsupportedCost,
     ZCDPComposition,
     verify,
 )
@@ -29,10 +31,11 @@ from accountant.audit.second_opinion import second_opinion
 from accountant.composition import composition_from_record
 from accountant.costs import curves
 from proofs_tests.harness import ClaimViolated, check_rule
-from proofs_tests.support.ledgers import own_rules
+from proofs_tests.support.ledgers import cheating_rules, own_rules
 from proofs_tests.support.ledgers.own_rules import RenyiOfOneOrder, TakesAway
 
 PLACE = "proofs_tests.support.ledgers.own_rules"
+CHEATING = "proofs_tests.support.ledgers.cheating_rules"
 BUDGET = ApproxDP(3.0, 1e-6)
 
 Install = Callable[[dict[str, str]], None]
@@ -164,7 +167,7 @@ def test_a_charge_never_takes_anything_off() -> None:
 @pytest.mark.usefixtures("installed")
 def test_the_kit_passes_sound_rules(rule: Composition) -> None:
     reports = check_rule(rule)
-    assert len(reports) == 5
+    assert len(reports) == 7
     assert all(report.verdict == "not refuted" for report in reports)
 
 
@@ -185,3 +188,31 @@ def test_a_tenth_too_little_is_refuted_where_the_rule_is_tight(install: Install)
     install({own_rules.NineTenthsOfGaussians.name: f"{PLACE}:NineTenthsOfGaussians"})
     with pytest.raises(ClaimViolated, match="GDP"):
         check_rule(own_rules.NineTenthsOfGaussians())
+
+
+@pytest.mark.parametrize("wrong", cheating_rules.CHEATING)
+def test_the_kit_refutes_rules_that_cheat_where_nobody_looks_first(install: Install, wrong: type[OwnRule]) -> None:
+    install({wrong.name: f"{CHEATING}:{wrong.__name__}"})
+    with pytest.raises(ClaimViolated, match="seed"):
+        check_rule(wrong())
+
+
+def test_a_rule_whose_code_fails_is_named_and_nothing_is_charged(install: Install) -> None:
+    install({"fails": f"{CHEATING}:Fails"})
+    ledger = Ledger(BUDGET, composition=cheating_rules.Fails(), adjacency=AddRemoveOne())
+    with pytest.raises(UnsupportedCost, match=r"'fails' failed in counted of PureDP.*ZeroDivisionError"):
+        ledger.reserve(Plan.of(PureDP(0.1)), adjacency=AddRemoveOne())
+    assert len(ledger.entries) == 1
+
+
+def test_what_a_rule_adds_cannot_be_overridden() -> None:
+    with pytest.raises(TypeError, match="amount cannot be overridden; write `counted`"):
+        type("Free", (RenyiOfOneOrder,), {"name": "free", "amount": lambda self, cost: None})
+
+
+@pytest.mark.usefixtures("installed")
+def test_parameters_are_compared_as_they_are_written() -> None:
+    """NaN differs from itself here, and cannot be written there."""
+    record = RenyiOfOneOrder(8.0).describe()
+    with pytest.raises(ValueError, match="describes itself"):
+        composition_from_record({**record, "order": float("nan")})

@@ -72,7 +72,28 @@ def test_under_any_other_adjacency_it_is_refused_and_nothing_is_charged() -> Non
             ledger.reserve(PLAN, adjacency=ReplaceOne(), delta=delta)
     with pytest.raises(AdjacencyMismatch, match="add-remove-one only"):
         ledger.reserve(PLAN, adjacency=ReplaceOne(), delta=1e-5)
+    with pytest.raises(AdjacencyMismatch, match="add-remove-one only"):
+        ledger.affords(PLAN, delta=1e-5)
     assert len(ledger.entries) == 1
+
+
+def test_the_remedy_under_replace_one_is_what_a_replaced_record_costs() -> None:
+    """Without the sampling one that leaves and one that comes: twice the μ."""
+    with pytest.raises(AdjacencyMismatch, match=r"charge GDP\(mu=2\.0\)"):
+        opened(ReplaceOne()).affords(PLAN, delta=1e-5)
+    with pytest.raises(AdjacencyMismatch, match=r"promises add-remove-one$"):
+        opened(ReplaceOne()).affords(Plan.of(SubsampledGaussian(1e308, 0.5)), delta=1e-5)
+
+
+def test_a_plan_that_names_its_adjacency_is_refused_under_another() -> None:
+    plan = Plan(Plan.of(GDP(0.25), 3).steps, adjacency=AddRemoveOne())
+    assert plan.last(2).adjacency == AddRemoveOne()
+    with pytest.raises(AdjacencyMismatch, match="this plan's costs hold under add-remove-one"):
+        opened(ReplaceOne()).reserve(plan, adjacency=ReplaceOne(), delta=1e-5)
+    with opened().reserve(plan, adjacency=AddRemoveOne(), delta=1e-5):
+        pass
+    with pytest.raises(ValueError, match=r"adjacency: .* add-remove-one only"):
+        Plan(PLAN.steps, adjacency=ReplaceOne())
 
 
 def test_verify_finds_one_that_was_written_under_another_adjacency() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import threading
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,55 @@ def test_a_spend_without_its_check_charges_too_and_a_check_without_a_spend_stays
     assert kinds(ledger) == ["charged", "released", "charged"]
     assert ledger.spent == ApproxDP(0.75, 1e-7)
     assert ledger.verify().verdict == "with caveats"
+
+
+def test_a_check_pays_for_one_spend_of_its_own_function_and_cost_only() -> None:
+    """diffprivlib's functions that fail after their check would else pay for what is spent later, elsewhere."""
+
+    def fails(books: LedgerAccountant) -> None:
+        books.check(0.25, 0)
+
+    ledger = opened()
+    books = accountant(ledger)
+    fails(books)
+    books.spend(0.25, 0)  # of another function
+    assert ledger.spent == ApproxDP(0.5, 0.0)
+    books.check(0.125, 0)
+    books.spend(0.0625, 0)  # of another cost
+    books.spend(0.125, 0)
+    books.spend(0.125, 0)  # of a check that is used up
+    assert ledger.spent == ApproxDP(0.8125, 0.0)
+
+
+def test_a_check_that_is_made_again_at_its_place_forgets_the_one_before() -> None:
+    ledger = opened()
+    books = accountant(ledger)
+
+    def runs(spends: int) -> None:
+        books.check(0.125, 0)
+        for _ in range(spends):
+            books.spend(0.125, 0)
+
+    runs(0)
+    runs(2)  # the second spend is not that of the first run's check
+    assert ledger.spent == ApproxDP(0.375, 0.0)
+
+
+def test_a_check_of_one_thread_does_not_pay_for_a_spend_of_another() -> None:
+    ledger = opened()
+    books = accountant(ledger)
+
+    def step(check: bool) -> None:
+        if check:
+            books.check(0.25, 0)
+        else:
+            books.spend(0.25, 0)
+
+    step(check=True)
+    thread = threading.Thread(target=step, args=(False,))
+    thread.start()
+    thread.join()
+    assert ledger.spent == ApproxDP(0.5, 0.0)
 
 
 def test_nested_spends_are_matched_by_what_they_cost() -> None:
@@ -181,3 +231,91 @@ def test_it_is_the_default_where_it_is_set(diffprivlib: Any) -> None:
     finally:
         LedgerAccountant.pop_default()
     assert ledger.spent == ApproxDP(0.25, 0.0)
+
+
+def data() -> tuple[Any, Any]:
+    X = np.random.default_rng(1).uniform(size=(120, 2))
+    return X, (X[:, 0] > 0.5).astype(int)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_forest_is_charged_once_and_its_trees_by_themselves(diffprivlib: Any, jobs: int) -> None:
+    """Twice its ε under replace-one: a record may leave one leaf and enter another."""
+    ledger = opened(9.0)
+    books, (X, y) = accountant(ledger), data()
+    with books:
+        forest = diffprivlib.models.RandomForestClassifier(
+            n_estimators=5, epsilon=0.5, bounds=(0, 1), classes=[0, 1], n_jobs=jobs
+        )
+        forest.fit(X, y)
+    assert ledger.spent == ApproxDP(1.0, 0.0)
+    assert kinds(ledger) == ["charged", "released"]
+    for tree in (forest.estimators_[0], clone(forest.estimator).set_params(epsilon=0.5, bounds=(0, 1), classes=[0, 1])):
+        before = ledger.spent
+        tree.fit(X, y)  # of records that the forest did not pay for
+        assert ledger.spent == ApproxDP(getattr(before, "epsilon", 0.0) + 1.0, 0.0)
+    assert "models.forest.RandomForestClassifier.fit of diffprivlib" in ledger.entries[1].line
+
+
+def test_histograms_are_charged_for_both_counts_that_a_replaced_record_changes(diffprivlib: Any) -> None:
+    X, _ = data()
+    ledger = opened(9.0)
+    diffprivlib.tools.histogram(X[:, 0], epsilon=0.5, bins=4, range=(0, 1), accountant=accountant(ledger))
+    assert ledger.spent == ApproxDP(1.0, 0.0)
+    assert kinds(ledger) == ["charged", "released"]
+    coming = Ledger(ApproxDP(9.0, 0.0), composition=BasicComposition(), adjacency=AddRemoveOne())
+    books = LedgerAccountant(coming, adjacency=AddRemoveOne())
+    diffprivlib.tools.histogram2d(X[:, 0], X[:, 1], epsilon=0.5, bins=4, range=[(0, 1), (0, 1)], accountant=books)
+    assert coming.spent == ApproxDP(0.5, 0.0)
+    assert "tools.histograms.histogram2d of diffprivlib" in coming.entries[1].line
+
+
+def test_functions_whose_epsilon_does_not_hold_under_an_adjacency_are_refused(diffprivlib: Any) -> None:
+    X, y = data()
+    coming = Ledger(ApproxDP(9.0, 0.0), composition=BasicComposition(), adjacency=AddRemoveOne())
+    books = LedgerAccountant(coming, adjacency=AddRemoveOne())
+    for name in ("mean", "std", "sum", "count_nonzero"):
+        bounds = {} if name == "count_nonzero" else {"bounds": (0, 1)}
+        with pytest.raises(AdjacencyMismatch, match="number of records"):
+            getattr(diffprivlib.tools, name)(X[:, 0], epsilon=0.5, accountant=books, **bounds)
+    forest = diffprivlib.models.RandomForestClassifier(bounds=(0, 1), classes=[0, 1], accountant=books)
+    with pytest.raises(AdjacencyMismatch, match="by their places"):
+        forest.fit(X, y)
+    replaced = opened(9.0)
+    for model in (diffprivlib.models.GaussianNB(bounds=(0, 1)), diffprivlib.models.KMeans(2, bounds=(0, 1))):
+        model.accountant = accountant(replaced)
+        with pytest.raises(AdjacencyMismatch, match="class or cluster"):
+            model.fit(X, y)
+    assert not kinds(coming)
+    assert not kinds(replaced)
+
+
+def test_a_second_thread_cannot_take_the_default_away(diffprivlib: Any) -> None:
+    X, _ = data()
+    ledger, other = opened(), opened()
+    refused: list[BaseException] = []
+
+    def enters() -> None:
+        try:
+            with accountant(other):
+                pass
+        except RuntimeError as error:
+            refused.append(error)
+
+    with accountant(ledger):
+        thread = threading.Thread(target=enters)
+        thread.start()
+        thread.join()
+        diffprivlib.tools.mean(X[:, 0], epsilon=0.25, bounds=(0, 1))
+    assert "another thread" in str(refused)
+    assert ledger.spent == ApproxDP(0.25, 0.0)
+    with accountant(other), accountant(ledger):  # in one thread they nest
+        diffprivlib.tools.mean(X[:, 0], epsilon=0.25, bounds=(0, 1))
+    assert (ledger.spent, other.spent) == (ApproxDP(0.5, 0.0), ApproxDP(0.0, 0.0))
+
+
+def test_a_default_that_was_changed_inside_of_a_block_is_told(diffprivlib: Any) -> None:
+    before = diffprivlib.BudgetAccountant._default
+    with pytest.raises(RuntimeError, match="inside of this block"), accountant(opened()):
+        diffprivlib.BudgetAccountant().set_default()
+    assert diffprivlib.BudgetAccountant._default is before

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from accountant import (
     GDP,
     AddRemoveOne,
+    AdjacencyMismatch,
     ApproxDP,
     BasicComposition,
     LaplaceDP,
     Ledger,
     Plan,
     PureDP,
+    ReplaceOne,
     Step,
     SubsampledGaussian,
 )
@@ -42,9 +44,10 @@ def test_each_event_has_its_cost() -> None:
             Step(GDP(0.5), 1),
             Step(SubsampledGaussian(0.8, 0.01), 3),
             Step(LaplaceDP(0.25), 4),
-        ]
+        ],
+        adjacency=AddRemoveOne(),
     )
-    assert plan_of_events(theirs.NoOpDpEvent()) == Plan.of(PureDP(0.0))
+    assert plan_of_events(theirs.NoOpDpEvent()) == Plan([Step(PureDP(0.0), 1)], adjacency=AddRemoveOne())
 
 
 def test_gaussians_of_one_sample_are_one() -> None:
@@ -98,7 +101,8 @@ def test_a_history_costs_what_their_own_accountants_say(noise: float, rate: floa
 
 def test_histories_come_as_opacus_keeps_them() -> None:
     history = [(1.0, 0.01, 50), (1.0, 0.01, 50), (0.5, 0.02, 7)]
-    expected = Plan([Step(SubsampledGaussian(1.0, 0.01), 100), Step(SubsampledGaussian(2.0, 0.02), 7)])
+    steps = (Step(SubsampledGaussian(1.0, 0.01), 100), Step(SubsampledGaussian(2.0, 0.02), 7))
+    expected = Plan(steps, adjacency=AddRemoveOne())
     assert plan_of_opacus(history) == expected
     assert plan_of_opacus({"history": history, "mechanism": "rdp"}) == expected
     assert plan_of_opacus(json.loads(json.dumps({"history": history}))) == expected
@@ -120,6 +124,22 @@ def test_histories_come_as_opacus_keeps_them() -> None:
 def test_what_is_no_history_is_refused_with_its_place(history: object, named: str) -> None:
     with pytest.raises(ValueError, match=named):
         plan_of_opacus(history)
+
+
+def test_a_plan_knows_under_which_adjacency_it_holds_and_others_refuse_it() -> None:
+    """A Gaussian that is not on a sample could be priced under replace-one: at half of what it costs there."""
+    event = theirs.GaussianDpEvent(2.0)
+    replaced = Ledger(ApproxDP(9.0, 1e-4), composition=BasicComposition(), adjacency=ReplaceOne())
+    for plan in (plan_of_events(event), plan_of_opacus([(2.0, 1.0, 1)]), plan_of_opacus([(2.0, 0.1, 1)]).last(1)):
+        with pytest.raises(AdjacencyMismatch, match="add-remove-one"):
+            replaced.reserve(plan, adjacency=ReplaceOne(), delta=DELTA)
+        with pytest.raises(AdjacencyMismatch, match="add-remove-one"):
+            replaced.affords(plan, delta=DELTA)
+    assert len(replaced.entries) == 1
+    with replaced.reserve(plan_of_events(event, adjacency=ReplaceOne()), adjacency=ReplaceOne(), delta=DELTA):
+        assert replaced.spent == Plan.of(GDP(0.5)).price(DELTA).best
+    with pytest.raises(ValueError, match="add-remove-one only"):
+        plan_of_events(theirs.PoissonSampledDpEvent(0.1, event), adjacency=ReplaceOne())
 
 
 def test_training_is_charged_before_it_runs_and_the_entry_says_whose_word_it_was() -> None:

@@ -198,3 +198,76 @@ def test_a_concentrated_one_draws_on_a_ledger_of_rho() -> None:
     assert ledger.spent == ZCDP(0.5)
     with pytest.raises(TypeError, match="GDP costs only"):
         GDPComposition().amount(from_opendp(summed(dp.m.then_gaussian(10.0)), adjacency=AddRemoveOne()).cost)
+
+
+# --- what is not what it says -------------------------------------------------------------------------------------
+
+
+def constant(input_domain: Any, metric: Any, measure: Any, loss: Callable[[Any], Any]) -> Any:
+    return dp.m.make_user_measurement(input_domain, metric, measure, lambda _: 0, loss, TO=dp.i32)
+
+
+def test_parts_of_ones_own_do_not_pass_by_name() -> None:
+    """Their texts are those of OpenDP's own."""
+    metric, measure = dp.user_distance("SymmetricDistance()"), dp.user_divergence("MaxDivergence")
+    own = dp.user_domain("VectorDomain(AtomDomain(T=i32))", lambda _: True)
+    symmetric = dp.symmetric_distance()
+    with pytest.raises(ValueError, match="input metric ExtrinsicDistance"):
+        from_opendp(constant(domain(), metric, dp.max_divergence(), lambda _: 0.1), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="output measure ExtrinsicDivergence"):
+        from_opendp(constant(domain(), symmetric, measure, lambda _: 0.1), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="of type ExtrinsicDomain"):
+        from_opendp(constant(own, symmetric, dp.max_divergence(), lambda _: 0.1), adjacency=AddRemoveOne())
+    nested = dp.vector_domain(dp.user_domain("AtomDomain(T=i32)", lambda _: True))
+    with pytest.raises(ValueError, match="ExtrinsicDomain"):
+        from_opendp(constant(nested, symmetric, dp.max_divergence(), lambda _: 0.1), adjacency=AddRemoveOne())
+
+
+def test_data_frames_whose_group_lengths_may_be_public_are_refused() -> None:
+    frame = dp.lazyframe_domain([dp.series_domain("a", dp.atom_domain(T=dp.i32))])
+    measurement = constant(frame, dp.symmetric_distance(), dp.max_divergence(), lambda _: 0.1)
+    with pytest.raises(ValueError, match=r"of type LazyFrameDomain.*declared_elsewhere"):
+        from_opendp(measurement, adjacency=AddRemoveOne())
+
+
+@pytest.mark.parametrize(
+    ("measure", "loss"),
+    [
+        (dp.max_divergence, lambda _: 0.0),
+        (dp.max_divergence, lambda d_in: 0.0 if d_in == 1 else 1.0),
+        (dp.zero_concentrated_divergence, lambda _: 0.0),
+        (lambda: dp.approximate(dp.max_divergence()), lambda _: (0.0, 0.0)),
+    ],
+)
+def test_a_loss_of_nothing_between_neighbours_is_refused(
+    measure: Callable[[], Any], loss: Callable[[Any], Any]
+) -> None:
+    measurement = constant(domain(), dp.symmetric_distance(), measure(), loss)
+    with pytest.raises(ValueError, match="gives a loss of 0 at distance 1"):
+        from_opendp(measurement, adjacency=AddRemoveOne())
+
+
+def test_a_curve_of_nothing_is_refused_and_one_of_little_is_not() -> None:
+    symmetric, concentrated = dp.symmetric_distance(), dp.zero_concentrated_divergence()
+    nothing = dp.c.make_zCDP_to_approxDP(constant(domain(), symmetric, concentrated, lambda _: 0.0))
+    with pytest.raises(ValueError, match="gives a loss of 0 at distance 1"):
+        from_opendp(nothing, adjacency=AddRemoveOne(), delta=1e-6)
+    little = dp.c.make_zCDP_to_approxDP(constant(domain(), symmetric, concentrated, lambda _: 1e-9))
+    assert from_opendp(little, adjacency=AddRemoveOne(), delta=0.01).cost == ApproxDP(0.0, 0.01)
+
+
+def test_a_small_chance_of_everything_is_a_cost() -> None:
+    leaky = constant(domain(), dp.symmetric_distance(), dp.approximate(dp.max_divergence()), lambda _: (0.0, 1e-7))
+    assert from_opendp(leaky, adjacency=AddRemoveOne()).cost == ApproxDP(0.0, 1e-7)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("data", [["a secret"], [1, "a secret"], {"a": "secret"}, [2**40], None])
+def test_no_warning_and_no_error_shows_protected_data(data: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    ledger = opened()
+    mechanism = from_opendp(summed(dp.m.then_laplace(5.0)), adjacency=AddRemoveOne())
+    with pytest.raises(ValueError, match="Nothing was charged") as refused:
+        ledger.release(mechanism, ledger.protect(data))
+    assert "secret" not in repr(refused.value)
+    assert refused.value.__context__ is None
+    assert "secret" not in "".join(capfd.readouterr())

@@ -21,8 +21,9 @@ from accountant import (
     UnsupportedCost,
 )
 from accountant.composition import dominating_pairs
+from accountant.composition.loss_distribution import TooFine
 from accountant.composition.plans import ROUTES
-from accountant.costs import subsampling
+from accountant.costs import gaussian, subsampling
 from accountant.costs.subsampling import DIRECTIONS, Direction
 
 DELTA = 1e-5
@@ -148,3 +149,34 @@ def test_two_rounds_are_the_integral_of_one_over_the_other(mu: float, rate: floa
         true = sum(quad(under_p, at, at + 1.0, epsabs=1e-16, epsrel=1e-10)[0] for at in range(-10, 13))
         found = pairs.delta(epsilon)
         assert true * (1 - 1e-9) - 1e-15 <= found <= 1.002 * true + 1e-9
+
+
+def test_many_distinct_samples_of_nearly_everybody_are_priced() -> None:
+    """More than `MOST_DISTINCT` are rounded up, rates to 1 as well: no more than without the sampling, by 2 %."""
+    costs = [SubsampledGaussian(0.1 * (1.0 + 0.001 * place), 0.995 + 0.0001 * place) for place in range(40)]
+    found = dominating_pairs.epsilon([(cost, 1) for cost in costs], 1e-5)
+    assert found is not None
+    mu = math.sqrt(math.fsum(cost.mu**2 for cost in costs))
+    assert gaussian.epsilon(mu, 1e-5) * 0.97 <= found <= gaussian.epsilon(mu, 1e-5) * 1.03
+
+
+def test_a_reach_beyond_all_floats_is_too_fine_whatever_stands_beside_it() -> None:
+    for first in (SubsampledGaussian(60.0, 0.5), SubsampledGaussian(1.0, 0.5)):
+        with pytest.raises(TooFine, match="no float has exponentials of"):
+            dominating_pairs.epsilon([(GDP(1.0), 1), (first, 1), (SubsampledGaussian(600.0, 0.5), 2)], 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "delta"),
+    [
+        (SubsampledGaussian(16.92, 0.999), SubsampledGaussian(0.0365, 0.3), 1.43e-148),
+        (SubsampledGaussian(4.0, 0.9), SubsampledGaussian(1e-3, 0.1), 1e-270),
+        (SubsampledGaussian(8.0, 0.01), PureDP(0.5), 1e-200),
+    ],
+)
+def test_a_further_release_never_lowers_a_price_at_tiny_deltas(
+    first: SubsampledGaussian, second: SubsampledGaussian | PureDP, delta: float
+) -> None:
+    both = dominating_pairs.epsilon([(first, 1), (second, 1)], delta)
+    assert both is not None
+    assert both >= first.to_approx(delta=delta).epsilon * (1.0 - 1e-9)

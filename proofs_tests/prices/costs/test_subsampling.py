@@ -121,3 +121,18 @@ def test_noise_multipliers_round_towards_more_loss() -> None:
 def test_losses_beyond_floats_are_bounded_by_the_gaussian() -> None:
     assert subsampling.epsilon(60.0, 0.5, 1e-6) <= gaussian.epsilon(60.0, 2e-6)
     assert subsampling.span(60.0, 0.5, 1e-12, "remove") == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("mu", [0.1, 10.0, 37.0, 100.0])
+@pytest.mark.parametrize("rate", [5e-324, 1e-310, 1e-300, 1e-291, 1e-289, 1e-200])
+def test_rates_at_the_end_of_the_floats_give_no_negative_and_no_smaller_epsilon(mu: float, rate: float) -> None:
+    """At or above ln(1 + q(e^{ε′} − 1)); below 1e-290 as if there were no sampling."""
+    delta = rate * 0.0625
+    if delta:
+        found = subsampling.epsilon(mu, rate, delta)
+        whole = gaussian.epsilon(mu, 0.0625)
+        with mp.workdps(400):
+            truth = mp.log1p(mp.mpf(rate) * mp.expm1(mp.mpf(whole)))
+        assert 0.0 <= found <= whole * (1.0 + 1e-9)
+        assert found >= truth * (1 - mp.mpf(10) ** -9)
+        assert found == pytest.approx(whole, rel=1e-9) or rate >= subsampling.SMALLEST_RATE
