@@ -68,7 +68,8 @@ class OneRunAudit:
     def __str__(self) -> str:
         return (
             f"{self.report.subject}: ε >= {self.epsilon:.4g} of {self.charged_epsilon:.4g} at δ = {self.delta:g}, "
-            f"ratio {self.ratio:.3f}, {self.score}, {self.correct} of {self.guesses} guesses right, {self.canaries} canaries"
+            f"ratio {self.ratio:.3f}, {self.score}, {self.correct} of {self.guesses} guesses right, "
+            f"{self.canaries} canaries"
         )
 
 

@@ -132,9 +132,11 @@ class Replaying:
         return self._next("bits", 1.0, np.zeros(number)).astype(np.uint8)
 
 
-def refuse_inner_noise(releases: Sequence[Release], values: Sequence[FloatArray]) -> None:
-    """Raise NotReleased where noise was drawn by itself: added to nothing but zeros."""
+def refuse_inner_noise(releases: Sequence[Release], values: Sequence[FloatArray], *, public_bits: bool = False) -> None:
+    """Raise NotReleased where bits were drawn that are not public, or noise by itself: added to nothing but zeros."""
     for number, (release, value) in enumerate(zip(releases, values, strict=True), 1):
+        if release.law == "bits" and not public_bits:
+            raise NotReleased(f"draw {number} is of bits, which need not be released; take score='black-box'")
         if release.additive and value.size and not np.any(value):
             raise NotReleased(
                 f"draw {number} is {release.law} noise by itself, which need not be released; take score='black-box'"

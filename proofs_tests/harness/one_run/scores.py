@@ -22,6 +22,10 @@ ATTRIBUTED: Final = 0.5
 """Of the squared signal, the share that must be told apart by cells."""
 
 
+NEARLY: Final = 0.05
+"""How far from all or nothing a share of a change may be: where weights are normalised, all move all a little."""
+
+
 @attrs.frozen(eq=False)
 class Seen:
     """What a score may look at.
@@ -36,12 +40,16 @@ class Seen:
     releases: Sequence[Release]
     replay: Callable[[Coins], list[FloatArray]]
 
-    def turned(self) -> tuple[list[FloatArray], list[FloatArray]]:
+    def turned(self, *, public_bits: bool = False) -> tuple[list[FloatArray], list[FloatArray]]:
         """What would have been noised with `fixed_coins`, and with all of them turned over: the mean of both is the
-        middle of all coins, where what is noised is a sum over records. Raises NotReleased."""
+        middle of all coins, where what is noised is a sum over records.
+
+        public_bits: the caller says that bits which are drawn are public. Raises NotReleased.
+        """
         coins = fixed_coins(self.canaries.number)
         one, other = self.replay(coins), self.replay(~coins)
-        refuse_inner_noise(self.releases, [np.abs(up) + np.abs(down) for up, down in zip(one, other, strict=True)])
+        both = [np.abs(up) + np.abs(down) for up, down in zip(one, other, strict=True)]
+        refuse_inner_noise(self.releases, both, public_bits=public_bits)
         return one, other
 
 
@@ -110,6 +118,20 @@ def white_box(seen: Seen) -> FloatArray:
     return one_by_one(seen, one, other)
 
 
+def own_cells(*, public_bits: bool = False) -> CanaryScore:
+    """A score for canaries that have numbers of their own among what is released.
+
+    public_bits: all bits that the estimator draws are public, such as a seed of supports that it publishes. Only
+    whoever knows that may say so: what is drawn and kept secret gives canaries away that are well protected.
+    """
+
+    def score(seen: Seen) -> FloatArray:
+        return cells(seen, *seen.turned(public_bits=public_bits))[0]
+
+    score.__name__ = "white-box, own cells"
+    return score
+
+
 def cells(seen: Seen, one: Sequence[FloatArray], other: Sequence[FloatArray]) -> tuple[FloatArray, float]:
     """Scores by numbers that one canary alone moves, and their share of all that is moved, in squared deviations.
 
@@ -139,9 +161,9 @@ def _owners(changes: Sequence[FloatArray], change: FloatArray, number: int) -> I
     shares = [np.divide(each, change, out=np.full(change.shape, -1.0), where=moved) for each in changes]
     owner = np.zeros(change.size, dtype=np.int64)
     for bit, part in enumerate(shares):
-        whole = np.abs(part - 1.0) < 1e-6
+        whole = np.abs(part - 1.0) < NEARLY
         owner += whole.astype(np.int64) << bit
-        moved &= whole | (np.abs(part) < 1e-6)
+        moved &= whole | (np.abs(part) < NEARLY)
     return np.where(moved & (owner < number), owner, -1)
 
 
@@ -170,20 +192,23 @@ def one_by_one(seen: Seen, one: Sequence[FloatArray], other: Sequence[FloatArray
     return scores
 
 
-def along(directions: Callable[[Seen], FloatArray]) -> CanaryScore:
+def along(directions: Callable[[Seen], FloatArray], *, last: bool = False) -> CanaryScore:
     """A score for canaries that move the same numbers, each in a direction of its own that is known.
 
-    directions: what was seen to shape (m, d). Of each release of at least d numbers with Gaussian noise the last d
-    count: Σ(y − middle)/σ², times the direction.
+    directions: what was seen to shape (m, d). Of each Gaussian release of d numbers, Σ(y − middle)/σ² times the
+    direction.  last: of each of at least d numbers the last d instead.
     """
 
     def score(seen: Seen) -> FloatArray:
         ways = directions(seen)
-        found = np.zeros(ways.shape[1])
+        width = ways.shape[1]
+        found = np.zeros(width)
         for release, one, other in zip(seen.releases, *seen.turned(), strict=True):
-            if release.law == "gaussian" and release.output.size >= found.size:
-                off = np.ravel(release.output - 0.5 * (one + other))[-found.size :]
-                found += off / release.scale**2
+            size = release.output.size
+            if release.law == "gaussian" and (size >= width if last else size == width):
+                off = np.ravel(release.output - 0.5 * (one + other))
+                found += off[size - width :] / release.scale**2
         return np.asarray(ways @ found)
 
+    score.__name__ = "white-box, along directions"
     return score

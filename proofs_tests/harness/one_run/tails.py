@@ -71,9 +71,9 @@ def possible(counts: Counts, needed: Needed, chance: float) -> bool:
     Source: Mahloujifar, Melis & Chaudhuri 2025; the recursion is theirs, the proof below is ours.
 
     With p_j = P[W = j], let r_i = Σ_{j>=i} j·p_j/m be the chance that a canary drawn at random is guessed right and
-    W >= i, h_i = Σ_{j>=i} (k − j)·p_j/m that it is guessed wrong and W >= i. Turning its coin over makes one of the other,
-    so h_{i−1} >= needed(r_i). The least total of probability is reached with all of `chance` at c and with no p_i
-    larger than asked for: mass that is moved to a lower count makes h larger and r smaller from there on.
+    W >= i, h_i = Σ_{j>=i} (k − j)·p_j/m that it is guessed wrong and W >= i. Turning its coin over makes one of the
+    other, so h_{i−1} >= needed(r_i). The least total of probability is reached with all of `chance` at c and with no
+    p_i larger than asked for: mass that is moved to a lower count makes h larger and r smaller from there on.
     """
     guesses, canaries = counts.guesses, counts.canaries
     right = chance * counts.correct / canaries
