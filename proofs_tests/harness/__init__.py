@@ -39,7 +39,6 @@ from proofs_tests.harness.one_run import (
     check_one_run,
     company,
     corner_canaries,
-    own_cells,
 )
 from proofs_tests.harness.power import smallest_detectable
 from proofs_tests.harness.recording import check_recorded, draws_alike, recorded
@@ -98,7 +97,6 @@ __all__ = [
     "max_loss",
     "neighbours",
     "output_distribution",
-    "own_cells",
     "recorded",
     "renyi_curve",
     "renyi_divergence",

@@ -3,7 +3,7 @@
 from proofs_tests.harness.one_run.audit import OneRunAudit, check_one_run
 from proofs_tests.harness.one_run.canaries import Canaries, company, corner_canaries
 from proofs_tests.harness.one_run.released import NotReleased, Release
-from proofs_tests.harness.one_run.scores import Seen, along, own_cells
+from proofs_tests.harness.one_run.scores import Seen, along
 from proofs_tests.harness.one_run.tails import Counts
 
 __all__ = [
@@ -17,5 +17,4 @@ __all__ = [
     "check_one_run",
     "company",
     "corner_canaries",
-    "own_cells",
 ]

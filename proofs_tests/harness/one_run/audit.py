@@ -102,30 +102,38 @@ def check_one_run(
     score: "white-box" looks at the releases, which must be all that the estimator draws; "black-box" at predictions; or
       a function of what is seen, such as `along(directions)`. None is white-box for estimators of ours that allow it.
     random_state: of the coins; the estimator's own says what its noise is.
-    Returns what was found. Raises ClaimViolated where more is proved than claimed; ValueError, before the fit, for
-    canaries that do not go with the adjacency; NotReleased for white-box scores of what need not be released.
+    Returns what was found. Raises ClaimViolated where more is proved than claimed; ValueError for canaries that do not
+    go with the adjacency, before the fit where the estimator says it; NotReleased for white-box scores of what need
+    not be released.
     """
     started = time.perf_counter()
     chance = 1.0 - open_probability(confidence)
     given = _canaries(estimator, canaries, adjacency)
+    if guesses is not None:
+        _refuse_odd(guesses, given.number)
+    if claimed is not None:
+        family_of(claimed)
     data = None if X is None else as_columns(X), None if y is None else np.asarray(y)
     coins = np.random.default_rng(random_state).integers(0, 2, given.number).astype(bool)
     run = _Run(estimator, given, data)
+    if not run.ours and (claimed is None or adjacency is None):
+        raise ValueError("claimed, adjacency: this estimator has no ledger that says them; name both")
+    if not run.ours and score == "white-box":
+        raise ValueError("score: white-box scores need an estimator of ours, which says what it releases")
     # nothing below depends on the coins but through what the fit releases
     run.fit(coins)
     told = run.adjacency if adjacency is None else adjacency
     _refuse_other_relation(told, given)
     charged = run.charged if claimed is None else claimed
-    number = usual_guesses(given.number, charged, confidence) if guesses is None else _even(guesses, given.number)
+    number = usual_guesses(given.number, charged, confidence) if guesses is None else guesses
     scores, name = run.scored(score)
     counts = Counts(given.number, number, _right(scores, coins, number))
     return _judged(type(estimator).__name__, counts, charged, run.delta(charged), chance, name, started)
 
 
-def _even(guesses: int, canaries: int) -> int:
+def _refuse_odd(guesses: int, canaries: int) -> None:
     if guesses % 2 or not 2 <= guesses <= canaries:
         raise ValueError(f"guesses: expected an even number from 2 to {canaries}, that of canaries, got {guesses}")
-    return guesses
 
 
 def _canaries(estimator: Any, canaries: Canaries | int, adjacency: Adjacency | None) -> Canaries:
@@ -262,8 +270,6 @@ class _Run:
             return np.asarray(score(seen), dtype=np.float64), getattr(score, "__name__", "score of its own")
         if score == "black-box" or (score is None and not self.ours):
             return black_box(seen), "black-box"
-        if not self.ours:
-            raise ValueError("score: white-box scores need an estimator of ours, which says what it releases")
         refused = getattr(self.estimator, "tune", None) is not None
         try:
             if refused:
@@ -278,15 +284,13 @@ class _Run:
 
     @property
     def adjacency(self) -> Adjacency:
-        """Of the ledger. Raises ValueError for an estimator without one."""
-        self._refuse_no_ledger("adjacency")
+        """Of the ledger."""
         relation: Adjacency = self.fitted.ledger_.adjacency
         return relation
 
     @property
     def charged(self) -> PureDP | ApproxDP | GDP:
         """What the fit was charged: the μ of all its releases where they are Gaussian, else its price."""
-        self._refuse_no_ledger("claimed")
         records = self._charges()
         steps = [step for record in records for step in record.plan.steps]
         if all(isinstance(step.cost, GDP) for step in steps):
@@ -301,10 +305,6 @@ class _Run:
         own = None if self.estimator.ledger is None else {receipt.number for receipt in self.fitted.receipts_}
         entries = [entry for entry in ledger.entries if own is None or entry.number in own]
         return [record for record in map(decode, entries) if isinstance(record, Charged)]
-
-    def _refuse_no_ledger(self, missing: str) -> None:
-        if not hasattr(self.fitted, "ledger_"):
-            raise ValueError(f"{missing}: this estimator has no ledger that says it; name it")
 
     def delta(self, charged: Cost) -> float:
         """Where ε is read."""

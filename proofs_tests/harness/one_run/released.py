@@ -20,6 +20,11 @@ LAWS: Final = {
 }
 
 
+SEED: Final = 64
+"""Bits of a seed. Estimators of ours draw seeds of what is public: bins, supports; what bits they keep secret are more,
+but for tuning, which is refused for itself."""
+
+
 class NotReleased(ValueError):
     """A draw that is not known to be a release: who sees it sees more than was promised to be harmless."""
 
@@ -132,10 +137,10 @@ class Replaying:
         return self._next("bits", 1.0, np.zeros(number)).astype(np.uint8)
 
 
-def refuse_inner_noise(releases: Sequence[Release], values: Sequence[FloatArray], *, public_bits: bool = False) -> None:
-    """Raise NotReleased where bits were drawn that are not public, or noise by itself: added to nothing but zeros."""
+def refuse_inner_noise(releases: Sequence[Release], values: Sequence[FloatArray]) -> None:
+    """Raise NotReleased where more bits were drawn than a seed has, or noise by itself: added to nothing but zeros."""
     for number, (release, value) in enumerate(zip(releases, values, strict=True), 1):
-        if release.law == "bits" and not public_bits:
+        if release.law == "bits" and release.output.size > SEED:
             raise NotReleased(f"draw {number} is of bits, which need not be released; take score='black-box'")
         if release.additive and value.size and not np.any(value):
             raise NotReleased(

@@ -40,16 +40,13 @@ class Seen:
     releases: Sequence[Release]
     replay: Callable[[Coins], list[FloatArray]]
 
-    def turned(self, *, public_bits: bool = False) -> tuple[list[FloatArray], list[FloatArray]]:
+    def turned(self) -> tuple[list[FloatArray], list[FloatArray]]:
         """What would have been noised with `fixed_coins`, and with all of them turned over: the mean of both is the
-        middle of all coins, where what is noised is a sum over records.
-
-        public_bits: the caller says that bits which are drawn are public. Raises NotReleased.
-        """
+        middle of all coins, where what is noised is a sum over records. Raises NotReleased."""
         coins = fixed_coins(self.canaries.number)
         one, other = self.replay(coins), self.replay(~coins)
         both = [np.abs(up) + np.abs(down) for up, down in zip(one, other, strict=True)]
-        refuse_inner_noise(self.releases, both, public_bits=public_bits)
+        refuse_inner_noise(self.releases, both)
         return one, other
 
 
@@ -116,20 +113,6 @@ def white_box(seen: Seen) -> FloatArray:
             "which is then looked at in a fit of its own, or give a score such as along(directions)"
         )
     return one_by_one(seen, one, other)
-
-
-def own_cells(*, public_bits: bool = False) -> CanaryScore:
-    """A score for canaries that have numbers of their own among what is released.
-
-    public_bits: all bits that the estimator draws are public, such as a seed of supports that it publishes. Only
-    whoever knows that may say so: what is drawn and kept secret gives canaries away that are well protected.
-    """
-
-    def score(seen: Seen) -> FloatArray:
-        return cells(seen, *seen.turned(public_bits=public_bits))[0]
-
-    score.__name__ = "white-box, own cells"
-    return score
 
 
 def cells(seen: Seen, one: Sequence[FloatArray], other: Sequence[FloatArray]) -> tuple[FloatArray, float]:

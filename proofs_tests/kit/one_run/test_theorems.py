@@ -1,7 +1,7 @@
 """What right guesses prove, against the worst program there is: its distribution of right guesses by linear programs.
 
-A program may be made symmetric at no cost: draw a permutation of the canaries and signs in public, run it on canaries so
-permuted and turned over, and undo it. What it then says of each guess is right or wrong in a random order, so that it
+A program may be made symmetric at no cost: draw a permutation of the canaries and signs in public, run it on canaries
+so permuted and turned over, and undo it. Guesses are then right or wrong in a random order, so that the program
 is known by the chances p_j of j right guesses alone. It keeps (ε, δ) if and only if
 
     Σ_j (j·p_j − e^ε(k−j+1)·p_{j−1})⁺/m + Σ_j ((k−j)·p_j − e^ε(j+1)·p_{j+1})⁺/m <= δ,
@@ -19,6 +19,7 @@ from scipy.optimize import linprog
 from scipy.special import ndtr, ndtri
 
 from accountant import GDP, ZCDP, ApproxDP, PureDP, UnsupportedCost
+from accountant.arrays import FloatArray
 from proofs_tests.harness.one_run.bounds import family_of, lower_bound, refutes, usual_guesses
 from proofs_tests.harness.one_run.tails import (
     Counts,
@@ -37,7 +38,7 @@ def worst(counts: Counts, promises: Sequence[tuple[float, float]]) -> float:
     """The largest P[W >= c] of any program that keeps all of these (ε, δ)."""
     m, k = counts.canaries, counts.guesses
     size = k + 1 + 2 * k * len(promises)
-    rows, most, place = [], [], k + 1
+    rows, most, place = list[FloatArray](), list[float](), k + 1
     for epsilon, delta in promises:
         total, odds = np.zeros(size), math.exp(epsilon)
         for j in range(1, k + 1):
@@ -49,7 +50,8 @@ def worst(counts: Counts, promises: Sequence[tuple[float, float]]) -> float:
         rows, most = [*rows, total], [*most, delta]
     aim, ones = np.zeros(size), np.zeros((1, size))
     aim[counts.correct : k + 1], ones[0, : k + 1] = -1.0, 1.0
-    return -float(linprog(aim, A_ub=np.array(rows), b_ub=most, A_eq=ones, b_eq=[1.0]).fun)
+    found = linprog(aim, A_ub=np.array(rows), b_ub=most, A_eq=ones, b_eq=[1.0])
+    return float(-aim @ found.x)
 
 
 def largest(counts: Counts, needed: Needed) -> float:
