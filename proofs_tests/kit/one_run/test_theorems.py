@@ -51,7 +51,7 @@ def worst(counts: Counts, promises: Sequence[tuple[float, float]]) -> float:
     aim, ones = np.zeros(size), np.zeros((1, size))
     aim[counts.correct : k + 1], ones[0, : k + 1] = -1.0, 1.0
     found = linprog(aim, A_ub=np.array(rows), b_ub=most, A_eq=ones, b_eq=[1.0])
-    return float(-aim @ found.x)
+    return float(np.dot(-aim, np.asarray(found.x)))
 
 
 def largest(counts: Counts, needed: Needed) -> float:
