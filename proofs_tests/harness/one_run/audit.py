@@ -90,7 +90,7 @@ def check_one_run(
 
     Each canary is in the data or not by a fair coin of its own (add-remove-one), or is one of two records by such a
     coin (replace-one). Canaries are scored, the coins of the highest and of as many of the lowest scores are guessed,
-    and nothing that keeps a smaller cost gets that many guesses right. [one-run] [one-run-curve]
+    and nothing that keeps a smaller cost gets that many guesses right. [one-run] [one-run-delta] [one-run-curve]
 
     estimator: with `fit(X, y)` and parameters as scikit-learn's; a copy of it is fitted once, and charges what one fit
       is charged. One of ours, or any other whose predictions are looked at, with `claimed` and `adjacency`.

@@ -11,7 +11,6 @@ from accountant import GDP, ApproxDP, Cost, PureDP, UnsupportedCost
 from accountant.costs import gaussian
 from proofs_tests.harness.one_run.tails import (
     Counts,
-    approximate_needed,
     approximate_tail,
     gaussian_needed,
     possible,
@@ -31,15 +30,13 @@ SHARES: Final = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 def refutes(counts: Counts, cost: PureDP | ApproxDP | GDP, chance: float) -> bool:
     """Whether so many right guesses come with probability `chance` at most from whatever keeps that cost.
 
-    [one-run], [one-run-curve]: of (ε, δ) the better of two theorems, which are about the same probability.
+    [one-run], [one-run-delta], [one-run-curve]
     """
     match cost:
         case PureDP(epsilon=epsilon):
             return pure_tail(counts, epsilon) <= chance
         case ApproxDP(epsilon=epsilon, delta=delta):
-            if approximate_tail(counts, epsilon, delta) <= chance:
-                return True
-            return not possible(counts, approximate_needed(epsilon, delta), chance)
+            return approximate_tail(counts, epsilon, delta) <= chance
         case GDP(mu=mu):
             return not possible(counts, gaussian_needed(mu), chance)
 
