@@ -14,7 +14,7 @@ from proofs_tests.harness.one_run.audit import CONFIDENCE, View
 from proofs_tests.harness.one_run.scores import CanaryScore
 
 EPSILONS: Final = (1.0, 4.0)
-REPEATS: Final = 5
+REPEATS: Final = 3
 LEAST: Final = 0.4
 """Of what is charged, shown of a Gaussian fit by its releases."""
 

@@ -164,7 +164,7 @@ GAUSSIAN: Final = (
         partial(_linear, AdaSSP(), DELTA),
         partial(right_angles, 2048),
         along(_features, last=True),
-        _sizes(2048, 8192),
+        USUAL,
     ),
     Subject(
         "linear features, SGD", partial(_linear, SGD(), DELTA), partial(right_angles, 2048), along(_features), USUAL
@@ -174,14 +174,14 @@ GAUSSIAN: Final = (
         partial(_linear, Ridge(penalty=1.0), DELTA),
         partial(right_angles, 2048),
         along(_features),
-        _sizes(2048, 4096),
+        USUAL,
     ),
     Subject(
         "linear features, ridge",
         partial(_linear, Ridge(), DELTA),
         partial(right_angles, 2048),
         along(_features),
-        _sizes(2048, 4096),
+        USUAL,
     ),
     Subject("random features, min-norm", _interpolated, partial(right_angles, 64), along(_features), _sizes(512, 512)),
     Subject("halfspaces", partial(_plane, DELTA), units, "white-box", USUAL),

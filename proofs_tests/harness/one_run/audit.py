@@ -26,6 +26,9 @@ View: TypeAlias = Literal["black-box", "white-box"]
 CONFIDENCE: Final = 0.95
 """Of one bound: one run in twenty may prove too much, and with it refute a claim that holds."""
 
+STREAM: Final = 0xC019_5EED
+"""Sets coins apart from everything else that is drawn from the same seed."""
+
 USUAL_DELTA: Final = 1e-6
 """Where neither the claim nor the estimator says at which δ an ε is to be read."""
 
@@ -114,7 +117,7 @@ def check_one_run(
     if claimed is not None:
         family_of(claimed)
     data = None if X is None else as_columns(X), None if y is None else np.asarray(y)
-    coins = np.random.default_rng(random_state).integers(0, 2, given.number).astype(bool)
+    coins = drawn_coins(given.number, random_state)
     run = _Run(estimator, given, data)
     if not run.ours and (claimed is None or adjacency is None):
         raise ValueError("claimed, adjacency: this estimator has no ledger that says them; name both")
@@ -129,6 +132,15 @@ def check_one_run(
     scores, name = run.scored(score)
     counts = Counts(given.number, number, _right(scores, coins, number))
     return _judged(type(estimator).__name__, counts, charged, run.delta(charged), chance, name, started)
+
+
+def drawn_coins(number: int, random_state: int | np.random.Generator | None) -> Coins:
+    """Fair coins, shape (number,). A seed starts a stream of their own: an estimator or canaries made with the same one
+    must have nothing to do with them."""
+    if not isinstance(random_state, np.random.Generator):
+        sequence = np.random.SeedSequence(random_state, spawn_key=(STREAM,))
+        random_state = np.random.Generator(np.random.PCG64(sequence))
+    return random_state.integers(0, 2, number).astype(bool)
 
 
 def _refuse_odd(guesses: int, canaries: int) -> None:

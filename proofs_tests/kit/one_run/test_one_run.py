@@ -34,6 +34,8 @@ from proofs_tests.harness import (
     corner_canaries,
 )
 from proofs_tests.harness.one_run import Seen
+from proofs_tests.harness.one_run.audit import drawn_coins
+from proofs_tests.harness.one_run.scores import fixed_coins
 
 EPSILON, DELTA, M = 4.0, 1e-5, 1024
 RARE = Schema((Categorical("code", tuple(f"c{i}" for i in range(M))),))
@@ -48,7 +50,7 @@ class HalfTheNoise(SeededNoise):
 
 def boosted(noise: int | NoiseSource = 0, adjacency: str = "add-remove-one", **more: object) -> PrivateBoostClassifier:
     given = {"epsilon": EPSILON, "delta": DELTA, "schema": RARE, **more}
-    return PrivateBoostClassifier(adjacency=adjacency, random_state=noise, **given)  # type: ignore[arg-type]
+    return PrivateBoostClassifier(adjacency=adjacency, random_state=noise, **given)  # type: ignore[arg-type]  # of many types
 
 
 @attrs.define(eq=False, slots=False)
@@ -131,6 +133,19 @@ def test_a_bound_is_above_the_truth_in_no_more_runs_than_it_says() -> None:
     assert stats.binom.sf(70, 200, 0.2) < 1e-6
     assert sum(bound > 1.0 for bound in bounds) <= 70
     assert sum(1.1 * bound > 1.0 for bound in bounds) > 70
+
+
+def test_coins_have_nothing_to_do_with_what_else_is_drawn_from_their_seed() -> None:
+    for seed in range(20):
+        coins = drawn_coins(4000, seed)
+        drawn = (
+            np.random.default_rng(seed).integers(0, 2, 4000),
+            fixed_coins(4000),
+            np.asarray(corner_canaries(Bounds(0, 1), 4000, (0, 1), columns=1, replaced=False, seed=seed).y),
+            SeededNoise(seed).bits(4000),
+        )
+        for other in drawn:
+            assert 1750 < int(np.sum(coins == other.astype(bool))) < 2250  # eight deviations
 
 
 def test_the_users_ledger_is_charged_once() -> None:
