@@ -14,11 +14,12 @@ from accountant.costs import gaussian
 from accountant.costs.converters import open_probability
 from accountant.entries import Charged, decode
 from mechanisms.randomness import noise_source
-from proofs_tests.harness.one_run.bounds import family_of, lower_bound, usual_guesses
+from proofs_tests.harness.one_run.bounds import ALTERNATIVES, family_of, lower_bound, smallest_factor, usual_guesses
 from proofs_tests.harness.one_run.canaries import Canaries, Coins, as_columns, corner_canaries
 from proofs_tests.harness.one_run.released import Listening, NotReleased, Release, Replaying
 from proofs_tests.harness.one_run.scores import CanaryScore, Seen, black_box, white_box
 from proofs_tests.harness.one_run.tails import Counts
+from proofs_tests.harness.power import POWER
 from proofs_tests.harness.report import Report, judged
 
 View: TypeAlias = Literal["black-box", "white-box"]
@@ -125,8 +126,8 @@ def check_one_run(
         raise ValueError("score: white-box scores need an estimator of ours, which says what it releases")
     # nothing below depends on the coins but through what the fit releases
     run.fit(coins)
-    told = run.adjacency if adjacency is None else adjacency
-    _refuse_other_relation(told, given)
+    if run.ours and claimed is None:
+        _refuse_other_relation(run.adjacency, given)
     charged = run.charged if claimed is None else claimed
     number = usual_guesses(given.number, charged, confidence) if guesses is None else guesses
     scores, name = run.scored(score)
@@ -203,6 +204,7 @@ def _judged(
     quantity, bound = (
         ("μ", charged.mu) if isinstance(charged, GDP) else (f"ε at δ = {delta:g}", _epsilon(charged, delta))
     )
+    factor = smallest_factor(counts.canaries, counts.guesses, charged, chance)
     report = Report(
         f"{subject}, one run",
         repr(charged),
@@ -213,7 +215,10 @@ def _judged(
         f"{counts.correct} of {counts.guesses} guesses right about {counts.canaries} canaries, {score}",
         counts.canaries,
         time.perf_counter() - started,
-        confidence=1.0 - chance,
+        factor,
+        None if factor is None else POWER,
+        1.0 - chance,
+        ALTERNATIVES,
     )
     epsilon = 0.0 if lower is None else _epsilon(lower, delta)
     numbers = counts.canaries, counts.guesses, counts.correct

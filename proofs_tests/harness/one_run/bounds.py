@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
+from scipy import stats
 from scipy.special import ndtr
 
 from accountant import GDP, ApproxDP, Cost, PureDP, UnsupportedCost
@@ -16,12 +17,18 @@ from proofs_tests.harness.one_run.tails import (
     possible,
     pure_tail,
 )
+from proofs_tests.harness.power import POWER
 
 HALVINGS: Final = 30
 """Of the interval that a bound lies in."""
 
 LARGEST: Final = 64.0
 """No bound is above it: ε or μ."""
+
+MOST_TIMES: Final = 100.0
+"""Of a claim; larger losses are not looked for."""
+
+ALTERNATIVES: Final = "each canary's score shows all that it may"
 
 SHARES: Final = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.02)
 """Of the canaries, that are guessed."""
@@ -77,6 +84,33 @@ def usual_guesses(canaries: int, claimed: Cost, confidence: float) -> int:
     sizes = sorted({max(2, 2 * int(canaries * share / 2.0)) for share in SHARES})
     proved = {size: _proved(canaries, size, accuracy, family, chance) for size in sizes if size <= canaries}
     return max(proved, key=lambda size: (proved[size], size))
+
+
+def smallest_factor(canaries: int, guesses: int, claimed: Cost, chance: float) -> float | None:
+    """How many times the claim a loss must be to be refuted with probability POWER where canaries show all of it.
+
+    None where a hundred times is not enough. That is, for Gaussian and (ε, δ) claims, where scores are independent
+    N(±μ²/2, μ²); for pure ones, where each canary's bit is told the truth about with odds e^ε.
+    """
+
+    def found(factor: float) -> bool:
+        loss = _times(claimed, factor)
+        accuracy = accuracy_if_tight(loss)(guesses / canaries)
+        correct = int(stats.binom.ppf(1.0 - POWER, guesses, accuracy))
+        return refutes(Counts(canaries, guesses, correct), _times(claimed, 1.0), chance)
+
+    low, high = 1.0, MOST_TIMES
+    if not found(high):
+        return None
+    for _ in range(20):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if found(middle) else (middle, high)
+    return high
+
+
+def _times(cost: Cost, factor: float) -> PureDP | ApproxDP | GDP:
+    number = cost.mu if isinstance(cost, GDP) else getattr(cost, "epsilon", 0.0)
+    return family_of(cost)(factor * number)
 
 
 def _proved(

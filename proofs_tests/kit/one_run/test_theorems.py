@@ -23,7 +23,8 @@ from scipy.special import ndtr, ndtri
 
 from accountant import GDP, ZCDP, ApproxDP, PureDP, UnsupportedCost
 from accountant.arrays import FloatArray
-from proofs_tests.harness.one_run.bounds import family_of, lower_bound, refutes, usual_guesses
+from accountant.costs import gaussian
+from proofs_tests.harness.one_run.bounds import family_of, lower_bound, refutes, smallest_factor, usual_guesses
 from proofs_tests.harness.one_run.tails import (
     Counts,
     Needed,
@@ -204,6 +205,24 @@ def test_how_many_to_guess_is_even_and_follows_from_public_numbers() -> None:
         guesses = usual_guesses(1000, cost, 0.95)
         assert guesses % 2 == 0
         assert 20 <= guesses <= 500
+
+
+@pytest.mark.parametrize("claimed", [GDP(0.9), ApproxDP(2.0, 1e-5), PureDP(1.0)], ids=repr)
+def test_a_loss_of_the_stated_factor_is_refuted_as_often_as_stated(claimed: PureDP | ApproxDP | GDP) -> None:
+    """Simulated, 400 runs: fewer than 330 come with a chance of 1e-5 where it is .9."""
+    m, guesses, rng = 1000, usual_guesses(1000, claimed, 0.95), np.random.default_rng(5)
+    factor = smallest_factor(m, guesses, claimed, 0.05)
+    assert factor is not None
+    assert 1.0 < factor < 4.0
+    mu = gaussian.mu(factor * claimed.epsilon, 1e-5) if isinstance(claimed, ApproxDP) else None
+    mu = factor * claimed.mu if isinstance(claimed, GDP) else mu
+    correct = []
+    for _ in range(400):
+        scores = 0.5 * mu + rng.standard_normal(m) if mu else np.sign(rng.random(m) - 1.0 / (1.0 + math.e**factor))
+        correct.append(int(np.sum(scores[np.argsort(-np.abs(scores), kind="stable")[:guesses]] > 0.0)))
+    least = min(c for c in range(guesses + 1) if refutes(Counts(m, guesses, c), claimed, 0.05))
+    assert sum(c >= least for c in correct) >= 330
+    assert smallest_factor(4, 2, claimed, 0.05) is None
 
 
 def test_counts_and_kinds_that_make_no_sense() -> None:
