@@ -148,6 +148,7 @@ def _sizes(small: int, large: int) -> dict[float, int]:
 
 MANY: Final = _sizes(4096, 4096)
 USUAL: Final = _sizes(2048, 4096)
+HALF: Final = _sizes(2048, 2048)
 
 GAUSSIAN: Final = (
     Subject("PrivateBoost", partial(_boost, "add-remove-one"), partial(rare, False), "white-box", MANY),
@@ -184,9 +185,9 @@ GAUSSIAN: Final = (
         USUAL,
     ),
     Subject("random features, min-norm", _interpolated, partial(right_angles, 64), along(_features), _sizes(512, 512)),
-    Subject("halfspaces", partial(_plane, DELTA), units, "white-box", USUAL),
-    Subject("rado release", partial(_rados, RadoRelease), units, "white-box", USUAL, predicts=False),
-    Subject("rado boost", partial(_rados, RadoBoostClassifier), units, "white-box", _sizes(2048, 2048)),
+    Subject("halfspaces", partial(_plane, DELTA), units, "white-box", HALF),
+    Subject("rado release", partial(_rados, RadoRelease), units, "white-box", HALF, predicts=False),
+    Subject("rado boost", partial(_rados, RadoBoostClassifier), units, "white-box", HALF),
 )
 """Those all of whose releases have Gaussian noise."""
 
