@@ -80,6 +80,13 @@ CATALOGUE: Final = (
         2,
     ),
     Benchmark(
+        "one-run",
+        "kit",
+        "What canaries in one fit prove of ε, by its outputs and by its releases, for every estimator of ours.",
+        "none.",
+        15,
+    ),
+    Benchmark(
         "records-alone",
         "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",

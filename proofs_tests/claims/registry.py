@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from proofs_tests.claims.audits import AUDITS
 from proofs_tests.claims.boosting import BOOSTING
 from proofs_tests.claims.claim import Claim
 from proofs_tests.claims.comparisons import COMPARISONS
@@ -32,6 +33,7 @@ CLAIMS: tuple[Claim, ...] = (
     *FEATURE_MODELS,
     *FAIRNESS,
     *RECORDS,
+    *AUDITS,
 )
 
 

@@ -31,6 +31,15 @@ from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
 from proofs_tests.harness.exact import exact_delta, exact_loss
 from proofs_tests.harness.formats import Located, junit, sarif
 from proofs_tests.harness.neighbours import Pair, neighbours, replace_one_neighbours, samples
+from proofs_tests.harness.one_run import (
+    Canaries,
+    NotReleased,
+    OneRunAudit,
+    along,
+    check_one_run,
+    company,
+    corner_canaries,
+)
 from proofs_tests.harness.power import smallest_detectable
 from proofs_tests.harness.recording import check_recorded, draws_alike, recorded
 from proofs_tests.harness.report import ClaimViolated, Report, Verdict, table
@@ -45,11 +54,14 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "Audit",
+    "Canaries",
     "ClaimViolated",
     "FunctionAudit",
     "Located",
     "MeasureAudit",
     "NotIndependent",
+    "NotReleased",
+    "OneRunAudit",
     "Pair",
     "PinnedNoise",
     "Report",
@@ -57,12 +69,14 @@ __all__ = [
     "TooLittleTime",
     "TranscriptNoise",
     "Verdict",
+    "along",
     "approx_delta",
     "check_draws",
     "check_fitted_surface",
     "check_function",
     "check_learner",
     "check_mechanism",
+    "check_one_run",
     "check_randomizer",
     "check_recorded",
     "check_records_alone",
@@ -71,7 +85,9 @@ __all__ = [
     "check_sensitivity",
     "check_slickness",
     "check_transcripts",
+    "company",
     "composed_epsilon",
+    "corner_canaries",
     "draws_alike",
     "empirical_epsilon",
     "exact_delta",
