@@ -1,4 +1,4 @@
-"""Programs of other libraries that `benchmarks.kit.hall` audits, one module per library, run by an interpreter that has it.
+"""Programs of other libraries that `benchmarks.kit.hall` audits, a module per library, run by an interpreter with it.
 
 A module imports its library inside of functions only, so that names and claims can be read without it.
 """

@@ -15,17 +15,18 @@ PINS: Final = (
     "scipy==1.17.1",
     "scikit-learn==1.7.2",
     "opendp==0.16.0",
-    "attrs==23.2.0",
+    "attrs==26.1.0",
     "sqlalchemy==2.1.9",
     "jinja2==3.1.6",
-    "rich==13.7.0",
+    "rich==15.0.0",
     "click==8.5.1",
 )
 """With what the kit needs, as noise is recorded in the process that draws it."""
 
 SOURCE: Final = 'docstring: "epsilon: Privacy parameter"'
-OPEN: Final = "(the documentation does not say)"
 NUMBERS: Final[tuple[Pair, ...]] = (((0.0,), (1.0,)),)
+REPLACED: Final = f"{REPLACE} (the documentation does not say)"
+REMOVED: Final = f"{REMOVE} (the documentation does not say)"
 BITS: Final[tuple[Pair, ...]] = (((0.0, 1.0, 1.0), (1.0, 1.0, 1.0)),)
 FEWER: Final[tuple[Pair, ...]] = (((0.0, 1.0, 1.0), (1.0, 1.0)),)
 POINTS: Final[tuple[Pair, ...]] = (((1.0, 1.0, 0.0, 0.0, 1.0, 1.0), (0.5, 0.0, 0.0, 0.0, 1.0, 1.0)),)
@@ -112,21 +113,31 @@ PROGRAMS: Final = (
         "1 apart",
         True,
     ),
-    Program("tools.mean", _tool("mean", **RANGE), BITS, PURE, (1.0,), SOURCE, f"{REPLACE} {OPEN}", recorded=True),
+    Program("tools.mean", _tool("mean", **RANGE), BITS, PURE, (1.0,), SOURCE, REPLACED, recorded=True),
     Program(
-        "tools.mean, a record less", _tool("mean", **RANGE), FEWER, PURE, (1.0,), SOURCE, f"{REMOVE} {OPEN}", recorded=True
+        "tools.mean, a record less",
+        _tool("mean", **RANGE),
+        FEWER,
+        PURE,
+        (1.0,),
+        SOURCE,
+        REMOVED,
+        recorded=True,
     ),
-    Program("tools.sum", _tool("sum", **RANGE), BITS, PURE, (1.0,), SOURCE, f"{REPLACE} {OPEN}", recorded=True),
+    Program("tools.sum", _tool("sum", **RANGE), BITS, PURE, (1.0,), SOURCE, REPLACED, recorded=True),
     Program(
-        "tools.sum, a record less", _tool("sum", **RANGE), FEWER, PURE, (1.0,), SOURCE, f"{REMOVE} {OPEN}", recorded=True
+        "tools.sum, a record less",
+        _tool("sum", **RANGE),
+        FEWER,
+        PURE,
+        (1.0,),
+        SOURCE,
+        REMOVED,
+        recorded=True,
     ),
-    Program(
-        "tools.count_nonzero", _tool("count_nonzero"), BITS, PURE, (1.0,), SOURCE, f"{REPLACE} {OPEN}", recorded=True
-    ),
-    Program("tools.histogram", _histogram, BITS, PURE, (1.0,), SOURCE, f"{REPLACE} {OPEN}", recorded=True),
-    Program(
-        "tools.histogram, a record less", _histogram, FEWER, PURE, (1.0,), SOURCE, f"{REMOVE} {OPEN}", recorded=True
-    ),
+    Program("tools.count_nonzero", _tool("count_nonzero"), BITS, PURE, (1.0,), SOURCE, REPLACED, recorded=True),
+    Program("tools.histogram", _histogram, BITS, PURE, (1.0,), SOURCE, REPLACED, recorded=True),
+    Program("tools.histogram, a record less", _histogram, FEWER, PURE, (1.0,), SOURCE, REMOVED, recorded=True),
     Program(
         "models.LinearRegression",
         _regression(True),
@@ -134,7 +145,7 @@ PROGRAMS: Final = (
         PURE,
         (1.0,),
         SOURCE,
-        f"{REPLACE} {OPEN}",
+        REPLACED,
         recorded=True,
     ),
     Program(
@@ -144,7 +155,7 @@ PROGRAMS: Final = (
         PURE,
         (1.0,),
         SOURCE,
-        f"{REPLACE} {OPEN}",
+        REPLACED,
         recorded=True,
         known=SENSITIVITY,
     ),

@@ -11,7 +11,7 @@ from benchmarks.hall_programs.program import APPROX, LOCAL, Data, Program
 LIBRARY: Final = "flwr"
 PINS: Final = ("flwr==1.41.0", "numpy==2.4.6")
 
-SOURCE: Final = "docstring of LocalDpMod: \"epsilon: The privacy budget. delta: The failure probability\""
+SOURCE: Final = 'docstring of LocalDpMod: "epsilon: The privacy budget. delta: The failure probability"'
 UPDATES: Final = f"{LOCAL}: updates clipped to norm 1/2, so at most the sensitivity of 1 apart"
 OPPOSITE: Final = (((3.0, 0.0), (-3.0, 0.0)), ((0.5, 0.0), (-0.5, 0.0)))
 
@@ -55,7 +55,6 @@ PROGRAMS: Final = (
         (10.0, 0.01),
         SOURCE,
         UPDATES,
-        recorded=True,
     ),
     Program(
         "LocalDpMod, updates with a NaN",

@@ -12,7 +12,7 @@ from benchmarks.hall_programs.program import GAUSSIAN, Data, Pair, Program
 LIBRARY: Final = "jax-privacy"
 PINS: Final = ("jax-privacy==2.0.0", "jax==0.10.2", "numpy==2.4.6")
 
-SOURCE: Final = "docstring of clipped_fun: \"L2 sensitivity ... guaranteed\", stddev = 2 sensitivities"
+SOURCE: Final = 'docstring of clipped_fun: "L2 sensitivity ... guaranteed", stddev = 2 sensitivities'
 ZERO_OUT: Final = "zero out one record"
 PAIRS: Final[tuple[Pair, ...]] = (((0.3, 1.0), (0.3, 0.0)), ((0.3, 9.0), (0.3, 0.0)), ((1.0, -9.0), (1.0, 0.0)))
 NOT_FINITE: Final[tuple[Pair, ...]] = (((0.3, float("nan")), (0.3, 0.0)), ((0.3, float("inf")), (0.3, 0.0)))
@@ -63,7 +63,7 @@ PROGRAMS: Final = (
         NOT_FINITE,
         GAUSSIAN,
         (0.5,),
-        "docstring: \"nan_safe ... guarantees still hold\"",
+        'docstring: "nan_safe ... guarantees still hold"',
         ZERO_OUT,
     ),
     Program("clipped sum, last bits", _noisy(l2_clip_norm=1.0), PAIRS[:1], GAUSSIAN, (0.5,), SOURCE, ZERO_OUT, True),

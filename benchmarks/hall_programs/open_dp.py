@@ -81,13 +81,9 @@ PROGRAMS: Final = (
     Program("bounded sum, Laplace", _sum("laplace", 1.0), PAIRS, PURE, (1.0,), SOURCE, REMOVE),
     Program("bounded sum, Gaussian", _sum("gaussian", 1.0), PAIRS, CONCENTRATED, (0.5,), SOURCE, REMOVE),
     Program("count, Laplace", _count, PAIRS, PURE, (1.0,), SOURCE, REMOVE),
-    Program(
-        "Laplace on a float, last bits", _real, (((0.0,), (1.0,)),), PURE, (1.0,), SOURCE, "numbers 1 apart", True
-    ),
+    Program("Laplace on a float, last bits", _real, (((0.0,), (1.0,)),), PURE, (1.0,), SOURCE, "numbers 1 apart", True),
     Program("noisy max, pure", _noisy_max("max_divergence"), SCORES, PURE, (2.0,), SOURCE, APART),
-    Program(
-        "noisy max, zCDP", _noisy_max("zero_concentrated_divergence"), SCORES, CONCENTRATED, (0.5,), SOURCE, APART
-    ),
+    Program("noisy max, zCDP", _noisy_max("zero_concentrated_divergence"), SCORES, CONCENTRATED, (0.5,), SOURCE, APART),
     Program(
         "randomized response",
         _response,

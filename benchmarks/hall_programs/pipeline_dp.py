@@ -9,9 +9,10 @@ from benchmarks.hall_programs.program import APPROX, PURE, Data, Pair, Program
 LIBRARY: Final = "pipeline-dp"
 PINS: Final = ("pipeline-dp==0.3.1", "python-dp==1.1.5", "numpy==2.4.6", "scipy==1.17.1")
 
-SOURCE: Final = "NaiveBudgetAccountant: \"total_epsilon\", \"total_delta\""
+SOURCE: Final = 'NaiveBudgetAccountant: "total_epsilon", "total_delta"'
 PERSON: Final = "add or remove one privacy unit"
 PAIRS: Final[tuple[Pair, ...]] = (((0.0, 1.0), (0.0,)), ((0.0, 0.0), (0.0,)), ((1.0, 1.0, 0.0), (1.0, 1.0)))
+KEPT: Final[tuple[Pair, ...]] = (((0.0, 0.0), (0.0,)), ((0.0, 0.0, 0.0), (0.0, 0.0)))
 
 
 def _aggregated(
@@ -32,7 +33,9 @@ def _aggregated(
             max_value=1,
         )
         extractors = dp.DataExtractors(
-            privacy_id_extractor=lambda row: row[0], partition_extractor=lambda row: 0, value_extractor=lambda row: row[1]
+            privacy_id_extractor=lambda row: row[0],
+            partition_extractor=lambda row: 0,
+            value_extractor=lambda row: row[1],
         )
         rows = [(person, value) for person, value in enumerate(data) for _ in range(2 * contributions)]
         found = dp.DPEngine(budget, dp.LocalBackend()).aggregate(rows, wanted, extractors, public_partitions=[0])
@@ -84,7 +87,13 @@ PROGRAMS: Final = (
         PERSON,
     ),
     Program(
-        "select_partitions", _selected, (((0.0, 0.0), (0.0,)), ((0.0, 0.0, 0.0), (0.0, 0.0))), APPROX, (1.0, 0.05), SOURCE, PERSON
+        "select_partitions",
+        _selected,
+        (((0.0, 0.0), (0.0,)), ((0.0, 0.0, 0.0), (0.0, 0.0))),
+        APPROX,
+        (1.0, 0.05),
+        SOURCE,
+        PERSON,
     ),
     Program("ExponentialMechanism, counts", _chosen, PAIRS, PURE, (1.0,), "docstring of apply(eps, ...)", PERSON),
 )

@@ -27,7 +27,7 @@ class Program:
 
     function: from a data set to all that is released, drawing anew each time.  pairs: neighbours, within the declared
     bounds.  kind, numbers: the claim: ("pure", (ε,)), ("approx", (ε, δ)), ("gdp", (μ,)) or ("zcdp", (ρ,)).
-    source: where the claim is documented.  neighbours: in words, "as we read it" where the documentation leaves it open.
+    source: where the claim is documented.  neighbours: in words, "as we read it" where that is left open.
     last_bits: whether low-order bits of floats are looked at, too.  recorded: whether its noise is recorded and
     given back, in place of samples.  disclaimed: what the library itself says it does not promise.
     samples: on each data set, at most.  known: what was known of it before, with a source.

@@ -13,7 +13,7 @@ PINS: Final = (
     "numpy==2.4.6",
     "scipy==1.17.1",
     "scikit-learn==1.7.2",
-    "statsmodels==0.14.6",
+    "statsmodels==0.15.0",
     "xxhash==3.5.0",
 )
 
@@ -33,11 +33,14 @@ def _same(data: int) -> int:
     return data
 
 
-def _direct(data: Data) -> object:
+def direct(data: Data) -> object:
+    """Randomized response among four inputs."""
     return client("direct_encoding", "DEClient")(1.0, 4, index_mapper=_same).privatise(int(data[0]))
 
 
-def _unary(optimal: bool) -> Callable[[Data], object]:
+def unary(optimal: bool) -> Callable[[Data], object]:
+    """A bit for each of the four inputs."""
+
     def drawn(data: Data) -> object:
         return client("unary_encoding", "UEClient")(1.0, 4, optimal, index_mapper=_same).privatise(int(data[0]))
 
@@ -48,9 +51,9 @@ def _histogram(data: Data) -> object:
     return client("histogram_encoding", "HEClient")(1.0, 4, index_mapper=_same).privatise(int(data[0]))
 
 
-def _local_hash(data: Data) -> object:
+def local_hash(data: Data) -> object:
     """The seed makes a public hash function: which of the four inputs have the reported value."""
-    import xxhash
+    xxhash: Any = import_module("xxhash")
 
     reporter = client("local_hashing", "LHClient")(1.0, 4, use_olh=True, index_mapper=_same)
     value, seed = reporter.privatise(int(data[0]))
@@ -92,11 +95,11 @@ def _count_sketch(data: Data) -> object:
 
 
 PROGRAMS: Final = (
-    Program("DEClient", _direct, FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
-    Program("UEClient (SUE)", _unary(False), FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
-    Program("UEClient (OUE)", _unary(True), FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
+    Program("DEClient", direct, FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
+    Program("UEClient (SUE)", unary(False), FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
+    Program("UEClient (OUE)", unary(True), FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
     Program("HEClient", _histogram, FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
-    Program("LHClient (OLH)", _local_hash, FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
+    Program("LHClient (OLH)", local_hash, FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
     Program("CMSClient", _sketch(False), FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
     Program("CMSClient, Hadamard", _sketch(True), FOUR, PURE, (1.0,), DOCSTRING, LOCAL),
     Program("HadamardResponseClient", _response, FOUR, PURE, (1.0,), DOCSTRING, LOCAL),

@@ -9,7 +9,7 @@ from benchmarks.hall_programs.program import APPROX, PURE, REMOVE, Data, Pair, P
 LIBRARY: Final = "python-dp"
 PINS: Final = ("python-dp==1.1.5", "numpy==2.4.6")
 
-SOURCE: Final = "its class: \"runs the algorithm using the epsilon parameter provided in the constructor\""
+SOURCE: Final = 'its class: "runs the algorithm using the epsilon parameter provided in the constructor"'
 READ: Final = f"{REMOVE} (as we read it; Google's C++ says so)"
 PAIRS: Final[tuple[Pair, ...]] = (((0.0, 1.0), (0.0,)), ((0.0, 0.0), (0.0,)), ((1.0, 1.0, 0.0), (1.0, 1.0)))
 

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
@@ -32,10 +32,9 @@ def draw(known: Mapping[str, Program], job: Job) -> Answer:
 
 def recorded(known: Mapping[str, Program], job: Job) -> Answer:
     """{"program"}: the report of `check_recorded` over its pairs. Needs the kit in this interpreter."""
-    from proofs_tests.harness import ClaimViolated, neighbours
+    from proofs_tests.harness import ClaimViolated
     from proofs_tests.harness.recording import check_recorded
 
-    del neighbours
     program = known[job["program"]]
     pairs = [_pair(*pair) for pair in program.pairs]
     claim = claimed(program)
@@ -56,7 +55,7 @@ def claimed(program: Program) -> "Cost":
     """The claim as our accountant has it."""
     from accountant import GDP, ZCDP, ApproxDP, PureDP
 
-    kinds = {"pure": PureDP, "approx": ApproxDP, "gdp": GDP, "zcdp": ZCDP}
+    kinds: Mapping[str, Callable[..., Cost]] = {"pure": PureDP, "approx": ApproxDP, "gdp": GDP, "zcdp": ZCDP}
     return kinds[program.kind](*program.numbers)
 
 
