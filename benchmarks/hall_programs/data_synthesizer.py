@@ -82,7 +82,7 @@ PROGRAMS: Final = (
         (1.0,),
         SOURCE,
         PUBLIC,
-        samples=500,
+        samples=250,
     ),
     Program(
         "correlated attributes, the default seed",
@@ -102,6 +102,6 @@ PROGRAMS: Final = (
         (1.0,),
         SOURCE,
         PUBLIC,
-        samples=500,
+        samples=250,
     ),
 )

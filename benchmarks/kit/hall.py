@@ -48,7 +48,7 @@ LIBRARIES: Final[tuple[ModuleType, ...]] = (
 
 HEAD: Final = ("program", "library", "claim", "neighbours", "verdict", "witness", "time")
 
-PATIENCE: Final = 60.0
+PATIENCE: Final = 120.0
 """Seconds for each program."""
 
 PIECE: Final = 5.0
