@@ -26,8 +26,7 @@ from benchmarks.hall_programs import (
     tumult,
 )
 from benchmarks.hall_programs.program import Data, Program
-from benchmarks.peers.peer_environments import folder, python_with
-from benchmarks.peers.peer_processes import Worker
+from benchmarks.peers import Worker, folder, python_with
 from benchmarks.runner import Grid, Measured, Part, Setting
 from proofs_tests.harness import ClaimViolated, Pair, check_function
 

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.hall_programs import open_dp, serve_programs
 from benchmarks.hall_programs.program import Program, plain, singles
 from benchmarks.kit.hall import LIBRARIES, audited, claim, parts, verdict
-from benchmarks.peers.peer_processes import Worker
+from benchmarks.peers import Worker
 from benchmarks.runner.audit_figures import AUDITS, VERDICTS, rows
 from benchmarks.runner.readme import MARKED, NotThere, filled
 from benchmarks.runner.results import AUDITED, outcomes
