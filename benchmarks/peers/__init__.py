@@ -9,7 +9,12 @@ from benchmarks.peers.peer_data import (
 )
 from benchmarks.peers.peer_environments import (
     OURS,
+    folder,
     present,
+    python_with,
+)
+from benchmarks.peers.peer_processes import (
+    Worker,
 )
 from benchmarks.peers.peer_systems import (
     PEERS,
@@ -22,8 +27,11 @@ __all__ = [
     "PEERS",
     "Entrant",
     "Promise",
+    "Worker",
     "arrays",
+    "folder",
     "measured",
     "norm",
     "present",
+    "python_with",
 ]

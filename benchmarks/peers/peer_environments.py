@@ -51,22 +51,30 @@ def python_of(peer: str, folder: Path) -> Path:
 
     Raises Missing with the remedy where pip cannot install them.
     """
-    pins = PINS[peer]
+    return python_with(peer, PINS[peer], folder)
+
+
+def python_with(name: str, pins: Sequence[str], folder: Path) -> Path:
+    """The same for packages that are pinned elsewhere. name: what the environment is called."""
     if has(pins):
         return Path(sys.executable)
-    place = place_of(peer, folder)
+    place = _place(name, pins, folder)
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     folder.mkdir(parents=True, exist_ok=True)
     with _alone(place.with_name(f"{place.name}.lock")):
         if not ((place / STAMP).exists() and python.exists()):
-            _make(peer, pins, place, python)
+            _make(name, pins, place, python)
     return python
 
 
 def place_of(peer: str, folder: Path) -> Path:
     """Where a peer's environment is: another place for other packages, or for another Python."""
-    digest = hashlib.sha256(" ".join(PINS[peer]).encode()).hexdigest()[:8]
-    return folder / "{}-{}.{}-{}".format(peer, *sys.version_info[:2], digest)
+    return _place(peer, PINS[peer], folder)
+
+
+def _place(name: str, pins: Sequence[str], folder: Path) -> Path:
+    digest = hashlib.sha256(" ".join(pins).encode()).hexdigest()[:8]
+    return folder / "{}-{}.{}-{}".format(name, *sys.version_info[:2], digest)
 
 
 def present(peers: Iterable[str]) -> tuple[dict[str, Path], list[Line]]:

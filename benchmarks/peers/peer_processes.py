@@ -22,9 +22,9 @@ PATIENCE: Final = 30.0
 class Worker:
     """Started by the first question, or by `start`. A context manager, which ends it."""
 
-    def __init__(self, module: ModuleType, python: Path) -> None:
-        """module: in `benchmarks.peer_workers`.  python: an interpreter that has what it imports."""
-        self._command = [str(python), "-m", module.__name__]
+    def __init__(self, module: ModuleType, python: Path, *arguments: str) -> None:
+        """module: in `benchmarks.peer_workers`.  python: an interpreter that has what it imports.  arguments: its."""
+        self._command = [str(python), "-m", module.__name__, *arguments]
         self._process: subprocess.Popen[str] | None = None
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115  # closed at exit
         self._hello: dict[str, Any] = {}

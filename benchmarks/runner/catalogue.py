@@ -87,6 +87,13 @@ CATALOGUE: Final = (
         15,
     ),
     Benchmark(
+        "hall",
+        "kit",
+        "The hall of audits: programs of other libraries against what their documentation claims; see AUDITS.md.",
+        "none; the libraries, from a package registry.",
+        20,
+    ),
+    Benchmark(
         "records-alone",
         "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",

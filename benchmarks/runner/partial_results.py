@@ -15,7 +15,7 @@ from benchmarks.runner.suite import Setting
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCT = ("accountant", "mechanisms", "boosting", "learners", "exchequer")
-SHOWING = ("catalogue", "machine", "openml", "plots", "readme", "readme_figures", "results", "run")
+SHOWING = ("audit_figures", "catalogue", "machine", "openml", "plots", "readme", "readme_figures", "results", "run")
 
 
 def slug(text: str) -> str:

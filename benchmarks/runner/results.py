@@ -1,8 +1,8 @@
-"""`python -m benchmarks.runner.results --out DIR`: takes over full runs, and writes RESULTS.md and README's figures.
+"""`python -m benchmarks.runner.results --out DIR`: takes over full runs, writes RESULTS.md and figures in two pages.
 
 What is taken over is each run's JSON, which holds all of its tables exactly, into benchmarks/results. RESULTS.md and
-the figures in README.md are made of these files alone, and a test sees that they are. Of the pictures that a run draws,
-only those that README.md shows are drawn there.
+the figures in README.md and AUDITS.md are made of these files alone, and a test sees that they are. Of the pictures
+that a run draws, only those that README.md shows are drawn there.
 """
 
 import argparse
@@ -13,6 +13,7 @@ from typing import Final
 
 import attrs
 
+from benchmarks.runner.audit_figures import AUDITS
 from benchmarks.runner.catalogue import CATALOGUE
 from benchmarks.runner.partial_results import ROOT
 from benchmarks.runner.readme import filled
@@ -23,6 +24,7 @@ from benchmarks.runner.run import ABSENT, FAILED, Outcome, outcome_of, said
 KEPT: Final = ROOT / "benchmarks" / "results"
 PAGE: Final = ROOT / "benchmarks" / "RESULTS.md"
 README: Final = ROOT / "README.md"
+AUDITED: Final = ROOT / "AUDITS.md"
 
 
 def outcomes(folder: Path = KEPT) -> dict[str, Outcome]:
@@ -99,10 +101,15 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"left where it is: {line}", file=sys.stderr)
     found = outcomes()
     text, front = page(found), filled(README.read_text("utf-8"), found, FIGURES)
+    audits = filled(AUDITED.read_text("utf-8"), found, AUDITS)
     PAGE.write_text(text, encoding="utf-8")
+    AUDITED.write_text(audits, encoding="utf-8")
     README.write_text(front, encoding="utf-8")
     draw_pictures(found, KEPT)
-    print(f"wrote {PAGE.name} and the figures in {README.name} from {len(found)} runs", file=sys.stderr)
+    print(
+        f"wrote {PAGE.name}, and the figures in {README.name} and {AUDITED.name}, from {len(found)} runs",
+        file=sys.stderr,
+    )
 
 
 if __name__ == "__main__":
