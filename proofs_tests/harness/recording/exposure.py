@@ -82,7 +82,9 @@ def slopes(
     base = _numbers_with(program, data, first, {}, by_choice)
     for place, old in enumerate(_elements(call)):
         step = _step(call, place, float(old))
-        other = _numbers_with(program, data, first, {call.number: _with(call.output, place, step)}, by_choice)
+        other = _numbers_with(
+            program, data, first, {call.number: placed(call.output, {place: float(old) + step})}, by_choice
+        )
         fits = base is not None and other is not None and base.shape == other.shape
         found.append((other - base) / step if fits else None)  # type: ignore[operator]  # both are there
     return found
@@ -104,10 +106,11 @@ def _step(call: Call, place: int, old: float) -> float:
     return STEP * (scale or max(abs(old), 1.0))
 
 
-def _with(output: object, place: int, step: float) -> object:
-    """The same output with one of its numbers moved."""
+def placed(output: object, numbers: Mapping[int, float]) -> object:
+    """The same output with other numbers at some places."""
     moved = np.array(output)
-    moved.flat[place] += np.asarray(step).astype(moved.dtype)
+    for place, number in numbers.items():
+        moved.flat[place] = np.asarray(number).astype(moved.dtype)
     if isinstance(output, np.ndarray | np.generic):
         return moved if moved.shape else moved[()]
     listed: object = moved.tolist()
