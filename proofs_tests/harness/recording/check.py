@@ -124,7 +124,7 @@ def _without_noise(asked: Question[D], first: Run) -> Finding | None:
 
 def _diverged(asked: Question[D], diverged: Diverged, first: Run) -> Finding:
     before = first.calls if diverged.first is None else first.calls[: diverged.first.number]
-    blind = unseen(before)
+    blind = [] if asked.public_draws else unseen(before)
     reason = f"{blind[0].title}, and then: {diverged.text}" if blind else ""
     return _by_outputs(asked, diverged.text, reason)
 
@@ -137,7 +137,8 @@ def _leak(asked: Question[D], first: Run, second: Run) -> Finding:
         return attrs.evolve(asked.nothing, found=float("inf"), witness=f"a value without noise, {plain.text}")
     if plain is not None:
         return attrs.evolve(asked.nothing, witness=text, unclear=plain.text)
-    reason = f"{blind[0].title}, was not seen added to a value, and {text}" if blind else ""
+    doubt = bool(blind) and not asked.public_draws
+    reason = f"{blind[0].title}, was not seen added to a value, and {text}" if doubt else ""
     return _by_outputs(asked, f"the output is another function of what was released, {text}", reason)
 
 
