@@ -44,7 +44,8 @@ def check_recorded(
     public_draws: whether other draws, such as of a sample or a start, count as known. Else they may hide something, and
     a claim above which the releases lose is not refuted where there are any.
     secret_seeds: whether noise that is the same in every run is as good as any. Else its seed counts as known.
-    seconds: at most, to look at the outputs of a pair themselves, where the draws of two neighbours differ.
+    seconds: of a pair at most, to look for a transcript that shows more than is claimed, or, where the draws of two
+    neighbours differ, at the outputs themselves.
     progress: called with the number of pairs done.  subject: for the report; the program's name unless given.
     Refuted or not refuted, never exact: other pairs and other outputs are not seen. What was not understood refutes
     nothing, and is in the witness; nor does a library's own account, which bounds a loss from above. Noise is taken to

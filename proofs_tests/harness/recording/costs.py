@@ -77,7 +77,8 @@ def cost(
     blind = [] if asked.public_draws else unseen(first.calls)
     reason = f"{blind[0].title}, may hide something" if blind else ""
     if not reason and isinstance(asked.claimed, PureDP | ApproxDP) and _is_pure(asked.claimed) and not certain:
-        lost, reason = shown(asked.program, asked.pair, first, comparison, by_choice, bound * (1.0 + ROUNDING) + 1e-13)
+        most_allowed = bound * (1.0 + ROUNDING) + 1e-13
+        lost, reason = shown(asked.program, asked.pair, first, comparison, by_choice, most_allowed, asked.seconds)
     elif not reason:
         reason = _steadily(asked, first, comparison, by_choice, fixed, bound)
     if reason:

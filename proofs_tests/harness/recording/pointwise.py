@@ -5,6 +5,7 @@ same on both and show the transcript. No tail is taken for granted: a program th
 """
 
 import math
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
@@ -35,14 +36,17 @@ def shown(
     comparison: Comparison,
     by_choice: Collection[int],
     epsilon: float,
+    seconds: float,
 ) -> tuple[float, str]:
     """The largest loss at a transcript that the output shows, and "" or why none above ε does.
 
-    Stops at the first above ε.
+    Stops at the first above ε, and looks at no further one after some seconds.
     """
-    reason, best = "", 0.0
+    reason, end = "", time.monotonic() + seconds
     for far in FAR:
         for sign in (1.0, -1.0):
+            if time.monotonic() > end:
+                return 0.0, reason or f"no transcript was found in {seconds:g} s where that is lost"
             try:
                 both = _replayed(program, pair, first, comparison, by_choice, sign, far)
             except (Diverged, CannotCompare) as error:
@@ -54,8 +58,8 @@ def shown(
             unseen = _not_shown(program, pair, both, comparison, by_choice)
             if unseen is None:
                 return abs(lost), ""
-            reason, best = unseen, max(best, 0.0)
-    return best, reason or "no transcript was found where that is lost"
+            reason = unseen
+    return 0.0, reason or "no transcript was found where that is lost"
 
 
 def _replayed(
