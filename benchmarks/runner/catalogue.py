@@ -73,6 +73,13 @@ CATALOGUE: Final = (
         12,
     ),
     Benchmark(
+        "recordings",
+        "kit",
+        "Other libraries and our learners, their noise recorded and given back on a neighbour: what that refutes.",
+        "none.",
+        3,
+    ),
+    Benchmark(
         "records-alone",
         "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",

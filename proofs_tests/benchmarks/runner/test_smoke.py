@@ -13,7 +13,7 @@ from benchmarks.runner.partial_results import ROOT
 from benchmarks.runner.run import ABSENT, outcome_of, said
 from benchmarks.runner.suite import Benchmark
 
-DATA_FREE = {"ledger", "verification-kit", "audits", "composition", "blocks"}
+DATA_FREE = {"ledger", "verification-kit", "audits", "recordings", "composition", "blocks"}
 
 
 @pytest.mark.data

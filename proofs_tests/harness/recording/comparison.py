@@ -108,13 +108,20 @@ def _changed(each: Elements) -> Iterator[Change]:
     if not np.any(hit):
         return
     norm = np.linalg.norm if each.call.law == "gaussian" else np.sum
-    moved = float(norm(np.abs(each.change)))
+    moved = float(norm(np.abs(each.change[_once(each.call)])))
     text = f"{each.call.title}: the value moved by {moved:.6g}, noise of scale {np.abs(each.scale[hit][0]):.6g}"
     if np.any(each.scale != each.other_scale):
         text += f", and of {np.abs(each.other_scale[each.scale != each.other_scale][0]):.6g} on the neighbour"
     if each.fixed:
         text += ", the same noise in every run, as from a seed that is known"
     yield Change(each.call, moved, hit, text)
+
+
+def _once(call: Call) -> np.ndarray:
+    """The places of the elements of a sum, one for each number of its noise: what one number is added to moves once."""
+    if call.spots is None:
+        return np.arange(np.asarray(call.output).size)
+    return np.unique(call.spots.ravel(), return_index=True)[1]
 
 
 def _choice(one: Call, other: Call, found: list[Loss], changes: list[Change], unclear: list[str]) -> None:
