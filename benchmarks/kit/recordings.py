@@ -1,14 +1,21 @@
 """`check_recorded` on other libraries and on our own learners: what is refuted, what is not understood, pair by pair.
 
 Each library is recorded where the interpreter that runs this has it, and said to be not installed elsewhere. To have
-all: a virtual environment with exchequer, diffprivlib, interpret-core, smartnoise-sql and scikit-learn below 1.8.
+all: a virtual environment with exchequer, diffprivlib, interpret-core, smartnoise-synth and scikit-learn below 1.8.
 """
 
 from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from benchmarks.kit import recorded_diffprivlib, recorded_interpret, recorded_opendp, recorded_ours, recorded_smartnoise
+from benchmarks.kit import (
+    recorded_diffprivlib,
+    recorded_interpret,
+    recorded_opendp,
+    recorded_ours,
+    recorded_smartnoise,
+    recorded_synthesizers,
+)
 from benchmarks.kit.recorded_cases import Case, Row, table, version
 from benchmarks.runner import Line, Measured, Part, Report, Setting, Table, at_most
 
@@ -18,6 +25,7 @@ LIBRARIES: Final[dict[str, Callable[[], list[Case]]]] = {
     "diffprivlib": recorded_diffprivlib.found,
     "interpret-core": recorded_interpret.found,
     "smartnoise-sql": recorded_smartnoise.found,
+    "smartnoise-synth": recorded_synthesizers.found,
 }
 """By the name of the package."""
 

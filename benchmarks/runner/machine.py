@@ -12,7 +12,7 @@ from benchmarks.runner.partial_results import ROOT
 
 PACKAGES: Final = (
     *("numpy", "scipy", "scikit-learn", "opendp", "matplotlib"),
-    *("diffprivlib", "interpret-core", "smartnoise-sql"),
+    *("diffprivlib", "interpret-core", "smartnoise-sql", "smartnoise-synth"),
 )
 
 
