@@ -158,7 +158,7 @@ def bounded_cells(call: Call, both: tuple[Call, Call]) -> LogProbabilities:
     low, high = call.span or (-math.inf, math.inf)
     value, scale = float(np.clip(np.asarray(call.value), low, high)), float(call.scale)
     near = np.array([low, high, *(float(np.clip(np.asarray(each.value), low, high)) for each in both)])
-    tiny = 1e-7 * (high - low)
+    tiny = 1e-5 * (high - low)  # a smaller one would lose digits in the difference of two chances
     edges = np.unique(np.clip(np.concatenate([np.linspace(low, high, CELLS), near - tiny, near + tiny]), low, high))
     inside = _masses("laplace", (edges - value) / scale)[1:-1]
     return np.asarray(inside - np.logaddexp.reduce(inside))
