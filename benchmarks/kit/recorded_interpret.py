@@ -14,6 +14,12 @@ SHOWN = ("intercept_", "term_scores_", "bins_", "bin_weights_")
 
 EIGHT = np.linspace(0.01, 0.99, 8)[:, None], np.array([0.0] * 4 + [1.0] * 4)
 FEWER = {"one of eight removed": Pair[Records](EIGHT, (EIGHT[0][1:], EIGHT[1][1:]))}
+HIGH = {
+    "one of a hundred removed": Pair[Records](
+        (np.linspace(0.01, 0.99, 100)[:, None], np.repeat([99.0, 100.0], 50)),
+        (np.linspace(0.01, 0.99, 100)[1:, None], np.repeat([99.0, 100.0], 50)[1:]),
+    )
+}
 LABELS = {"one label changed": Pair[Records](WHOLE, (WHOLE[0], np.append(WHOLE[1][:-1], 1 - WHOLE[1][-1])))}
 
 
@@ -42,6 +48,14 @@ def _fit(regression: bool, rate: float, rounds: int, names: tuple[str, ...], dat
     return fitted(model.fit(data[0], data[1].astype(np.float64 if regression else np.int64)), names)
 
 
+def _total(data: Records) -> float:
+    """Scores times weights of bins, summed: a function of the model, near the targets' sum times the learning rate."""
+    model = _model(True, 0.01, 1, 1)
+    model.set_params(privacy_target_min=99.0, privacy_target_max=100.0, bin_budget_frac=0.1, random_state=None)
+    model.fit(*data)
+    return float(np.dot(model.term_scores_[0], model.bin_weights_[0]))
+
+
 def found() -> list[Case]:
     """All of them. Raises ImportError where interpret is not installed."""
     _model(False, 0.01, 1, 1)
@@ -53,6 +67,7 @@ def found() -> list[Case]:
         *cases("classifier, all attributes", partial(classify, 2, ()), CLAIM, pairs, secret_seeds=True),
         *cases("classifier, random_state=1 as it is", partial(classify, 2, SHOWN), CLAIM, LABELS),
         *cases("regressor, 2 rounds", partial(regress, 2, SHOWN), CLAIM, pairs, secret_seeds=True),
+        *cases("regressor, targets in [99, 100], a round, scores times weights", _total, CLAIM, HIGH),
         *cases(
             "regressor, rate 1, whose sums are said to move by 1 at most",
             partial(_fit, True, 1.0, 2, SHOWN),

@@ -10,8 +10,8 @@ from accountant import Cost
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.recording.calls import Diverged
 from proofs_tests.harness.recording.comparison import compared
-from proofs_tests.harness.recording.costs import Finding, Question, cost, moves
-from proofs_tests.harness.recording.leaks import by_frequency, raw, same_noise
+from proofs_tests.harness.recording.costs import Finding, Question, by_outputs, cost, moves
+from proofs_tests.harness.recording.leaks import raw, same_noise
 from proofs_tests.harness.recording.outputs import CannotCompare, difference
 from proofs_tests.harness.recording.runs import Run, chosen_by, natural, run, unseen
 from proofs_tests.harness.recording.seeds import fixed_draws
@@ -30,7 +30,7 @@ def check_recorded(
     sensitivities: Sensitivities | None = None,
     public_draws: bool = False,
     secret_seeds: bool = False,
-    seconds: float = 5.0,
+    seconds: float = 2.0,
     progress: Callable[[int], None] | None = None,
     subject: str = "",
 ) -> Report:
@@ -44,8 +44,8 @@ def check_recorded(
     public_draws: whether other draws, such as of a sample or a start, count as known. Else they may hide something, and
     a claim above which the releases lose is not refuted where there are any.
     secret_seeds: whether noise that is the same in every run is as good as any. Else its seed counts as known.
-    seconds: of a pair at most, to look for a transcript that shows more than is claimed, or, where the draws of two
-    neighbours differ, at the outputs themselves.
+    seconds: of a pair at most, to look for a transcript that shows more than is claimed, and as many to look at outputs
+    drawn many times where the draws of two neighbours differ, or where the output hides a part of the noise.
     progress: called with the number of pairs done.  subject: for the report; the program's name unless given.
     Refuted or not refuted, never exact: other pairs and other outputs are not seen. What was not understood refutes
     nothing, and is in the witness; nor does a library's own account, which bounds a loss from above. Noise is taken to
@@ -148,12 +148,8 @@ def _by_outputs(asked: Question[D], text: str, reason: str) -> Finding:
     nothing = attrs.evolve(asked.nothing, witness=text)
     if reason:
         return attrs.evolve(nothing, unclear=reason)
-    report = by_frequency(asked.program, asked.pair, asked.claimed, asked.seconds)
-    if report is None:
-        said = f"{text}; whether that loses more than is claimed is not seen in {asked.seconds:g} s of outputs"
-        return attrs.evolve(nothing, unclear=said)
-    witness = f"{text}; {report.witness}, confidence {report.confidence:.9g}"
-    return Finding(report.quantity, report.bound, report.found, witness)
+    said = f"{text}; whether that loses more than is claimed is not seen in {asked.seconds:g} s of outputs"
+    return by_outputs(asked, text) or attrs.evolve(nothing, unclear=said)
 
 
 def draws_alike(program: Callable[[D], object], data: D) -> bool:

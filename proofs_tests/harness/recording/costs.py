@@ -10,6 +10,7 @@ from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.recording.calls import Call, Diverged
 from proofs_tests.harness.recording.comparison import Change, Comparison, compared
 from proofs_tests.harness.recording.exposure import hidden
+from proofs_tests.harness.recording.leaks import by_frequency
 from proofs_tests.harness.recording.losses import Certain, against
 from proofs_tests.harness.recording.outputs import CannotCompare, difference
 from proofs_tests.harness.recording.pointwise import shown
@@ -83,9 +84,19 @@ def cost(
         reason = _steadily(asked, first, comparison, by_choice, fixed, bound)
     if reason:
         most = against(comparison.losses, asked.claimed)[2]
-        text_of = f"{quantity} {most:.6g} if all that is noised were known, but {reason}"
-        return Finding(quantity, bound, 0.0, text, text_of)
+        doubt = f"{quantity} {most:.6g} if all that is noised were known, but {reason}"
+        seen = None if blind else by_outputs(asked, f"{text}; {doubt}")
+        return seen or Finding(quantity, bound, 0.0, text, doubt)
     return Finding(quantity, bound, lost, text, "; ".join(notes))
+
+
+def by_outputs(asked: Question[D], text: str) -> Finding | None:
+    """What the outputs alone show, drawn many times for some seconds; None if that is not more than is claimed."""
+    report = by_frequency(asked.program, asked.pair, asked.claimed, asked.seconds)
+    if report is None:
+        return None
+    witness = f"{text}; {report.witness}, confidence {report.confidence:.9g}"
+    return Finding(report.quantity, report.bound, report.found, witness)
 
 
 def _is_pure(claimed: PureDP | ApproxDP) -> bool:

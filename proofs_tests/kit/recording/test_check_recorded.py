@@ -158,7 +158,7 @@ def test_nine_tenths_of_the_truth_are_refuted(program: Program, claimed: Cost) -
 
 def refuted(program: Program, pair: Pair[Records], claimed: Cost) -> Report:
     with pytest.raises(ClaimViolated) as caught:
-        check_recorded(program, [pair], claimed=claimed)
+        check_recorded(program, [pair], claimed=claimed, seconds=60.0)  # a busy machine draws slowly
     assert any(said in str(caught.value) for said in ("test_check_recorded.py", "value without noise", "the output is"))
     return caught.value.report
 
@@ -258,9 +258,9 @@ def test_a_sum_that_is_not_seen_is_judged_by_its_outputs() -> None:
     assert "confidence" in refuted(in_parts, WIDE, GDP(0.5)).witness
 
 
-@pytest.mark.parametrize("program", [by_inversion, sampled, compared_only])
-def test_what_is_not_understood_refutes_nothing_and_is_said(program: Program) -> None:
-    report = check_recorded(program, [WIDE], claimed=PureDP(0.1))
+@pytest.mark.parametrize(("program", "epsilon"), [(by_inversion, 0.1), (sampled, 0.1), (compared_only, 1.5)])
+def test_what_is_not_understood_refutes_nothing_and_is_said(program: Program, epsilon: float) -> None:
+    report = check_recorded(program, [WIDE], claimed=PureDP(epsilon), seconds=0.2)
     assert report.verdict == "not refuted"
     assert "not understood" in report.witness
 
