@@ -68,17 +68,17 @@ def _models() -> list[Case]:
     def components(data: Records) -> object:
         return fitted(models.PCA(1, epsilon=1.0, bounds=BOUNDS, data_norm=1.5).fit(data[0]), ("components_", "mean_"))
 
-    def forest(trees: int, data: Records) -> object:
+    def forest(trees: int, depth: int, data: Records) -> object:
         model = models.RandomForestClassifier(
-            trees, epsilon=1.0, max_depth=2, classes=[0, 1], bounds=BOUNDS, random_state=1
+            trees, epsilon=1.0, max_depth=depth, classes=[0, 1], bounds=BOUNDS, random_state=4
         )
         found = [tree.tree_ for tree in model.fit(*data).estimators_]
         return [(tree.feature, tree.threshold, tree.value) for tree in found]
 
     return [
         *cases("LogisticRegression", logistic, ONE, TABLES),
-        *cases("RandomForestClassifier, a tree", partial(forest, 1), ONE, TABLES, **SAME),
-        *cases("RandomForestClassifier, three trees", partial(forest, 3), ONE, TABLES, **SAME),
+        *cases("RandomForestClassifier, a split", partial(forest, 1, 1), ONE, TABLES, **SAME),
+        *cases("RandomForestClassifier, three trees", partial(forest, 3, 2), ONE, TABLES, **SAME),
         *cases("GaussianNB", bayes, ONE, TABLES),
         *cases("LinearRegression", partial(linear, True), ONE, TABLES),
         *cases("LinearRegression, no intercept", partial(linear, False), ONE, TABLES),
