@@ -14,6 +14,9 @@ RUNS: Final = 30
 """Noise of whole numbers that is not 0 has a chance of 1/2 at most, so that it is the same in so many runs by chance
 less than once in 10^8."""
 
+FARTHEST: Final = 100.0
+"""Scales; noise of none of our laws comes so far."""
+
 DISCRETE: Final = ("discrete laplace",)
 
 
@@ -35,9 +38,11 @@ def fixed_draws(program: Callable[[D], object], data: D, first: Run) -> frozense
 
 
 def _is_noise(call: Call) -> bool:
+    """Whether it draws, and what came out is noise of that law: not a value that was rounded to some coarse grid."""
     if call.kind not in ("noise", "release") or call.source is not None:
         return False
-    return bool(np.any(np.asarray(call.output) != np.asarray(call.value))) and bool(np.any(call.scale != 0.0))
+    noise = np.abs(np.asarray(call.output, dtype=np.float64) - np.asarray(call.value, dtype=np.float64))
+    return bool(np.any(noise != 0.0)) and bool(np.all(noise <= FARTHEST * np.abs(call.scale)))
 
 
 def _is_grainy(call: Call) -> bool:
