@@ -43,7 +43,8 @@ def check_recorded(
     ℓ1 for Laplace noise, ℓ2 for Gaussian noise, the largest change of a score for a choice; in order, or one for all.
     public_draws: whether other draws, such as of a sample or a start, count as known. Else they may hide something, and
     a claim above which the releases lose is not refuted where there are any.
-    secret_seeds: whether noise that is the same in every run is as good as any. Else its seed counts as known.
+    secret_seeds: whether noise that is the same in every run is as good as any. Else its seed counts as known. Where it
+    is, nothing is concluded from more runs, which may draw the same.
     seconds: of a pair at most, to look for a transcript that shows more than is claimed, and as many to look at outputs
     drawn many times where the draws of two neighbours differ, or where the output hides a part of the noise.
     progress: called with the number of pairs done.  subject: for the report; the program's name unless given.
@@ -75,7 +76,8 @@ def _findings(asked: Question[D], sensitivities: Sensitivities | None) -> list[F
     try:
         by_choice, calm = _repeated(program, pair.before, first)
         if calm:
-            return [attrs.evolve(nothing, witness="run twice on the same data", unclear=calm)]
+            seen = by_outputs(asked, calm)
+            return [seen or attrs.evolve(nothing, witness="run twice on the same data", unclear=calm)]
         fixed = frozenset[int]() if asked.secret_seeds else fixed_draws(program, pair.before, first)
         known = _without_noise(asked, first) if fixed else None
         if known is not None:
@@ -133,7 +135,7 @@ def _diverged(asked: Question[D], diverged: Diverged, first: Run) -> Finding:
 def _leak(asked: Question[D], first: Run, second: Run) -> Finding:
     """Where the output differs though all that was released is the same."""
     text, blind = difference(first.output, second.output) or "", unseen(first.calls)
-    plain = raw(asked.program, asked.pair, first, second, asked.claimed, blind)
+    plain = raw(asked.program, asked.pair, first, second, asked.claimed, blind, asked.secret_seeds)
     if plain is not None and plain.proved:
         return attrs.evolve(asked.nothing, found=float("inf"), witness=f"a value without noise, {plain.text}")
     if plain is not None:

@@ -91,7 +91,12 @@ def cost(
 
 
 def by_outputs(asked: Question[D], text: str) -> Finding | None:
-    """What the outputs alone show, drawn many times for some seconds; None if that is not more than is claimed."""
+    """What the outputs alone show, drawn many times for some seconds; None if that is not more than is claimed.
+
+    Nor is anything where seeds count as secret: more runs may draw the same then.
+    """
+    if asked.secret_seeds:
+        return None
     report = by_frequency(asked.program, asked.pair, asked.claimed, asked.seconds)
     if report is None:
         return None

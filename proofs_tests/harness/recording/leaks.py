@@ -46,17 +46,24 @@ class Raw:
 
 
 def raw(
-    program: Callable[[D], object], pair: Pair[D], first: Run, second: Run, claimed: Cost, blind: Sequence[Call]
+    program: Callable[[D], object],
+    pair: Pair[D],
+    first: Run,
+    second: Run,
+    claimed: Cost,
+    blind: Sequence[Call],
+    seeded: bool,
 ) -> Raw | None:
     """What differs between neighbours and is the same whatever the noise; None if there is none.
 
     first, second: a run and its replay.  blind: draws that were not understood. Where there are none, outputs are a
     function of what was released, and it is enough that extreme outputs leave the part alone; else only draws can say.
+    seeded: whether more runs may draw the same, so that they say nothing.
     A program that draws nothing that is seen is taken to draw nothing if `MOST_RUNS` runs agree.
     """
     parts = [dict(leaves(each.output)) for each in (first, second)]
     suspects = [path for path in dict.fromkeys([*parts[0], *parts[1]]) if not _agree(parts[0], parts[1], path)]
-    needed = _runs(claimed) if blind or not first.calls else FEW_RUNS
+    needed = 1 if seeded else _runs(claimed) if blind or not first.calls else FEW_RUNS
     for _ in range(min(needed, MOST_RUNS) - 1):
         if not suspects:
             return None
@@ -68,6 +75,8 @@ def raw(
         return None
     one, other = (each.get(suspects[0], "nothing") for each in parts)
     text = f"{suspects[0]}: {one!r:.60} against {other!r:.60}"
+    if seeded and blind:
+        return Raw(f"{text}, and {blind[0].title}, may hide that, from a seed", False)
     if needed > MOST_RUNS and blind:
         return Raw(f"{text} in each of {MOST_RUNS} runs, and {blind[0].title}, may hide that", False)
     return Raw(f"{text}, {f'in each of {needed} runs' if blind else 'whatever the noise'}", True)

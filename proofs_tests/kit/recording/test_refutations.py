@@ -175,5 +175,23 @@ def test_noise_from_a_seed_in_the_program_hides_nothing(program: Program) -> Non
         check_recorded(program, [WIDE], claimed=ApproxDP(1.0, 1e-5) if program is seeded_globally else PureDP(1.0))
 
 
+def test_runs_that_draw_the_same_from_a_secret_seed_show_nothing() -> None:
+    """Neither a part that is always the same, nor outputs by frequency, which are two numbers."""
+
+    def seeded(data: Records) -> list[float]:
+        generator = np.random.default_rng(1)
+        return [generator.random(), data[3] + generator.standard_gamma(2.0), sum(data) + generator.laplace(scale=1.0)]
+
+    def hidden(data: Records) -> float:
+        generator = np.random.default_rng(2)
+        return float(sum(data) + generator.laplace(scale=2.0) + (sum(data) + generator.laplace(scale=2.0)))
+
+    for program in (seeded, hidden):
+        report = check_recorded(program, [WIDE], claimed=PureDP(0.9), secret_seeds=True, seconds=0.5)
+        assert report.verdict == "not refuted"
+        with pytest.raises(ClaimViolated):
+            check_recorded(program, [WIDE], claimed=PureDP(0.9), seconds=0.5)
+
+
 def test_a_seed_that_is_told_to_be_secret_is_as_good_as_any() -> None:
     assert check_recorded(seeded_by_a_number, [WIDE], claimed=PureDP(1.0), secret_seeds=True).found == 1.0
