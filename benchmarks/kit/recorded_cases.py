@@ -15,7 +15,7 @@ from proofs_tests.harness import ClaimViolated, Pair, Report, check_recorded
 D = TypeVar("D")
 
 HEAD: Final = ("program", "pair", "claim", "verdict", "found", "why")
-SECONDS: Final = 3.0
+SECONDS: Final = 8.0
 """To look for a proof, on a pair."""
 
 Records = tuple[np.ndarray, np.ndarray]

@@ -159,7 +159,9 @@ def bounded_cells(call: Call, both: tuple[Call, Call]) -> LogProbabilities:
     value, scale = float(np.clip(np.asarray(call.value), low, high)), float(call.scale)
     near = np.array([low, high, *(float(np.clip(np.asarray(each.value), low, high)) for each in both)])
     tiny = 1e-5 * (high - low)  # a smaller one would lose digits in the difference of two chances
-    edges = np.unique(np.clip(np.concatenate([np.linspace(low, high, CELLS), near - tiny, near + tiny]), low, high))
+    wanted = np.clip(np.concatenate([np.linspace(low, high, CELLS), near - tiny, near + tiny]), low, high)
+    steps = np.unique(np.round((wanted - low) / (0.1 * tiny)))  # so that no cell is too narrow for its chance
+    edges = np.clip(low + 0.1 * tiny * steps, low, high)
     inside = _masses("laplace", (edges - value) / scale)[1:-1]
     return np.asarray(inside - np.logaddexp.reduce(inside))
 

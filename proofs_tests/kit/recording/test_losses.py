@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
@@ -51,6 +51,7 @@ def test_whole_numbers_and_bounded_noise_have_chances_that_sum_to_1() -> None:
 
 
 @given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.05, 3.0))
+@example(0.0, 0.9999999999999999, 2.0)
 def test_cells_of_bounded_noise_lose_what_its_ends_lose(value: float, other: float, scale: float) -> None:
     span = (0.0, 1.0)
     calls = [
