@@ -69,7 +69,7 @@ class Run:
 
 
 class Privacy:
-    """The fixture: checks within the budgets of the run; see `function`, `mechanism` and `run`.
+    """The fixture: checks within the budgets of the run; see `function`, `recorded`, `mechanism` and `run`.
 
     reports: what was found, one per check. Options of the marker `privacy` are those of all checks of a test.
     """
@@ -100,6 +100,28 @@ class Privacy:
         found = self._pairs(pairs, records, n, adjacency)
         given = {"time_limit": max(self._seconds, 1.0), "confidence": self._confidence(), **self._options, **options}
         return self.run(partial(testing.check_function, function, found, claimed, **cast("dict[str, Any]", given)))
+
+    def recorded(
+        self,
+        program: Callable[[D], object],
+        claimed: "Cost",
+        pairs: Iterable[tuple[D, D]] | None = None,
+        *,
+        records: Sequence[object] | None = None,
+        n: int = 3,
+        adjacency: "Adjacency | None" = None,
+        **options: object,
+    ) -> "Report":
+        """`check_recorded`, on the pairs given or on all samples of n records. Raises ClaimViolated.
+
+        adjacency: of these samples; replace-one unless given.  options: those of `check_recorded`.
+        """
+        __tracebackhide__ = True
+        from exchequer import testing
+
+        found = self._pairs(pairs, records, n, adjacency)
+        given = {"claimed": claimed, **self._options, **options}
+        return self.run(partial(testing.check_recorded, program, found, **cast("dict[str, Any]", given)))
 
     def mechanism(
         self,

@@ -94,6 +94,13 @@ CATALOGUE: Final = (
         20,
     ),
     Benchmark(
+        "recordings",
+        "kit",
+        "Other libraries and our learners, their noise recorded and given back on a neighbour: what that refutes.",
+        "none.",
+        3,
+    ),
+    Benchmark(
         "records-alone",
         "speed",
         "What one record moves in a whole fit where its type used to change all others; reading and predicting alone.",

@@ -10,7 +10,10 @@ from typing import Final
 
 from benchmarks.runner.partial_results import ROOT
 
-PACKAGES: Final = ("numpy", "scipy", "scikit-learn", "opendp", "matplotlib")
+PACKAGES: Final = (
+    *("numpy", "scipy", "scikit-learn", "opendp", "matplotlib"),
+    *("diffprivlib", "interpret-core", "smartnoise-sql", "smartnoise-synth"),
+)
 
 
 def today() -> str:

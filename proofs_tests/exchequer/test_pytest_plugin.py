@@ -55,6 +55,27 @@ def test_ten_lines_check_a_right_program_and_a_wrong_one(tmp_path: Path) -> None
     assert place["physicalLocation"] == {"artifactLocation": {"uri": "test_it.py"}, "region": {"startLine": 13}}
 
 
+RECORDED = """
+import numpy as np
+from exchequer import PureDP
+
+RNG = np.random.default_rng()
+
+def test_right(privacy):
+    privacy.recorded(lambda data: sum(data) + RNG.laplace(scale=1.0), PureDP(1.0), records=[0, 1], n=2)
+
+def test_wrong(privacy):
+    privacy.recorded(lambda data: sum(data) + RNG.laplace(scale=0.99), PureDP(1.0), [((0, 0), (0, 1))])
+"""
+
+
+def test_programs_are_recorded(tmp_path: Path) -> None:
+    found = run(tmp_path, RECORDED)
+    assert "1 failed, 1 passed" in found.stdout
+    assert re.search(r"ClaimViolated: .*refuted; ε 1\.0101 of 1", found.stdout)
+    assert "def check_recorded" not in found.stdout, "the traceback ends in the test"
+
+
 MANY = """
 import numpy as np
 import pytest

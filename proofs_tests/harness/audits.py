@@ -17,6 +17,7 @@ from proofs_tests.harness.black_box import Progress, check_function
 from proofs_tests.harness.checks import check_draws, check_mechanism
 from proofs_tests.harness.draws import Many, many_of
 from proofs_tests.harness.neighbours import Pair, neighbours
+from proofs_tests.harness.recording import check_recorded
 from proofs_tests.harness.report import ClaimViolated, Report
 from proofs_tests.harness.slickness import LabelledPoints, Lookup, check_slickness
 
@@ -76,15 +77,39 @@ class FunctionAudit(Generic[D, R]):
         return FunctionAudit(function, tuple(neighbours(adjacency, list(records), n)), claimed)
 
 
+@attrs.frozen
+class RecordedAudit(Generic[D]):
+    """Any function of a data set, what it claims, and the pairs to record it on: see `check_recorded`."""
+
+    function: Callable[[D], object]
+    pairs: tuple[Pair[D], ...] = attrs.field(converter=_pairs)
+    claimed: Cost
+    sensitivities: float | Sequence[float] | None = None
+    public_draws: bool = False
+    secret_seeds: bool = False
+    name: str | None = None
+
+    @staticmethod
+    def over(
+        function: Callable[[tuple[T, ...]], object], records: Iterable[T], n: int, claimed: Cost, adjacency: Adjacency
+    ) -> "RecordedAudit[tuple[T, ...]]":
+        """All neighbouring samples of n records from a small domain."""
+        return RecordedAudit(function, tuple(neighbours(adjacency, list(records), n)), claimed)
+
+
 Target: TypeAlias = (
-    Audit[object, object] | MeasureAudit[Certified] | FunctionAudit[object, object] | Callable[[], Report]
+    Audit[object, object]
+    | MeasureAudit[Certified]
+    | FunctionAudit[object, object]
+    | RecordedAudit[object]
+    | Callable[[], Report]
 )
 """An audit, or a check of the kit with its arguments: `functools.partial(check_transcripts, ...)`."""
 
 
 def audits(target: object) -> Iterator[Target]:
     """The audits that an object stands for: itself, its items, or what it returns when called."""
-    if isinstance(target, Audit | MeasureAudit | FunctionAudit) or _is_check(target):
+    if isinstance(target, Audit | MeasureAudit | FunctionAudit | RecordedAudit) or _is_check(target):
         yield cast("Target", target)
     elif isinstance(target, Report):
         yield partial(_itself, target)
@@ -183,6 +208,8 @@ def checked(
             progress=progress,
         )
         return [_reported(run)]
+    if isinstance(audit, RecordedAudit):
+        return [_reported(partial(_recorded, audit))]
     if isinstance(audit, MeasureAudit):
         settings = attrs.asdict(audit, recurse=False)
         return [_reported(partial(check_slickness, **settings))]
@@ -201,6 +228,18 @@ def checked(
     reports = [_reported(check) for check in checks]
     # One line for all the data sets whose draws were compared: the worst.
     return reports[:1] + sorted(reports[1:], key=lambda report: -report.found)[:1]
+
+
+def _recorded(audit: RecordedAudit[D]) -> Report:
+    return check_recorded(
+        audit.function,
+        audit.pairs,
+        claimed=audit.claimed,
+        sensitivities=audit.sensitivities,
+        public_draws=audit.public_draws,
+        secret_seeds=audit.secret_seeds,
+        subject=audit.name or "",
+    )
 
 
 def _as_function(mechanism: Mechanism[D, R], pairs: tuple[Pair[D], ...]) -> FunctionAudit[D, R]:

@@ -18,7 +18,7 @@ from exchequer.prices.price import parse_step
 from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness import formats
 from proofs_tests.harness.audits import Audit as Audit
-from proofs_tests.harness.audits import FunctionAudit, Target, audits, checked, found
+from proofs_tests.harness.audits import FunctionAudit, RecordedAudit, Target, audits, checked, found
 from proofs_tests.harness.audits import MeasureAudit as MeasureAudit
 from proofs_tests.harness.black_box import Progress
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES
@@ -26,18 +26,21 @@ from proofs_tests.harness.formats import Located
 from proofs_tests.harness.report import Report, table
 
 
-def _asked(name: str, target: object, claimed: str | None, records: str | None, n: int, adjacency: str) -> object:
+def _asked(
+    name: str, target: object, claimed: str | None, records: str | None, n: int, adjacency: str, recorded: bool
+) -> object:
     """The object itself, or the audit of a plain function or of a mechanism that the options describe."""
-    if claimed is None and records is None:
+    if claimed is None and records is None and not recorded:
         return target
     if isinstance(target, Mechanism) and records is not None:
         if claimed is not None:
             raise ValueError("--claimed: a mechanism declares its own cost; leave it away")
         return Audit.over(target, _domain(records), n)
     if claimed is None or records is None or not callable(target):
-        raise ValueError("--claimed and --records go together, with a function of a data set")
+        raise ValueError("--claimed and --records go together, with a function of a data set; --recorded needs both")
     kept, cost = _domain(records), parse_step(claimed, 1, "--claimed").cost
-    found = FunctionAudit.over(cast("Callable[[object], object]", target), kept, n, cost, RELATIONS[adjacency])
+    kind = RecordedAudit if recorded else FunctionAudit
+    found = kind.over(cast("Callable[[object], object]", target), kept, n, cost, RELATIONS[adjacency])
     return attrs.evolve(found, name=name)
 
 
@@ -91,6 +94,7 @@ def _located(name: str, target: object, report: Report) -> Located:
 @click.option(
     "--adjacency", type=click.Choice(list(RELATIONS)), default=ReplaceOne.name, help="Of a function.", show_default=True
 )
+@click.option("--recorded", is_flag=True, help="Of a function: record its noise, and give it back on a neighbour.")
 @click.option("--time-limit", type=float, metavar="SECONDS", help="For sampling; what was found by then is reported.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, help="To draw in.", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
@@ -104,6 +108,7 @@ def audit(
     records: str | None,
     n: int,
     adjacency: str,
+    recorded: bool,
     time_limit: float | None,
     processes: int,
     as_json: bool,
@@ -113,10 +118,10 @@ def audit(
     """Check that mechanisms, and any functions of data, cost what they declare.
 
     NAME is an `exchequer.testing.Audit` (a mechanism and pairs of neighbouring data sets), a `FunctionAudit` (any
-    function, its claim and pairs) or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), any
-    check of `exchequer.testing` with its arguments as a `functools.partial`, a list of them, or a function that returns
-    any of these; or, with --records, a mechanism; or, with --claimed and --records, a function of a tuple of records
-    that draws its own noise.
+    function, its claim and pairs), a `RecordedAudit` (the same, whose noise is recorded and given back on a neighbour)
+    or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), any check of `exchequer.testing`
+    with its arguments as a `functools.partial`, a list of them, or a function that returns any of these; or, with
+    --records, a mechanism; or, with --claimed and --records, a function of a tuple of records that draws its own noise.
 
     A verdict is "exact" (computed, over all pairs given), "refuted" (the worst pair is printed), or "not refuted",
     with the factor that would have been found and its probability. Mechanisms with finitely many outcomes are checked
@@ -127,9 +132,10 @@ def audit(
     Examples:
       exchequer audit mypackage.checks:audits
       exchequer audit mypackage:noisy_sum --claimed pure-dp:1 --records '[0, 1]' --time-limit 60
+      exchequer audit mypackage:noisy_sum --claimed pure-dp:1 --records '[0, 1]' --recorded
     """
     target = found(name)
-    asked = _asked(name, target, claimed, records, n, adjacency)
+    asked = _asked(name, target, claimed, records, n, adjacency, recorded)
     for path in (junit, sarif_file):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,17 @@ from benchmarks.runner.partial_results import ROOT
 from benchmarks.runner.run import ABSENT, outcome_of, said
 from benchmarks.runner.suite import Benchmark
 
-DATA_FREE = {"audits", "blocks", "composition", "foreign", "hall", "ledger", "one-run", "verification-kit"}
+DATA_FREE = {
+    "audits",
+    "blocks",
+    "composition",
+    "foreign",
+    "hall",
+    "ledger",
+    "one-run",
+    "recordings",
+    "verification-kit",
+}
 
 
 @pytest.mark.data

@@ -24,6 +24,7 @@ Law = Literal[
     "gumbel",
     "exponential",
     "discrete laplace",
+    "bounded laplace",
     "exponential choice",
     "noisy max",
     "permute and flip",
@@ -32,8 +33,15 @@ Law = Literal[
 ]
 
 HERE: Final = str(Path(__file__).parent)
-LIBRARIES: Final = ("numpy", "opendp", "mechanisms", "accountant", "attr", "diffprivlib", "random", "secrets")
+LIBRARIES: Final = (
+    *("numpy", "opendp", "mechanisms", "accountant", "attr", "diffprivlib", "random", "secrets", "interpret", "joblib"),
+    *("sklearn", "snsql", "scipy"),
+)
 """Packages whose lines are passed over when the line of a program that drew is looked for."""
+
+
+class NotPriced(ValueError):
+    """Nothing known says what a change of this argument costs."""
 
 
 class Diverged(BaseException):
@@ -55,6 +63,7 @@ class Call:
     source: the number of the call whose noise this is, for a sum or the largest of noisy scores.
     spots: which of its elements, shape of the output.  price: the cost of what is "mapped", from value to other value.
     declared: the sensitivity that a mechanism was made with, in the norm of its noise.
+    span: of "bounded laplace", the interval that its noise, drawn anew until it fits, does not leave.
     """
 
     number: int
@@ -70,6 +79,7 @@ class Call:
     spots: IntArray | None = None
     price: "Callable[[object, object], Cost] | None" = None
     declared: float | None = None
+    span: tuple[float, float] | None = None
 
     @property
     def title(self) -> str:

@@ -8,45 +8,29 @@ import attrs
 
 from accountant import Cost
 from proofs_tests.harness.neighbours import Pair
-from proofs_tests.harness.recording.calls import Call, Diverged
-from proofs_tests.harness.recording.comparison import Change, Comparison, compared
-from proofs_tests.harness.recording.exposure import hidden
-from proofs_tests.harness.recording.leaks import another_function, raw, same_noise
-from proofs_tests.harness.recording.losses import Certain, against
+from proofs_tests.harness.recording.calls import Diverged
+from proofs_tests.harness.recording.comparison import compared
+from proofs_tests.harness.recording.costs import Finding, Question, by_outputs, cost, moves
+from proofs_tests.harness.recording.leaks import raw, same_noise
 from proofs_tests.harness.recording.outputs import CannotCompare, difference
 from proofs_tests.harness.recording.runs import Run, chosen_by, natural, run, unseen
+from proofs_tests.harness.recording.seeds import fixed_draws
 from proofs_tests.harness.report import Report, judged
 
 D = TypeVar("D")
 
 Sensitivities = float | Sequence[float]
-ROUNDING = 1e-9
-"""What sums of rounded numbers may differ by, in parts of themselves."""
-
-
-@attrs.frozen
-class Finding:
-    """Of one pair: what was compared, and why; `unclear` says what was not understood, "" where all was."""
-
-    quantity: str
-    bound: float
-    found: float
-    witness: str
-    unclear: str = ""
-
-    @property
-    def ratio(self) -> float:
-        """found/bound; ∞ where nothing was allowed."""
-        return self.found / self.bound if self.bound else (float("inf") if self.found else 0.0)
 
 
 def check_recorded(
     program: Callable[[D], object],
-    pairs: Iterable[Pair[D]],
+    pairs: Iterable[Pair[D]] | Iterable[tuple[D, D]],
     *,
     claimed: Cost,
     sensitivities: Sensitivities | None = None,
     public_draws: bool = False,
+    secret_seeds: bool = False,
+    seconds: float = 2.0,
     progress: Callable[[int], None] | None = None,
     subject: str = "",
 ) -> Report:
@@ -54,60 +38,63 @@ def check_recorded(
 
     Given the same outputs of all noise, neighbours must draw alike and give the same; what was to be noised may move,
     and costs what the exact curves say (the idea of dp-recorder, arXiv 2602.17454).
-    program: data to output; may use numpy, `random`, OpenDP, diffprivlib or our own sources: see `recorded`.
+    program: data to output; may use numpy, `random`, OpenDP, diffprivlib, interpret or our own sources: see `recorded`.
     claimed: what the program is said to cost, of any kind but Unbounded.  sensitivities: how far each release may move,
     ℓ1 for Laplace noise, ℓ2 for Gaussian noise, the largest change of a score for a choice; in order, or one for all.
     public_draws: whether other draws, such as of a sample or a start, count as known. Else they may hide something, and
     a claim above which the releases lose is not refuted where there are any.
+    secret_seeds: whether noise that is the same in every run is as good as any. Else its seed counts as known. Where it
+    is, nothing is concluded from more runs, which may draw the same.
+    seconds: of a pair at most, to look for a transcript that shows more than is claimed, and as many to look at outputs
+    drawn many times where the draws of two neighbours differ, or where the output hides a part of the noise.
     progress: called with the number of pairs done.  subject: for the report; the program's name unless given.
     Refuted or not refuted, never exact: other pairs and other outputs are not seen. What was not understood refutes
-    nothing, and is in the witness. Noise is taken to be what its primitive says. Raises ClaimViolated.
+    nothing, and is in the witness; nor does a library's own account, which bounds a loss from above. Noise is taken to
+    be what its primitive says. Raises ClaimViolated.
     """
-    started, findings = time.perf_counter(), list[tuple[Finding, Pair[D]]]()
-    for pair in pairs:
-        findings += [(found, pair) for found in _findings(program, pair, claimed, sensitivities, public_draws)]
+    started, findings, done = time.perf_counter(), list[tuple[Finding, Pair[D]]](), 0
+    for pair in (Pair(*each) for each in pairs):
+        asked = Question(program, pair, claimed, public_draws, secret_seeds, seconds)
+        findings += [(found, pair) for found in _findings(asked, sensitivities)]
+        done += 1
         if progress is not None:
-            progress(len({id(each) for _, each in findings}))
+            progress(done)
     if not findings:
         raise ValueError("pairs: expected at least one pair of neighbouring data sets")
     worst, pair = max(findings, key=lambda each: (each[0].ratio, each[0].unclear))
     unclear = next((found.unclear for found, _ in findings if found.unclear), "")
     text = f"{pair.before!r:.180} against {pair.after!r:.180}; {worst.witness}"
     text += f"; not understood: {unclear}" if unclear else ""
-    seconds, number = time.perf_counter() - started, len({id(each) for _, each in findings})
+    spent = time.perf_counter() - started
     name = subject or getattr(program, "__name__", type(program).__name__)
-    return judged(
-        Report(name, repr(claimed), worst.quantity, worst.bound, worst.found, "search", text, number, seconds)
-    )
+    return judged(Report(name, repr(claimed), worst.quantity, worst.bound, worst.found, "search", text, done, spent))
 
 
-def _findings(
-    program: Callable[[D], object],
-    pair: Pair[D],
-    claimed: Cost,
-    sensitivities: Sensitivities | None,
-    public_draws: bool,
-) -> list[Finding]:
-    quantity, bound, _ = against([], claimed)
+def _findings(asked: Question[D], sensitivities: Sensitivities | None) -> list[Finding]:
+    nothing, program, pair = asked.nothing, asked.program, asked.pair
     first = run(program, pair.before)
     try:
         by_choice, calm = _repeated(program, pair.before, first)
         if calm:
-            return [Finding(quantity, bound, 0.0, "run twice on the same data", calm)]
+            seen = by_outputs(asked, calm)
+            return [seen or attrs.evolve(nothing, witness="run twice on the same data", unclear=calm)]
+        fixed = frozenset[int]() if asked.secret_seeds else fixed_draws(program, pair.before, first)
+        known = _without_noise(asked, first) if fixed else None
+        if known is not None:
+            return [known]
         second = run(program, pair.after, first.calls, None, by_choice)
         if by_choice and difference(first.output, second.output) is not None:
             by_choice = frozenset()
             second = run(program, pair.after, first.calls)
     except Diverged as diverged:
-        return [_diverged(diverged, first, quantity, bound)]
+        return [_diverged(asked, diverged, first)]
     except CannotCompare as error:
-        return [Finding(quantity, bound, 0.0, "outputs cannot be compared", str(error))]
-    comparison = compared(first.calls, second.calls, by_choice)
-    leak = _leak(program, pair, first, second, by_choice)
-    if leak is not None:
-        return [attrs.evolve(leak, quantity=quantity, bound=bound)]
-    found = [_cost(program, pair, first, comparison, by_choice, claimed, public_draws)]
-    return found + _moves(comparison.changes, first.calls, sensitivities)
+        return [attrs.evolve(nothing, witness="outputs cannot be compared", unclear=str(error))]
+    comparison = compared(first.calls, second.calls, by_choice, fixed)
+    if difference(first.output, second.output) is not None:
+        return [_leak(asked, first, second)]
+    found = [cost(asked, first, comparison, by_choice, fixed)]
+    return found + moves(comparison.changes, first.calls, sensitivities)
 
 
 def _repeated(program: Callable[[D], object], data: D, first: Run) -> tuple[frozenset[int], str]:
@@ -125,73 +112,46 @@ def _repeated(program: Callable[[D], object], data: D, first: Run) -> tuple[froz
     )
 
 
-def _diverged(diverged: Diverged, first: Run, quantity: str, bound: float) -> Finding:
-    before = first.calls if diverged.first is None else first.calls[: diverged.first.number]
-    blind = unseen(before)
-    if blind:
-        return Finding(quantity, bound, 0.0, diverged.text, f"{blind[0].title}, and then: {diverged.text}")
-    return Finding(quantity, bound, float("inf"), diverged.text)
-
-
-def _leak(
-    program: Callable[[D], object], pair: Pair[D], first: Run, second: Run, by_choice: frozenset[int]
-) -> Finding | None:
-    """Where the output differs though all that was released is the same."""
-    text = difference(first.output, second.output)
-    if text is None:
+def _without_noise(asked: Question[D], first: Run) -> Finding | None:
+    """Where the same comes out in every run on the one side, and something else in every run on the other."""
+    runs = [natural(asked.program, data) for data in (asked.pair.before, asked.pair.after, asked.pair.after)]
+    text = difference(runs[0].output, runs[1].output)
+    if difference(first.output, runs[0].output) or difference(runs[1].output, runs[2].output) or text is None:
         return None
-    plain = raw(program, pair, first, second)
+    seeded = next(call for call in first.calls if call.kind in ("noise", "release"))
+    witness = (
+        f"{seeded.title}: the same noise in every run, as from a seed that is known, so that it hides nothing; {text}"
+    )
+    return attrs.evolve(asked.nothing, found=float("inf"), witness=witness)
+
+
+def _diverged(asked: Question[D], diverged: Diverged, first: Run) -> Finding:
+    before = first.calls if diverged.first is None else first.calls[: diverged.first.number]
+    blind = [] if asked.public_draws else unseen(before)
+    reason = f"{blind[0].title}, and then: {diverged.text}" if blind else ""
+    return _by_outputs(asked, diverged.text, reason)
+
+
+def _leak(asked: Question[D], first: Run, second: Run) -> Finding:
+    """Where the output differs though all that was released is the same."""
+    text, blind = difference(first.output, second.output) or "", unseen(first.calls)
+    plain = raw(asked.program, asked.pair, first, second, asked.claimed, blind, asked.secret_seeds)
+    if plain is not None and plain.proved:
+        return attrs.evolve(asked.nothing, found=float("inf"), witness=f"a value without noise, {plain.text}")
     if plain is not None:
-        return Finding("", 0.0, float("inf"), f"a value without noise, {plain}")
-    blind = unseen(first.calls)
-    if blind:
-        return Finding("", 0.0, 0.0, text, f"{blind[0].title}, was not seen added to a value, and {text}")
-    if another_function(program, pair, first, second, by_choice):
-        return Finding("", 0.0, float("inf"), f"the output is another function of what was released, {text}")
-    return Finding("", 0.0, 0.0, text, f"data are used after the noise: {text}")
+        return attrs.evolve(asked.nothing, witness=text, unclear=plain.text)
+    doubt = bool(blind) and not asked.public_draws
+    reason = f"{blind[0].title}, was not seen added to a value, and {text}" if doubt else ""
+    return _by_outputs(asked, f"the output is another function of what was released, {text}", reason)
 
 
-def _cost(
-    program: Callable[[D], object],
-    pair: Pair[D],
-    first: Run,
-    comparison: Comparison,
-    by_choice: frozenset[int],
-    claimed: Cost,
-    public_draws: bool,
-) -> Finding:
-    quantity, bound, lost = against(comparison.losses, claimed)
-    text = "; ".join(change.text for change in comparison.changes[:3]) or "no noised value moved"
-    reused = any(isinstance(loss, Certain) for loss in comparison.losses)
-    notes = [note for note in comparison.unclear if not (reused and note.startswith("same noise"))]
-    told = [note for note in comparison.unclear if note not in notes]
-    text = "; ".join([text, *told])
-    if lost <= bound * (1.0 + ROUNDING) + 1e-13:
-        return Finding(quantity, bound, min(lost, bound), text, "; ".join(notes))
-    blind = [] if public_draws else unseen(first.calls)
-    reason = f"{blind[0].title}, may hide something" if blind else ""
-    reason = reason or hidden(program, pair.before, first, comparison.changes, by_choice) or ""
+def _by_outputs(asked: Question[D], text: str, reason: str) -> Finding:
+    """What differs is no proof by itself: where nothing else is in doubt, the outputs are drawn, many times."""
+    nothing = attrs.evolve(asked.nothing, witness=text)
     if reason:
-        return Finding(
-            quantity, bound, 0.0, text, f"{quantity} {lost:.6g} if all that is noised were known, but {reason}"
-        )
-    return Finding(quantity, bound, lost, text, "; ".join(notes))
-
-
-def _moves(changes: Sequence[Change], calls: Sequence[Call], sensitivities: Sensitivities | None) -> list[Finding]:
-    """Changes above what was declared, by the caller or by the mechanism."""
-    releases = [call.number for call in calls if call.kind in ("release", "choice", "mapped")]
-    if isinstance(sensitivities, Sequence) and len(sensitivities) != len(releases):
-        raise ValueError(f"sensitivities: {len(sensitivities)} were given for {len(releases)} releases")
-    found = []
-    for change in changes:
-        declared = change.call.declared
-        if sensitivities is not None and change.call.number in releases:
-            order = releases.index(change.call.number)
-            declared = sensitivities[order] if isinstance(sensitivities, Sequence) else float(sensitivities)
-        if declared is not None and change.moved > declared * (1.0 + ROUNDING):
-            found.append(Finding(f"change of {change.call.title}", declared, change.moved, change.text))
-    return found
+        return attrs.evolve(nothing, unclear=reason)
+    said = f"{text}; whether that loses more than is claimed is not seen in {asked.seconds:g} s of outputs"
+    return by_outputs(asked, text) or attrs.evolve(nothing, unclear=said)
 
 
 def draws_alike(program: Callable[[D], object], data: D) -> bool:

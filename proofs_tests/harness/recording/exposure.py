@@ -28,28 +28,80 @@ STEP: Final = 2.0**-8
 def hidden(
     program: Callable[[D], object], data: D, first: Run, changes: Sequence[Change], by_choice: Collection[int]
 ) -> str | None:
-    """None if the output shows all that changed; else what it does not show.
+    """None if the output shows all that changed, and all that what changed depends on; else what it does not show.
 
-    What is noised is seen if it stands in the output as it is, or if the output moves with each number by itself.
+    What is noised is seen if all releases stand in the output as they are, or if the output moves with each number by
+    itself. What a hidden draw decides is noised by that draw too, so that its own noise says nothing.
     """
-    for change in (each for each in changes if each.call.kind == "choice"):
-        if not _shows(program, data, first, change.call, by_choice):
-            return f"{change.call.title}: what it chose does not show in the output"
+    for call in _choices(first.calls, changes, by_choice):
+        if not _shows(program, data, first, call, by_choice):
+            return f"{call.title}: what it chose does not show in the output"
     moved = [change for change in changes if change.call.kind != "choice"]
-    told = set(numbers(first.output))
-    if all(set(_elements(change.call)[change.elements].tolist()) <= told for change in moved):
-        return None
     released = [call for call in first.calls if _is_released(call, by_choice, {change.call.number for change in moved})]
+    told = set(numbers(first.output))
+    if all(set(_elements(call).tolist()) <= told for call in released):
+        return None
     if sum(_elements(call).size for call in released) > MOST:
         return f"it releases more than {MOST} numbers, and not as they are"
-    columns = [column for call in released for column in slopes(program, data, first, call, by_choice)]
-    marks = np.concatenate([_marks(call, moved) for call in released])
-    table = _table(columns)
+    parts = [_parts(program, data, first, call, by_choice, _marks(call, moved), moved) for call in released]
+    table = _table([column for columns, _ in parts for column in columns])
+    marks = np.concatenate([needed for _, needed in parts])
     if table is None:
         return "what it releases decides what it does next, or how much comes out"
     if _rank(table) < _rank(table[:, ~marks]) + int(marks.sum()):
         return "its output shows less than was noised"
     return None
+
+
+def _choices(calls: Sequence[Call], changes: Sequence[Change], by_choice: Collection[int]) -> list[Call]:
+    """Those that changed, and those before the last number that changed, which may depend on them."""
+    changed = {change.call.number for change in changes}
+    last = max((change.call.number for change in changes if change.call.kind != "choice"), default=0)
+    known = [call for call in calls if call.kind == "choice" and (call.source is None or call.source in by_choice)]
+    return [call for call in known if call.number in changed or call.number < last]
+
+
+def _parts(
+    program: Callable[[D], object],
+    data: D,
+    first: Run,
+    call: Call,
+    by_choice: Collection[int],
+    marks: np.ndarray,
+    moved: Sequence[Change],
+) -> tuple[list[FloatArray | None], np.ndarray]:
+    """How the output moves with each element of a release, and which elements must show: those that changed, and those
+    on which what changed depends."""
+    found, needed = list[FloatArray | None](), marks.copy()
+    later = [change.call.number for change in moved if change.call.number > call.number]
+    base = _run_with(program, data, first, {}, by_choice)
+    for place, old in enumerate(_elements(call)):
+        step = _step(call, place, float(old))
+        other = _run_with(
+            program, data, first, {call.number: placed(call.output, {place: float(old) + step})}, by_choice
+        )
+        found.append(_slope(base, other, step))
+        if base is not None and other is not None:
+            needed[place] |= any(_depends(base.calls[number - 1], other.calls[number - 1]) for number in later)
+    return found, needed
+
+
+def _depends(one: Call, other: Call) -> bool:
+    """Whether what is noised, or by how much, is not the same."""
+    return not (
+        np.array_equal(np.asarray(one.value), np.asarray(other.value)) and np.array_equal(one.scale, other.scale)
+    )
+
+
+def _slope(base: Run | None, other: Run | None, step: float) -> FloatArray | None:
+    """How all numbers of the output moved; None where there are none, or others."""
+    if base is None or other is None:
+        return None
+    try:
+        one, two = (np.array(numbers(each.output)) for each in (base, other))
+    except CannotCompare:
+        return None
+    return (two - one) / step if one.shape == two.shape else None
 
 
 def _is_released(call: Call, by_choice: Collection[int], changed: Collection[int]) -> bool:
@@ -71,29 +123,12 @@ def _elements(call: Call) -> FloatArray:
         return np.array([math.nan])
 
 
-def slopes(
-    program: Callable[[D], object], data: D, first: Run, call: Call, by_choice: Collection[int]
-) -> list[FloatArray | None]:
-    """How all numbers of the output move with each element of a release; None where their number changes.
-
-    first: the run whose calls are given back, whatever the data.
-    """
-    found: list[FloatArray | None] = []
-    base = _numbers_with(program, data, first, {}, by_choice)
-    for place, old in enumerate(_elements(call)):
-        step = _step(call, place, float(old))
-        other = _numbers_with(program, data, first, {call.number: _with(call.output, place, step)}, by_choice)
-        fits = base is not None and other is not None and base.shape == other.shape
-        found.append((other - base) / step if fits else None)  # type: ignore[operator]  # both are there
-    return found
-
-
-def _numbers_with(
+def _run_with(
     program: Callable[[D], object], data: D, first: Run, outputs: Mapping[int, object], by_choice: Collection[int]
-) -> FloatArray | None:
+) -> Run | None:
     try:
-        return np.array(numbers(run(program, data, first.calls, outputs, by_choice).output))
-    except (Diverged, CannotCompare):
+        return run(program, data, first.calls, outputs, by_choice)
+    except Diverged:
         return None
 
 
@@ -104,10 +139,11 @@ def _step(call: Call, place: int, old: float) -> float:
     return STEP * (scale or max(abs(old), 1.0))
 
 
-def _with(output: object, place: int, step: float) -> object:
-    """The same output with one of its numbers moved."""
+def placed(output: object, numbers: Mapping[int, float]) -> object:
+    """The same output with other numbers at some places."""
     moved = np.array(output)
-    moved.flat[place] += np.asarray(step).astype(moved.dtype)
+    for place, number in numbers.items():
+        moved.flat[place] = np.asarray(number).astype(moved.dtype)
     if isinstance(output, np.ndarray | np.generic):
         return moved if moved.shape else moved[()]
     listed: object = moved.tolist()

@@ -28,7 +28,7 @@ from accountant.costs import gaussian
 from accountant.costs.curves import ORDERS, laplace_divergence, laplace_epsilon
 from proofs_tests.harness.divergence import LogProbabilities, losses, measured, renyi_one_way
 from proofs_tests.harness.neighbours import Pair
-from proofs_tests.harness.recording.calls import Law
+from proofs_tests.harness.recording.calls import Call, Law
 
 CELLS: Final = 500
 """Of one release; where releases are put together, outcomes of nearly equal loss share one of `SHARED` cells."""
@@ -61,7 +61,7 @@ class Outcomes:
 
 @attrs.frozen
 class Mapped:
-    """What a library's own privacy map says."""
+    """What a library's own privacy map says: an upper bound, which proves nothing lost."""
 
     cost: Cost
 
@@ -121,6 +121,49 @@ def _masses(law: Law, edges: FloatArray) -> LogProbabilities:
         right = high[:-1] + np.log(-np.expm1(high[1:] - high[:-1]))
         found = np.where(low[1:] < high[:-1], left, right)
     return np.nan_to_num(found, nan=-np.inf, neginf=-np.inf)
+
+
+def density(
+    law: Law,
+    points: FloatArray,
+    value: FloatArray | float,
+    scale: FloatArray | float,
+    span: tuple[float, float] | None = None,
+) -> FloatArray:
+    """ln of the density, or of the chance of whole numbers, of value + scale·noise at points, elementwise."""
+    wide = np.abs(scale)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        z = (points - value) / scale
+        match law:
+            case "laplace":
+                return np.asarray(-np.abs(z) - np.log(2.0 * wide))
+            case "gaussian":
+                return np.asarray(-0.5 * z * z - np.log(wide * math.sqrt(2.0 * math.pi)))
+            case "gumbel":
+                return np.asarray(-z - np.exp(-z) - np.log(wide))
+            case "exponential":
+                return np.asarray(np.where(z >= 0.0, -z, -np.inf) - np.log(wide))
+            case "discrete laplace":
+                whole = points - value == np.round(points - value)
+                return np.asarray(np.where(whole, -np.abs(z), -np.inf) + np.log(np.tanh(0.5 / wide)))
+            case "bounded laplace" if span is not None:
+                inside = (points >= span[0]) & (points <= span[1])
+                held = -np.expm1((span[0] - value) / wide) - np.expm1((value - span[1]) / wide)
+                return np.asarray(np.where(inside, -np.abs(z), -np.inf) - np.log(wide * held))
+    raise ValueError(f"law: no density of {law!r} is known")
+
+
+def bounded_cells(call: Call, both: tuple[Call, Call]) -> LogProbabilities:
+    """ln of the chance of each cell of an interval; ends and both values have cells so small that the loss stands."""
+    low, high = call.span or (-math.inf, math.inf)
+    value, scale = float(np.clip(np.asarray(call.value), low, high)), float(call.scale)
+    near = np.array([low, high, *(float(np.clip(np.asarray(each.value), low, high)) for each in both)])
+    tiny = 1e-5 * (high - low)  # a smaller one would lose digits in the difference of two chances
+    wanted = np.clip(np.concatenate([np.linspace(low, high, CELLS), near - tiny, near + tiny]), low, high)
+    steps = np.unique(np.round((wanted - low) / (0.1 * tiny)))  # so that no cell is too narrow for its chance
+    edges = np.clip(low + 0.1 * tiny * steps, low, high)
+    inside = _masses("laplace", (edges - value) / scale)[1:-1]
+    return np.asarray(inside - np.logaddexp.reduce(inside))
 
 
 def _shift_cells(loss: Shifted) -> Pair[LogProbabilities]:

@@ -9,8 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from proofs_tests.harness.recording import diffprivlib_draws, numpy_draws, opendp_draws, own_draws, python_draws
 from proofs_tests.harness.recording.calls import Call, Recorder
+from proofs_tests.harness.recording.primitives import hooks
 
 _ALONE: Final = threading.Lock()
 
@@ -25,9 +25,9 @@ def recorded(
 ) -> Iterator[Recorder]:
     """While this runs, every known noise primitive that this thread calls is taken down, in `tape.calls`.
 
-    numpy's generators, old and new, whenever they were made; Python's `random` and `secrets`; OpenDP's measurements;
-    diffprivlib's mechanisms; our own sources. Names that were imported from `numpy.random` or `random` one by one
-    before, other libraries and other threads are not seen.
+    numpy's generators, old and new, whenever they were made; Python's `random` and `secrets`; OpenDP's measurements,
+    also as SmartNoise calls them; diffprivlib's mechanisms; interpret's generator; our own sources. Names that were
+    imported from `numpy.random` or `random` one by one before, other libraries and other threads are not seen.
     script: calls of a first recording, to be given back: see `Recorder`, which also says what the others are.
     Raises RuntimeError where another recording runs: primitives are those of the whole process.
     """
@@ -39,7 +39,7 @@ def recorded(
         return recorder if recorder.listening else None
 
     try:
-        for owner, name, hook in _hooks(hearing):
+        for owner, name, hook in hooks(hearing):
             undo.append(_put(owner, name, hook))
         yield recorder
     finally:
@@ -47,23 +47,6 @@ def recorded(
         for back in reversed(undo):
             back()
         _ALONE.release()
-
-
-def _hooks(hearing: numpy_draws.Hearing) -> Iterator[tuple[object, str, Callable[..., object]]]:
-    for cls in (np.random.Generator, np.random.RandomState):
-        title = f"numpy.random.{cls.__name__}"
-        for name in numpy_draws.methods(cls):
-            yield cls, name, numpy_draws.hooked(title, name, getattr(cls, name), hearing)
-    for name in numpy_draws.methods(np.random.RandomState):
-        bound = getattr(np.random, name, None)
-        if bound is not None and hasattr(bound, "__self__"):
-            original = getattr(np.random.RandomState, name)
-            hook = numpy_draws.hooked("numpy.random", name, original, hearing)
-            yield np.random, name, hook.__get__(bound.__self__)
-    yield from python_draws.hooks(hearing)
-    yield from own_draws.hooks(hearing)
-    yield from opendp_draws.hooks(hearing)
-    yield from diffprivlib_draws.hooks(hearing)
 
 
 def _put(owner: object, name: str, hook: Callable[..., object]) -> Callable[[], None]:

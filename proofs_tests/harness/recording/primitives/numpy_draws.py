@@ -8,7 +8,7 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from proofs_tests.harness.recording.calls import Call, Law, Recorder
-from proofs_tests.harness.recording.noisy_numbers import Drawn, tracked
+from proofs_tests.harness.recording.primitives.noisy_numbers import Drawn, tracked
 
 Method = Callable[..., object]
 Hearing = Callable[[], Recorder | None]

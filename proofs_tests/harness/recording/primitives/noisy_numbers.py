@@ -41,6 +41,11 @@ class Drawn:
         spots, scale = np.broadcast_to(self.spots, wide), np.broadcast_to(self.scale, wide)
         return attrs.evolve(self, spots=spots, scale=scale, factor=self.factor * factor, centre=self.centre * factor)
 
+    def is_still(self, numbers: FloatArray) -> bool:
+        """Whether numbers are these elements: not where an array was sorted, shuffled or written to in its place."""
+        draw = np.ravel(np.asarray(self.recorder.calls[self.number - 1].output, dtype=np.float64))
+        return np.allclose(numbers, self.factor * draw[self.spots], rtol=1e-9, atol=0.0, equal_nan=True)
+
     def reshaped(self, change: Callable[[FloatArray], FloatArray]) -> Drawn:
         """The same elements in another shape."""
         spots = change(self.spots.astype(np.float64)).astype(np.intp)
@@ -104,6 +109,8 @@ def combined(ufunc: np.ufunc, left: object, right: object, natural: Callable[[],
     other = right if noisy_left else left
     drawn = noise.drawn if isinstance(noise, NoiseFloat | NoiseArray) else None
     if drawn is None or isinstance(other, NoiseFloat | NoiseArray) or numbers_of(other) is None:
+        return natural()
+    if not drawn.is_still(np.asarray(plain(noise), dtype=np.float64)):
         return natural()
     if ufunc is np.add:
         return _summed(drawn, plain(other), 1.0, natural)

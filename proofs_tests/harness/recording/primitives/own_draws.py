@@ -7,7 +7,7 @@ import numpy as np
 from accountant.arrays import FloatArray
 from mechanisms import SecureNoise, SeededNoise
 from proofs_tests.harness.recording.calls import Call, Law
-from proofs_tests.harness.recording.numpy_draws import Hearing, Method
+from proofs_tests.harness.recording.primitives.numpy_draws import Hearing, Method
 
 
 def _additive(cls: type, name: str, law: Law, hearing: Hearing) -> Method:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from proofs_tests.harness.recording.calls import Call
-from proofs_tests.harness.recording.numpy_draws import Hearing, Method, noise
+from proofs_tests.harness.recording.primitives.numpy_draws import Hearing, Method, noise
 
 BY_PLACE: Final = ("choice", "sample", "shuffle", "choices")
 """What takes a sequence: the places are recorded, so that on a neighbour the same places are taken."""
