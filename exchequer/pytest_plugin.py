@@ -28,6 +28,9 @@ R = TypeVar("R")
 P = ParamSpec("P")
 
 FIXTURE: Final = "privacy"
+PROPERTY: Final = "exchequer.privacy"
+"""Under which a test's reports are kept."""
+
 FALSE_ALARMS: Final = 1e-6
 """The chance that a run refutes any correct claim, unless another is asked for."""
 
@@ -137,7 +140,8 @@ class Privacy:
         from exchequer import testing
 
         found = self._pairs(pairs, records, n, mechanism.adjacency)
-        given = {"confidence": self._confidence(), **self._options, **options}
+        wanted = {name: value for name, value in self._options.items() if name in ("samples", "confidence")}
+        given = {"confidence": self._confidence(), **wanted, **options}
         return self.run(partial(testing.check_mechanism, mechanism, found, **cast("dict[str, Any]", given)))
 
     def run(self, check: Callable[P, "Report"], *arguments: P.args, **named: P.kwargs) -> "Report":
@@ -185,7 +189,7 @@ class Privacy:
 
     def _note(self, report: "Report") -> None:
         self.reports.append(report)
-        self._node.user_properties.append((FIXTURE, json.dumps(report.as_dict())))
+        self._node.user_properties.append((PROPERTY, json.dumps(report.as_dict())))
 
     def _how_to_reproduce(self, report: "Report") -> str:
         return (
@@ -232,7 +236,14 @@ def pytest_configure_node(node: Any) -> None:
 
 def _number(config: pytest.Config, name: str) -> float:
     given = config.getoption("--" + name.replace("_", "-"))
-    return float(config.getini(name)) if given is None else float(given)
+    text = config.getini(name) if given is None else given
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not number > 0.0:
+        raise pytest.UsageError(f"{name}: expected a positive number, got {text!r}")
+    return number
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -272,7 +283,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     reports = [Located(Report.of(record), place[0], (place[1] or 0) + 1) for place, record in found]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(sarif(reports), indent=1), encoding="utf-8")
+        log = sarif(reports, _errors(terminalreporter, {place[2] for place, _ in found}))
+        path.write_text(json.dumps(log, indent=1), encoding="utf-8")
     if not reports:
         return
     terminalreporter.section("privacy claims")
@@ -285,13 +297,22 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     )
 
 
+def _errors(terminalreporter: Any, told: set[str]) -> list[str]:
+    """What could not be checked: failures of tests that check claims and say nothing of one, or are not collected."""
+    stats = terminalreporter.stats
+    failed = [each for kind in ("failed", "error") for each in stats.get(kind, []) if hasattr(each, "longrepr")]
+    ours = [each for each in failed if FIXTURE in getattr(each, "keywords", (FIXTURE,))]
+    names = {each.nodeid: getattr(each, "location", ("", None, ""))[2] for each in ours}
+    return [f"{each.nodeid}: {each.longreprtext[-300:]}" for each in ours if names[each.nodeid] not in told]
+
+
 def _found(terminalreporter: Any) -> "list[tuple[tuple[str, int | None, str], dict[str, Any]]]":
     """Where a test is, and what was found in it: in its fixtures too. Reports of later phases tell of earlier ones."""
     last: dict[str, tuple[tuple[str, int | None, str], list[dict[str, Any]]]] = {}
     for report in (each for reports in terminalreporter.stats.values() for each in reports):
         if not hasattr(report, "user_properties"):
             continue
-        records = [json.loads(value) for name, value in report.user_properties if name == FIXTURE]
+        records = [json.loads(value) for name, value in report.user_properties if name == PROPERTY]
         if len(records) > len(last.get(report.nodeid, (None, []))[1]):
             last[report.nodeid] = (report.location, records)
     return [(place, record) for place, records in last.values() for record in records]

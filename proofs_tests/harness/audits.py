@@ -36,7 +36,7 @@ class Audit(Generic[D, R]):
     """A mechanism and the pairs of data sets on which to check it."""
 
     mechanism: Mechanism[D, R]
-    pairs: tuple[Pair[D], ...] = attrs.field(converter=tuple[Pair[D], ...])
+    pairs: tuple[Pair[D], ...] = attrs.field(converter=_pairs)
 
     @staticmethod
     def over(mechanism: Mechanism[tuple[T, ...], R], records: Iterable[T], n: int) -> "Audit[tuple[T, ...], R]":
@@ -149,7 +149,7 @@ def _called(target: Callable[[], object]) -> object:
         return target()
     except ClaimViolated as violated:
         return violated.report
-    except Exception as error:  # whatever somebody else's function raises
+    except (Exception, SystemExit) as error:  # whatever somebody else's function raises
         raise ValueError(f"{target!r}: {type(error).__name__}: {error}") from error
 
 
@@ -172,7 +172,7 @@ def found(name: str) -> object:
         sys.path.insert(0, "")  # as `python -m` would: modules of the folder one stands in
     try:
         return cast("object", getattr(importlib.import_module(module), attribute))
-    except Exception as error:  # whatever somebody else's module raises
+    except (Exception, SystemExit) as error:  # whatever somebody else's module raises
         raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
 
 
@@ -215,6 +215,8 @@ def checked(
         return [_reported(partial(check_slickness, **settings))]
     assert isinstance(audit, Audit)
     mechanism, pairs = audit.mechanism, audit.pairs
+    if not pairs:
+        raise ValueError("pairs: expected at least one pair of neighbouring data sets; are all records the same?")
     if (time_limit is not None or processes > 1) and not isinstance(mechanism, FiniteMechanism):
         function = _as_function(mechanism, pairs)
         return checked(function, samples, confidence, time_limit=time_limit, processes=processes, progress=progress)
@@ -253,7 +255,10 @@ def _reported(check: Callable[[], Report]) -> Report:
         report = check()
     except ClaimViolated as violated:
         return violated.report
-    except Exception as error:  # whatever somebody else's mechanism raises is bad input, not a violated claim
+    except (
+        Exception,
+        SystemExit,
+    ) as error:  # whatever it raises is bad input, no violated claim
         raise ValueError(f"{type(error).__name__}: {error}") from error
     if not isinstance(report, Report):
         raise ValueError(f"expected a check that gives a report, got {type(report).__name__} from {check!r}")

@@ -142,13 +142,15 @@ def audit(
     with _bar(not as_json) as progress:
         check = partial(checked, time_limit=time_limit, processes=processes, progress=progress)
         reports, errors = _all(audits(asked), lambda each: check(each, samples, open_probability(confidence)))
-    if not reports:
-        raise ValueError(errors[0] if errors else f"{name}: nothing to check")
+    if not reports and not errors:
+        raise ValueError(f"{name}: nothing to check")
     places = [_located(name, target, report) for report in reports]
     if junit is not None:
         junit.write_text(formats.junit(places, errors=errors), encoding="utf-8")
     if sarif_file is not None:
         sarif_file.write_text(json.dumps(formats.sarif(places, errors), indent=1), encoding="utf-8")
+    if not reports:
+        raise ValueError("; ".join(errors))
     click.echo(json.dumps([report.as_dict() for report in reports], indent=1) if as_json else table(reports))
     wrong = [report for report in reports if report.refuted]
     for report in wrong:

@@ -62,13 +62,14 @@ class Draws(Generic[D, R]):
 
 
 def _packed(outputs: Sequence[R]) -> Sequence[R]:
-    """Numbers, and arrays of one shape, in one array, which takes a tenth of the room."""
+    """Numbers, and arrays of them in one shape, in one array, which takes a tenth of the room, and reads the same."""
     kinds = {
         (output.shape, output.dtype)
         for output in outputs
         if isinstance(output, np.ndarray) and type(output) is np.ndarray
     }
-    if len(kinds) == 1 and all(type(output) is np.ndarray for output in outputs):  # no subclass: it may hold more
+    plain = len(kinds) == 1 and all(shape and dtype.kind in "biuf" for shape, dtype in kinds)
+    if plain and all(type(output) is np.ndarray for output in outputs):  # no subclass: it may hold more
         return np.array(outputs)  # type: ignore[return-value]  # a sequence of its rows
     if outputs and all(type(output) is float for output in outputs):
         return np.array(outputs)  # type: ignore[return-value]  # a sequence of its numbers
@@ -76,9 +77,10 @@ def _packed(outputs: Sequence[R]) -> Sequence[R]:
 
 
 def _joined(first: Sequence[R], second: Sequence[R]) -> Sequence[R]:
-    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and first.shape[1:] == second.shape[1:]:
-        return np.concatenate([first, second])
-    return [*first, *second]
+    if not isinstance(first, np.ndarray) or not isinstance(second, np.ndarray):
+        return [*first, *second]
+    alike = first.shape[1:] == second.shape[1:] and first.dtype == second.dtype
+    return np.concatenate([first, second]) if alike else [*first, *second]
 
 
 # --- how mechanisms of ours are drawn from ----------------------------------------------------------------------------

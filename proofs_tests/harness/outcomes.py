@@ -73,6 +73,8 @@ def _numeric(output: object) -> bool:
     """Whether an output is made of numbers that floats hold exactly; complex ones count as two."""
     if isinstance(output, tuple | list):
         return all(isinstance(item, bool | int | float | np.number) and _numeric(item) for item in output)
+    if isinstance(output, np.longdouble | np.clongdouble):
+        return False
     if isinstance(output, bool | float | np.floating | np.complexfloating | complex):
         return True
     if isinstance(output, int | np.integer):
@@ -80,7 +82,7 @@ def _numeric(output: object) -> bool:
     if type(output) is np.ndarray:  # others may hold more, as masks
         if output.dtype.kind in "iu":
             return output.size == 0 or int(np.max(np.abs(output.astype(object)))) <= 2**53
-        return output.dtype.kind in "bfc" and output.dtype.itemsize <= 16
+        return output.dtype.kind in "bfc" and output.dtype.itemsize <= (16 if output.dtype.kind == "c" else 8)
     return False
 
 
@@ -99,6 +101,8 @@ class _Taken:
         self.leaves += self._inside  # last, so that other leaves have their places whatever a text holds
 
     def _read(self, output: object) -> str:
+        if isinstance(output, np.ndarray) and not output.ndim:
+            output = output[()]
         inside = _items(output)
         if inside is not None:
             name, items = inside
@@ -107,6 +111,8 @@ class _Taken:
         self.leaves.append(leaf)
         if isinstance(output, str | bytes):
             self._read_text(output if isinstance(output, str) else output.decode("latin-1"))
+        elif isinstance(leaf, str):
+            self.wordings.append(leaf)
         # No type's name: a float is another type where it was kept in an array, which says nothing about the data.
         return "<text>" if isinstance(leaf, str) else "<number>"
 
@@ -121,9 +127,12 @@ class _Taken:
 def texts_never_repeat(outputs: Sequence[object]) -> bool:
     """Whether some text in them is nearly always another, numbers in it aside, so that what it says is not seen.
 
+    So it is with keys, and with what is no exact float: complex numbers in lists, dates, very large whole numbers.
+
     Such texts are told from others by whether they are equal, which says nothing where none are.
     """
-    wordings = [_Taken(output).wordings for output in outputs[:LOOKED] if not _numeric(output)]
+    taken = [_Taken(output) for output in outputs[:LOOKED] if not _numeric(output)]
+    wordings = [[each.structure, *each.wordings] for each in taken]
     places = range(max((len(each) for each in wordings), default=0))
     return any(_vary([each[place] for each in wordings if place < len(each)]) for place in places)
 
@@ -175,8 +184,6 @@ def _fields(output: object) -> list[str] | None:
 
 
 def _leaf(output: object) -> Leaf:
-    if isinstance(output, np.ndarray) and not output.ndim:
-        output = output.item()
     if isinstance(output, bool | int | float | np.bool_ | np.integer | np.floating) and _numeric(output):
         return float(output)
     return text_of(output)
@@ -184,6 +191,8 @@ def _leaf(output: object) -> Leaf:
 
 def text_of(output: object) -> str:
     """A text that differs wherever leaves differ. Raises TypeError for a type that cannot be read."""
+    if isinstance(output, np.ndarray) and not output.ndim:
+        output = output[()]
     if isinstance(output, str | bytes | int | float | complex | bool | np.generic | type(None)):
         return f"{type(output).__name__} {output!r}"
     inside = _items(output)

@@ -47,6 +47,10 @@ own = lambda: check_sensitivity(counts(1.0), pairs, complete=True)
 mechanism = PlainSelection(counts(1.0), ExponentialChoice(0.3), SeededNoise(0))
 laplace = PlainMechanism(Query("count", count_of, L1Sensitivity(1.0), ReplaceOne()), LaplaceNoise(2.0), SecureNoise())
 mixed = [audit(ExponentialChoice(0.3), 1.6), FunctionAudit(lambda data: object(), [((0,), (1,))], PureDP(1.0)), *good]
+def leaves(data):
+    raise SystemExit(0)
+
+exits = FunctionAudit(leaves, [((0,), (1,))], PureDP(1.0))
 nothing = []
 number = 3
 """
@@ -146,3 +150,12 @@ def test_what_cannot_be_checked_does_not_hide_what_is_refuted(module: str, tmp_p
     (run,) = json.loads(files[1].read_text())["runs"]
     assert "outputs of type object" in run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"]
     assert "outputs of type object" in CliRunner().invoke(main, ["audit", f"{module}:mixed", "--json"]).output
+
+
+def test_files_tell_where_nothing_could_be_checked_and_an_exit_is_no_verdict(module: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["audit", f"{module}:exits", "--sarif", str(tmp_path / "s.json")])
+    assert result.exit_code == 2
+    assert "SystemExit: 0" in result.output
+    (run,) = json.loads((tmp_path / "s.json").read_text())["runs"]
+    assert run["results"] == []
+    assert run["invocations"][0]["executionSuccessful"] is False

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from accountant import GDP, ZCDP, AddRemoveOne, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP, ReplaceOne, Unbounded
 from proofs_tests.harness import ClaimViolated, NotIndependent, Pair, Report, TooLittleTime, check_function, neighbours
+from proofs_tests.harness.draws import Draws
 from proofs_tests.harness.outcomes import as_rows, text_of
 
 RNG = np.random.default_rng()
@@ -200,6 +201,39 @@ def test_outputs_of_many_numbers_take_no_covariance() -> None:
     many = check_function(lambda data: RNG.laplace(size=2_000) + sum(data), WORST, PureDP(2_000.0), samples=300)
     assert many.verdict == "not refuted"
     assert time.monotonic() - started < 20.0
+
+
+@pytest.mark.parametrize(
+    "usual",
+    [
+        lambda: np.where(RNG.random() < 0.5, "yes", "no"),
+        lambda: np.array(RNG.laplace()),
+        lambda: np.array([2**60 + 1], dtype=np.uint64),
+        lambda: np.datetime64("2020-01-01"),
+        lambda: RNG.laplace(size=2),
+    ],
+)
+def test_outputs_read_the_same_beside_others_and_alone(usual: Callable[[], object]) -> None:
+    """One side may be kept in an array, and the other, for one None among them, may not."""
+    outputs = [usual() for _ in range(20)]
+    alone = Draws[int, object](lambda data, number: outputs).of(0, 20)
+    beside = Draws[int, object](lambda data, number: [*outputs, None]).of(0, 21)
+    rows = as_rows([*alone, *beside])
+    assert np.array_equal(rows[:20], rows[20:40])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda noisy: {"a": noisy + 0j},
+        lambda noisy: pd.Timestamp("2020-01-01") + pd.Timedelta(seconds=noisy),
+        lambda noisy: {noisy: 1},
+        lambda noisy: np.array([2**60 + int(1e15 * noisy)], dtype=np.uint64),
+    ],
+)
+def test_no_factor_is_stated_where_nothing_was_looked_at(told: Callable[[float], object]) -> None:
+    report = check_function(lambda data: told(sum(data) + laplace(0.05) + 1.0), WORST, PureDP(1.0), samples=500)
+    assert report.factor is None
 
 
 # --- how it is drawn -------------------------------------------------------------------------------------------------

@@ -26,6 +26,10 @@ PIECE: Final = 1_000
 """Outputs that are drawn between two looks at the clock, at most."""
 
 
+LOOK: Final = 0.2
+"""Seconds that a piece may take before pieces are made smaller."""
+
+
 class OutOfTime(Exception):
     """The time limit has passed."""
 
@@ -43,14 +47,15 @@ class Clock(Generic[D, R]):
     progress: Progress | None
     started: float = attrs.field(factory=time.monotonic, init=False)
     drawn: int = attrs.field(default=0, init=False)
-    _piece: int = attrs.field(default=1, init=False)
+    _pieces: dict[int, int] = attrs.field(factory=dict, init=False)
+    """Outputs of the next piece, by the data set: some may take longer than others."""
 
     def __call__(self, data: D, number: int) -> Sequence[R]:
         """That many outputs. Raises OutOfTime; ValueError where `many` gives another number."""
         found: list[R] = []
         while len(found) < number:
             self.look()
-            found += self._drawn(data, min(self._piece, number - len(found)))
+            found += self._drawn(data, min(self._pieces.get(id(data), 1), number - len(found)))
         return found
 
     def look(self) -> None:
@@ -68,8 +73,8 @@ class Clock(Generic[D, R]):
         self.drawn += number
         if self.progress is not None:
             self.progress(self.drawn, self.total)
-        if time.monotonic() - before < 0.2:
-            self._piece = min(2 * self._piece, PIECE)
+        took = time.monotonic() - before
+        self._pieces[id(data)] = min(2 * number, PIECE) if took < LOOK else max(1, int(number * LOOK / took))
         return list(piece)
 
 
