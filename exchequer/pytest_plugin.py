@@ -42,11 +42,13 @@ class Run:
     """What all tests of a run share.
 
     seed: of what draws from `random` or from numpy's global state.  false_alarms: the chance for the whole run.
-    seconds: for all checks.  workers: processes that share the run.  tests: those that are known to check claims.
+    seconds: for all checks.  workers: processes that share the run.  each: whether all of them run all tests.
+    tests: those that are known to check claims.
     """
 
-    def __init__(self, seed: int, false_alarms: float, seconds: float, workers: int = 1) -> None:
+    def __init__(self, seed: int, false_alarms: float, seconds: float, workers: int = 1, *, each: bool) -> None:
         self.seed, self.false_alarms, self.seconds, self.workers = seed, false_alarms, seconds, workers
+        self._copies = workers if each else 1
         self.tests: frozenset[str] = frozenset()
         self._begun, self._spent, self._late = 0, 0.0, 0
 
@@ -56,7 +58,7 @@ class Run:
         The rest is for those that ask for the fixture while they run; each has less than the one before.
         """
         if test in self.tests:
-            return 0.9 * self.false_alarms / len(self.tests)
+            return 0.9 * self.false_alarms / len(self.tests) / self._copies
         self._late += 1
         return 0.1 * self.false_alarms / self.workers / (self._late * (self._late + 1))
 
@@ -101,7 +103,7 @@ class Privacy:
         from exchequer import testing
 
         found = self._pairs(pairs, records, n, adjacency)
-        given = {"time_limit": max(self._seconds, 1.0), "confidence": self._confidence(), **self._options, **options}
+        given = self._with_budget({"time_limit": max(self._seconds, 1.0), **self._options, **options})
         return self.run(partial(testing.check_function, function, found, claimed, **cast("dict[str, Any]", given)))
 
     def recorded(
@@ -135,14 +137,24 @@ class Privacy:
         n: int = 3,
         **options: object,
     ) -> "Report":
-        """`check_mechanism`, on the pairs given or on all samples of n records. Raises ClaimViolated."""
+        """`check_mechanism`, on the pairs given or on all samples of n records. Raises ClaimViolated.
+
+        options: those of `check_mechanism`; of a mechanism that is sampled, those of `check_function`.
+        """
         __tracebackhide__ = True
         from exchequer import testing
+        from mechanisms.core.mechanism import FiniteMechanism
 
         found = self._pairs(pairs, records, n, mechanism.adjacency)
-        wanted = {name: value for name, value in self._options.items() if name in ("samples", "confidence")}
-        given = {"confidence": self._confidence(), **wanted, **options}
-        return self.run(partial(testing.check_mechanism, mechanism, found, **cast("dict[str, Any]", given)))
+        if isinstance(mechanism, FiniteMechanism):
+            return self.run(partial(testing.check_mechanism, mechanism, found))
+        about = mechanism.description
+        own: dict[str, object] = {"low_order_bits": False, "name": f"{about.mechanism}({about.query})"}
+        given = self._with_budget({**own, "time_limit": max(self._seconds, 1.0), **self._options, **options})
+        check = partial(
+            testing.check_function, mechanism.sample, found, mechanism.cost, many=testing.many_of(mechanism)
+        )
+        return self.run(partial(check, **cast("dict[str, Any]", given)))
 
     def run(self, check: Callable[P, "Report"], *arguments: P.args, **named: P.kwargs) -> "Report":
         """Any check of `exchequer.testing` that gives a report, or raises ClaimViolated, noted as the others are."""
@@ -182,10 +194,10 @@ class Privacy:
         assert records is not None
         return list(testing.neighbours(adjacency or ReplaceOne(), records, n))
 
-    def _confidence(self) -> float:
-        """Of the next check, the k-th of its test: it has 1/(k(k + 1)) of the test's chance of a false alarm."""
+    def _with_budget(self, options: dict[str, object]) -> dict[str, object]:
+        """The k-th check of a test has 1/(k(k + 1)) of the test's chance of a false alarm, unless it says another."""
         number = len(self.reports) + 1
-        return 1.0 - self._chance / (number * (number + 1))
+        return options if "confidence" in options else {"failure": self._chance / (number * (number + 1)), **options}
 
     def _note(self, report: "Report") -> None:
         self.reports.append(report)
@@ -225,7 +237,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"privacy_false_alarms: expected a chance in (0, 1), got {alarms!r}")
     found = seed if seed is not None else getattr(config, "workerinput", {}).get("privacy_seed", secrets.randbits(32))
     workers = int(getattr(config, "workerinput", {}).get("workercount", 1))
-    config.stash[RUN] = Run(found, alarms, _number(config, "privacy_time"), workers)
+    each = config.getoption("dist", "no") == "each"
+    config.stash[RUN] = Run(found, alarms, _number(config, "privacy_time"), workers, each=each)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -272,6 +285,15 @@ def privacy(request: pytest.FixtureRequest) -> Privacy:
     return Privacy(run, node, {} if marker is None else dict(marker.kwargs))
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """What was refuted fails the run, whatever a rerun of the test says: a verdict is no accident to try again."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    again = [] if reporter is None else reporter.stats.get("rerun", [])
+    told = [json.loads(value) for report in again for name, value in report.user_properties if name == PROPERTY]
+    if session.exitstatus == pytest.ExitCode.OK and any(record["verdict"] == "refuted" for record in told):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """A line per check, worst first, the seed and the chance of a false alarm; the SARIF file, where asked for."""
     found = _found(terminalreporter)
@@ -313,6 +335,7 @@ def _found(terminalreporter: Any) -> "list[tuple[tuple[str, int | None, str], di
         if not hasattr(report, "user_properties"):
             continue
         records = [json.loads(value) for name, value in report.user_properties if name == PROPERTY]
-        if len(records) > len(last.get(report.nodeid, (None, []))[1]):
-            last[report.nodeid] = (report.location, records)
+        name = f"{report.nodeid} {getattr(getattr(report, 'node', None), 'gateway', '')}"
+        if len(records) > len(last.get(name, (None, []))[1]):
+            last[name] = (report.location, records)
     return [(place, record) for place, records in last.values() for record in records]

@@ -27,6 +27,7 @@ from proofs_tests.harness.divergence import (
     renyi_divergence,
     smallest_epsilon,
 )
+from proofs_tests.harness.draws import many_of
 from proofs_tests.harness.enumeration import ScriptedNoise, output_distribution
 from proofs_tests.harness.exact import exact_delta, exact_loss
 from proofs_tests.harness.formats import Located, junit, sarif
@@ -95,6 +96,7 @@ __all__ = [
     "exact_loss",
     "junit",
     "loss_width",
+    "many_of",
     "max_loss",
     "neighbours",
     "output_distribution",

@@ -57,6 +57,7 @@ def check_mechanism(
     *,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
+    failure: float | None = None,
 ) -> Report:
     """Compare a mechanism's declared cost with what it really loses on neighbouring data sets.
 
@@ -64,6 +65,7 @@ def check_mechanism(
     with its draws), and "exact" is about these pairs; any other one is sampled: `samples` draws on each side of
     every pair, and a lower bound that is right with `confidence` over all pairs together. What that would have found is
     in the report, for the alternatives of `proofs_tests.harness.power`.
+    failure: the chance of error in place of 1 − confidence, where that is too small for a float beside 1.
     pairs: at least one; `neighbours(mechanism.adjacency, records, n)` gives all of a small domain.
     Raises ClaimViolated with the witness where more is lost than declared.
     """
@@ -73,7 +75,7 @@ def check_mechanism(
     started = time.perf_counter()
     if isinstance(mechanism, FiniteMechanism):
         return judged(_exactly(mechanism, given, started))
-    return judged(_by_samples(mechanism, given, samples, confidence, started))
+    return judged(_by_samples(mechanism, given, samples, failure or 1.0 - confidence, started))
 
 
 def _no_number_is_worst(found: float) -> float:
@@ -96,14 +98,14 @@ def _exactly(mechanism: FiniteMechanism[D], pairs: list[Pair[D]], started: float
 
 
 def _by_samples(
-    mechanism: Mechanism[D, R], pairs: list[Pair[D]], samples: int, confidence: float, started: float
+    mechanism: Mechanism[D, R], pairs: list[Pair[D]], samples: int, failure: float, started: float
 ) -> Report:
-    each = 1.0 - (1.0 - confidence) / len(pairs)
+    each = failure / len(pairs)
     cost, draws = mechanism.cost, Draws(many_of(mechanism))
     found = [(statistical_bound(draws, pair, cost, samples, each), pair) for pair in pairs]
     worst, pair = max(found, key=lambda looked: looked[0].bound)
     quantity, bound = declared_number(cost)
-    factor = smallest_detectable(cost, samples, each, max(looked.events for looked, _ in found))
+    factor = smallest_detectable(cost, samples, events=max(looked.events for looked, _ in found), failure=each)
     return Report(
         _subject(mechanism),
         repr(cost),
@@ -116,7 +118,7 @@ def _by_samples(
         time.perf_counter() - started,
         factor,
         None if factor is None else POWER,
-        confidence,
+        1.0 - failure,
         ALTERNATIVES,
     )
 

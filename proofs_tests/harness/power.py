@@ -62,14 +62,20 @@ SPLITS: Final = (1.0, 0.875, 0.75, 0.625, 0.5)
 
 @functools.lru_cache(maxsize=1024)
 def smallest_detectable(
-    cost: Cost, samples: int, confidence: float = 1.0 - 1e-6, events: int = 2 * EVENTS
+    cost: Cost,
+    samples: int,
+    confidence: float = 1.0 - 1e-6,
+    events: int = 2 * EVENTS,
+    *,
+    failure: float | None = None,
 ) -> float | None:
     """The smallest factor by which a cost can be too small and be found with probability POWER; None if there is none.
 
     samples: draws on each of the two data sets.  events: how many were tested, in either direction.
+    failure: 1 − confidence, where that is too small for a float beside 1.
     The factor is right for each of the alternatives above, and is that of the worst of them.
     """
-    found = functools.partial(_found_at, cost, samples=samples, confidence=confidence, events=events)
+    found = functools.partial(_found_at, cost, samples=samples, failure=failure or 1.0 - confidence, events=events)
     low, high = 1.0, 2.0
     if attrs.astuple(cost)[0] == 0.0:
         return None  # all factors of nothing are nothing
@@ -83,10 +89,10 @@ def smallest_detectable(
     return high
 
 
-def _found_at(cost: Cost, factor: float, samples: int, confidence: float, events: int) -> bool:
+def _found_at(cost: Cost, factor: float, samples: int, failure: float, events: int) -> bool:
     """Whether counts prove more than is claimed with probability POWER, for the worst alternative of this factor."""
     claimed = float(attrs.astuple(cost)[0])
-    trials, failure = tested(samples), share(one_way(confidence), events)
+    trials, failure = tested(samples), share(one_way(failure), events)
     # A width takes four counts, of which those of one data set depend on each other: chances of error add up.
     tail = 0.25 * (1.0 - POWER) if isinstance(cost, BoundedRange) else 1.0 - math.sqrt(POWER)
     if not isinstance(cost, BoundedRange):

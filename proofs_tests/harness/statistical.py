@@ -60,8 +60,8 @@ AXES = 32
 OUTCOMES = 64
 """Where there are at most so many different outputs, each is also looked at by itself."""
 
-LEAST_ERROR = 1e-13
-"""Least chance of error of one look at one pair: confidences are floats just below 1, which are 1e-16 apart."""
+LEAST_FAILURE = 1e-200
+"""Least chance of error of one look at one pair; quantiles of smaller ones cannot be computed."""
 
 WHITENED = 500
 """The covariance of outputs is looked at up to so many numbers."""
@@ -257,9 +257,9 @@ def tested(samples: int) -> int:
     return samples - 2 * (samples // 8)
 
 
-def share(confidence: float, events: int) -> float:
+def share(failure: float, events: int) -> float:
     """The chance of error of a bound on a probability of one of so many events; the favourite has `events` times it."""
-    return 0.25 * (1.0 - confidence) / events
+    return 0.25 * failure / events
 
 
 def _varied(first: FloatArray, second: FloatArray, made: int) -> tuple[FloatArray, FloatArray]:
@@ -270,11 +270,10 @@ def _varied(first: FloatArray, second: FloatArray, made: int) -> tuple[FloatArra
     return first[:, columns], second[:, columns]
 
 
-def estimate(
-    cost: Cost, first: FloatArray, second: FloatArray, confidence: float, more: Scores | None = None
-) -> Estimate:
+def estimate(cost: Cost, first: FloatArray, second: FloatArray, failure: float, more: Scores | None = None) -> Estimate:
     """A lower bound from outputs on two data sets, shape (samples, d) each, and the event that shows it.
 
+    failure: the chance that it is no bound.
     more: what else to look at, beside directions, outcomes and their log-ratios; made of outputs of its own.
     """
     rows = _numbers(np.vstack([first, second]))
@@ -289,9 +288,9 @@ def estimate(
         counted.append(_Counts.of(score, one[made:], other[made:], cuts))
     places = [(counts, place) for counts in counted for place in range(counts.hits.size)]
     favourite = int(np.argmax(_bounds(cost, compared, 1e-3)))
-    found = _bounds(cost, counted, share(confidence, len(places)))
+    found = _bounds(cost, counted, share(failure, len(places)))
     counts, place = places[favourite]
-    found[favourite] = counts.bounds(cost, share(confidence, 1), slice(place, place + 1))[0]
+    found[favourite] = counts.bounds(cost, share(failure, 1), slice(place, place + 1))[0]
     worst = int(np.argmax(found)) if np.any(found > 0.0) else favourite
     counts, place = places[worst]
     return Estimate(float(found[worst]), counts.event(place), len(places))
@@ -309,7 +308,7 @@ def empirical_epsilon(
     delta: in [0, 1).  samples: draws on each data set, a quarter of them to choose the events.
     """
     cost = ApproxDP(1.0, delta) if delta else PureDP(1.0)
-    return statistical_bound(Draws(many_of(mechanism)), pair, cost, samples, confidence).bound
+    return statistical_bound(Draws(many_of(mechanism)), pair, cost, samples, 1.0 - confidence).bound
 
 
 def _is_table(outputs: object) -> TypeGuard[FloatArray]:
@@ -324,31 +323,28 @@ def rows_of(first: Sequence[R], second: Sequence[R]) -> tuple[FloatArray, FloatA
     return rows[: len(first)], rows[len(first) :]
 
 
-def one_way(confidence: float) -> float:
-    """The confidence of each of the two directions.
-
-    Raises ValueError where floats no longer tell the chance of error from none: nothing would ever be refuted.
-    """
-    if not 1.0 - confidence >= LEAST_ERROR:
+def one_way(failure: float) -> float:
+    """The chance of error of each of the two directions. Raises ValueError where it is too small to be computed."""
+    if not failure >= LEAST_FAILURE:
         raise ValueError(
-            f"confidence: the chance of error of one look must be at least {LEAST_ERROR:g}, to be computed; "
+            f"confidence: the chance of error of one look must be at least {LEAST_FAILURE:g}, to be computed; "
             "allow for more error, or look at fewer pairs"
         )
-    return 0.5 * (1.0 + confidence)
+    return 0.5 * failure
 
 
-def statistical_bound(draws: Draws[D, R], pair: Pair[D], cost: Cost, samples: int, confidence: float) -> Estimate:
+def statistical_bound(draws: Draws[D, R], pair: Pair[D], cost: Cost, samples: int, failure: float) -> Estimate:
     """A lower bound in the currency of a declared cost, ε, ρ or μ; both directions are tried."""
-    return bound_between(cost, *rows_of(*(draws.of(data, samples) for data in pair)), confidence)
+    return bound_between(cost, *rows_of(*(draws.of(data, samples) for data in pair)), failure)
 
 
 def bound_between(
-    cost: Cost, first: FloatArray, second: FloatArray, confidence: float, more: Scores | None = None
+    cost: Cost, first: FloatArray, second: FloatArray, failure: float, more: Scores | None = None
 ) -> Estimate:
     """The same from outputs on two data sets, shape (samples, d) each. Raises ValueError for fewer than 16 samples."""
     if first.shape[0] < 16:
         raise ValueError(f"samples: expected at least 16 draws on each data set, got {first.shape[0]}")
-    each = one_way(confidence)
+    each = one_way(failure)
     ways = estimate(cost, first, second, each, more), estimate(cost, second, first, each, more)
     worst = max(ways, key=lambda way: way.bound)
     events = max(way.events for way in ways)

@@ -301,7 +301,7 @@ def test_draws_in_processes_are_as_good_and_a_shared_generator_is_refused() -> N
     [
         ({"pairs": []}, "pairs: expected at least one"),
         ({"samples": 10}, "samples: expected at least 64"),
-        ({"confidence": 1.0 - 2.0**-53}, "chance of error of one look must be at least 1e-13"),
+        ({"failure": 1e-250}, "chance of error of one look must be at least 1e-200"),
         ({"confidence": 1.0}, r"expected a number in \(0, 1\)"),
         ({"time_limit": -1.0}, "positive"),
         ({"processes": 0}, "expected"),

@@ -50,7 +50,7 @@ def refuted(cost: Cost, loss: float, runs: int) -> int:
     claimed, found = float(attrs.astuple(cost)[0]), 0
     for _ in range(runs):
         first, second = (rng.choice(3, size=(SAMPLES, 1), p=each).astype(np.float64) for each in laws)
-        found += bound_between(cost, first, second, CONFIDENCE).bound > claimed
+        found += bound_between(cost, first, second, 1.0 - CONFIDENCE).bound > claimed
     return found
 
 
@@ -82,9 +82,9 @@ def test_no_event_between_those_that_are_looked_at_is_worse(cost: Cost, monkeypa
 def test_all_tested_events_share_one_chance_of_error() -> None:
     """Two bounds an event, and two directions: by addition. And by draws, which two-sided caution makes rarer still."""
     for confidence, events in ((0.9, 1), (0.5, 200), (1.0 - 1e-6, 7000)):
-        way = one_way(confidence)
+        way = one_way(1.0 - confidence)
         spent = 2.0 * (2.0 * events * share(way, events) + 2.0 * share(way, 1))  # the favourite is paid for twice
-        assert spent == pytest.approx(2.0 * (1.0 - way)) == pytest.approx(1.0 - confidence)
+        assert spent == pytest.approx(2.0 * way) == pytest.approx(1.0 - confidence)
     rng, wrong, runs = np.random.default_rng(1), 0, 100
     for _ in range(runs):
         first, second = (rng.laplace(centre, size=(2_000, 1)) for centre in (1.0, 0.0))

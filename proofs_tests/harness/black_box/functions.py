@@ -48,6 +48,7 @@ def check_function(
     many: Many[D, R] | None = None,
     samples: int = SAMPLES,
     confidence: float = CONFIDENCE,
+    failure: float | None = None,
     low_order_bits: bool = True,
     processes: int = 1,
     time_limit: float | None = None,
@@ -61,6 +62,7 @@ def check_function(
     claimed: what is promised of every pair: `PureDP`, `ApproxDP`, `GDP`, `ZCDP`, `LaplaceDP` or `BoundedRange`.
     many: a data set and a number m to m independent outputs, where that is quicker than m calls.
     samples: outputs on each data set, at most; from 64.  confidence: of all verdicts together, in (0, 1).
+    failure: the chance of error in place of 1 − confidence, where that is too small for a float beside 1.
     low_order_bits: whether an event may be one of the last bits of floats. Noise that is added in floating point
       loses there, however large it is; False looks at the rest of such a function.
     processes: to draw in; more than one fork.  time_limit: in seconds; what was found by then is reported.
@@ -78,8 +80,9 @@ def check_function(
     total = sizes[-1] * 2 * len(given)
     with drawing(function, many, count(processes)) as source:
         clock = Clock(source, limit, total, progress)
-        one_way(1.0 - (1.0 - open_probability(confidence)) / (len(given) * len(sizes)))  # refused before any draw
-        search = _Search(claimed, given, clock, open_probability(confidence), sizes, _also(low_order_bits))
+        error = 1.0 - open_probability(confidence) if failure is None else open_probability(failure)
+        one_way(error / (len(given) * len(sizes)))  # refused before any draw
+        search = _Search(claimed, given, clock, error, sizes, _also(low_order_bits))
         worst = search.worst()
     return judged(search.report(name or _name(function), worst))
 
@@ -135,7 +138,7 @@ class _Search(Generic[D, R]):
     claimed: Cost
     pairs: list[Pair[D]]
     clock: Clock[D, R]
-    confidence: float
+    failure: float
     sizes: list[int]
     more: Callable[[FloatArray, FloatArray], list[Score]]
     seconds: float = attrs.field(default=0.0, init=False)
@@ -144,8 +147,8 @@ class _Search(Generic[D, R]):
 
     @property
     def each(self) -> float:
-        """The confidence of one look at one pair."""
-        return 1.0 - (1.0 - self.confidence) / (len(self.pairs) * len(self.sizes))
+        """The chance of error of one look at one pair."""
+        return self.failure / (len(self.pairs) * len(self.sizes))
 
     def worst(self) -> _Found[D]:
         """The look that found most."""
@@ -193,7 +196,7 @@ class _Search(Generic[D, R]):
             self.seconds,
             factor,
             None if factor is None else POWER,
-            self.confidence,
+            1.0 - self.failure,
             ALTERNATIVES,
         )
 
@@ -202,6 +205,8 @@ class _Search(Generic[D, R]):
         if self._unread:
             return None
         found = {(look.samples, look.estimate.events) for look in self._last.values()}
-        factors = [smallest_detectable(self.claimed, samples, self.each, events) for samples, events in found]
+        factors = [
+            smallest_detectable(self.claimed, samples, events=events, failure=self.each) for samples, events in found
+        ]
         known = [factor for factor in factors if factor is not None]
         return max(known) if len(known) == len(factors) else None
