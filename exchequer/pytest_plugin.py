@@ -147,7 +147,7 @@ class Privacy:
 
         found = self._pairs(pairs, records, n, mechanism.adjacency)
         if isinstance(mechanism, FiniteMechanism):
-            return self.run(partial(testing.check_mechanism, mechanism, found))
+            return self.run(partial(testing.check_mechanism, mechanism, found, **cast("dict[str, Any]", options)))
         about = mechanism.description
         own: dict[str, object] = {"low_order_bits": False, "name": f"{about.mechanism}({about.query})"}
         given = self._with_budget({**own, "time_limit": max(self._seconds, 1.0), **self._options, **options})

@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from accountant.composition import ROUTE_CLAIMS, Amount, Composition, Plan
-from accountant.costs import CLAIM_OF_KIND, ApproxDP, Description, why_not_under
+from accountant.costs import CLAIM_OF_KIND, DECLARED_BY, TRUST, ApproxDP, Description, why_not_under
 from accountant.entries import Charged, Opened, Record, Released, Returned, State
 
 TOLERANCE: Final = 1e-9
@@ -19,12 +19,6 @@ TOLERANCE: Final = 1e-9
 
 MOST_STEPS: Final = 4096
 """Of a plan that is kept with its price: many longer ones would fill the memory."""
-
-
-TRUST: Final = "trust"
-"""The parameter in which an entry says whose word its cost is."""
-
-DECLARED_BY: Final = "cost declared by "
 
 
 @attrs.frozen(eq=False)

@@ -53,7 +53,7 @@ from accountant.costs.rounding import (
     largest_below,
     up,
 )
-from accountant.costs.spendable import SECURE, SEEDED, Description, Spendable, own_sources
+from accountant.costs.spendable import DECLARED_BY, SECURE, SEEDED, TRUST, Description, Spendable, own_sources, word_of
 from accountant.renamed import old_names
 
 if not TYPE_CHECKING:
@@ -62,6 +62,7 @@ if not TYPE_CHECKING:
 __all__ = [
     "ABSOLUTE",
     "CLAIM_OF_KIND",
+    "DECLARED_BY",
     "FINE",
     "GDP",
     "KINDS",
@@ -70,6 +71,7 @@ __all__ = [
     "OWN_KINDS",
     "SECURE",
     "SEEDED",
+    "TRUST",
     "ZCDP",
     "AddRemoveOne",
     "Adjacency",
@@ -114,4 +116,5 @@ __all__ = [
     "subsampling",
     "up",
     "why_not_under",
+    "word_of",
 ]

@@ -25,6 +25,18 @@ SECURE: Final = "secure (exact)"
 SEEDED: Final = "seeded (numpy)"
 """The name of the simulated one."""
 
+TRUST: Final = "trust"
+"""The parameter in which an entry says whose word its cost is."""
+
+DECLARED_BY: Final = "cost declared by "
+"""How an entry begins to say whose word its cost is; `verify`, statements and reports repeat what it says."""
+
+
+def word_of(who: str, how_sure: str) -> tuple[str, str]:
+    """An entry's parameter where its cost is somebody's word. who: library or person.  how_sure: as ", not checked"."""
+    return TRUST, f"{DECLARED_BY}{who}{how_sure}"
+
+
 SOURCES: Final = frozenset({SECURE, SEEDED, "secure (opendp)", "-"})
 """All names that this library gave its noise sources; the last one stands for a plan that has not named any yet."""
 

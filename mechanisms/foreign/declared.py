@@ -8,7 +8,7 @@ import attrs
 from attrs.validators import instance_of, is_callable
 
 from accountant import Adjacency, Cost, Description
-from accountant.costs import OWN_KINDS
+from accountant.costs import OWN_KINDS, word_of
 from accountant.ledger import refuse_unprovable
 from mechanisms.core import Mechanism
 
@@ -17,6 +17,9 @@ R = TypeVar("R")
 
 FOREIGN_CLAIM: Final = "declared-elsewhere"
 """What the cost of every foreign mechanism rests on: that the other library's word is true."""
+
+
+TRUSTED: Final = ": trusted, not proved here"
 
 
 def _nothing(data: object) -> None:
@@ -62,7 +65,7 @@ class DeclaredMechanism(Mechanism[D, R], Generic[D, R]):
         return Description(
             mechanism=f"{self.name} of {self.library}",
             query="declared elsewhere",
-            parameters=(*self.parameters, ("trust", trust(self.library))),
+            parameters=(*self.parameters, word_of(self.library, TRUSTED)),
             norm=self.norm,
             sensitivity=self.distance,
             zeta=None,
@@ -80,7 +83,7 @@ class DeclaredMechanism(Mechanism[D, R], Generic[D, R]):
 
 def trust(library: str) -> str:
     """What an entry says of a cost that this library only repeats."""
-    return f"cost declared by {library}: trusted, not proved here"
+    return word_of(library, TRUSTED)[1]
 
 
 def declared_elsewhere(

@@ -18,7 +18,7 @@ from accountant import (
     Plan,
     UnsupportedCost,
 )
-from accountant.costs import open_probability
+from accountant.costs import open_probability, word_of
 from accountant.entries import MAIN, Charged, decode
 from mechanisms.foreign.declared import FOREIGN_CLAIM
 
@@ -162,11 +162,10 @@ def _owed(place: int, spend: ForeignSpend, ledger: Ledger, delta: float | None) 
 
 
 def _described(what: str, noise: str, declared_by: str, more: Iterable[tuple[str, float | int | str]]) -> Description:
-    said = f"cost declared by {declared_by}, not checked"
     return Description(
         mechanism=f"{what}, declared by {declared_by}, not checked",
         query=QUERY,
-        parameters=(("trust", said), *more),
+        parameters=(word_of(declared_by, ", not checked"), *more),
         norm="records",
         sensitivity=1.0,
         zeta=None,
