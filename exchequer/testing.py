@@ -13,6 +13,8 @@ else:
 
     def __getattr__(name: str) -> object:
         kit = importlib.import_module("proofs_tests.harness")
+        if name == "__all__":
+            return list(kit.__all__)
         if name.startswith("_") or name not in (
             *kit.__all__,
             "output_law",

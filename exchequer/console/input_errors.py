@@ -6,9 +6,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
+
+INTERRUPTED: Final = 130
+"""Exit code after Ctrl-C, as shells have it: 1 would say that a claim is refuted."""
 
 BAD_INPUT = (ValueError, TypeError, OSError, ArithmeticError, EOFError, csv.Error, zlib.error)
 """What our own code and the readers of files raise about what the user gave."""
@@ -27,6 +30,11 @@ def one_line() -> Iterator[None]:
     """Turn what was wrong with the input into one line without a traceback."""
     try:
         yield
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error, click.Abort) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        click.echo("interrupted", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from error
     except click.UsageError as error:
         hint = f"; see {error.ctx.command_path} --help" if error.ctx else ""
         raise BadInput(error.format_message().rstrip(".") + hint) from error

@@ -15,7 +15,7 @@ from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.robust import Certified
 from proofs_tests.harness.black_box import Progress, check_function
 from proofs_tests.harness.checks import check_draws, check_mechanism
-from proofs_tests.harness.draws import Many, many_of
+from proofs_tests.harness.draws import Many, many_of, told_apart
 from proofs_tests.harness.neighbours import Pair, neighbours
 from proofs_tests.harness.recording import check_recorded
 from proofs_tests.harness.report import ClaimViolated, Report
@@ -224,7 +224,7 @@ def checked(
         lambda: check_mechanism(mechanism, pairs, samples=samples, confidence=confidence)
     ]
     if isinstance(mechanism, FiniteMechanism):
-        distinct = {repr(data): data for pair in pairs for data in pair}
+        distinct = {told_apart(data): data for pair in pairs for data in pair}
         draws, each = max(500, 20_000 // len(distinct)), 1.0 - (1.0 - confidence) / len(distinct)
         checks += [partial(check_draws, mechanism, data, samples=draws, confidence=each) for data in distinct.values()]
     reports = [_reported(check) for check in checks]

@@ -45,7 +45,10 @@ def _asked(
 
 
 def _domain(records: str) -> list[object]:
-    domain = json.loads(records)
+    try:
+        domain = json.loads(records)
+    except ValueError as error:
+        raise ValueError(f"--records: expected JSON, as '[0, 1]', got {records!r}: {error}") from error
     if not isinstance(domain, list) or len(domain) < 2:
         raise ValueError(f"--records: expected a JSON list of at least two records, got {records!r}")
     return [tuple(record) if isinstance(record, list) else record for record in domain]

@@ -63,12 +63,18 @@ class Draws(Generic[D, R]):
         return max(0, number - len(self._kept.get(self._key(data), ())))
 
     def _key(self, data: D) -> object:
-        try:
-            return pickle.dumps(data)
-        except Exception:  # whatever somebody else's data raises: it is told apart from all others then
-            if not any(data is each for each in self._alive):
-                self._alive.append(data)  # its id stays its own for as long as it lives
-            return id(data)
+        key = told_apart(data)
+        if isinstance(key, int) and not any(data is each for each in self._alive):
+            self._alive.append(data)  # its id stays its own for as long as it lives
+        return key
+
+
+def told_apart(data: object) -> bytes | int:
+    """The same for data sets that pickle to the same bytes; the id of one that does not pickle."""
+    try:
+        return pickle.dumps(data)
+    except Exception:  # whatever somebody else's data raises
+        return id(data)
 
 
 def _packed(outputs: Sequence[R]) -> Sequence[R]:

@@ -159,3 +159,16 @@ def test_files_tell_where_nothing_could_be_checked_and_an_exit_is_no_verdict(mod
     (run,) = json.loads((tmp_path / "s.json").read_text())["runs"]
     assert run["results"] == []
     assert run["invocations"][0]["executionSuccessful"] is False
+
+
+@pytest.mark.parametrize("records", ["[0, 1", "", "zero"])
+def test_records_that_are_no_json_are_named(module: str, records: str) -> None:
+    result = CliRunner().invoke(main, ["audit", f"{module}:count_of", "--claimed", "pure-dp:1", "--records", records])
+    assert result.exit_code == 2
+    assert f"--records: expected JSON, as '[0, 1]', got {records!r}" in result.output
+
+
+def test_the_kit_is_imported_whole() -> None:
+    names: dict[str, object] = {}
+    exec("from exchequer.testing import *", names)  # what a user writes
+    assert names["check_draws"] is check_draws

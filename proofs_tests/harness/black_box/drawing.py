@@ -29,6 +29,9 @@ PIECE: Final = 1_000
 LOOK: Final = 0.2
 """Seconds that a piece may take before pieces are made smaller."""
 
+GRACE: Final = 1.0
+"""Seconds that a process has to end when it is asked to."""
+
 
 class OutOfTime(Exception):
     """The time limit has passed."""
@@ -58,9 +61,9 @@ class Clock(Generic[D, R]):
             found += self._drawn(data, min(self._pieces.get(id(data), 1), number - len(found)))
         return found
 
-    def look(self) -> None:
-        """Raises OutOfTime where the time is over."""
-        if self.limit is not None and time.monotonic() - self.started > self.limit:
+    def look(self, ahead: float = 0.0) -> None:
+        """Raises OutOfTime where the time is over, or would be after as many seconds ahead."""
+        if self.limit is not None and time.monotonic() - self.started + ahead > self.limit:
             raise OutOfTime
 
     def _drawn(self, data: D, number: int) -> Sequence[R]:
@@ -79,9 +82,12 @@ class Clock(Generic[D, R]):
 
 
 @contextmanager
-def drawing(function: Callable[[D], R], many: Many[D, R] | None, processes: int) -> Iterator[Many[D, R]]:
+def drawing(
+    function: Callable[[D], R], many: Many[D, R] | None, processes: int, limit: float | None = None
+) -> Iterator[Many[D, R]]:
     """How to draw from a function: by itself, by `many`, or in processes that end with the block.
 
+    limit: seconds after which nothing is waited for in processes, so that a call that never returns ends there too.
     Each call has a copy of the data set, so that what the function changes in it does not show in the next.
     """
     source = _afresh(function) if many is None else _with_copies(many)
@@ -94,7 +100,7 @@ def drawing(function: Callable[[D], R], many: Many[D, R] | None, processes: int)
         pipes: list[Connection] = []
         for _ in range(processes):
             pipes.append(stack.enter_context(_forked(source, tuple(pipes))))
-        yield _Shared[D, R](pipes)
+        yield _Shared[D, R](pipes, None if limit is None else time.monotonic() + limit)
 
 
 def _afresh(function: Callable[[D], R]) -> Many[D, R]:
@@ -124,6 +130,8 @@ def _forked(source: Many[D, R], others: tuple[Connection, ...]) -> Iterator[Conn
         yield ours
     finally:
         process.terminate()
+        process.join(GRACE)
+        process.kill()  # one that the function keeps from ending
         process.join()
 
 
@@ -150,6 +158,7 @@ class _Shared(Generic[D, R]):
     """Draws as many in each process, in the same order, so that copies of one generator would say the same."""
 
     _pipes: list[Connection]
+    _deadline: float | None
     _copies: Copies = attrs.field(factory=Copies, init=False)
 
     def __call__(self, data: D, number: int) -> Sequence[R]:
@@ -163,7 +172,7 @@ class _Shared(Generic[D, R]):
         try:
             for pipe in self._pipes:
                 pipe.send_bytes(asked)
-            answers: list[tuple[str | None, list[R]]] = [pipe.recv() for pipe in self._pipes]
+            answers: list[tuple[str | None, list[R]]] = [self._answer(pipe) for pipe in self._pipes]
         except (EOFError, ConnectionError):
             raise ValueError("processes: one of them ended while the function ran: it exits, or crashes") from None
         for said, _ in answers:
@@ -171,3 +180,10 @@ class _Shared(Generic[D, R]):
                 raise ValueError(f"the function failed in a process of its own: {said}")
         self._copies.look([outputs for _, outputs in answers])
         return [output for _, outputs in answers for output in outputs][:number]
+
+    def _answer(self, pipe: Connection) -> tuple[str | None, list[R]]:
+        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        if not pipe.poll(left):
+            raise OutOfTime
+        answer: tuple[str | None, list[R]] = pipe.recv()
+        return answer

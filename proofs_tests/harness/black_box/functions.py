@@ -6,7 +6,7 @@ refuted with probability 1 − confidence at most, however long the check ran an
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Generic, TypeVar, get_args
 
@@ -65,7 +65,8 @@ def check_function(
     failure: the chance of error in place of 1 − confidence, where that is too small for a float beside 1.
     low_order_bits: whether an event may be one of the last bits of floats. Noise that is added in floating point
       loses there, however large it is; False looks at the rest of such a function.
-    processes: to draw in; more than one fork.  time_limit: in seconds; what was found by then is reported.
+    processes: to draw in; more than one fork.  time_limit: in seconds; what was found by then is reported. A call that
+      never returns is left at the limit where there are processes; in one process nothing ends it.
     progress: see `Progress`.
     Returns a report: "not refuted" with the factor that would have been found on every pair; with none where outputs
     hold texts that never repeat, which are compared by the numbers in them only. Raises ClaimViolated with the pair and
@@ -78,7 +79,7 @@ def check_function(
     sizes = _stages(count(samples), len(given))
     limit = None if time_limit is None else positive(time_limit)
     total = sizes[-1] * 2 * len(given)
-    with drawing(function, many, count(processes)) as source:
+    with drawing(function, many, count(processes), limit) as source:
         clock = Clock(source, limit, total, progress)
         error = 1.0 - open_probability(confidence) if failure is None else open_probability(failure)
         one_way(error / (len(given) * len(sizes)))  # refused before any draw
@@ -142,6 +143,8 @@ class _Search(Generic[D, R]):
     sizes: list[int]
     more: Callable[[FloatArray, FloatArray], list[Score]]
     seconds: float = attrs.field(default=0.0, init=False)
+    _output_took: float = attrs.field(default=0.0, init=False)
+    """Seconds for an output on each data set, at the last test."""
     _unread: bool = attrs.field(default=False, init=False)
     _last: dict[int, _Found[D]] = attrs.field(factory=dict, init=False)
 
@@ -170,10 +173,17 @@ class _Search(Generic[D, R]):
             for place, pair in enumerate(self.pairs):
                 outputs = [draws.of(data, size) for data in pair]
                 self._unread = self._unread or any(map(texts_never_repeat, outputs))
-                rows = rows_of(*outputs)
-                self._last[place] = _Found(bound_between(self.claimed, *rows, self.each, self.more), pair, size)
+                self._last[place] = _Found(self._tested(*outputs), pair, size)
                 yield self._last[place]
                 self.clock.look()
+
+    def _tested(self, first: Sequence[R], second: Sequence[R]) -> Estimate:
+        """Raises OutOfTime also where the time would be over before these are read and tested: wide ones take long."""
+        self.clock.look(self._output_took * len(first))
+        before = time.monotonic()
+        found = bound_between(self.claimed, *rows_of(first, second), self.each, self.more)
+        self._output_took = (time.monotonic() - before) / len(first)
+        return found
 
     @property
     def bound(self) -> float:

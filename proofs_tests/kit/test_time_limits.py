@@ -1,0 +1,76 @@
+"""Limits of time hold where calls do not return and where outputs take long to read; Ctrl-C is no verdict."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import ItemsView
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from accountant import PureDP
+from exchequer.testing import check_function
+from proofs_tests.harness.draws import told_apart
+
+WORST = [((1.0, 1.0), (1.0, 0.0))]
+RNG = np.random.default_rng()
+
+
+def waits_on_zeros(data: tuple[float, ...]) -> float:
+    """A program that does not return on one of the data sets."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # nor ends when it is asked to
+    if 0.0 in data:
+        time.sleep(3600)
+    return sum(data) + np.random.default_rng().laplace()
+
+
+def test_a_call_that_never_returns_is_left_at_the_limit() -> None:
+    started = time.monotonic()
+    with pytest.raises(ValueError, match=r"time_limit: 0\.5 s were over before any pair"):
+        check_function(waits_on_zeros, WORST, PureDP(1.0), processes=2, time_limit=0.5)
+    assert time.monotonic() - started < 30.0
+
+
+class SlowToRead(dict[str, float]):
+    """An output that takes a millisecond to read, as a wide one does."""
+
+    def items(self) -> ItemsView[str, float]:  # type: ignore[override]  # dict_items is a view that nobody can make
+        time.sleep(1e-3)
+        return super().items()
+
+
+def test_outputs_are_not_read_where_the_time_would_be_over() -> None:
+    def program(data: tuple[float, ...]) -> dict[str, float]:
+        return SlowToRead(sum=sum(data) + RNG.laplace())
+
+    found = check_function(program, WORST, PureDP(100.0), samples=1024, low_order_bits=False, time_limit=2.5)
+    assert "256 outputs on each" in found.witness  # half a second to read; the next stage takes two
+    assert found.seconds < 2.0
+
+
+def test_large_arrays_are_told_apart() -> None:
+    one, other = np.zeros(5_000), np.zeros(5_000)
+    other[2_500] = 1.0
+    assert repr(one) == repr(other)
+    assert told_apart(one) != told_apart(other)
+    assert told_apart(one) == told_apart(one.copy())
+    assert told_apart(lambda: 1) != told_apart(lambda: 1)
+
+
+def test_ctrl_c_is_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "waits.py").write_text(
+        "import time\ndef count(data):\n    print('ready', flush=True)\n    time.sleep(3600)\n", encoding="utf-8"
+    )
+    command = ("-m", "exchequer", "audit", "waits:count", "--claimed", "pure-dp:1", "--records", "[0, 1]")
+    with subprocess.Popen(  # our own command
+        (sys.executable, *command), cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in said
+    assert "Traceback" not in said
