@@ -23,6 +23,7 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.costs.rounding": Subject(_prices("costs/rounding")),
     "accountant.costs.converters": Subject(_prices("costs/numbers")),
     "accountant.costs.gaussian": Subject(_prices("costs/gaussian")),
+    "accountant.costs.subsampling": Subject(_prices("costs/subsampling")),
     "accountant.composition.fixed_plans": Subject(_prices("composition/fixed_plans")),
     "accountant.costs.curves": Subject(_prices("costs/curves")),
     "accountant.costs.cost_kinds": Subject(_prices("costs/costs")),
@@ -32,7 +33,9 @@ PLAN: Final[Mapping[str, Subject]] = {
     "accountant.composition.advanced": Subject(_prices("composition/composition")),
     "accountant.composition.rule_names": Subject(_prices("composition/composition")),
     "accountant.composition.adaptive_range": Subject(_prices("composition/adaptive_range"), ("forget",)),
-    "accountant.composition.dominating_pairs": Subject(_prices("composition/dominating")),
+    "accountant.composition.dominating_pairs": Subject(
+        _prices("composition/dominating", "composition/subsampled_plans")
+    ),
     "accountant.composition.ranges_as_gaussian": Subject(_prices("composition/ranges_as_gaussian")),
     "accountant.composition.plans": Subject(_prices("composition/plans")),
     "accountant.audit.odometer": Subject(
@@ -45,7 +48,9 @@ PLAN: Final[Mapping[str, Subject]] = {
         ),
     ),
     "accountant.composition.gaussian_sum": Subject(_prices("composition/gaussian_rule")),
-    "accountant.composition.loss_distribution": Subject(_prices("composition/loss_distribution")),
+    "accountant.composition.loss_distribution": Subject(
+        _prices("composition/loss_distribution", "composition/tiny_deltas", "composition/subsampled_plans")
+    ),
     "accountant.composition.calibration": Subject(_prices("composition/calibration")),
     "mechanisms.core.randomizers": Subject(_prices("core/randomizers")),
     "mechanisms.core.sensitivity": Subject(_prices("core/sensitivity")),
