@@ -50,17 +50,39 @@ class Draws(Generic[D, R]):
 
     def of(self, data: D, number: int) -> Sequence[R]:
         """The first `number` outputs; those that are not there yet are drawn."""
+        if self.missing(data, number):
+            self._add(data, self.many(data, self.missing(data, number)))
+        return self._kept.get(self._key(data), ())[:number]
+
+    def lacking(self, sets: Sequence[D], number: int) -> list[D]:
+        """What to draw so that there are `number` outputs on each of them, in an order that mixes the data sets.
+
+        So what drifts from call to call, as clocks and counters in outputs do, tells no data set from another.
+        """
+        distinct = {self._key(data): data for data in sets}
+        order = [data for data in distinct.values() for _ in range(self.missing(data, number))]
+        return [order[place] for place in np.random.default_rng(number).permutation(len(order))]
+
+    def add(self, order: Sequence[D], outputs: Sequence[R]) -> None:
+        """Outputs that were drawn elsewhere, one on each of these data sets, each of which is the same object."""
+        own: dict[int, tuple[D, list[R]]] = {}
+        for data, output in zip(order, outputs, strict=True):
+            own.setdefault(id(data), (data, []))[1].append(output)
+        for data, drawn in own.values():
+            self._add(data, drawn)
+
+    def _add(self, data: D, outputs: Sequence[R]) -> None:
         key = self._key(data)
-        known = self._kept.get(key, ())
-        if len(known) < number:
-            more = _packed(self.many(data, number - len(known)))
-            known = more if not len(known) else _joined(known, more)
-            self._kept[key] = known
-        return known[:number]
+        known, more = self._kept.get(key, ()), _packed(outputs)
+        self._kept[key] = more if not len(known) else _joined(known, more)
+
+    def known(self, data: D) -> int:
+        """How many are there."""
+        return len(self._kept.get(self._key(data), ()))
 
     def missing(self, data: D, number: int) -> int:
         """How many of them would have to be drawn."""
-        return max(0, number - len(self._kept.get(self._key(data), ())))
+        return max(0, number - self.known(data))
 
     def _key(self, data: D) -> object:
         key = told_apart(data)

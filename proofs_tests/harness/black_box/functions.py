@@ -31,6 +31,9 @@ R = TypeVar("R")
 FIRST: Final = 250
 """Outputs on each data set in the first stage, at least."""
 
+LEAST: Final = 64
+"""Outputs on each data set that say anything."""
+
 GROWTH: Final = 4
 """Times as many are in the next."""
 
@@ -110,12 +113,16 @@ def _pairs(pairs: Iterable[Pair[D]] | Iterable[tuple[D, D]]) -> list[Pair[D]]:
 
 
 def _stages(samples: int, pairs: int) -> list[int]:
-    if samples < 64:
-        raise ValueError(f"samples: expected at least 64 outputs on each data set, got {samples}")
+    if samples < LEAST:
+        raise ValueError(f"samples: expected at least {LEAST} outputs on each data set, got {samples}")
     sizes = [samples]
     while sizes[0] // GROWTH >= FIRST:
         sizes.insert(0, sizes[0] // GROWTH)
     return sizes
+
+
+def _nothing_more(data: D, number: int) -> Sequence[R]:
+    raise AssertionError(f"{number} outputs are missing: all are drawn before any is looked at")
 
 
 def _also(low_order_bits: bool) -> Callable[[FloatArray, FloatArray], list[Score]]:
@@ -156,34 +163,37 @@ class _Search(Generic[D, R]):
     def worst(self) -> _Found[D]:
         """The look that found most."""
         started = time.perf_counter()
-        try:
-            for found in self._looks():
-                if found.estimate.bound > self.bound:
-                    break
-        except OutOfTime:
-            pass
+        for found in self._looks():
+            if found.estimate.bound > self.bound:
+                break
         self.seconds = time.perf_counter() - started
         if not self._last:
             raise TooLittleTime(f"time_limit: {self.clock.limit} s were over before any pair was looked at")
         return max(self._last.values(), key=lambda found: found.estimate.bound)
 
     def _looks(self) -> Iterator[_Found[D]]:
-        draws = Draws[D, R](self.clock)
-        for size in self.sizes:
-            for place, pair in enumerate(self.pairs):
-                outputs = [draws.of(data, size) for data in pair]
-                self._unread = self._unread or any(map(texts_never_repeat, outputs))
-                self._last[place] = _Found(self._tested(*outputs), pair, size)
-                yield self._last[place]
-                self.clock.look()
+        draws, sets = Draws[D, R](_nothing_more), [data for pair in self.pairs for data in pair]
+        try:
+            for size in self.sizes:
+                for order, outputs in self.clock.pieces(draws.lacking(sets, size)):
+                    draws.add(order, outputs)
+                for place in range(len(self.pairs)):
+                    self.clock.look(self._output_took * size)  # wide outputs take long to read
+                    yield self._look(draws, place, size)
+        except OutOfTime:
+            drawn = min(map(draws.known, sets))
+            if not self._last and drawn >= LEAST:  # a part of the first stage is better than nothing
+                for place in range(len(self.pairs)):
+                    yield self._look(draws, place, drawn)
 
-    def _tested(self, first: Sequence[R], second: Sequence[R]) -> Estimate:
-        """Raises OutOfTime also where the time would be over before these are read and tested: wide ones take long."""
-        self.clock.look(self._output_took * len(first))
-        before = time.monotonic()
-        found = bound_between(self.claimed, *rows_of(first, second), self.each, self.more)
-        self._output_took = (time.monotonic() - before) / len(first)
-        return found
+    def _look(self, draws: Draws[D, R], place: int, size: int) -> _Found[D]:
+        pair, before = self.pairs[place], time.monotonic()
+        outputs = [draws.of(data, size) for data in pair]
+        self._unread = self._unread or any(map(texts_never_repeat, outputs))
+        estimate = bound_between(self.claimed, *rows_of(*outputs), self.each, self.more)
+        self._output_took = (time.monotonic() - before) / size
+        self._last[place] = _Found(estimate, pair, size)
+        return self._last[place]
 
     @property
     def bound(self) -> float:
