@@ -81,8 +81,8 @@ FACTORS: Final[Mapping[str, tuple[type[Adjacency], int, str]]] = {
 another comes: what is ε-DP for either is 2ε-DP for both. A forest's trees have disjoint records, by their places."""
 
 _ON_RANGE: Final = (
-    "its noise covers the width of the bounds, and a record that comes or goes moves a sum by as much as the bounds are "
-    "away from 0, and the number of records, which is used as it is"
+    "its noise covers the width of the bounds, and a record that comes or goes moves a sum by as much as the bounds "
+    "are away from 0, and the number of records, which is used as it is"
 )
 
 _SQUARES: Final = "it noises sums of squares for the lower bound alone, not at all where that is 0 (AUDITS.md)"

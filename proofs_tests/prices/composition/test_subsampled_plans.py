@@ -183,7 +183,9 @@ def test_a_further_release_never_lowers_a_price_at_tiny_deltas(
 
 
 @pytest.mark.parametrize("beside", [PureDP(0.1), GDP(1.0), LaplaceDP(1e-3), SubsampledGaussian(0.5, 0.3)], ids=repr)
-@pytest.mark.parametrize(("mu", "rate"), [(20.0, 0.1), (20.0, 1e-5), (30.0, 0.1), (38.0, 0.1), (50.0, 1e-5), (1e4, 0.5)])
+@pytest.mark.parametrize(
+    ("mu", "rate"), [(20.0, 0.1), (20.0, 1e-5), (30.0, 0.1), (38.0, 0.1), (50.0, 1e-5), (1e4, 0.5)]
+)
 def test_noise_that_hides_nobody_is_not_left_out(mu: float, rate: float, beside: PureDP | GDP) -> None:
     """Whoever is in such a sample is seen in it, though without the record the loss hardly spreads at all: no price of
     ten rounds of it beside anything is below that of one, and two rounds are priced though nothing else spreads."""
