@@ -216,8 +216,8 @@ def _features(enabled: set[str]) -> Iterator[None]:
 
 
 FLAGS: Final = frozenset({"__function__", "__module__", "__kwargs__", "__tuple__", "__version__"})
-"""Of OpenDP's serialized objects, those that bring no code along. `__expr__` and `__lazyframe__` may hold pickles, which
-polars reads, and the texts in a `__margin__` are read once more."""
+"""Of OpenDP's serialized objects, those that bring no code along. `__expr__` and `__lazyframe__` may hold pickles,
+which polars reads, and the texts in a `__margin__` are read once more."""
 
 
 def _refuse_code(part: object) -> None:
