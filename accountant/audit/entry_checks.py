@@ -109,8 +109,7 @@ class EntryChecker:
         self.charges += 1
         self.note_account(record.account, 1)
         self.simulated += terms.announced is False
-        self._draws_from(() if record.mechanism is None else (record.mechanism,))
-        self.declared.update(() if record.mechanism is None else declared_elsewhere(record.mechanism))
+        self._takes_from(() if record.mechanism is None else (record.mechanism,))
         wrong += _unsound([] if record.mechanism is None else [record.mechanism])
         adjacency = self.state.adjacency
         strange = dict.fromkeys(why_not_under(step.cost, adjacency) for step in record.plan.steps)
@@ -129,7 +128,7 @@ class EntryChecker:
 
     def _released(self, number: int, record: Released) -> list[str]:
         charge, terms = self.state.open.get(record.charge), self.terms.pop(record.charge, None)
-        self._draws_from(mechanism for mechanism, _ in record.used)
+        self._takes_from([mechanism for mechanism, _ in record.used])
         wrong = self.state.apply(number, record)
         if charge is not None and terms is not None:
             simulated = any(not mechanism.private for mechanism, _ in record.used)
@@ -149,8 +148,10 @@ class EntryChecker:
             wrong += [] if reason is None else [reason]
         return wrong
 
-    def _draws_from(self, mechanisms: Iterable[Description]) -> None:
+    def _takes_from(self, mechanisms: Collection[Description]) -> None:
+        """Note whose noise they draw, and whose word their costs are."""
         self.sources.update(each.noise for each in mechanisms if each.private)
+        self.declared.update(said for each in mechanisms for said in declared_elsewhere(each))
 
     def _rests_on(self, claims: Iterable[str]) -> list[str]:
         """A sentence for each claim that is not known, the first time that it is met."""

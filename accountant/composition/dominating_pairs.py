@@ -97,6 +97,14 @@ def _distribution(cost: Cost, step: float, negligible: float, direction: Directi
             raise TypeError(f"no dominating pair for {cost!r}")
 
 
+def _free(cost: Cost) -> bool:
+    """Whether nothing can be lost. How far the loss spreads does not tell: a sample may hold almost nobody, and then
+    what little noise there is hides nothing."""
+    if isinstance(cost, SubsampledGaussian):
+        return cost.reduced == PureDP(0.0)
+    return _scale(cost) == 0.0 and not isinstance(cost, ApproxDP)
+
+
 def grid_step(spreads: Sequence[tuple[float, int]]) -> float:
     """A step so fine that joining the dots adds little to the spread of the total. spreads: (scale, rounds)."""
     rounds = sum(times for _, times in spreads)
@@ -180,10 +188,11 @@ def composition(
     costs: each with its number of rounds.  delta: the δ of interest; what is cut off is far below it.
     coarser: how much longer the steps of the grid are than usual.  Raises TooFine where the grid would be too long.
     """
-    paid = [(cost, times) for cost, times in _bucketed(costs) if _scale(cost) != 0.0 or isinstance(cost, ApproxDP)]
+    paid = [(cost, times) for cost, times in _bucketed(costs) if not _free(cost)]
     spreads = [(_scale(cost), times) for cost, times in paid]
     known = [(spread, times) for spread, times in spreads if spread is not None]
-    if len(known) < len(spreads) or not any(spread for spread, _ in known):
+    heavy_tails = any(isinstance(cost, SubsampledGaussian) for cost, _ in paid)
+    if len(known) < len(spreads) or not (heavy_tails or any(spread for spread, _ in known)):
         return None
     negligible = delta * 1e-6 / sum(times for _, times in known)
     step = max(grid_step(known) * coarser, _shortest(paid, negligible))
@@ -191,7 +200,6 @@ def composition(
         raise TooFine(f"losses of {[cost for cost, _ in paid]!r:.99} that no float has exponentials of")
     if step < FINEST:
         return None
-    heavy_tails = any(isinstance(cost, SubsampledGaussian) for cost, _ in paid)
     finest = min(spread or step for spread, _ in known)
     if (finest < step * 1e-3 and not heavy_tails) or negligible < 1e-300:
         return None

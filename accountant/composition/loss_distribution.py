@@ -226,9 +226,10 @@ class ComposedLosses:
         step = self.parts[0][0].step
         low, high = self._window(tilt)
         first = math.floor(low / step)
-        size = fft.next_fast_len(math.ceil(high / step) - first + 2, real=True)
+        points = math.ceil(high / step) - first + 2
+        size = fft.next_fast_len(min(points, MAX_POINTS + 1), real=True)  # which takes no number beyond 2^63
         if size > MAX_POINTS:
-            raise TooFine(f"{size} grid points")
+            raise TooFine(f"{points} grid points")
         total, rounds = self._convolved(tilt, first, size)
         losses = (first + np.arange(size, dtype=np.float64)) * step
         moment = self.log_moment(tilt)

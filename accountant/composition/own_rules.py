@@ -56,7 +56,7 @@ class OwnRule(Composition):
 
     def __init_subclass__(cls, **named: object) -> None:
         super().__init_subclass__(**named)
-        if own := sorted({"amount", "read"} & vars(cls).keys()):
+        if own := [name for name in ("amount", "read") if getattr(cls, name) is not getattr(OwnRule, name)]:
             raise TypeError(f"{cls.__name__}: {', '.join(own)} cannot be overridden; write `counted` and `epsilon`")
 
     @final
@@ -121,11 +121,14 @@ def rule_from_record(record: Mapping[str, str | float]) -> OwnRule:
             f"the rule of composition {name!r} is installed in version {kind.version!r}, the ledger names version "
             f"{version!r}: install that version, as another may add up otherwise"
         )
-    rule = kind(**{key: value for key, value in record.items() if key not in ("name", "version")})
-    if not _same_record(rule.describe(), record):
-        raise ValueError(
-            f"the rule of composition {name!r} describes itself as {rule.describe()!r}, not {dict(record)!r}"
-        )
+    try:
+        rule = kind(**{key: value for key, value in record.items() if key not in ("name", "version")})
+        described = rule.describe()
+    except Exception as error:  # it is somebody else's code, and may raise anything
+        reason = f"the rule of composition {name!r} cannot be made of {dict(record)!r}: {type(error).__name__}: {error}"
+        raise RuleNotInstalled(reason) from error
+    if not _same_record(described, record):
+        raise ValueError(f"the rule of composition {name!r} describes itself as {described!r}, not {dict(record)!r}")
     return rule
 
 

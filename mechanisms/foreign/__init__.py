@@ -11,6 +11,7 @@ from mechanisms.foreign.opendp_measurements import Measurement, from_opendp
 from mechanisms.foreign.smartnoise_queries import PrivateReader, from_smartnoise
 from mechanisms.foreign.spend_files import SpendFile, read_spends
 from mechanisms.foreign.spends import ForeignSpend, Recorded, record_spends
+from mechanisms.foreign.tumult_queries import TumultSession, from_tumult
 
 __all__ = [
     "FOREIGN_CLAIM",
@@ -21,9 +22,11 @@ __all__ = [
     "PrivateReader",
     "Recorded",
     "SpendFile",
+    "TumultSession",
     "declared_elsewhere",
     "from_opendp",
     "from_smartnoise",
+    "from_tumult",
     "plan_of_events",
     "plan_of_opacus",
     "read_spends",

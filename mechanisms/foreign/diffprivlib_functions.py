@@ -80,15 +80,26 @@ FACTORS: Final[Mapping[str, tuple[type[Adjacency], int, str]]] = {
 """Functions whose ε is to be charged several times under an adjacency, and why. A record that is replaced leaves, and
 another comes: what is ε-DP for either is 2ε-DP for both. A forest's trees have disjoint records, by their places."""
 
-REFUSED: Final[Mapping[str, tuple[type[Adjacency], str]]] = {
-    "_mean": (AddRemoveOne, _ON_SIZE),
-    "_var": (AddRemoveOne, _ON_SIZE),
-    "_sum": (AddRemoveOne, _ON_SIZE),
-    "RandomForestClassifier.fit": (AddRemoveOne, _SHARED_OUT),
-    "GaussianNB._partial_fit": (ReplaceOne, _PER_CLASS),
-    "KMeans.fit": (ReplaceOne, _PER_CLASS),
+_ON_RANGE: Final = (
+    "its noise covers the width of the bounds, and a record that comes or goes moves a sum by as much as the bounds "
+    "are away from 0, and the number of records, which is used as it is"
+)
+
+_SQUARES: Final = "it noises sums of squares for the lower bound alone, not at all where that is 0 (AUDITS.md)"
+
+REFUSED: Final[Mapping[str, Mapping[type[Adjacency], str]]] = {
+    "_mean": {AddRemoveOne: _ON_SIZE},
+    "_var": {AddRemoveOne: _ON_SIZE},
+    "_sum": {AddRemoveOne: _ON_SIZE},
+    "StandardScaler.partial_fit": {AddRemoveOne: _ON_SIZE},
+    "PCA._fit_full": {AddRemoveOne: _ON_SIZE},
+    "LinearRegression.fit": {ReplaceOne: _SQUARES, AddRemoveOne: _SQUARES},
+    "RandomForestClassifier.fit": {AddRemoveOne: _SHARED_OUT},
+    "GaussianNB._partial_fit": {ReplaceOne: _PER_CLASS, AddRemoveOne: _ON_RANGE},
+    "KMeans.fit": {ReplaceOne: _PER_CLASS, AddRemoveOne: _ON_RANGE},
 }
-"""Functions whose ε is known not to hold under an adjacency, and why."""
+"""Functions whose ε is known not to hold under an adjacency, and why. Some have means, sums or numbers of records of
+their own inside, which they charge to nobody."""
 
 
 def times_charged(function: str, adjacency: Adjacency) -> int:
@@ -96,12 +107,17 @@ def times_charged(function: str, adjacency: Adjacency) -> int:
 
     function: its qualified name.  Raises AdjacencyMismatch where its ε does not hold.
     """
-    kind, reason = REFUSED.get(function, (None, ""))
-    if kind is not None and isinstance(adjacency, kind):
-        other = AddRemoveOne() if kind is ReplaceOne else ReplaceOne()
+    reasons = REFUSED.get(function, {})
+    if (reason := reasons.get(type(adjacency))) is not None:
+        other = AddRemoveOne() if isinstance(adjacency, ReplaceOne) else ReplaceOne()
+        remedy = (
+            "Charge it by declared_elsewhere, at a cost that you vouch for"
+            if type(other) in reasons
+            else f"Use a ledger that promises {other.name}, if that is what you mean to promise"
+        )
         raise AdjacencyMismatch(
             f"{function} of {LIBRARY} is not private under {adjacency.name} at the ε that it declares: {reason}. "
-            f"Nothing was charged. Use a ledger that promises {other.name}, if that is what you mean to promise",
+            f"Nothing was charged. {remedy}",
             other,
         )
     under, factor, _ = FACTORS.get(function, (None, 1, ""))

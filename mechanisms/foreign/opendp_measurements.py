@@ -73,7 +73,7 @@ def from_opendp(
     _refuse_unknown(measurement.input_domain)
     _refuse_known_size(measurement.input_domain, metric, adjacency)
     measure, library = _kind(measurement.output_measure), f"OpenDP {importlib.metadata.version('opendp')}"
-    loss = measurement.map(far)
+    loss = _mapped(measurement, measure, far)
     cost = _cost(measure, loss, delta)
     _refuse_free(cost, loss, metric, far)
     return DeclaredMechanism(
@@ -91,6 +91,21 @@ def from_opendp(
         ),
         check_data=_member_of(measurement.input_domain),
     )
+
+
+def _mapped(measurement: Measurement, measure: str, far: int) -> Any:  # numbers of whatever type OpenDP names
+    """The privacy loss at that distance. Raises ValueError where the map gives none, or less than nearer by."""
+    try:
+        losses = [measurement.map(each) for each in (1, far)]
+    except Exception as error:  # of another library's code, which may raise anything
+        said = f"{type(error).__name__}: {' '.join(str(error).split()):.300}"
+        raise ValueError(f"the privacy map gives no loss at distance {far}: {said}") from None
+    if measure in ("MaxDivergence", "ZeroConcentratedDivergence") and not losses[0] <= losses[1]:
+        raise ValueError(
+            f"the privacy map gives {losses[1]!r} at distance {far} and {losses[0]!r} at distance 1, where data sets "
+            "are nearer to each other: it is no map of a privacy loss"
+        )
+    return losses[1]
 
 
 def distance_of_neighbours(metric: str, adjacency: Adjacency) -> int:

@@ -3,11 +3,11 @@
 The format of our own is `spends.schema.json` beside this module. Formats are told apart by what a file holds.
 """
 
+import contextlib
 import hashlib
-import importlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -15,14 +15,12 @@ from accountant import ZCDP, AddRemoveOne, Adjacency, ApproxDP, Cost, Plan, Pure
 from accountant.canonical_json import canonical
 from accountant.costs import KINDS, adjacency_from_record, cost_from_dict, count
 from mechanisms.foreign.events import plan_of_opacus
+from mechanisms.foreign.file_contents import content_of, state_of
 from mechanisms.foreign.opendp_measurements import cost_of_loss, distance_of_neighbours, from_opendp
 from mechanisms.foreign.spends import ForeignSpend
 
 FORMAT: Final = "exchequer-spends-1"
 """What a file of our own format calls itself."""
-
-LARGEST_FILE: Final = 2**28
-"""Bytes: a checkpoint holds a model as well."""
 
 
 class SpendFile(NamedTuple):
@@ -41,18 +39,19 @@ def read_spends(path: Path, *, adjacency: Adjacency, delta: float | None = None)
     delta: where a curve of OpenDP is read.
     Raises ValueError for what is no such file, with the place of the culprit, and ImportError without torch.
     """
-    if path.stat().st_size > LARGEST_FILE:
-        raise ValueError(f"{path.name} is larger than {LARGEST_FILE} bytes: export the accountant's state alone")
-    content = _checkpoint(path) if path.suffix in (".pt", ".pth") else _json(path)
-    kind, spends = parsed(content, adjacency=adjacency, delta=delta)
+    content = content_of(path)
+    try:
+        kind, spends = parsed(content, adjacency=adjacency, delta=delta)
+    except TypeError as error:  # a text where a number was expected, say
+        raise ValueError(f"{path.name}: {error}") from None
     return SpendFile(tuple(spends), hashlib.sha256(canonical(content).encode()).hexdigest(), kind)
 
 
 def parsed(content: Any, *, adjacency: Adjacency, delta: float | None = None) -> tuple[str, list[ForeignSpend]]:
     """The format of what was read, and its spends. content: as JSON has it. Raises ValueError."""
-    history = _history(content)
-    if history is not None:
-        return "Opacus", [_opacus(history)]
+    state = state_of(content)
+    if state is not None:
+        return "Opacus", [_opacus(state)]
     if isinstance(content, Mapping) and content.get("format") == FORMAT:
         return FORMAT, _each(content, "spends", _own)
     measurements = content if isinstance(content, list) else [content]
@@ -65,17 +64,6 @@ def parsed(content: Any, *, adjacency: Adjacency, delta: float | None = None) ->
         "of Opacus, or its history; a serialized measurement of OpenDP, or its input_metric, output_measure and loss; "
         "a session of Tumult with its privacy_budget and protected_change"
     )
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_bytes(), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path.name} is no JSON: {error}") from None
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
 
 
 Reader: TypeAlias = Callable[[Mapping[str, Any]], ForeignSpend]
@@ -115,6 +103,9 @@ def _own(record: Mapping[str, Any]) -> ForeignSpend:
     _refuse_others(record, OWN)
     if missing := [name for name in ("cost", "adjacency", "library", "version", "name") if name not in record]:
         raise ValueError(f"missing: {', '.join(missing)}")
+    for name in ("library", "version"):
+        if not isinstance(record[name], str) or not record[name].strip():
+            raise ValueError(f"{name}: expected a text, got {record[name]!r:.99}")
     relation = _adjacency(record["adjacency"])
     plan = Plan([Step(_cost(record["cost"]), count(record.get("times", 1)))], adjacency=relation)
     library = f"{record['library']} {record['version']}"
@@ -123,7 +114,9 @@ def _own(record: Mapping[str, Any]) -> ForeignSpend:
 
 def _cost(record: object) -> Cost:
     found = _mapping(record)
-    if found.get("kind") in KINDS:
+    if not isinstance(found.get("kind"), str):
+        raise ValueError(f"cost: kind must be a text, got {found.get('kind')!r:.99}")
+    if found["kind"] in KINDS:
         for name in set(found) - {"kind"}:
             if isinstance(found[name], bool) or not isinstance(found[name], float | int):
                 raise ValueError(f"cost: {name} must be a number, got {found[name]!r:.99}")
@@ -144,44 +137,10 @@ def _adjacency(name: object) -> Adjacency:
 
 # --- Opacus -------------------------------------------------------------------------------------------------------
 
-STATE: Final = "privacy_accountant_state_dict"
-"""Where a checkpoint of Opacus' privacy engine keeps the state of its accountant."""
-
-
-def _history(content: Any) -> Mapping[str, Any] | None:
-    """The state of an accountant of Opacus; None where this is none."""
-    if isinstance(content, Mapping) and isinstance(content.get(STATE), Mapping):
-        content = content[STATE]
-    if isinstance(content, Mapping) and "history" in content:
-        return content
-    is_history = isinstance(content, Sequence) and not isinstance(content, str) and len(content) > 0
-    if is_history and all(isinstance(step, Sequence) and not isinstance(step, str) for step in content):
-        return {"history": content}
-    return None
-
 
 def _opacus(state: Mapping[str, Any]) -> ForeignSpend:
     library = f"Opacus ({state.get('mechanism', 'unknown')!s:.40} accountant)"
     return ForeignSpend(plan_of_opacus(state), AddRemoveOne(), library, "DP-SGD")
-
-
-def _checkpoint(path: Path) -> Any:
-    try:
-        torch = importlib.import_module("torch")
-    except ImportError:
-        raise ImportError(
-            f"{path.name} is a checkpoint of torch, which is not installed: install it, or write the accountant's "
-            "state as JSON where Opacus is: json.dump(privacy_engine.accountant.state_dict(), file)"
-        ) from None
-    try:
-        content = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # of another library, which may raise anything
-        reason = f"{path.name} cannot be read as weights alone, and nothing else in it is run: {error!s:.300}"
-        raise ValueError(reason) from None
-    state = _history(content)
-    if state is None:
-        raise ValueError(f"{path.name} holds no state of an accountant of Opacus, under {STATE!r}")
-    return {"history": [list(step) for step in state["history"]], "mechanism": str(state.get("mechanism", ""))}
 
 
 # --- OpenDP -------------------------------------------------------------------------------------------------------
@@ -207,7 +166,7 @@ def _opendp(record: Mapping[str, Any], adjacency: Adjacency, delta: float | None
     _refuse_others(record, PARTS)
     metric, measure, loss = str(record["input_metric"]), str(record["output_measure"]), record["loss"]
     least = distance_of_neighbours(metric, adjacency)
-    if record.get("input_distance") != least:
+    if type(record.get("input_distance")) is bool or record.get("input_distance") != least:
         raise ValueError(
             f"input_distance: neighbours under {adjacency.name} are {least} apart in {metric}, got "
             f"{record.get('input_distance')!r:.99}: ask the measurement's map at that distance"
@@ -235,23 +194,42 @@ def _serialized(record: Mapping[str, Any], adjacency: Adjacency, delta: float | 
             "this is a serialized measurement, which only OpenDP can read: install opendp, or write down its "
             "input_metric, input_distance, output_measure and loss"
         ) from None
-    try:
-        prelude.enable_features("contrib", "honest-but-curious")
-        measurement: Any = opendp.mod.deserialize(json.dumps(record))  # type: ignore[no-untyped-call]  # no types
-    except Exception as error:  # of another library, which may raise anything
-        raise ValueError(f"OpenDP cannot read this measurement: {error!s:.300}") from None
+    with _features(opendp.mod.GLOBAL_FEATURES):
+        try:
+            prelude.enable_features("contrib", "honest-but-curious")
+            measurement: Any = opendp.mod.deserialize(json.dumps(record))  # type: ignore[no-untyped-call]  # no types
+        except Exception as error:  # of another library, which may raise anything
+            raise ValueError(f"OpenDP cannot read this measurement: {error!s:.300}") from None
     mechanism = from_opendp(measurement, adjacency=adjacency, delta=delta)
     plan = Plan([Step(mechanism.cost, 1)], adjacency=adjacency)
     return ForeignSpend(plan, adjacency, f"OpenDP {record.get('__version__', '')}".strip(), "measurement")
 
 
+@contextlib.contextmanager
+def _features(enabled: set[str]) -> Iterator[None]:
+    """What the process has enabled of OpenDP is the same afterwards: reading a file is no consent to use it."""
+    before = set(enabled)
+    try:
+        yield
+    finally:
+        enabled.intersection_update(before)
+
+
+FLAGS: Final = frozenset({"__function__", "__module__", "__kwargs__", "__tuple__", "__version__"})
+"""Of OpenDP's serialized objects, those that bring no code along. `__expr__` and `__lazyframe__` may hold pickles,
+which polars reads, and the texts in a `__margin__` are read once more."""
+
+
 def _refuse_code(part: object) -> None:
     """Refuse names of functions that are no constructors: deserializing looks up whatever a file names."""
     if isinstance(part, Mapping):
+        if strange := sorted(name for name in part if str(name).startswith("__") and name not in FLAGS):
+            raise ValueError(f"{strange[0]!r:.99} of a serialized object may bring code along, and is not read")
         if "__function__" in part or "__module__" in part:
             module, function = part.get("__module__"), part.get("__function__")
-            if module not in MODULES or not isinstance(function, str) or not CONSTRUCTOR.fullmatch(function):
-                raise ValueError(f"{module!r}.{function!r} is no constructor of OpenDP that is known here")
+            known = isinstance(module, str) and module in MODULES
+            if not known or not isinstance(function, str) or not CONSTRUCTOR.fullmatch(function):
+                raise ValueError(f"{module!r:.99}.{function!r:.99} is no constructor of OpenDP that is known here")
         for each in part.values():
             _refuse_code(each)
     elif isinstance(part, list):
@@ -263,29 +241,35 @@ def _refuse_code(part: object) -> None:
 
 SESSION: Final = ("privacy_budget", "protected_change", "version", "name", "date")
 
-BUDGETS: Final[Mapping[str, Callable[[Mapping[str, Any]], Cost]]] = {
-    "PureDPBudget": lambda record: PureDP(record["epsilon"]),
-    "ApproxDPBudget": lambda record: ApproxDP(record["epsilon"], record["delta"]),
-    "RhoZCDPBudget": lambda record: ZCDP(record["rho"]),
+BUDGETS: Final[Mapping[str, tuple[type[PureDP | ApproxDP | ZCDP], tuple[str, ...]]]] = {
+    "PureDPBudget": (PureDP, ("epsilon",)),
+    "ApproxDPBudget": (ApproxDP, ("epsilon", "delta")),
+    "RhoZCDPBudget": (ZCDP, ("rho",)),
 }
+"""Of Tumult's budgets: the cost that they are, and what they say, in its order."""
 
 
 def _tumult(record: Mapping[str, Any]) -> ForeignSpend:
     """A session's budget, as it was opened with: what a session did not spend of it is lost to it, and counts here."""
     _refuse_others(record, SESSION)
-    budget = _mapping(record["privacy_budget"])
-    if budget.get("kind") not in BUDGETS:
-        raise ValueError(f"privacy_budget: expected a kind of {', '.join(BUDGETS)}, got {budget.get('kind')!r:.99}")
+    cost = _budget(_mapping(record["privacy_budget"]))
     change = record.get("protected_change")
     if change != "AddOneRow":
         raise ValueError(
             f"protected_change: AddOneRow is what {AddRemoveOne.name} says, got {change!r:.99}; no ledger here "
             "promises another of Tumult's"
         )
-    try:
-        cost = BUDGETS[str(budget["kind"])](budget)
-    except KeyError as error:
-        raise ValueError(f"privacy_budget: {budget['kind']} needs {error.args[0]}") from None
     library = f"Tumult Analytics {record.get('version', 'of unknown version')}"
     plan = Plan([Step(cost, 1)], adjacency=AddRemoveOne())
     return ForeignSpend(plan, AddRemoveOne(), library, record.get("name", "a session"), record.get("date", ""))
+
+
+def _budget(record: Mapping[str, Any]) -> Cost:
+    kind = record.get("kind")
+    if not isinstance(kind, str) or kind not in BUDGETS:
+        raise ValueError(f"privacy_budget: expected a kind of {', '.join(BUDGETS)}, got {kind!r:.99}")
+    cost, names = BUDGETS[kind]
+    _refuse_others(record, {"kind", *names})
+    if missing := [name for name in names if name not in record]:
+        raise ValueError(f"privacy_budget: {kind} needs {', '.join(missing)}")
+    return cost(*(record[name] for name in names))

@@ -115,7 +115,8 @@ def record_spends(
     """Charge spends that happened elsewhere, all of them with one entry, or none.
 
     declared_by: whose word they are.  source: where that comes from, a file's name say.
-    digest: of what was read, so that it is not charged twice: the same one is refused unless `again`.
+    digest: of what was read, so that it is not charged twice: the same one is refused unless `again`. Of two imports at
+    the same moment the first entry stands, and the other is given back.
     delta: at which spends are read that this ledger's rule takes only as (ε, δ), and that name none.
     Their price is worked out before anything is written. What the budget does not cover is refused: a ledger never says
     more than it promises, and a spend that broke the promise belongs in one that promises less. [declared-elsewhere]
@@ -126,10 +127,7 @@ def record_spends(
     if not isinstance(declared_by, str) or not declared_by.strip() or len(declared_by) > LONGEST_TEXT:
         raise ValueError(f"declared_by: expected whose word this is, a short text, got {declared_by!r:.99}")
     if not again and (found := entry_of(ledger, digest)) is not None:
-        raise ValueError(
-            f"these spends were imported before, with entry {found}: they would be charged twice. If they happened "
-            "twice, say so: again=True, or --again"
-        )
+        raise ValueError(_imported_before(found))
     owed = [_owed(place, spend, ledger, delta) for place, spend in enumerate(spends)]
     plan = Plan([step for each in owed for step in each.steps])
     if plan.rounds > MOST_CALLS:
@@ -141,9 +139,20 @@ def record_spends(
     announced = _described(what[:LONGEST_TEXT], libraries, declared_by, more)
     reservation = ledger.reserve(plan, adjacency=ledger.adjacency, account=account, mechanism=announced)
     with reservation:
+        first = entry_of(ledger, digest)
+        if not again and first is not None and first < reservation.number:  # while these were priced
+            reservation.give_back()
+            raise ValueError(_imported_before(first))
         for spend, each in zip(spends, owed, strict=True):
             reservation.note_drawn_elsewhere(spend.described(declared_by), each.rounds)
     return Recorded(reservation.number, len(spends), ledger.spent)
+
+
+def _imported_before(entry: int) -> str:
+    return (
+        f"these spends were imported before, with entry {entry}: they would be charged twice. If they happened twice, "
+        "say so: again=True, or --again"
+    )
 
 
 def _owed(place: int, spend: ForeignSpend, ledger: Ledger, delta: float | None) -> Plan:
@@ -176,7 +185,7 @@ def _described(what: str, noise: str, declared_by: str, more: Iterable[tuple[str
 
 
 def entry_of(ledger: Ledger, digest: str) -> int | None:
-    """The number of the entry that charged what has this digest, None where there is none."""
+    """The number of the first entry that charged what has this digest, None where there is none."""
     for entry in ledger.entries:
         if entry.kind == "charged" and digest in entry.line:
             record = decode(entry)

@@ -127,7 +127,8 @@ COMPOSITION: tuple[Claim, ...] = (
     ),
     Claim(
         "declared-elsewhere",
-        "other libraries: OpenDP's privacy maps, dp-accounting's events, Opacus' histories, diffprivlib's functions",
+        "other libraries: OpenDP's privacy maps, dp-accounting's events, Opacus' histories, diffprivlib's functions, "
+        "SmartNoise's readers, Tumult's budgets",
         "A mechanism of another library costs what that library declares, where neighbours are as far apart as the "
         "adjacency says: one record that comes or goes is 1 in OpenDP's symmetric and insert-delete distances, one "
         "replaced is 2 in these, 1 in the change-one and Hamming distances; under add-remove-one never over data sets "

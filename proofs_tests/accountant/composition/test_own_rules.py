@@ -134,7 +134,7 @@ def test_what_is_registered_and_is_no_rule_is_named(install: Install, value: str
 def test_a_record_must_be_the_rules_own() -> None:
     record = RenyiOfOneOrder(12.0).describe()
     assert composition_from_record(record) == RenyiOfOneOrder(12.0)
-    with pytest.raises(TypeError, match="unexpected keyword"):
+    with pytest.raises(RuleNotInstalled, match="unexpected keyword"):
         composition_from_record({**record, "more": 1.0})
     own = type("Basic", (RenyiOfOneOrder,), {"name": "basic"})()
     with pytest.raises(UnsupportedBudget, match="under a name of its own"):
@@ -208,6 +208,9 @@ def test_a_rule_whose_code_fails_is_named_and_nothing_is_charged(install: Instal
 def test_what_a_rule_adds_cannot_be_overridden() -> None:
     with pytest.raises(TypeError, match="amount cannot be overridden; write `counted`"):
         type("Free", (RenyiOfOneOrder,), {"name": "free", "amount": lambda self, cost: None})
+    aside = type("Aside", (), {"read": lambda self, amount, delta: 0.0})  # not in the class itself
+    with pytest.raises(TypeError, match="read cannot be overridden"):
+        type("Free", (aside, RenyiOfOneOrder), {"name": "free"})
 
 
 @pytest.mark.usefixtures("installed")

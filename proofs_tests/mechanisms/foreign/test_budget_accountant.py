@@ -290,6 +290,31 @@ def test_functions_whose_epsilon_does_not_hold_under_an_adjacency_are_refused(di
     assert not kinds(replaced)
 
 
+def test_models_that_take_means_and_sums_of_their_own_are_refused_under_add_remove_one(diffprivlib: Any) -> None:
+    """Their noise is for bounds' widths and a number of records that is public: counted records give it away."""
+    X, y = data()
+    coming = Ledger(ApproxDP(99.0, 0.0), composition=BasicComposition(), adjacency=AddRemoveOne())
+    models, bounds = diffprivlib.models, (0, 1)
+    for model, why in (
+        (models.StandardScaler(bounds=bounds), "number of records"),
+        (models.PCA(1, bounds=bounds, data_norm=2.0), "number of records"),
+        (models.LinearRegression(bounds_X=bounds, bounds_y=bounds), "declared_elsewhere"),
+        (models.GaussianNB(bounds=bounds), "declared_elsewhere"),
+        (models.KMeans(2, bounds=bounds), "declared_elsewhere"),
+    ):
+        model.accountant = LedgerAccountant(coming, adjacency=AddRemoveOne())
+        with pytest.raises(AdjacencyMismatch, match=why):
+            model.fit(X, y)
+    assert not kinds(coming)
+    replaced = opened(99.0)
+    line = models.LinearRegression(bounds_X=bounds, bounds_y=bounds, accountant=accountant(replaced))
+    with pytest.raises(AdjacencyMismatch, match="sums of squares"):
+        line.fit(X, y)
+    assert not kinds(replaced)
+    models.StandardScaler(bounds=bounds, accountant=accountant(replaced)).fit(X, y)
+    assert kinds(replaced) == ["charged", "released"]
+
+
 def test_a_second_thread_cannot_take_the_default_away(diffprivlib: Any) -> None:
     X, _ = data()
     ledger, other = opened(), opened()

@@ -247,6 +247,44 @@ def test_a_loss_of_nothing_between_neighbours_is_refused(
         from_opendp(measurement, adjacency=AddRemoveOne())
 
 
+@pytest.mark.parametrize(
+    ("loss", "named"),
+    [
+        (lambda far: 1.0 if far < 2 else 0.125, "0.125 at distance 2 and 1.0 at distance 1"),
+        (lambda far: 1.0 / (far - 1), "no loss at distance 2: OpenDPException"),
+    ],
+)
+def test_a_map_that_falls_or_fails_is_refused(loss: Any, named: str) -> None:
+    """Neighbours that are replaced are two steps apart, and may be no easier to tell apart than at one."""
+    wrong = dp.m.make_user_measurement(
+        domain(), dp.symmetric_distance(), dp.max_divergence(), lambda _: 0, loss, TO=dp.i32
+    )
+    with pytest.raises(ValueError, match=named):
+        from_opendp(wrong, adjacency=ReplaceOne())
+
+
+@pytest.mark.skipif(not hasattr(dp.c, "make_adaptive_composition"), reason="of OpenDP 0.14 and later")
+def test_what_is_asked_on_the_way_is_charged_before_it_is_asked() -> None:
+    """An adaptive composition costs all that its queryable will ever answer; beyond its distance there is no map."""
+    both = dp.c.make_adaptive_composition(
+        input_domain=domain(),
+        input_metric=dp.symmetric_distance(),
+        output_measure=dp.max_divergence(),
+        d_in=1,
+        d_mids=[2.0, 0.5],
+    )
+    ledger = opened()
+    asked = ledger.release(from_opendp(both, adjacency=AddRemoveOne()), ledger.protect(DATA))
+    assert ledger.spent == ApproxDP(2.5, 0.0)
+    asked(summed(dp.m.then_laplace(5.0)))
+    assert ledger.spent == ApproxDP(2.5, 0.0)
+    with pytest.raises(ValueError, match="no loss at distance 2"):
+        from_opendp(both, adjacency=ReplaceOne())
+    odometer = dp.c.make_fully_adaptive_composition(domain(), dp.symmetric_distance(), dp.max_divergence())
+    with pytest.raises(TypeError, match="one of OpenDP's measurements, got Odometer"):
+        from_opendp(odometer, adjacency=AddRemoveOne())  # its loss is not known before
+
+
 def test_a_curve_of_nothing_is_refused_and_one_of_little_is_not() -> None:
     symmetric, concentrated = dp.symmetric_distance(), dp.zero_concentrated_divergence()
     nothing = dp.c.make_zCDP_to_approxDP(constant(domain(), symmetric, concentrated, lambda _: 0.0))

@@ -3,6 +3,7 @@
 import datetime
 import html
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from accountant import (
     ApproxDP,
     BasicComposition,
     BudgetExceeded,
+    Composition,
     GDPComposition,
     Ledger,
     Plan,
@@ -30,7 +32,7 @@ from accountant import (
 from accountant.audit.report import report
 from accountant.audit.second_opinion import second_opinion
 from mechanisms import GaussianNoise, L2Sensitivity, PlainMechanism, Query
-from mechanisms.foreign import ForeignSpend, from_opendp, plan_of_opacus, read_spends, record_spends
+from mechanisms.foreign import ForeignSpend, declared_elsewhere, from_opendp, plan_of_opacus, read_spends, record_spends
 
 dp: Any = opendp_prelude  # parts of it have no types
 dp.enable_features("contrib", "honest-but-curious")
@@ -65,6 +67,15 @@ def test_all_spends_are_one_entry_that_says_whose_word_they_are() -> None:
     assert "a sum of somebody's 1.0" in ledger.entries[2].line
 
 
+def test_whose_word_the_rounds_of_a_plan_cost_is_said_as_well() -> None:
+    """Of a plan that was announced as nothing, only what was released says it."""
+    ledger = opened()
+    trained = declared_elsewhere(len, cost=PureDP(0.5), adjacency=AddRemoveOne(), library="theirs 1", name="a fit")
+    with ledger.reserve(Plan.of(PureDP(0.5), 2), adjacency=AddRemoveOne()) as rounds:
+        rounds.release(trained, ledger.protect([1]))
+    assert any("taken at its word: cost declared by theirs 1" in note for note in ledger.verify().notes)
+
+
 def test_the_same_file_is_charged_once_unless_it_happened_twice() -> None:
     ledger = opened()
     once = [spend(Step(PureDP(0.25), 1))]
@@ -75,6 +86,39 @@ def test_the_same_file_is_charged_once_unless_it_happened_twice() -> None:
     record_spends(ledger, once, declared_by="A", digest="f" * 64)
     record_spends(ledger, once, declared_by="A", digest=DIGEST, again=True)
     assert ledger.spent == ApproxDP(0.75, 0.0)
+
+
+def test_of_imports_at_the_same_moment_one_is_charged(tmp_path: Path) -> None:
+    """Both have looked for the file before either is charged: threads that meet there, each with the ledger open."""
+    url, threads = f"sqlite:///{tmp_path}/study.db", 4
+    Ledger.open(url, ApproxDP(9.0, 1e-5), composition=BasicComposition(), adjacency=AddRemoveOne()).close()
+    together, said = threading.Barrier(threads), list[str]()
+
+    class Late(ForeignSpend):
+        def owed(self, rule: Composition, delta: float | None) -> Plan:
+            together.wait(60.0)
+            return super().owed(rule, delta)
+
+    def imports() -> None:
+        with Ledger.open(url) as ledger:
+            one = Late(Plan.of(PureDP(1.0)), AddRemoveOne(), "somebody's 1.0", "a sum")
+            try:
+                said.append(f"entry {record_spends(ledger, [one], declared_by='A', digest=DIGEST).entry}")
+            except ValueError as error:
+                said.append(str(error))
+
+    running = [threading.Thread(target=imports) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    with Ledger.open(url) as ledger:
+        assert ledger.spent == ApproxDP(1.0, 0.0)
+        assert ledger.verify().verdict == "sound"
+        kinds = [str(entry.kind) for entry in ledger.entries]
+    assert (kinds.count("charged"), kinds.count("returned"), kinds.count("released")) == (threads, threads - 1, 1)
+    assert min(said) == "entry 1"
+    assert all("imported before, with entry 1" in each for each in sorted(said)[1:])
 
 
 def test_nothing_is_charged_where_one_spend_cannot_be() -> None:

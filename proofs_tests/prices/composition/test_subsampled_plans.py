@@ -180,3 +180,35 @@ def test_a_further_release_never_lowers_a_price_at_tiny_deltas(
     both = dominating_pairs.epsilon([(first, 1), (second, 1)], delta)
     assert both is not None
     assert both >= first.to_approx(delta=delta).epsilon * (1.0 - 1e-9)
+
+
+@pytest.mark.parametrize("beside", [PureDP(0.1), GDP(1.0), LaplaceDP(1e-3), SubsampledGaussian(0.5, 0.3)], ids=repr)
+@pytest.mark.parametrize(
+    ("mu", "rate"), [(20.0, 0.1), (20.0, 1e-5), (30.0, 0.1), (38.0, 0.1), (50.0, 1e-5), (1e4, 0.5)]
+)
+def test_noise_that_hides_nobody_is_not_left_out(mu: float, rate: float, beside: PureDP | GDP) -> None:
+    """Whoever is in such a sample is seen in it, though without the record the loss hardly spreads at all: no price of
+    ten rounds of it beside anything is below that of one, and two rounds are priced though nothing else spreads."""
+    sampled = SubsampledGaussian(mu, rate)
+    alone = sampled.to_approx(delta=1e-6).epsilon
+    assert alone > 100.0
+    for plan in (Plan((Step(sampled, 10), Step(beside, 1))), Plan((Step(beside, 1), Step(sampled, 1)))):
+        found = plan.route("pld", 1e-6)
+        assert found is None or found >= alone * (1.0 - 1e-9)
+        assert plan.price(1e-6).best.epsilon >= alone * (1.0 - 1e-9)
+    both = Plan.of(sampled, 2).route("pld", 1e-6)
+    assert both is None or alone <= both <= 2.001 * sampled.to_approx(delta=0.5e-6).epsilon
+
+
+@given(st.floats(0.5, 30.0), st.floats(1e-6, 0.999), st.sampled_from([PureDP(0.1), LaplaceDP(1e-3)]))
+@settings(max_examples=25)
+def test_a_further_release_never_lowers_a_price(mu: float, rate: float, beside: PureDP | LaplaceDP) -> None:
+    sampled = SubsampledGaussian(mu, rate)
+    found = dominating_pairs.epsilon([(sampled, 1), (beside, 1)], 1e-6)
+    assert found is None or found >= sampled.to_approx(delta=1e-6).epsilon * (1.0 - 1e-9)
+
+
+def test_more_rounds_than_a_grid_has_points_are_left_to_other_theorems() -> None:
+    plan = Plan.of(SubsampledGaussian(1e-9, 0.1), 10**15)
+    assert plan.route("pld", 1e-6) is None
+    assert plan.price(1e-6).best.epsilon > 0.0
