@@ -145,7 +145,41 @@ def test_coins_have_nothing_to_do_with_what_else_is_drawn_from_their_seed() -> N
             SeededNoise(seed).bits(4000),
         )
         for other in drawn:
-            assert 1750 < int(np.sum(coins == other.astype(bool))) < 2250  # eight deviations
+            for own in (coins, drawn_coins(4000, np.random.default_rng(seed))):
+                assert 1750 < int(np.sum(own == other.astype(bool))) < 2250  # eight deviations
+
+
+@attrs.define(eq=False, slots=False)
+class Constant:
+    """Says 1, whatever the data are, and so keeps every claim."""
+
+    schema: Schema = attrs.field(default=RARE)
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        return {"schema": self.schema}
+
+    def fit(self, X: dict[str, FloatArray], y: FloatArray) -> "Constant":
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X: dict[str, FloatArray]) -> FloatArray:
+        return np.ones(len(X["code"]))
+
+
+def test_a_generator_that_also_drew_the_canaries_labels_guesses_no_coin() -> None:
+    """Its coins were those labels, bit by bit, and a constant was refuted."""
+    found = check_one_run(
+        Constant(), canaries=M, claimed=PureDP(1.0), adjacency=AddRemoveOne(), random_state=np.random.default_rng(0)
+    )
+    assert found.epsilon == 0.0
+
+
+def test_a_claim_of_ones_own_is_one_of_the_ledgers_relation() -> None:
+    """Linear features are charged for replaced records: coins that leave records out say nothing of that."""
+    model = RandomFeatureClassifier(4.0, DELTA, distribution="linear", schema=Bounds(-1, 1), random_state=0)
+    away = Canaries(hadamard(32).astype(float), [0, 1] * 16)
+    with pytest.raises(ValueError, match="say what else is in their place"):
+        check_one_run(model, canaries=away, claimed=GDP(1.0))
 
 
 def test_the_users_ledger_is_charged_once() -> None:
