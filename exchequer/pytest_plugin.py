@@ -144,7 +144,7 @@ class Privacy:
         """
         __tracebackhide__ = True
         from exchequer import testing
-        from mechanisms.core.mechanism import FiniteMechanism
+        from mechanisms import FiniteMechanism
 
         found = self._pairs(pairs, records, n, mechanism.adjacency)
         if isinstance(mechanism, FiniteMechanism):
