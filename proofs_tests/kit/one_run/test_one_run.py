@@ -33,8 +33,9 @@ from proofs_tests.harness import (
     company,
     corner_canaries,
 )
-from proofs_tests.harness.one_run import Seen
+from proofs_tests.harness.one_run import Counts, Seen
 from proofs_tests.harness.one_run.audit import drawn_coins
+from proofs_tests.harness.one_run.bounds import lower_bound
 from proofs_tests.harness.one_run.scores import fixed_coins
 
 EPSILON, DELTA, M = 4.0, 1e-5, 1024
@@ -180,6 +181,14 @@ def test_a_claim_of_ones_own_is_one_of_the_ledgers_relation() -> None:
     away = Canaries(hadamard(32).astype(float), [0, 1] * 16)
     with pytest.raises(ValueError, match="say what else is in their place"):
         check_one_run(model, canaries=away, claimed=GDP(1.0))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_a_bound_is_that_of_its_counts_at_its_confidence(confidence: float) -> None:
+    found = check_one_run(boosted(), canaries=M, confidence=confidence, random_state=2)
+    counts = Counts(found.canaries, found.guesses, found.correct)
+    assert found.report.confidence == pytest.approx(confidence)
+    assert found.report.found == lower_bound(counts, GDP, 1.0 - confidence) > 0.0
 
 
 def test_the_users_ledger_is_charged_once() -> None:
