@@ -7,6 +7,7 @@ promises holds between all coins that differ in one. A linear program finds the 
 import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,8 +46,9 @@ def most(counts: Counts, promises: Sequence[tuple[float, float]]) -> float:
     right = [sum(a == b for a, b in zip(one, said, strict=True)) >= counts.correct for one in coins for said in ways]
     aim = np.concatenate([np.array(right) / -len(coins), np.zeros(size - chances)])
     bounds = coo_array((values, (rows, columns)), (row, size))
-    found = linprog(aim, A_ub=bounds.tocsr(), b_ub=most_allowed, A_eq=ones.tocsr(), b_eq=np.ones(len(coins)))
-    return -float(found.fun)
+    sparse: dict[str, Any] = {"A_ub": bounds.tocsr(), "A_eq": ones.tocsr()}  # scipy's stubs know of arrays alone
+    found = linprog(aim, b_ub=most_allowed, b_eq=np.ones(len(coins)), **sparse)
+    return -float(found.fun or 0.0)
 
 
 @pytest.mark.parametrize("counts", ALL, ids=str)
@@ -85,7 +87,7 @@ def allowed(counts: Counts, mu: float) -> float:
             rows, least = [*rows, slope * right - wrong], [*least, slope * float(ndtr(at)) - float(ndtr(at - mu))]
     aim = -1.0 * (numbers >= counts.correct)
     found = linprog(aim, A_ub=np.array(rows), b_ub=least, A_eq=np.ones((1, k + 1)), b_eq=[1.0])
-    return -float(found.fun)
+    return -float(found.fun or 0.0)
 
 
 @pytest.mark.parametrize("mu", [0.3, 1.0])
