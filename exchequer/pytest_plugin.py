@@ -20,12 +20,13 @@ import pytest
 
 if TYPE_CHECKING:
     from accountant import Adjacency, Cost
-    from exchequer.testing import Report
+    from exchequer.testing import Canaries, OneRunAudit, Report
     from mechanisms import Mechanism
 
 D = TypeVar("D")
 R = TypeVar("R")
 P = ParamSpec("P")
+Found = TypeVar("Found", "Report", "OneRunAudit")
 
 FIXTURE: Final = "privacy"
 PROPERTY: Final = "exchequer.privacy"
@@ -74,7 +75,7 @@ class Run:
 
 
 class Privacy:
-    """The fixture: checks within the budgets of the run; see `function`, `recorded`, `mechanism` and `run`.
+    """The fixture: checks within the budgets of the run; see `function`, `recorded`, `mechanism`, `one_run` and `run`.
 
     reports: what was found, one per check. Options of the marker `privacy` are those of all checks of a test.
     """
@@ -156,22 +157,39 @@ class Privacy:
         )
         return self.run(partial(check, **cast("dict[str, Any]", given)))
 
-    def run(self, check: Callable[P, "Report"], *arguments: P.args, **named: P.kwargs) -> "Report":
+    def one_run(
+        self, estimator: object, X: object = None, y: object = None, *, canaries: "Canaries | int", **options: object
+    ) -> "OneRunAudit":
+        """`check_one_run`: what one fit of an estimator shows of what it costs. Raises ClaimViolated.
+
+        options: those of `check_one_run`. Its confidence is what the budget of false alarms leaves, unless it is given:
+        the bound is smaller for it.
+        """
+        __tracebackhide__ = True
+        from exchequer import testing
+
+        given = self._with_budget({**self._options, **options})
+        chance = given.pop("failure", None)
+        confidence = {} if chance is None else {"confidence": 1.0 - cast("float", chance)}
+        check = partial(testing.check_one_run, estimator, X, y, canaries=canaries)
+        return self.run(partial(check, **cast("dict[str, Any]", {**given, **confidence})))
+
+    def run(self, check: Callable[P, Found], *arguments: P.args, **named: P.kwargs) -> Found:
         """Any check of `exchequer.testing` that gives a report, or raises ClaimViolated, noted as the others are."""
         __tracebackhide__ = True
-        from exchequer.testing import ClaimViolated
+        from exchequer.testing import ClaimViolated, Report
 
         started = time.monotonic()
         try:
-            report = check(*arguments, **named)
+            found = check(*arguments, **named)
         except ClaimViolated as violated:
             self._note(violated.report)
             self._node.add_report_section("call", "privacy", self._how_to_reproduce(violated.report))
             raise ClaimViolated(violated.report) from None
         finally:
             self._spend(time.monotonic() - started)
-        self._note(report)
-        return report
+        self._note(found if isinstance(found, Report) else found.report)
+        return found
 
     def _spend(self, seconds: float) -> None:
         self._seconds -= seconds

@@ -1,5 +1,6 @@
 """Every estimator of ours with canaries that it shows as well as we know how, for one-run audits."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
@@ -32,7 +33,8 @@ from learners import (
 )
 from proofs_tests.harness import Canaries, along, company, corner_canaries
 from proofs_tests.harness.one_run.audit import View
-from proofs_tests.harness.one_run.scores import CanaryScore, Seen
+from proofs_tests.harness.one_run.canaries import Labels
+from proofs_tests.harness.one_run.scores import CanaryScore, Seen, fixed_coins
 
 DELTA: Final = 1e-5
 CUBE: Final = Bounds(-1.0, 1.0)
@@ -95,6 +97,13 @@ def right_angles(columns: int, epsilon: float, number: int) -> Drawn:
     return _labelled((rows * rows[:, :1])[:, 1:].astype(np.float64))
 
 
+def on_the_ball(columns: int, epsilon: float, number: int) -> Drawn:
+    """The same at length 1."""
+    width = min(columns, number)
+    rows = np.asarray(right_angles(columns, epsilon, number).canaries.X)
+    return _labelled(np.column_stack([np.ones(number), rows]) / math.sqrt(width))
+
+
 def corners(columns: int, low: float, epsilon: float, number: int) -> Drawn:
     """Corners of a cube, drawn at random."""
     return Drawn(corner_canaries(Bounds(low, 1.0), number, LABELS, columns=columns, replaced=True))
@@ -107,9 +116,56 @@ def all_corners(epsilon: float, number: int) -> Drawn:
 
 
 def _features(seen: Seen) -> FloatArray:
-    fitted = seen.fitted
-    rows = fitted.model_.fit.features.rows(fitted._coded(seen.canaries.X, fitted.model_.coding))
-    return np.asarray(rows * np.where(seen.canaries.y == 1, 1.0, -1.0)[:, None])
+    """Features times labels: of canaries, less those of what is in their place."""
+    fitted, canaries = seen.fitted, seen.canaries
+
+    def signed(X: object, y: Labels) -> FloatArray:
+        rows = fitted.model_.fit.features.rows(fitted._coded(X, fitted.model_.coding))
+        return np.asarray(rows * np.where(y == 1, 1.0, -1.0)[:, None])
+
+    return np.asarray(signed(canaries.X, canaries.y) - signed(*canaries.others))
+
+
+def held_up(others: int, columns: int, epsilon: float, number: int) -> Drawn:
+    """What ridge regression is charged for: canaries beside so many equal records, all of label 1, that a direction of
+    theirs alone predicts far more than a label can be.
+
+    Canaries differ in this direction and in their label, and agree in the rest, in which they are at right angles.
+    The residuals of both are longer than 1 by what the others predict of them, and so is what each moves. It takes far
+    fewer canaries than others, which they pull down: too few to show much of ε = 1, where labels alone differ.
+    columns: of that direction.  number: a power of 2.
+    """
+    if epsilon < 2.0:
+        return right_angles(2048, epsilon, number)
+    own, away = hadamard(number).astype(np.float64), np.ones((number, columns))
+    X, other_X = np.column_stack([-away, own]), np.column_stack([away, own])
+    canaries = Canaries(X, np.ones(number, int), other_X, np.zeros(number, int))
+    company = np.zeros((others, columns + number))
+    company[:, :columns] = 0.7  # about where what is predicted is largest
+    return Drawn(canaries, company, np.ones(others, int))
+
+
+def _signed(seen: Seen) -> FloatArray:
+    """Records times their labels."""
+    return np.asarray(np.asarray(seen.canaries.X) * np.where(seen.canaries.y == 1, 1.0, -1.0)[:, None])
+
+
+def in_sets(seen: Seen) -> FloatArray:
+    """Log-likelihood ratios of canaries of `on_the_ball`, in sets at right angles to each other, each with rows of its
+    own: how much a canary moves each row of a release is seen where the coins of its set are turned over."""
+    ways, coins = _signed(seen), fixed_coins(seen.canaries.number)
+    number, width = ways.shape
+    one, other = seen.turned()
+    found = np.zeros(number)
+    for own in (slice(start, start + width) for start in range(0, number, width)):
+        turned = coins.copy()
+        turned[own] = ~coins[own]
+        for release, up, down, again in zip(seen.releases, one, other, seen.replay(turned), strict=True):
+            if release.law == "gaussian" and not release.output.size % width:
+                off = (release.output - 0.5 * (up + down)).reshape(-1, width) @ ways[own].T
+                moved = (again - up).reshape(-1, width) @ ways[own].T
+                found[own] += np.sum(off * moved, axis=0) / release.scale**2
+    return np.where(coins, -found, found)
 
 
 def _boost(adjacency: Any, epsilon: float, seed: int, size: int) -> PrivateBoostClassifier:
@@ -147,8 +203,9 @@ def _sizes(small: int, large: int) -> dict[float, int]:
 
 
 MANY: Final = _sizes(4096, 4096)
-USUAL: Final = _sizes(2048, 4096)
-HALF: Final = _sizes(2048, 2048)
+USUAL: Final = _sizes(2048, 8192)
+"""At ε = 1 bounds from fewer vary by a tenth of ε and more, and are smaller. Four canaries a dimension blur each other
+little there: their coins move a number by a quarter of what noise does."""
 
 GAUSSIAN: Final = (
     Subject("PrivateBoost", partial(_boost, "add-remove-one"), partial(rare, False), "white-box", MANY),
@@ -180,14 +237,15 @@ GAUSSIAN: Final = (
     Subject(
         "linear features, ridge",
         partial(_linear, Ridge(), DELTA),
-        partial(right_angles, 2048),
+        partial(held_up, 15_360, 192),
         along(_features),
-        USUAL,
+        _sizes(1024, 8192),
+        0.15,
     ),
     Subject("random features, min-norm", _interpolated, partial(right_angles, 64), along(_features), _sizes(512, 512)),
-    Subject("halfspaces", partial(_plane, DELTA), units, "white-box", HALF),
-    Subject("rado release", partial(_rados, RadoRelease), units, "white-box", HALF, predicts=False),
-    Subject("rado boost", partial(_rados, RadoBoostClassifier), units, "white-box", HALF),
+    Subject("halfspaces", partial(_plane, DELTA), partial(on_the_ball, 2048), along(_signed), USUAL),
+    Subject("rado release", partial(_rados, RadoRelease), partial(on_the_ball, 2048), in_sets, USUAL, predicts=False),
+    Subject("rado boost", partial(_rados, RadoBoostClassifier), partial(on_the_ball, 2048), in_sets, USUAL),
 )
 """Those all of whose releases have Gaussian noise."""
 

@@ -84,7 +84,7 @@ CATALOGUE: Final = (
         "kit",
         "What canaries in one fit prove of ε, by its outputs and by its releases, for every estimator of ours.",
         "none.",
-        15,
+        25,
     ),
     Benchmark(
         "hall",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from proofs_tests.harness.alone import check_records_alone
-from proofs_tests.harness.audits import Audit, FunctionAudit, MeasureAudit, RecordedAudit
+from proofs_tests.harness.audits import Audit, EstimatorAudit, FunctionAudit, MeasureAudit, RecordedAudit
 from proofs_tests.harness.black_box import NotIndependent, TooLittleTime, check_function
 from proofs_tests.harness.checks import (
     check_draws,
@@ -57,6 +57,7 @@ __all__ = [
     "Audit",
     "Canaries",
     "ClaimViolated",
+    "EstimatorAudit",
     "FunctionAudit",
     "Located",
     "MeasureAudit",

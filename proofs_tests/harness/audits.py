@@ -17,6 +17,7 @@ from proofs_tests.harness.black_box import Progress, check_function
 from proofs_tests.harness.checks import check_draws, check_mechanism
 from proofs_tests.harness.draws import Many, many_of, told_apart
 from proofs_tests.harness.neighbours import Pair, neighbours
+from proofs_tests.harness.one_run import Canaries, OneRunAudit, check_one_run
 from proofs_tests.harness.recording import check_recorded
 from proofs_tests.harness.report import ClaimViolated, Report
 from proofs_tests.harness.slickness import LabelledPoints, Lookup, check_slickness
@@ -97,19 +98,34 @@ class RecordedAudit(Generic[D]):
         return RecordedAudit(function, tuple(neighbours(adjacency, list(records), n)), claimed)
 
 
+@attrs.frozen
+class EstimatorAudit:
+    """An estimator, and the canaries of the one fit that it is to be seen by: see `check_one_run`.
+
+    claimed, adjacency: of an estimator that has no ledger which says them.
+    """
+
+    estimator: object
+    canaries: Canaries | int
+    claimed: Cost | None = None
+    adjacency: Adjacency | None = None
+    name: str | None = None
+
+
 Target: TypeAlias = (
     Audit[object, object]
     | MeasureAudit[Certified]
     | FunctionAudit[object, object]
     | RecordedAudit[object]
-    | Callable[[], Report]
+    | EstimatorAudit
+    | Callable[[], Report | OneRunAudit]
 )
 """An audit, or a check of the kit with its arguments: `functools.partial(check_transcripts, ...)`."""
 
 
 def audits(target: object) -> Iterator[Target]:
     """The audits that an object stands for: itself, its items, or what it returns when called."""
-    if isinstance(target, Audit | MeasureAudit | FunctionAudit | RecordedAudit) or _is_check(target):
+    if isinstance(target, Audit | MeasureAudit | FunctionAudit | RecordedAudit | EstimatorAudit) or _is_check(target):
         yield cast("Target", target)
     elif isinstance(target, Report):
         yield partial(_itself, target)
@@ -210,6 +226,8 @@ def checked(
         return [_reported(run)]
     if isinstance(audit, RecordedAudit):
         return [_reported(partial(_recorded, audit))]
+    if isinstance(audit, EstimatorAudit):
+        return [_reported(partial(_in_one_run, audit, confidence))]
     if isinstance(audit, MeasureAudit):
         settings = attrs.asdict(audit, recurse=False)
         return [_reported(partial(check_slickness, **settings))]
@@ -244,15 +262,24 @@ def _recorded(audit: RecordedAudit[D]) -> Report:
     )
 
 
+def _in_one_run(audit: EstimatorAudit, confidence: float) -> Report:
+    check = partial(check_one_run, audit.estimator, canaries=audit.canaries, confidence=confidence)
+    try:
+        report = check(claimed=audit.claimed, adjacency=audit.adjacency).report
+    except ClaimViolated as violated:
+        report = violated.report
+    return report if audit.name is None else attrs.evolve(report, subject=audit.name)
+
+
 def _as_function(mechanism: Mechanism[D, R], pairs: tuple[Pair[D], ...]) -> FunctionAudit[D, R]:
     """A mechanism as seen from its outputs. Its low-order bits are left alone, as without a time limit."""
     name = f"{mechanism.description.mechanism}({mechanism.description.query})"
     return FunctionAudit(mechanism.sample, pairs, mechanism.cost, many_of(mechanism), low_order_bits=False, name=name)
 
 
-def _reported(check: Callable[[], Report]) -> Report:
+def _reported(check: Callable[[], Report | OneRunAudit]) -> Report:
     try:
-        report = check()
+        found = check()
     except ClaimViolated as violated:
         return violated.report
     except (
@@ -260,6 +287,7 @@ def _reported(check: Callable[[], Report]) -> Report:
         SystemExit,
     ) as error:  # whatever it raises is bad input, no violated claim
         raise ValueError(f"{type(error).__name__}: {error}") from error
+    report = found.report if isinstance(found, OneRunAudit) else found
     if not isinstance(report, Report):
         raise ValueError(f"expected a check that gives a report, got {type(report).__name__} from {check!r}")
     return report

@@ -18,7 +18,7 @@ from exchequer.prices.price import parse_step
 from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness import formats
 from proofs_tests.harness.audits import Audit as Audit
-from proofs_tests.harness.audits import FunctionAudit, RecordedAudit, Target, audits, checked, found
+from proofs_tests.harness.audits import EstimatorAudit, FunctionAudit, RecordedAudit, Target, audits, checked, found
 from proofs_tests.harness.audits import MeasureAudit as MeasureAudit
 from proofs_tests.harness.black_box import Progress
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES
@@ -52,6 +52,26 @@ def _domain(records: str) -> list[object]:
     if not isinstance(domain, list) or len(domain) < 2:
         raise ValueError(f"--records: expected a JSON list of at least two records, got {records!r}")
     return [tuple(record) if isinstance(record, list) else record for record in domain]
+
+
+def _estimator(
+    name: str, target: object, canaries: int, claimed: str | None, records: str | None, adjacency: str | None
+) -> EstimatorAudit:
+    """An estimator, or what a function or a class without arguments makes, to be fitted once."""
+    if records is not None:
+        raise ValueError("--records: a one-run audit makes canaries of the estimator's own schema; leave it away")
+    estimator = target
+    if inspect.isclass(target) or inspect.isroutine(target):
+        try:
+            estimator = cast("Callable[[], object]", target)()
+        except Exception as error:  # whatever somebody else's function raises
+            raise ValueError(f"{name}: {type(error).__name__}: {error}") from error
+    if not hasattr(estimator, "fit"):
+        raise ValueError(
+            f"--one-run: expected an estimator, or a function that makes one, got {type(estimator).__name__}"
+        )
+    cost = None if claimed is None else parse_step(claimed, 1, "--claimed").cost
+    return EstimatorAudit(estimator, canaries, cost, None if adjacency is None else RELATIONS[adjacency], name)
 
 
 RELATIONS: Final[Mapping[str, Adjacency]] = {each.name: each for each in (ReplaceOne(), AddRemoveOne())}
@@ -95,9 +115,17 @@ def _located(name: str, target: object, report: Report) -> Located:
     "-n", "n", type=click.IntRange(min=1), default=3, help="Records of a data set, with --records.", show_default=True
 )
 @click.option(
-    "--adjacency", type=click.Choice(list(RELATIONS)), default=ReplaceOne.name, help="Of a function.", show_default=True
+    "--adjacency",
+    type=click.Choice(list(RELATIONS)),
+    help=f"Of a function: {ReplaceOne.name} unless given. Of an estimator: that of its ledger.",
 )
 @click.option("--recorded", is_flag=True, help="Of a function: record its noise, and give it back on a neighbour.")
+@click.option(
+    "--one-run",
+    type=click.IntRange(min=2),
+    metavar="CANARIES",
+    help="Of an estimator: how many records of its schema to hide in one fit, and to guess from what it releases.",
+)
 @click.option("--time-limit", type=float, metavar="SECONDS", help="For sampling; what was found by then is reported.")
 @click.option("--processes", type=click.IntRange(min=1), default=1, help="To draw in.", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs instead of a table.")
@@ -110,8 +138,9 @@ def audit(
     claimed: str | None,
     records: str | None,
     n: int,
-    adjacency: str,
+    adjacency: str | None,
     recorded: bool,
+    one_run: int | None,
     time_limit: float | None,
     processes: int,
     as_json: bool,
@@ -122,9 +151,10 @@ def audit(
 
     NAME is an `exchequer.testing.Audit` (a mechanism and pairs of neighbouring data sets), a `FunctionAudit` (any
     function, its claim and pairs), a `RecordedAudit` (the same, whose noise is recorded and given back on a neighbour)
-    or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), any check of `exchequer.testing`
-    with its arguments as a `functools.partial`, a list of them, or a function that returns any of these; or, with
-    --records, a mechanism; or, with --claimed and --records, a function of a tuple of records that draws its own noise.
+    or a `MeasureAudit` (a boosting measure, whose slickness certificate is checked), an `EstimatorAudit` (an estimator
+    and its canaries), any check of `exchequer.testing` with its arguments as a `functools.partial`, a list of them, or
+    a function that returns any of these; or, with --records, a mechanism; or, with --claimed and --records, a function
+    of a tuple of records that draws its own noise; or, with --one-run, an estimator with a schema, or what makes one.
 
     A verdict is "exact" (computed, over all pairs given), "refuted" (the worst pair is printed), or "not refuted",
     with the factor that would have been found and its probability. Mechanisms with finitely many outcomes are checked
@@ -136,9 +166,15 @@ def audit(
       exchequer audit mypackage.checks:audits
       exchequer audit mypackage:noisy_sum --claimed pure-dp:1 --records '[0, 1]' --time-limit 60
       exchequer audit mypackage:noisy_sum --claimed pure-dp:1 --records '[0, 1]' --recorded
+      exchequer audit mypackage:estimator --one-run 2048
     """
     target = found(name)
-    asked = _asked(name, target, claimed, records, n, adjacency, recorded)
+    if one_run is not None:
+        if recorded:
+            raise ValueError("--one-run, --recorded: two ways to check; take one")
+        asked: object = _estimator(name, target, one_run, claimed, records, adjacency)
+    else:
+        asked = _asked(name, target, claimed, records, n, adjacency or ReplaceOne.name, recorded)
     for path in (junit, sarif_file):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -126,7 +126,7 @@ def check_one_run(
         raise ValueError("score: white-box scores need an estimator of ours, which says what it releases")
     # nothing below depends on the coins but through what the fit releases
     run.fit(coins)
-    if run.ours and claimed is None:
+    if run.ours and (claimed is None or adjacency is None):
         _refuse_other_relation(run.adjacency, given)
     charged = run.charged if claimed is None else claimed
     number = usual_guesses(given.number, charged, confidence) if guesses is None else guesses
@@ -137,11 +137,12 @@ def check_one_run(
 
 def drawn_coins(number: int, random_state: int | np.random.Generator | None) -> Coins:
     """Fair coins, shape (number,). A seed starts a stream of their own: an estimator or canaries made with the same one
-    must have nothing to do with them."""
-    if not isinstance(random_state, np.random.Generator):
-        sequence = np.random.SeedSequence(random_state, spawn_key=(STREAM,))
-        random_state = np.random.Generator(np.random.PCG64(sequence))
-    return random_state.integers(0, 2, number).astype(bool)
+    must have nothing to do with them. So does what a generator draws, or `default_rng(0)` would give the labels of
+    `corner_canaries` once more, and a fit that says one label always would guess every coin."""
+    if isinstance(random_state, np.random.Generator):
+        random_state = int.from_bytes(random_state.bytes(16), "big")
+    sequence = np.random.SeedSequence(random_state, spawn_key=(STREAM,))
+    return np.random.Generator(np.random.PCG64(sequence)).integers(0, 2, number).astype(bool)
 
 
 def _refuse_odd(guesses: int, canaries: int) -> None:

@@ -78,12 +78,20 @@ def family_of(cost: Cost) -> Callable[[float], PureDP | ApproxDP | GDP]:
 
 
 def usual_guesses(canaries: int, claimed: Cost, confidence: float) -> int:
-    """How many guesses prove most where the claim is tight, even; fixed by public numbers, before any is made."""
+    """How many guesses prove most where the claim is tight, even; fixed by public numbers, before any is made.
+
+    Of those that can refute the claim at all: few guesses may not, though all are right. Where none of these proves
+    anything of a tight claim, the number that refutes the smallest loss.
+    """
     accuracy = accuracy_if_tight(claimed)
     family, chance = family_of(claimed), 1.0 - confidence
-    sizes = sorted({max(2, 2 * int(canaries * share / 2.0)) for share in SHARES})
-    proved = {size: _proved(canaries, size, accuracy, family, chance) for size in sizes if size <= canaries}
-    return max(proved, key=lambda size: (proved[size], size))
+    sizes = sorted({max(2, 2 * int(canaries * share / 2.0)) for share in SHARES if canaries * share >= 2.0})
+    able = [size for size in sizes if refutes(Counts(canaries, size, size), _times(claimed, 1.0), chance)] or sizes
+    proved = {size: _proved(canaries, size, accuracy, family, chance) for size in able}
+    if any(proved.values()):
+        return max(proved, key=lambda size: (proved[size], size))
+    factors = {size: smallest_factor(canaries, size, claimed, chance) or MOST_TIMES for size in able}
+    return min(factors, key=lambda size: (factors[size], -size))
 
 
 def smallest_factor(canaries: int, guesses: int, claimed: Cost, chance: float) -> float | None:

@@ -33,8 +33,9 @@ from proofs_tests.harness import (
     company,
     corner_canaries,
 )
-from proofs_tests.harness.one_run import Seen
+from proofs_tests.harness.one_run import Counts, Seen
 from proofs_tests.harness.one_run.audit import drawn_coins
+from proofs_tests.harness.one_run.bounds import lower_bound
 from proofs_tests.harness.one_run.scores import fixed_coins
 
 EPSILON, DELTA, M = 4.0, 1e-5, 1024
@@ -145,7 +146,49 @@ def test_coins_have_nothing_to_do_with_what_else_is_drawn_from_their_seed() -> N
             SeededNoise(seed).bits(4000),
         )
         for other in drawn:
-            assert 1750 < int(np.sum(coins == other.astype(bool))) < 2250  # eight deviations
+            for own in (coins, drawn_coins(4000, np.random.default_rng(seed))):
+                assert 1750 < int(np.sum(own == other.astype(bool))) < 2250  # eight deviations
+
+
+@attrs.define(eq=False, slots=False)
+class Constant:
+    """Says 1, whatever the data are, and so keeps every claim."""
+
+    schema: Schema = attrs.field(default=RARE)
+
+    def get_params(self, deep: bool = True) -> dict[str, object]:
+        return {"schema": self.schema}
+
+    def fit(self, X: dict[str, FloatArray], y: FloatArray) -> "Constant":
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X: dict[str, FloatArray]) -> FloatArray:
+        return np.ones(len(X["code"]))
+
+
+def test_a_generator_that_also_drew_the_canaries_labels_guesses_no_coin() -> None:
+    """Its coins were those labels, bit by bit, and a constant was refuted."""
+    found = check_one_run(
+        Constant(), canaries=M, claimed=PureDP(1.0), adjacency=AddRemoveOne(), random_state=np.random.default_rng(0)
+    )
+    assert found.epsilon == 0.0
+
+
+def test_a_claim_of_ones_own_is_one_of_the_ledgers_relation() -> None:
+    """Linear features are charged for replaced records: coins that leave records out say nothing of that."""
+    model = RandomFeatureClassifier(4.0, DELTA, distribution="linear", schema=Bounds(-1, 1), random_state=0)
+    away = Canaries(hadamard(32).astype(float), [0, 1] * 16)
+    with pytest.raises(ValueError, match="say what else is in their place"):
+        check_one_run(model, canaries=away, claimed=GDP(1.0))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
+def test_a_bound_is_that_of_its_counts_at_its_confidence(confidence: float) -> None:
+    found = check_one_run(boosted(), canaries=M, confidence=confidence, random_state=2)
+    counts = Counts(found.canaries, found.guesses, found.correct)
+    assert found.report.confidence == pytest.approx(confidence)
+    assert found.report.found == lower_bound(counts, GDP, 1.0 - confidence) > 0.0
 
 
 def test_the_users_ledger_is_charged_once() -> None:

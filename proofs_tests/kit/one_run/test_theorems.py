@@ -207,6 +207,17 @@ def test_how_many_to_guess_is_even_and_follows_from_public_numbers() -> None:
         assert 20 <= guesses <= 500
 
 
+@pytest.mark.parametrize("claimed", [GDP(0.27), GDP(0.92), ApproxDP(2.0, 1e-10), PureDP(1.0)], ids=repr)
+@pytest.mark.parametrize("confidence", [0.95, 0.9995, 1.0 - 5e-7])
+def test_as_many_are_guessed_as_can_refute_the_claim(claimed: PureDP | ApproxDP | GDP, confidence: float) -> None:
+    """At high confidence what proves most of a tight claim were so few that all of them right refuted nothing."""
+    guesses = usual_guesses(1024, claimed, confidence)
+    assert refutes(Counts(1024, guesses, guesses), claimed, 1.0 - confidence)
+    factor = smallest_factor(1024, guesses, claimed, 1.0 - confidence)
+    assert factor is not None
+    assert factor < 10.0
+
+
 @pytest.mark.parametrize("claimed", [GDP(0.9), ApproxDP(2.0, 1e-5), PureDP(1.0)], ids=repr)
 def test_a_loss_of_the_stated_factor_is_refuted_as_often_as_stated(claimed: PureDP | ApproxDP | GDP) -> None:
     """Simulated, 400 runs: fewer than 330 come with a chance of 1e-5 where it is .9."""
