@@ -76,7 +76,8 @@ def epsilon(mu: float, rate: float, delta: float) -> float:
         return gaussian.epsilon(mu, delta)
     if delta >= rate or mu == 0.0:  # δ(0) is below q
         return 0.0
-    whole = gaussian.epsilon(mu, down(delta / rate))
+    # As a sample never costs more than everybody; at rates near 1 rounding would say it does.
+    whole = min(gaussian.epsilon(mu, down(delta / rate)), gaussian.epsilon(mu, delta))
     if whole == 0.0 or rate < SMALLEST_RATE:
         return whole
     if whole > 700.0:  # less than a nat below, and q·e^{ε′} + 1 − q is at most q·e^{ε′}·(1 + e^{−ε′}/q)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 
@@ -63,6 +63,7 @@ def test_one_release_costs_the_worse_direction_and_no_less(mu: float, rate: floa
 
 
 @given(st.floats(1e-3, 8.0), st.floats(1e-6, 1.0), st.floats(1e-3, 8.0), st.floats(1e-6, 1.0), st.floats(1e-12, 0.1))
+@example(1.0, 1.0 - 2.0**-53, 1.0, 0.5, 0.0625)
 def test_more_noise_and_smaller_samples_never_cost_more(
     mu: float, rate: float, other_mu: float, other_rate: float, delta: float
 ) -> None:
