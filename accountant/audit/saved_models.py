@@ -17,7 +17,7 @@ from accountant.audit.model_claims import SHOWN, ModelClaim
 from accountant.audit.statement import Statement
 from accountant.audit.statement import state as statement_of
 from accountant.audit.verification import Verification, verify
-from accountant.composition import NOTHING, Amount, Composition, UnsupportedBudget, UnsupportedCost
+from accountant.composition import NOTHING, Amount, Composition, RuleNotInstalled, UnsupportedBudget, UnsupportedCost
 from accountant.costs import ApproxDP, Budget, PureDP, Unbounded
 from accountant.entries import (
     BadReceipt,
@@ -85,11 +85,14 @@ def compare_model(
     public_key: every receipt must be signed with it. Without, unsigned receipts pass, and signatures are checked with
       the key that the receipt itself names.
     progress: called with the number of entries read so far, every thousand and at the end.
-    Raises ImportError where there are signatures and no `cryptography` to check them.
+    Raises ImportError where there are signatures and no `cryptography` to check them, and RuleNotInstalled where nobody
+    here can add up what the ledger charged.
     """
     notes, wrong = _signatures(claim.receipts, public_key)
     claimed = _ClaimedEntries(claim)
     verified = verify(claimed.seen(entries), progress=progress)
+    if verified.verdict == "cannot be checked":
+        raise RuleNotInstalled(verified.unchecked)
     simulated = claim.statement.get("private") is not True and claim.promises
     caveats = [SIMULATED] if simulated else []
     fits = Statement.from_dict(claim.statement).fits

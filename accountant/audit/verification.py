@@ -14,6 +14,7 @@ import attrs
 from accountant.audit.entry_checks import EntryChecker
 from accountant.audit.fast_reader import FastReader
 from accountant.canonical_json import canonical
+from accountant.composition import OwnRule, RuleNotInstalled
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import (
     GENESIS,
@@ -48,13 +49,15 @@ _NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, Arithmet
 """What reading and adding up nonsense may raise."""
 
 
-Verdict: TypeAlias = Literal["sound", "with caveats", "not sound"]
-"""with caveats: all sums are right, and yet the ledger is worth less than it looks; see `Verification.caveats`."""
+Verdict: TypeAlias = Literal["sound", "with caveats", "not sound", "cannot be checked"]
+"""with caveats: all sums are right, and yet the ledger is worth less than it looks; see `Verification.caveats`.
+cannot be checked: no digest is wrong, but nobody here can add up, see `Verification.unchecked`."""
 
 _SAID: Final[Mapping[Verdict, str]] = {
     "sound": "the books are sound",
     "with caveats": "the books add up, WITH CAVEATS",
     "not sound": "THE BOOKS ARE NOT SOUND",
+    "cannot be checked": "THE BOOKS CANNOT BE CHECKED HERE",
 }
 
 
@@ -67,6 +70,7 @@ class Verification:
     head: the digest of the last one, 64 zeros without any.
     caveats: why a ledger that adds up is not plainly sound: nothing is promised, noise was simulated, or charges were
       never released.
+    unchecked: why no sum could be checked: the rule of composition is not installed here, or not in that version.
     """
 
     errors: tuple[str, ...]
@@ -74,22 +78,26 @@ class Verification:
     entries: int
     head: str
     caveats: tuple[str, ...] = ()
+    unchecked: str = ""
 
     @property
     def sound(self) -> bool:
         """Whether digests, sums, ceilings and prices are right; whether that protects anybody is for `verdict`."""
-        return not self.errors
+        return not self.errors and not self.unchecked
 
     @property
     def verdict(self) -> Verdict:
         """ "sound" only where there is nothing wrong and no caveat."""
-        return "not sound" if self.errors else "with caveats" if self.caveats else "sound"
+        if self.errors or self.unchecked:
+            return "not sound" if self.errors else "cannot be checked"
+        return "with caveats" if self.caveats else "sound"
 
     @property
     def findings(self) -> list[tuple[str, str]]:
-        """What there is to say, the worst first: its kind ("error", "caveat" or "note") and a sentence."""
+        """What there is to say, the worst first: its kind ("error", "unchecked", "caveat" or "note") and a sentence."""
         rest = (note for note in self.notes if note not in self.caveats)
-        listed = (("error", self.errors), ("caveat", self.caveats), ("note", rest))
+        unchecked = (self.unchecked,) if self.unchecked else ()
+        listed = (("error", self.errors), ("unchecked", unchecked), ("caveat", self.caveats), ("note", rest))
         return [(kind, sentence) for kind, sentences in listed for sentence in sentences]
 
     def __str__(self) -> str:
@@ -130,6 +138,7 @@ class Verifier:
         self._due = 0  # the number of the next entry
         self._errors: list[str] = []
         self._more = 0
+        self._unchecked = ""
         self._expected, self._seen = expect_head, -1  # how many entries there were when the expected head came by
         self._replay = EntryChecker(claims)
         self._fast, self._learns = FastReader(self._replay), fast
@@ -169,9 +178,12 @@ class Verifier:
         try:
             record = _readable(entry)
             wrong += self._misplaced(entry, record)
-            wrong += self._replay.apply(self._due, record)
-            if self._learns and not wrong:
+            if not self._unchecked:
+                wrong += self._replay.apply(self._due, record)
+            if self._learns and not wrong and not self._unchecked:
                 self._fast.learn(self._due, record, entry.line)
+        except RuleNotInstalled as error:
+            self._unchecked = self._unchecked or _plain(str(error))
         except DamagedEntry as error:
             wrong.append(f"it cannot be read ({error})")
         except _NONSENSE as error:
@@ -213,7 +225,7 @@ class Verifier:
         errors = list(self._errors)
         if self._more:
             errors.append(f"and {self._more} more findings")
-        if self._replay.state.opened is None:
+        if self._replay.state.opened is None and not self._unchecked:
             errors.append("the ledger was never opened")
         if self._expected is not None and self._seen < 0:
             errors.append(
@@ -221,7 +233,7 @@ class Verifier:
                 "entries were cut off, or the ledger was rolled back or rewritten"
             )
         caveats = tuple(self._caveats())
-        return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats)
+        return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats, self._unchecked)
 
     def _caveats(self) -> Iterator[str]:
         yield from self._not_private()
@@ -240,6 +252,11 @@ class Verifier:
             yield f"{self.entries - self._seen} entries were written since the expected head"
         yield from self._not_private()
         replay = self._replay
+        if replay.state.opened is not None and isinstance(rule := replay.state.rule, OwnRule):
+            yield _plain(
+                f"costs add up by {rule.name!r}, version {rule.version!r}, of {type(rule).__module__}: no rule of this "
+                "library, taken at its owner's word; a second opinion adds the same costs up without it"
+            )
         if own := own_sources(replay.sources):
             names = ", ".join(map(repr, own[:MOST_SOURCES]))
             names += f" and {len(own) - MOST_SOURCES} more" if len(own) > MOST_SOURCES else ""

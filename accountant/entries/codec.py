@@ -19,6 +19,7 @@ from accountant.canonical_json import canonical
 from accountant.composition import (
     Amount,
     Plan,
+    RuleNotInstalled,
     Step,
     amount_from_record,
     amount_record,
@@ -196,10 +197,12 @@ def _rest(record: Opened | Returned | Allocated | Announced | Closed | Checkpoin
 
 
 def decode(entry: Entry) -> Record:
-    """What an entry says. Raises DamagedEntry, which names what is wrong, and nothing else."""
+    """What an entry says. Raises DamagedEntry, which names what is wrong, and RuleNotInstalled."""
     try:
         record = json.loads(entry.line)
         return _READERS[record["kind"]](record)
+    except RuleNotInstalled:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise DamagedEntry(f"{type(error).__name__}: {error}") from error
 

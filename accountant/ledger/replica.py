@@ -13,6 +13,7 @@ from typing import Final, ParamSpec, TypeVar
 
 import attrs
 
+from accountant.composition import RuleNotInstalled
 from accountant.entries import (
     LATEST,
     LONGEST_LINE,
@@ -229,6 +230,8 @@ _NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, 
 def _take_in(state: State, entry: Entry) -> None:
     try:
         wrong = state.apply(entry.number, decode(entry))
+    except RuleNotInstalled:  # nothing is wrong with the ledger
+        raise
     except (DamagedEntry, TypeError, ValueError, LookupError, ArithmeticError) as error:
         wrong = [str(error)]
     if wrong:

@@ -24,22 +24,34 @@ from exchequer.console.input_errors import refuse_overwriting
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion
 
-SOUND, NOT_SOUND, WITH_CAVEATS = 0, 1, 3
-"""Exit codes; 2 is for input that nothing can be said about."""
+SOUND, NOT_SOUND, NO_ANSWER, WITH_CAVEATS = 0, 1, 2, 3
+"""Exit codes; 2 is also for input that nothing can be said about."""
 
-CODES: Final[Mapping[Verdict, int]] = {"sound": SOUND, "with caveats": WITH_CAVEATS, "not sound": NOT_SOUND}
-COLOURS: Final[Mapping[Verdict, str]] = {"sound": "green", "with caveats": "yellow", "not sound": "red"}
+CODES: Final[Mapping[Verdict, int]] = {
+    "sound": SOUND,
+    "with caveats": WITH_CAVEATS,
+    "not sound": NOT_SOUND,
+    "cannot be checked": NO_ANSWER,
+}
+COLOURS: Final[Mapping[Verdict, str]] = {
+    "sound": "green",
+    "with caveats": "yellow",
+    "not sound": "red",
+    "cannot be checked": "yellow",
+}
 
 SAID: Final[Mapping[Verdict, str]] = {
     "sound": "sound",
     "with caveats": "adds up, WITH CAVEATS",
     "not sound": "NOT SOUND",
+    "cannot be checked": "CANNOT BE CHECKED HERE",
 }
 
 CONFIRMED: Final[Mapping[Verdict, str]] = {
     "sound": "its claim is what the books say",
     "with caveats": "its claim is what the books say, WITH CAVEATS",
     "not sound": "NOT CONFIRMED by the books",
+    "cannot be checked": "NOT CONFIRMED, as the books cannot be checked here",
 }
 
 NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is installed (entry points of {GROUP})"
@@ -72,7 +84,8 @@ class Audited:
 
     def code(self, strict: bool) -> int:
         """The exit code. strict: caveats and notes count as findings."""
-        return NOT_SOUND if strict and self.result.findings else CODES[self.result.verdict]
+        code = CODES[self.result.verdict]
+        return NOT_SOUND if strict and code != NO_ANSWER and self.result.findings else code
 
 
 def digest(text: str | None) -> str | None:
@@ -93,7 +106,7 @@ def audited(
     with output.entries_bar("verifying", len(entries)) as progress:
         found = verify(until_failure(entries, failures), expect_head=expect_head, claims=claims, progress=progress)
     notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
-    why_not = NO_OPINION if found.errors or failures else NOTHING_TO_ADD if _promise_nothing(entries) else ""
+    why_not = NO_OPINION if not found.sound or failures else NOTHING_TO_ADD if _promise_nothing(entries) else ""
     if second and why_not:
         notes.append(why_not)
     found = attrs.evolve(found, errors=(*failures, *found.errors), notes=tuple(notes))
@@ -136,6 +149,7 @@ def _as_dict(found: Audited) -> dict[str, object]:
         "entries": found.result.entries,
         "head": found.result.head,
         "errors": list(found.errors),
+        "unchecked": found.result.unchecked,
         "caveats": list(found.result.caveats),
         "notes": list(found.result.notes),
         "second_opinion": None if found.second is None else found.second.as_dict(),
@@ -164,6 +178,8 @@ def write_report(location: str, out: Path, title: str | None, *, second: bool, f
     claims = known_claims()
     with reading(location) as entries:
         found = audited(entries, claims, None, second)
+        if found.result.verdict == "cannot be checked":
+            raise ValueError(f"no report can be made: {found.result.unchecked}")
         text = report(
             until_failure(entries, []),
             verification=found.verification,

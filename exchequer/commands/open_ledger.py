@@ -16,7 +16,7 @@ import attrs
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
+from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable, RuleNotInstalled
 from accountant.entries import GENESIS, LONGEST, DamagedEntry, Entry, State, decode, digest_of, kind_of, open_export
 from accountant.storage import SqlStore
 
@@ -179,6 +179,8 @@ def _wrong(state: State, head: str, entry: Entry) -> str | None:
         if kind_of(record) != entry.kind:
             return f"it is called {entry.kind!r}, and is of another kind"
         return next(iter(state.apply(entry.number, record)), None)
+    except RuleNotInstalled:  # nothing is wrong with the ledger
+        raise
     except (DamagedEntry, ValueError, TypeError, LookupError, ArithmeticError) as error:
         return str(error)
 

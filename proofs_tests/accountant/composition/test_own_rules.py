@@ -4,7 +4,9 @@ import importlib
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import pytest
+from click.testing import CliRunner
 
 from accountant import (
     GDP,
@@ -16,7 +18,6 @@ from accountant import (
     Composition,
     GDPComposition,
     Ledger,
-    LedgerBroken,
     OwnRule,
     Plan,
     PureDP,
@@ -30,6 +31,7 @@ from accountant import (
 from accountant.audit.second_opinion import second_opinion
 from accountant.composition import composition_from_record
 from accountant.costs import curves
+from exchequer.cli import main
 from proofs_tests.harness import ClaimViolated, check_rule
 from proofs_tests.support.ledgers import cheating_rules, own_rules
 from proofs_tests.support.ledgers.own_rules import RenyiOfOneOrder, TakesAway
@@ -109,11 +111,37 @@ def test_a_ledger_whose_rule_is_gone_or_of_another_version_says_so(
     entries = list(ledger.entries)
     ledger.close()
     monkeypatch.setattr(RenyiOfOneOrder, "version", "2.0")
-    with pytest.raises(LedgerBroken, match=r"version '2\.0', the ledger names version '1\.0'"):
+    with pytest.raises(RuleNotInstalled, match=r"version '2\.0', the ledger names version '1\.0'"):
         Ledger.open(url)
     monkeypatch.undo()  # takes the other package off the path as well
-    errors = verify(entries).errors
-    assert any("RuleNotInstalled" in error and "install the package" in error for error in errors)
+    found = verify(entries)
+    assert (found.verdict, found.sound, found.errors) == ("cannot be checked", False, ())
+    assert "install the package" in found.unchecked
+    changed = [attrs.evolve(each, line=each.line.replace('"id":"', '"id":"0')) for each in entries]
+    assert verify(changed).verdict == "not sound", "its digests are checked all the same"
+    assert verify(entries[1:]).verdict == "not sound"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("command", ["verify", "show", "report"])
+def test_the_commands_give_no_answer_where_the_rule_is_gone(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(f"sqlite:///{tmp_path / 'books.db'}").close()
+    monkeypatch.undo()
+    out = ["--out", str(tmp_path / "report.html")] if command == "report" else []
+    result = CliRunner().invoke(main, ["ledger", command, str(tmp_path / "books.db"), *out])
+    assert result.exit_code == 2
+    assert "install the package" in " ".join(result.output.split())
+    assert "NOT SOUND" not in result.output
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.usefixtures("installed")
+def test_verify_says_whose_rule_it_is() -> None:
+    found = opened().verify()
+    assert found.verdict == "sound"
+    assert any("'renyi-of-one-order', version '1.0', of proofs_tests" in note for note in found.notes)
 
 
 @pytest.mark.parametrize(
