@@ -312,7 +312,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
     """A line per check, worst first, the seed and the chance of a false alarm; the SARIF file, where asked for."""
     found = _found(terminalreporter)
     path = config.getoption("--privacy-sarif")
@@ -323,7 +323,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     reports = [Located(Report.of(record), place[0], (place[1] or 0) + 1) for place, record in found]
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        log = sarif(reports, _errors(terminalreporter, {place[2] for place, _ in found}))
+        errors = _errors(terminalreporter, {place[2] for place, _ in found})
+        log = sarif(reports, [*errors, *_why_incomplete(exitstatus, checks=len(reports))])
         path.write_text(json.dumps(log, indent=1), encoding="utf-8")
     if not reports:
         return
@@ -335,6 +336,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     terminalreporter.write_line(
         f"seed {run.seed}; a correct claim is refuted with a chance of at most {chance:.2g} in all{more}"
     )
+
+
+def _why_incomplete(exitstatus: int, *, checks: int) -> list[str]:
+    """Why a file without findings says nothing: whoever reads it would take old ones for mended."""
+    ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    why = [] if ended else [f"the tests did not end normally: exit code {int(exitstatus)} of pytest"]
+    return why if checks else [*why, "no privacy claim was checked"]
 
 
 def _errors(terminalreporter: Any, told: set[str]) -> list[str]:

@@ -5,7 +5,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, get_args, runtime_checkable
 
 from accountant import ZCDP, AddRemoveOne, Adjacency, ApproxDP, Cost, PureDP, ReplaceOne
 from accountant.costs import curves, exact, float_down, float_up, open_probability
@@ -68,6 +68,8 @@ def from_opendp(
     """
     if not isinstance(measurement, Measurement):
         raise TypeError(f"measurement: expected one of OpenDP's measurements, got {type(measurement).__name__}")
+    if not isinstance(adjacency, get_args(Adjacency)):
+        raise TypeError(f"adjacency: expected AddRemoveOne() or ReplaceOne(), got {adjacency!r:.99}")
     metric = _kind(measurement.input_metric)
     far = _distance(metric, adjacency, distance)
     _refuse_unknown(measurement.input_domain)

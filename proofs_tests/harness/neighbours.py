@@ -52,6 +52,7 @@ def neighbours(adjacency: Adjacency, records: Sequence[R], n: int) -> Iterator[P
     """All pairs of a sorted sample of n records and a neighbour of it; under add-remove-one both ways, n and n + 1.
 
     records: the finite domain; tuples of column values for `FeatureValue` and `FeatureValues`.
+    Raises TypeError for what is no adjacency.
     """
     match adjacency:
         case ReplaceOne():
@@ -69,3 +70,5 @@ def neighbours(adjacency: Adjacency, records: Sequence[R], n: int) -> Iterator[P
                     for new in records:
                         if _changed(old, new, columns):
                             yield Pair(sample, (*sample[:place], new, *sample[place + 1 :]))
+        case _:
+            raise TypeError(f"adjacency: expected for example ReplaceOne(), got {adjacency!r:.99}")

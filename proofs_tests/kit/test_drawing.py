@@ -1,5 +1,6 @@
 """What drifts from call to call tells nothing; limits of time hold where calls do not return and outputs are wide."""
 
+import contextlib
 import itertools
 import json
 import signal
@@ -59,11 +60,32 @@ def waits_on_zeros(data: tuple[float, ...]) -> float:
     return sum(data) + np.random.default_rng().laplace()
 
 
-def test_a_call_that_never_returns_is_left_at_the_limit() -> None:
-    started = time.monotonic()
-    with pytest.raises(ValueError, match=r"time_limit: 0\.5 s were over before any pair"):
-        check_function(waits_on_zeros, WORST, PureDP(1.0), processes=2, time_limit=0.5)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_call_that_never_returns_is_left_at_the_limit(processes: int) -> None:
+    started, handler = time.monotonic(), signal.getsignal(signal.SIGTERM)
+    try:
+        with pytest.raises(ValueError, match=r"time_limit: 0\.5 s were over before any pair"):
+            check_function(waits_on_zeros, WORST, PureDP(1.0), processes=processes, time_limit=0.5)
+    finally:
+        signal.signal(signal.SIGTERM, handler)
     assert time.monotonic() - started < 30.0
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+
+
+def test_a_function_that_catches_everything_is_left_too() -> None:
+    def stubborn(data: tuple[float, ...]) -> float:
+        while True:
+            with contextlib.suppress(Exception):  # as some programs do
+                time.sleep(3600)
+
+    with pytest.raises(ValueError, match="were over before any pair"):
+        check_function(stubborn, WORST, PureDP(1.0), time_limit=0.5)
+
+
+def test_a_program_that_says_nothing_is_said_to() -> None:
+    assert "every output was the same" in check_function(lambda data: None, WORST, PureDP(1.0)).witness
+    assert "every output" not in check_function(lambda data: RNG.laplace() > 0, WORST, PureDP(1.0)).witness
 
 
 class SlowToRead(dict[str, float]):

@@ -4,11 +4,13 @@ import multiprocessing
 import pickle
 import random
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
+from types import FrameType
 from typing import Final, Generic, TypeAlias, TypeVar
 
 import attrs
@@ -32,12 +34,39 @@ PIECE: Final = 1_000
 LOOK: Final = 0.2
 """Seconds that a piece may take before pieces are made smaller."""
 
+LEAST_ALARM: Final = 1e-3
+"""Seconds: a timer of 0 never rings."""
+
 GRACE: Final = 1.0
 """Seconds that a process has to end when it is asked to."""
 
 
-class OutOfTime(Exception):
+class OutOfTime(BaseException):  # no Exception: it is raised inside of somebody else's function, which may catch these
     """The time limit has passed."""
+
+
+@contextmanager
+def alarm(limit: float | None) -> Iterator[None]:
+    """Raises OutOfTime in whatever runs when so many seconds are over, so that a call that never returns ends there.
+
+    Only where nobody else uses the system's timer, in the main thread of systems that have one; a call into compiled
+    code is left when it returns.
+    """
+    ours = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
+    if limit is None or not ours or signal.getsignal(signal.SIGALRM) not in (signal.SIG_DFL, signal.SIG_IGN):
+        yield
+        return
+
+    def over(number: int, frame: FrameType | None) -> None:
+        raise OutOfTime
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, limit)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
 
 
 @attrs.define(eq=False)
@@ -72,7 +101,8 @@ class Clock(Generic[D, R]):
 
     def _drawn(self, order: Sequence[D]) -> list[R]:
         before = time.monotonic()
-        piece = self.source(order)
+        with alarm(None if self.limit is None else max(LEAST_ALARM, self.started + self.limit - before)):
+            piece = self.source(order)
         self.drawn += len(order)
         if self.progress is not None:
             self.progress(self.drawn, self.total)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, Generic, TypeVar, get_args
 
 import attrs
+import numpy as np
 
 from accountant import Cost
 from accountant.arrays import FloatArray
@@ -69,7 +70,7 @@ def check_function(
     low_order_bits: whether an event may be one of the last bits of floats. Noise that is added in floating point
       loses there, however large it is; False looks at the rest of such a function.
     processes: to draw in; more than one fork.  time_limit: in seconds; what was found by then is reported. A call that
-      never returns is left at the limit where there are processes; in one process nothing ends it.
+      never returns is left at the limit, in one process by the system's timer where nobody else uses it.
     progress: see `Progress`.
     Returns a report: "not refuted" with the factor that would have been found on every pair; with none where outputs
     hold texts that never repeat, which are compared by the numbers in them only. Raises ClaimViolated with the pair and
@@ -152,6 +153,8 @@ class _Search(Generic[D, R]):
     seconds: float = attrs.field(default=0.0, init=False)
     _output_took: float = attrs.field(default=0.0, init=False)
     """Seconds for an output on each data set, at the last test."""
+    _differ: bool = attrs.field(default=False, init=False)
+    """Whether some outputs do."""
     _unread: bool = attrs.field(default=False, init=False)
     _last: dict[int, _Found[D]] = attrs.field(factory=dict, init=False)
 
@@ -190,7 +193,9 @@ class _Search(Generic[D, R]):
         pair, before = self.pairs[place], time.monotonic()
         outputs = [draws.of(data, size) for data in pair]
         self._unread = self._unread or any(map(texts_never_repeat, outputs))
-        estimate = bound_between(self.claimed, *rows_of(*outputs), self.each, self.more)
+        first, second = rows_of(*outputs)
+        self._differ = self._differ or bool(np.any(first != first[0]) or np.any(second != first[0]))
+        estimate = bound_between(self.claimed, first, second, self.each, self.more)
         self._output_took = (time.monotonic() - before) / size
         self._last[place] = _Found(estimate, pair, size)
         return self._last[place]
@@ -211,6 +216,7 @@ class _Search(Generic[D, R]):
             worst.estimate.bound,
             "statistical",
             f"{pair_text(worst.pair)}, {worst.estimate.event}, {worst.samples} outputs on each"
+            + ("" if self._differ else ", every output was the same")
             + (", texts in outputs never repeat: only numbers in them were looked at" if self._unread else ""),
             len(self._last),
             self.seconds,
