@@ -1,7 +1,7 @@
 """What one transcript does not show: noise that is used twice over, and what happens at other transcripts."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final, TypeVar
 
 import attrs
@@ -9,7 +9,7 @@ import numpy as np
 
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.recording.calls import Call, Diverged
-from proofs_tests.harness.recording.comparison import Comparison, compared
+from proofs_tests.harness.recording.comparison import Comparison, compared, summed_draws
 from proofs_tests.harness.recording.exposure import elements_of, moved, placed
 from proofs_tests.harness.recording.outputs import CannotCompare, difference
 from proofs_tests.harness.recording.runs import Run, run
@@ -18,6 +18,9 @@ D = TypeVar("D")
 
 FAR: Final = (-40.3, -1.3, 1.3, 40.3)
 """Scales of the noise."""
+
+TAIL: Final = 6.0
+TOGETHER: Final = (-40.3, -TAIL, -1.3, 1.3, TAIL, 40.3)
 
 SINGLE: Final = 16
 """Calls that are moved by themselves, at most, and outcomes of a choice that are tried."""
@@ -59,9 +62,12 @@ def _moved_apart(call: Call, spots: Sequence[int], far: float) -> object:
 
 @attrs.frozen(eq=False)
 class Elsewhere:
-    """Both sides at other outputs: `comparison` is None where they draw, or give, something else; `text` says what."""
+    """Both sides at other outputs: `comparison` is None where they draw, or give, something else; `text` says what.
 
-    outputs: Mapping[int, object]
+    near: whether these are as likely as any, and as far out as what is lost in tails.
+    """
+
+    near: bool
     first: Run | None
     comparison: Comparison | None
     text: str = ""
@@ -79,39 +85,39 @@ def elsewhere(
 
     end: when to stop, as of time.monotonic().
     """
-    for outputs in _others(first.calls, by_choice):
+    for near, outputs in _others(first.calls, by_choice):
         if time.monotonic() > end:
             return
         try:
             one, other = (run(program, data, first.calls, outputs, by_choice) for data in pair)
             text = difference(one.output, other.output)
         except (Diverged, CannotCompare) as error:
-            yield Elsewhere(outputs, None, None, f"what it releases decides what it does next ({error})")
+            yield Elsewhere(near, None, None, f"what it releases decides what it does next ({error})")
             continue
         if text is not None:
-            yield Elsewhere(outputs, one, None, f"at other outputs the program gives something else: {text}")
+            yield Elsewhere(near, one, None, f"at other outputs the program gives something else: {text}")
         else:
-            yield Elsewhere(outputs, one, compared(one.calls, other.calls, by_choice, fixed))
+            yield Elsewhere(near, one, compared(one.calls, other.calls, by_choice, fixed))
 
 
-def _others(calls: Sequence[Call], by_choice: Collection[int]) -> Iterator[dict[int, object]]:
-    released = [call for call in calls if _is_number(call, calls) and call.number not in by_choice]
-    for far in FAR:
+def _others(calls: Sequence[Call], by_choice: Collection[int]) -> Iterator[tuple[bool, dict[int, object]]]:
+    summed = summed_draws(calls)
+    released = [call for call in calls if _is_number(call, summed) and call.number not in by_choice]
+    for far in TOGETHER:
         if released:
-            yield {call.number: moved(call, far) for call in released}
+            yield abs(far) <= TAIL, {call.number: moved(call, far) for call in released}
     for call in released[:SINGLE] if len(released) > 1 else []:
         for far in FAR:
-            yield {call.number: moved(call, far)}
+            yield False, {call.number: moved(call, far)}
     for call in [call for call in calls if call.kind == "choice" and (call.source is None or call.source in by_choice)]:
         old = np.asarray(call.output)
         for place in range(min(np.size(np.asarray(call.value)), SINGLE)):
             if not np.all(old == place) and _may_be(call, place):
-                yield {call.number: np.full_like(old, place) if old.shape else place}
+                yield False, {call.number: np.full_like(old, place) if old.shape else place}
 
 
-def _is_number(call: Call, calls: Sequence[Call]) -> bool:
+def _is_number(call: Call, summed: Collection[int]) -> bool:
     """Whether it is a release: a sum, or noise around a location that nothing is added to."""
-    summed = {each.source for each in calls if each.kind == "release"}
     located = call.kind == "noise" and call.number not in summed and bool(np.any(np.asarray(call.value)))
     return (call.kind == "release" or located) and bool(np.all(np.isfinite(elements_of(call))))
 
