@@ -1,5 +1,6 @@
 """What is recorded: calls of noise primitives, in order, and the recorder that takes them down or gives them back."""
 
+import os
 import sys
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -113,12 +114,16 @@ class Recorder:
     ) -> None:
         self._script, self._outputs, self._fresh = script, outputs or {}, fresh
         self.calls: list[Call] = []
-        self._thread, self._busy = threading.get_ident(), False
+        self._thread, self._process, self._busy = threading.get_ident(), os.getpid(), False
+        self._diverged: Diverged | None = None
 
     @property
     def listening(self) -> bool:
-        """Whether a call now is one of the program itself: in its thread, and not from within another primitive."""
-        return not self._busy and threading.get_ident() == self._thread
+        """Whether a call now is one of the program itself: in its thread, and not from within another primitive.
+
+        A process that it forks has a thread with the same number.
+        """
+        return not self._busy and threading.get_ident() == self._thread and os.getpid() == self._process
 
     def close(self) -> None:
         """From now on nothing is taken down: noise that was kept is a plain number."""
@@ -129,21 +134,28 @@ class Recorder:
         number = len(self.calls) + 1
         call = attrs.evolve(call, number=number, place=_place())
         if self._script is None:
-            output = self._produced(produce)
+            output = self.unheard(produce)
         else:
-            first = self._first(call)
+            try:
+                first = self._first(call)
+            except Diverged as diverged:
+                self._diverged = diverged  # as a program may catch anything
+                raise
             known = self._outputs.get(number, first.output)
-            output = self._produced(produce) if number in self._fresh else known
+            output = self.unheard(produce) if number in self._fresh else known
         self.calls.append(attrs.evolve(call, output=copied(output)))
         return copied(output)
 
     def finished(self) -> None:
-        """Raises Diverged where the script had more calls."""
+        """Raises Diverged where the script had more calls, or where that was raised and the program went on."""
+        if self._diverged is not None:
+            raise self._diverged
         if self._script is not None and len(self.calls) < len(self._script):
             first = self._script[len(self.calls)]
             raise Diverged(f"draws depend on the data: {first.title} is not reached on the neighbour", first)
 
-    def _produced(self, produce: Callable[[], object]) -> object:
+    def unheard(self, produce: Callable[[], object]) -> object:
+        """What that gives, and nothing that it draws is taken down."""
         self._busy = True
         try:
             return produce()

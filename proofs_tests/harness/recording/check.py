@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import attrs
 
@@ -10,14 +10,20 @@ from accountant import Cost
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.recording.calls import Diverged
 from proofs_tests.harness.recording.comparison import compared
-from proofs_tests.harness.recording.costs import Finding, Question, by_outputs, cost, moves
+from proofs_tests.harness.recording.costs import Finding, Question, by_outputs, cost, most, moves
+from proofs_tests.harness.recording.elsewhere import used_otherwise
 from proofs_tests.harness.recording.leaks import raw, same_noise
-from proofs_tests.harness.recording.outputs import CannotCompare, difference
+from proofs_tests.harness.recording.outputs import CannotCompare, Raised, difference
 from proofs_tests.harness.recording.runs import Run, chosen_by, natural, run, unseen
 from proofs_tests.harness.recording.seeds import fixed_draws
 from proofs_tests.harness.report import Report, judged
 
 D = TypeVar("D")
+
+KEPT: Final = (
+    "later runs on the same data draw less than the first, so that the program keeps something from run to run, as in "
+    "a cache; give one that begins anew each time"
+)
 
 Sensitivities = float | Sequence[float]
 
@@ -57,6 +63,8 @@ def check_recorded(
         asked = Question(program, pair, claimed, public_draws, secret_seeds, seconds)
         findings += [(found, pair) for found in _findings(asked, sensitivities)]
         done += 1
+        if findings[-1][0].kept:
+            break  # runs on other pairs would begin with what these have left
         if progress is not None:
             progress(done)
     if not findings:
@@ -72,9 +80,14 @@ def check_recorded(
 
 def _findings(asked: Question[D], sensitivities: Sensitivities | None) -> list[Finding]:
     nothing, program, pair = asked.nothing, asked.program, asked.pair
-    first = run(program, pair.before)
+    try:
+        first = run(program, pair.before)
+    except Exception as error:  # whatever somebody else's program raises
+        return [_stopped(asked, error)]
     try:
         by_choice, calm = _repeated(program, pair.before, first)
+        if calm and _keeps(program, pair.before, first):
+            return [attrs.evolve(nothing, witness="run again on the same data", unclear=KEPT, kept=True)]
         if calm:
             seen = by_outputs(asked, calm)
             return [seen or attrs.evolve(nothing, witness="run twice on the same data", unclear=calm)]
@@ -93,8 +106,28 @@ def _findings(asked: Question[D], sensitivities: Sensitivities | None) -> list[F
     comparison = compared(first.calls, second.calls, by_choice, fixed)
     if difference(first.output, second.output) is not None:
         return [_leak(asked, first, second)]
-    found = [cost(asked, first, comparison, by_choice, fixed)]
-    return found + moves(comparison.changes, first.calls, sensitivities)
+    far = moves(comparison.changes, first.calls, sensitivities)
+    otherwise = used_otherwise(program, pair.before, first, by_choice)
+    if otherwise:
+        return [by_outputs(asked, otherwise) or attrs.evolve(nothing, witness=otherwise, unclear=otherwise), *far]
+    found = cost(asked, first, comparison, by_choice, fixed)
+    if not found.ratio > 1.0 and not found.unclear:
+        found = most(asked, found, first, by_choice, fixed)
+    return [found, *far]
+
+
+def _stopped(asked: Question[D], error: Exception) -> Finding:
+    """Where the first run raises: what that says of the data, if only one side raises. Raises it else."""
+    if isinstance(natural(asked.program, asked.pair.after).output, Raised):
+        raise error
+    return _by_outputs(asked, f"on one of the two it raises {type(error).__name__}: {error}", "")
+
+
+def _keeps(program: Callable[[D], object], data: D, first: Run) -> bool:
+    """Whether later runs on the same data draw less than the first: the answer, or the noise, was kept."""
+    runs = [natural(program, data).calls for _ in range(2)]
+    names = [[call.primitive for call in calls] for calls in runs]
+    return names[0] == names[1] and len(names[0]) < len(first.calls)
 
 
 def _repeated(program: Callable[[D], object], data: D, first: Run) -> tuple[frozenset[int], str]:
@@ -126,8 +159,8 @@ def _without_noise(asked: Question[D], first: Run) -> Finding | None:
 
 
 def _diverged(asked: Question[D], diverged: Diverged, first: Run) -> Finding:
-    before = first.calls if diverged.first is None else first.calls[: diverged.first.number]
-    blind = [] if asked.public_draws else unseen(before)
+    last = len(first.calls) if diverged.first is None else diverged.first.number
+    blind = [] if asked.public_draws else [call for call in unseen(first.calls) if call.number <= last]
     reason = f"{blind[0].title}, and then: {diverged.text}" if blind else ""
     return _by_outputs(asked, diverged.text, reason)
 
@@ -135,7 +168,7 @@ def _diverged(asked: Question[D], diverged: Diverged, first: Run) -> Finding:
 def _leak(asked: Question[D], first: Run, second: Run) -> Finding:
     """Where the output differs though all that was released is the same."""
     text, blind = difference(first.output, second.output) or "", unseen(first.calls)
-    plain = raw(asked.program, asked.pair, first, second, asked.claimed, blind, asked.secret_seeds)
+    plain = raw(asked.program, asked.pair, first, second, asked.claimed, blind, asked.secret_seeds, asked.seconds)
     if plain is not None and plain.proved:
         return attrs.evolve(asked.nothing, found=float("inf"), witness=f"a value without noise, {plain.text}")
     if plain is not None:

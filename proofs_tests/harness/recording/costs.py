@@ -1,17 +1,20 @@
 """What releases lose along a transcript, and whether that is proved: by outputs, and at more than one transcript."""
 
+import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final, Generic, TypeVar
 
 import attrs
+import numpy as np
 
-from accountant import ApproxDP, Cost, PureDP
+from accountant import GDP, ApproxDP, Cost, PureDP
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.recording.calls import Call, Diverged
-from proofs_tests.harness.recording.comparison import Change, Comparison, compared
+from proofs_tests.harness.recording.comparison import Change, Comparison, compared, summed_draws
+from proofs_tests.harness.recording.elsewhere import elsewhere
 from proofs_tests.harness.recording.exposure import hidden
 from proofs_tests.harness.recording.leaks import by_frequency
-from proofs_tests.harness.recording.losses import Certain, against
+from proofs_tests.harness.recording.losses import Certain, Loss, Shifted, against
 from proofs_tests.harness.recording.outputs import CannotCompare, difference
 from proofs_tests.harness.recording.pointwise import shown
 from proofs_tests.harness.recording.runs import Run, chosen_by, run, unseen
@@ -27,13 +30,17 @@ TRANSCRIPTS: Final = 3
 
 @attrs.frozen
 class Finding:
-    """Of one pair: what was compared, and why; `unclear` says what was not understood, "" where all was."""
+    """Of one pair: what was compared, and why; `unclear` says what was not understood, "" where all was.
+
+    kept: whether the program was seen to keep something from run to run.
+    """
 
     quantity: str
     bound: float
     found: float
     witness: str
     unclear: str = ""
+    kept: bool = False
 
     @property
     def ratio(self) -> float:
@@ -68,14 +75,17 @@ def cost(
     certain = any(isinstance(loss, Certain) for loss in comparison.losses)
     reused = any(release.apart for release in comparison.releases)
     notes = [note for note in comparison.unclear if not (reused and note.startswith("same noise"))]
+    blind = [] if asked.public_draws else unseen(first.calls)
     told = [note for note in comparison.unclear if note not in notes]
     text = "; ".join(change.text for change in comparison.changes[:3]) or "no noised value moved"
     text = "; ".join([text, *told])
     if lost <= bound * (1.0 + ROUNDING) + 1e-13:
         if comparison.above:
             text += f"; {quantity} {most:.6g} at most, by its libraries' own accounts, which refute nothing"
+        notes += (
+            [f"{blind[0].title}: what it decides is not followed, unless it is public (public_draws)"] if blind else []
+        )
         return Finding(quantity, bound, min(lost, bound), text, "; ".join(notes))
-    blind = [] if asked.public_draws else unseen(first.calls)
     reason = f"{blind[0].title}, may hide something" if blind else ""
     if not reason and isinstance(asked.claimed, PureDP | ApproxDP) and _is_pure(asked.claimed) and not certain:
         most_allowed = bound * (1.0 + ROUNDING) + 1e-13
@@ -127,7 +137,67 @@ def _steadily(
             reason = _at_another(asked, fixed, bound)
         except (Diverged, CannotCompare) as error:
             reason = f"with other noise: {error}"
-    return reason or ""
+    return reason or _less_elsewhere(asked, first, by_choice, fixed, bound)
+
+
+def _less_elsewhere(
+    asked: Question[D], first: Run, by_choice: Collection[int], fixed: Collection[int], bound: float
+) -> str:
+    """Why not all transcripts lose so much, or show it, as far as can be seen: what is not pure is lost by all.
+
+    A claim of one number, noised as Gaussian noise is, may be refuted at one threshold; all others need the tails.
+    """
+    total = Together(asked.claimed)
+    for other in elsewhere(asked.program, asked.pair, first, by_choice, fixed, float("inf")):
+        if other.comparison is None or other.first is None:
+            return other.text
+        lost = total(other.comparison.losses)
+        if not lost > bound * (1.0 + ROUNDING) + 1e-13:
+            return f"at other outputs it loses {lost:.6g}"
+        one = isinstance(asked.claimed, GDP) and len(other.comparison.losses) == 1
+        unseen = other.near and not one and _hidden_at(asked, other.first, other.comparison, by_choice)
+        if unseen:
+            return f"at other outputs: {unseen}"
+    return ""
+
+
+def _hidden_at(asked: Question[D], first: Run, comparison: Comparison, by_choice: Collection[int]) -> str | None:
+    return hidden(asked.program, asked.pair.before, first, comparison.changes, by_choice)
+
+
+class Together:
+    """What losses are together, against a claim; as they mostly are the same at all transcripts, the last is kept."""
+
+    def __init__(self, claimed: Cost) -> None:
+        self._claimed = claimed
+        self._last: tuple[tuple[object, ...], float] | None = None
+
+    def __call__(self, losses: Sequence[Loss]) -> float:
+        """Of the quantity that is compared for the claim."""
+        shifts = [loss for loss in losses if isinstance(loss, Shifted)]
+        key = tuple((loss.law, float(f"{loss.moved:.12g}")) for loss in shifts)
+        if self._last is None or len(shifts) < len(losses) or self._last[0] != key:
+            self._last = key, against(losses, self._claimed)[2]
+        return self._last[1]
+
+
+def most(asked: Question[D], found: Finding, first: Run, by_choice: Collection[int], fixed: Collection[int]) -> Finding:
+    """The largest of what is found and of what is lost at other outputs; those are tried for half of the time."""
+    end, total = time.monotonic() + 0.5 * asked.seconds, Together(asked.claimed)
+    for other in elsewhere(asked.program, asked.pair, first, by_choice, fixed, end):
+        if other.comparison is None or other.first is None:
+            found = found if found.unclear else attrs.evolve(found, unclear=f"{other.text}, and may lose more then")
+            continue
+        lost = total(other.comparison.losses)
+        if lost > max(found.found, found.bound) * (1.0 + ROUNDING) + 1e-13:
+            again = cost(asked, other.first, other.comparison, by_choice, fixed)
+            if again.found > again.bound or not found.unclear:
+                found = again
+            if again.found > again.bound:
+                return again
+        elif lost > found.found * (1.0 + ROUNDING) + 1e-13:
+            found = attrs.evolve(found, found=min(lost, found.bound), witness=f"{found.witness}; at other outputs more")
+    return found
 
 
 def _at_another(asked: Question[D], fixed: Collection[int], bound: float) -> str | None:
@@ -151,7 +221,13 @@ def moves(
     changes: Sequence[Change], calls: Sequence[Call], sensitivities: float | Sequence[float] | None
 ) -> list[Finding]:
     """Changes above what was declared, by the caller or the mechanism. Raises ValueError for a wrong number of them."""
-    releases = [call.number for call in calls if call.kind in ("release", "choice", "mapped")]
+    summed = summed_draws(calls)
+    releases = [
+        call.number
+        for call in calls
+        if call.kind in ("release", "choice", "mapped")
+        or (call.kind == "noise" and call.number not in summed and np.any(np.asarray(call.value)))
+    ]
     if isinstance(sensitivities, Sequence) and len(sensitivities) != len(releases):
         raise ValueError(f"sensitivities: {len(sensitivities)} were given for {len(releases)} releases")
     found = []

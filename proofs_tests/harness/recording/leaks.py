@@ -5,20 +5,24 @@ likely. A part that stays the same whatever the noise is one, and so are outputs
 """
 
 import math
+import random
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypeVar
+from typing import Final, Generic, TypeVar
 
 import attrs
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from accountant import GDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP
+from accountant import GDP, ZCDP, ApproxDP, BoundedRange, Cost, LaplaceDP, PureDP
 from proofs_tests.harness.black_box import NotIndependent, TooLittleTime, check_function
 from proofs_tests.harness.neighbours import Pair
 from proofs_tests.harness.recording.calls import Call, Diverged
-from proofs_tests.harness.recording.exposure import placed
+from proofs_tests.harness.recording.exposure import moved
 from proofs_tests.harness.recording.outputs import CannotCompare, Raised, copied, leaves, same_leaf
-from proofs_tests.harness.recording.runs import Run, natural, run
+from proofs_tests.harness.recording.runs import Run, run
 from proofs_tests.harness.report import ClaimViolated, Report
 
 D = TypeVar("D")
@@ -27,11 +31,23 @@ FALSE_ALARM: Final = 1e-9
 """The chance that draws refute a correct claim."""
 
 MOST_RUNS: Final = 200
-"""To see that a part of an output is always the same; claims that allow so much that more are needed stand."""
+"""To see that a part of an output is always the same; more only while there is time."""
 
 FEW_RUNS: Final = 3
-EXTREMES: Final = (-1e6, -40.0, -8.0, -1.0, 1.0, 8.0, 40.0, 1e6)
-"""Scales of the noise by which all that was released is moved, where it is known that nothing else is random."""
+EXTREMES: Final = (
+    -1e6 / math.e,
+    -40.0 / math.pi,
+    -8.0 / math.e,
+    -1.0 / math.pi,
+    1.0 / math.e,
+    2.7,
+    40.0 / math.pi,
+    1e6,
+)
+"""Scales of the noise by which all that was released is moved, where it is known that nothing else is random. No whole
+numbers, as nothing moves those who take what is left of a division by 1."""
+
+NEVER: Final = 10**12
 
 SAMPLES: Final = 100_000
 """Of a program that draws something else on a neighbour, at most, to see whether its outputs show that."""
@@ -53,21 +69,23 @@ def raw(
     claimed: Cost,
     blind: Sequence[Call],
     seeded: bool,
+    seconds: float,
 ) -> Raw | None:
     """What differs between neighbours and is the same whatever the noise; None if there is none.
 
     first, second: a run and its replay.  blind: draws that were not understood. Where there are none, outputs are a
-    function of what was released, and it is enough that extreme outputs leave the part alone; else only draws can say.
+    function of what was released, and extreme outputs must leave the part alone; else only draws can say. Draws must
+    leave it alone in any case, as often as the claim asks for, or for so many seconds.
     seeded: whether more runs may draw the same, so that they say nothing.
-    A program that draws nothing that is seen is taken to draw nothing if `MOST_RUNS` runs agree.
+    A program that draws nothing that is seen is taken to draw nothing if that many, and `MOST_RUNS` at least, agree.
     """
     parts = [dict(leaves(each.output)) for each in (first, second)]
     suspects = [path for path in dict.fromkeys([*parts[0], *parts[1]]) if not _agree(parts[0], parts[1], path)]
-    needed = 1 if seeded else _runs(claimed) if blind or not first.calls else FEW_RUNS
-    for _ in range(min(needed, MOST_RUNS) - 1):
-        if not suspects:
-            return None
-        suspects = _steady(suspects, parts, [natural(program, data) for data in pair])
+    needed = 1 if seeded else _runs(claimed)
+    least, done, end = MOST_RUNS if blind or not first.calls else FEW_RUNS, 1, time.monotonic() + seconds
+    while suspects and done < needed and (done < least or time.monotonic() < end):
+        suspects = _steady(suspects, parts, [_drawn(program, data) for data in pair])
+        done += 1
     if first.calls and not blind:
         for both in _extremes(program, pair, first):
             suspects = _steady(suspects, parts, both) if suspects else []
@@ -77,9 +95,17 @@ def raw(
     text = f"{suspects[0]}: {one!r:.60} against {other!r:.60}"
     if seeded and blind:
         return Raw(f"{text}, and {blind[0].title}, may hide that, from a seed", False)
-    if needed > MOST_RUNS and blind:
-        return Raw(f"{text} in each of {MOST_RUNS} runs, and {blind[0].title}, may hide that", False)
+    if needed > done and blind:
+        return Raw(f"{text} in each of {done} runs, and {blind[0].title}, may hide that", False)
     return Raw(f"{text}, {f'in each of {needed} runs' if blind else 'whatever the noise'}", True)
+
+
+def _drawn(program: Callable[[D], object], data: D) -> Run:
+    """What comes out of one more run, which is not recorded."""
+    try:
+        return Run((), program(copied(data)))  # type: ignore[arg-type]  # of the same type
+    except Exception as error:  # whatever somebody else's program raises
+        return Run((), Raised(f"{type(error).__name__}: {error}"))
 
 
 def _agree(one: dict[str, object], other: dict[str, object], path: str) -> bool:
@@ -96,28 +122,17 @@ def _steady(suspects: Sequence[str], parts: Sequence[dict[str, object]], runs: S
 def _extremes(program: Callable[[D], object], pair: Pair[D], first: Run) -> Iterator[list[Run]]:
     """Both sides with all that was released far away. Where that cannot be, nothing is learnt."""
     for far in EXTREMES:
-        outputs = {call.number: _moved(call, far) for call in first.calls if call.kind in ("release", "noise")}
+        outputs = {call.number: moved(call, far) for call in first.calls if call.kind in ("release", "noise")}
         try:
             yield [run(program, data, first.calls, outputs) for data in pair]
         except (Diverged, CannotCompare):
             continue
 
 
-def _moved(call: Call, far: float) -> object:
-    output = np.asarray(call.output, dtype=np.float64).ravel()
-    scale = np.broadcast_to(np.abs(call.scale), np.asarray(call.output).shape).ravel()
-    numbers = {
-        place: float(number + far * width) for place, (number, width) in enumerate(zip(output, scale, strict=True))
-    }
-    if np.asarray(call.output).dtype.kind in "iu":
-        numbers = {place: float(round(number)) for place, number in numbers.items()}
-    return placed(call.output, numbers)
-
-
 def _runs(claimed: Cost) -> int:
-    """How often two sides must give two different things before the claim is refuted; above MOST_RUNS: too often."""
+    """How often two sides must give two different things before a claim is refuted; `NEVER` where that is not known."""
     chance = _surest(claimed)
-    return math.ceil(math.log(FALSE_ALARM / 2.0) / math.log(chance)) if chance < 1.0 else MOST_RUNS + 1
+    return math.ceil(math.log(FALSE_ALARM / 2.0) / math.log(chance)) if chance < 1.0 else NEVER
 
 
 def _surest(claimed: Cost) -> float:
@@ -129,24 +144,47 @@ def _surest(claimed: Cost) -> float:
             return (1.0 + delta * math.exp(-epsilon)) / (1.0 + math.exp(-epsilon))
         case GDP(mu=mu):
             return float(ndtr(0.5 * mu))
+        case ZCDP(rho=rho):  # its limit at order 1 bounds the divergence of the event's chances, p and 1 − p
+            return 1.0 / (1.0 + math.exp(-brentq(lambda x: x * math.tanh(0.5 * x) - rho, 0.0, rho + 2.0)))
         case _:
             return 1.0
 
 
+@attrs.frozen
+class _Side:
+    """One of a pair, which looks as its data set does."""
+
+    place: int
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class _Turns(Generic[D]):
+    """Draws both sides by turns, the first one by a coin: what a clock or a counter shows is then no side's own."""
+
+    def __init__(self, program: Callable[[D], object], pair: Pair[D]) -> None:
+        self._program, self._pair, self._coin = program, pair, random.SystemRandom()
+        self._waiting = deque[tuple[object, ...]](), deque[tuple[object, ...]]()
+
+    def __call__(self, side: _Side) -> tuple[object, ...]:
+        if not self._waiting[side.place]:
+            for place in self._coin.sample((0, 1), 2):
+                output = _drawn(self._program, tuple(self._pair)[place]).output
+                self._waiting[place].append(
+                    tuple(leaf if isinstance(leaf, int | float | str) else repr(leaf) for _, leaf in leaves(output))
+                )
+        return self._waiting[side.place].popleft()
+
+
 def by_frequency(program: Callable[[D], object], pair: Pair[D], claimed: Cost, seconds: float) -> Report | None:
     """A report that refutes the claim by the outputs alone, in some seconds; None where that was not found."""
-
-    def numbers(data: D) -> tuple[object, ...]:
-        try:
-            output = program(copied(data))  # type: ignore[arg-type]  # of the same type
-        except Exception as error:  # whatever somebody else's program raises
-            output = Raised(f"{type(error).__name__}: {error}")
-        return tuple(leaf if isinstance(leaf, int | float | str) else repr(leaf) for _, leaf in leaves(output))
-
+    sides = Pair(*(_Side(place, f"{data!r:.180}") for place, data in enumerate(pair)))
     try:
         check_function(
-            numbers,
-            [pair],
+            _Turns(program, pair),
+            [sides],
             claimed,
             samples=SAMPLES,
             confidence=1.0 - FALSE_ALARM,

@@ -92,8 +92,11 @@ def noised(law: Law, change: float, scale: float, other_scale: float) -> Loss:
     if law in ("laplace", "gaussian") and scale == other_scale:
         return Shifted(law, abs(change) / scale)
     if law == "discrete laplace":
-        whole = scale == other_scale and change == round(change)
-        return _discrete(min(int(abs(change)), MOST_STEPS), scale) if whole else Certain()
+        if change != round(change):
+            return Certain()
+        if scale == other_scale:
+            return _discrete(min(int(abs(change)), MOST_STEPS), scale)
+        return Outcomes(_discrete_cells(change, scale, other_scale), unbounded=True)
     return Outcomes(_cells(law, change / scale, other_scale / scale), unbounded=True)
 
 
@@ -102,6 +105,34 @@ def _discrete(steps: int, scale: float) -> Loss:
     between = -np.arange(1, steps) / scale + math.log(-math.expm1(-1.0 / scale))
     before = np.concatenate([[0.0], between, [-steps / scale]]) - math.log1p(math.exp(-1.0 / scale))
     return Outcomes(Pair(before, before[::-1]))
+
+
+def _discrete_cells(change: float, scale: float, other_scale: float) -> Pair[LogProbabilities]:
+    """Whole numbers, each by itself around both centres and some together further out, and beyond."""
+    ends = [
+        centre + sign * FAR * wide for centre, wide in ((0.0, scale), (change, other_scale)) for sign in (-1.0, 1.0)
+    ]
+    near = np.arange(-CELLS // 4, CELLS // 4)
+    far = np.linspace(min(ends), max(ends), CELLS)
+    edges = np.unique(np.round(np.concatenate([near, change + near, far])))
+    return Pair(_whole_masses(edges, scale), _whole_masses(edges - change, other_scale))
+
+
+def _whole_masses(edges: FloatArray, scale: float) -> LogProbabilities:
+    """ln of the chance, around 0, of each row of whole numbers up to an edge, from the last one on, and beyond."""
+    ends = np.concatenate([[-np.inf], edges, [np.inf]])
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        share = -math.log1p(math.exp(-1.0 / scale))
+        down, up = (
+            share + ends / scale,
+            share - (ends + 1.0) / scale,
+        )  # at most an end below 0; more than one from −1 on
+        low = np.where(ends < 0.0, down, np.log1p(-np.exp(np.minimum(up, -1e-300))))
+        high = np.where(ends < 0.0, np.log1p(-np.exp(np.minimum(down, -1e-300))), up)
+        left = low[1:] + np.log(-np.expm1(low[:-1] - low[1:]))
+        right = high[:-1] + np.log(-np.expm1(high[1:] - high[:-1]))
+        found = np.asarray(np.where(ends[1:] < 0.0, left, right), dtype=np.float64)
+    return np.nan_to_num(found, nan=-np.inf, neginf=-np.inf)
 
 
 def _cells(law: Law, moved: float, widened: float) -> Pair[LogProbabilities]:

@@ -5,6 +5,7 @@ import gc
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -40,17 +41,27 @@ def recorded(
 
     try:
         for owner, name, hook in hooks(hearing):
-            undo.append(_put(owner, name, hook))
+            write, old = _writer(owner, name)
+            undo.append(partial(write, old))
+            write(hook)
         yield recorder
     finally:
         recorder.close()
-        for back in reversed(undo):
-            back()
-        _ALONE.release()
+        try:
+            _undone(undo)
+        finally:  # where that was interrupted, once more from there
+            _undone(undo)
+            _ALONE.release()
 
 
-def _put(owner: object, name: str, hook: Callable[..., object]) -> Callable[[], None]:
-    """Puts it there, and says how to undo that."""
+def _undone(undo: list[Callable[[], None]]) -> None:
+    while undo:
+        undo[-1]()
+        undo.pop()
+
+
+def _writer(owner: object, name: str) -> tuple[Callable[[object], None], object]:
+    """Puts something there, as often as it is called; and what is there now."""
     names = _namespace(owner)
     old = names.get(name, MISSING)
 
@@ -58,13 +69,12 @@ def _put(owner: object, name: str, hook: Callable[..., object]) -> Callable[[], 
         if isinstance(owner, type) and _is_closed(owner):
             names[name] = value
             ctypes.pythonapi.PyType_Modified(ctypes.py_object(owner))
-        elif value is MISSING:
-            delattr(owner, name)
-        else:
+        elif value is not MISSING:
             setattr(owner, name, value)
+        elif name in vars(owner):
+            delattr(owner, name)
 
-    write(hook)
-    return lambda: write(old)
+    return write, old
 
 
 def _is_closed(cls: type) -> bool:

@@ -71,7 +71,7 @@ def test_a_value_beside_draws_that_are_not_understood_is_seen_by_running_often()
 
     with pytest.raises(ClaimViolated, match="in each of 69 runs"):
         check_recorded(beside, [WIDE], claimed=PureDP(1.0))
-    assert "may hide that" in check_recorded(beside, [WIDE], claimed=PureDP(5.0)).witness
+    assert "may hide that" in check_recorded(beside, [WIDE], claimed=PureDP(15.0), seconds=0.2).witness
 
 
 def test_another_scale_is_told_from_a_transcript_far_out() -> None:

@@ -28,12 +28,11 @@ def _geometric(self: object) -> tuple[Law, float]:
 ADDITIVE: dict[str, Callable[[object], tuple[Law, float]]] = {
     "Laplace": _laplace,
     "Gaussian": _gaussian,
-    "GaussianDiscrete": _gaussian,
     "Geometric": _geometric,
 }
 """Truncated and folded ones call these, and what they do to the output is post-processing."""
 
-DECLARED = ("LaplaceBoundedNoise", "Snapping", "Staircase", "Uniform")
+DECLARED = ("GaussianDiscrete", "LaplaceBoundedNoise", "Snapping", "Staircase", "Uniform")
 """For these the library's own ε at its own sensitivity is all that is taken."""
 
 

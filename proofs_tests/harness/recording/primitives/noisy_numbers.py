@@ -137,6 +137,13 @@ class NoiseFloat(float):
         noise.drawn = drawn
         return noise
 
+    def __getattr__(self, name: str) -> object:
+        """As numpy's own number: an element of an array is one where nothing is recorded."""
+        if name.startswith("__") or name == "drawn":
+            raise AttributeError(name)
+        found: object = getattr(np.float64(float(self)), name)
+        return found
+
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **more: object) -> object:
         return _ufunc(ufunc, method, inputs, more)
 

@@ -98,18 +98,19 @@ def _choice(title: str, original: Method, hearing: Hearing) -> Method:
         recorder = hearing()
         if recorder is None:
             return original(self, a, *inputs, **more)
-        given = {**dict(zip(("size", "replace", "p"), inputs, strict=False)), **more}
-        number = a if isinstance(a, int | np.integer) else len(a)  # type: ignore[arg-type]  # as numpy asks
-        p = given.pop("p", None)
+        given = {**dict(zip(("size", "replace", "p", "axis", "shuffle"), inputs, strict=False)), **more}
+        p, axis = given.pop("p", None), int(given.pop("axis", 0))  # type: ignore[call-overload]  # numpy judges it
+        whole = isinstance(a, int | np.integer)
+        number = int(a) if isinstance(a, int | np.integer) else np.asarray(a).shape[axis]
         one_at_a_time = given.get("size") is None or given.get("replace", True)
         if p is None or not one_at_a_time:
-            call = Call(0, title, "other", "", "", fixed=(int(number), given, p))
+            call = Call(0, title, "other", "", "", fixed=(number, given, p))
         else:
             with np.errstate(divide="ignore"):
                 chances = np.log(np.asarray(p, dtype=np.float64))
-            call = Call(0, title, "choice", "probabilities", "", value=chances, fixed=(int(number), given))
+            call = Call(0, title, "choice", "probabilities", "", value=chances, fixed=(number, given))
         place = recorder.take(call, lambda: original(self, number, p=p, **given))
-        return place if isinstance(a, int | np.integer) else np.asarray(a)[np.asarray(place)]
+        return place if whole else np.take(np.asarray(a), np.asarray(place), axis)
 
     return drawn
 

@@ -2,8 +2,9 @@
 
 import random
 import secrets
+import sys
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from proofs_tests.harness.recording.primitives.numpy_draws import Hearing, Metho
 
 BY_PLACE: Final = ("choice", "sample", "shuffle", "choices")
 """What takes a sequence: the places are recorded, so that on a neighbour the same places are taken."""
+
+SEQUENCES: Final = ("seq", "population", "x")
+"""Names of what is drawn from."""
 
 OTHERS: Final = (
     *("random", "uniform", "randint", "randrange", "getrandbits", "randbytes", "triangular", "betavariate"),
@@ -69,11 +73,16 @@ def _exponential(original: Method, hearing: Hearing) -> Method:
 
 
 def _by_place(name: str, original: Method, hearing: Hearing) -> Method:
-    def drawn(self: object, items: Sequence[object], *inputs: object, **more: object) -> object:
+    def drawn(self: object, *inputs: object, **more: object) -> object:
         recorder = hearing()
         if recorder is None:
-            return original(self, items, *inputs, **more)
-        places = list(range(len(items)))
+            return original(self, *inputs, **more)
+        if sys._getframe(1).f_globals.get("__name__") == "tempfile":  # names of files are no draws of the program's
+            return recorder.unheard(lambda: original(self, *inputs, **more))
+        named = next((each for each in SEQUENCES if each in more), None)
+        items = cast("Sequence[object]", more.pop(named) if named else inputs[0])
+        inputs = inputs if named else inputs[1:]
+        places = list(range(len(items))) if name == "shuffle" else range(len(items))
 
         def natural() -> object:
             found = original(self, places, *inputs, **more)

@@ -4,8 +4,7 @@ Comparing noisy values, adding them up or rounding them can hide much: above-thr
 in parts cost less than the sum of what is noised, so that this sum refutes nothing.
 """
 
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
@@ -13,6 +12,8 @@ import numpy as np
 from accountant.arrays import FloatArray
 from proofs_tests.harness.recording.calls import Call, Diverged
 from proofs_tests.harness.recording.comparison import Change
+from proofs_tests.harness.recording.exposure.injective import goes_back, same_in_another_order, stand
+from proofs_tests.harness.recording.exposure.moving import elements_of, placed, run_with, step_of
 from proofs_tests.harness.recording.outputs import CannotCompare, difference, numbers
 from proofs_tests.harness.recording.runs import Run, run
 
@@ -21,9 +22,6 @@ D = TypeVar("D")
 MOST: Final = 300
 """Elements that are moved one by one, each in a run of its own; where there are more they must stand in the output."""
 
-STEP: Final = 2.0**-8
-"""How far, in scales of the noise."""
-
 
 def hidden(
     program: Callable[[D], object], data: D, first: Run, changes: Sequence[Change], by_choice: Collection[int]
@@ -31,17 +29,17 @@ def hidden(
     """None if the output shows all that changed, and all that what changed depends on; else what it does not show.
 
     What is noised is seen if all releases stand in the output as they are, or if the output moves with each number by
-    itself. What a hidden draw decides is noised by that draw too, so that its own noise says nothing.
+    itself; and if no other outputs of the noise that were tried, in another order or far away, give the same.
+    What a hidden draw decides is noised by that draw too, so that its own noise says nothing.
     """
     for call in _choices(first.calls, changes, by_choice):
         if not _shows(program, data, first, call, by_choice):
             return f"{call.title}: what it chose does not show in the output"
     moved = [change for change in changes if change.call.kind != "choice"]
     released = [call for call in first.calls if _is_released(call, by_choice, {change.call.number for change in moved})]
-    told = set(numbers(first.output))
-    if all(set(_elements(call).tolist()) <= told for call in released):
-        return None
-    if sum(_elements(call).size for call in released) > MOST:
+    if stand(program, data, first, released, by_choice):
+        return same_in_another_order(program, data, first, released, moved, by_choice)
+    if sum(elements_of(call).size for call in released) > MOST:
         return f"it releases more than {MOST} numbers, and not as they are"
     parts = [_parts(program, data, first, call, by_choice, _marks(call, moved), moved) for call in released]
     table = _table([column for columns, _ in parts for column in columns])
@@ -50,7 +48,9 @@ def hidden(
         return "what it releases decides what it does next, or how much comes out"
     if _rank(table) < _rank(table[:, ~marks]) + int(marks.sum()):
         return "its output shows less than was noised"
-    return None
+    return same_in_another_order(program, data, first, released, moved, by_choice) or goes_back(
+        program, data, first, [(call, _marks(call, moved)) for call in released], by_choice
+    )
 
 
 def _choices(calls: Sequence[Call], changes: Sequence[Change], by_choice: Collection[int]) -> list[Call]:
@@ -74,10 +74,10 @@ def _parts(
     on which what changed depends."""
     found, needed = list[FloatArray | None](), marks.copy()
     later = [change.call.number for change in moved if change.call.number > call.number]
-    base = _run_with(program, data, first, {}, by_choice)
-    for place, old in enumerate(_elements(call)):
-        step = _step(call, place, float(old))
-        other = _run_with(
+    base = run_with(program, data, first, {}, by_choice)
+    for place, old in enumerate(elements_of(call)):
+        step = step_of(call, place, float(old))
+        other = run_with(
             program, data, first, {call.number: placed(call.output, {place: float(old) + step})}, by_choice
         )
         found.append(_slope(base, other, step))
@@ -109,45 +109,11 @@ def _is_released(call: Call, by_choice: Collection[int], changed: Collection[int
 
 
 def _marks(call: Call, moved: Sequence[Change]) -> np.ndarray:
-    found = np.zeros(_elements(call).size, dtype=bool)
+    found = np.zeros(elements_of(call).size, dtype=bool)
     for change in moved:
         if change.call.number == call.number:
             found |= change.elements
     return found
-
-
-def _elements(call: Call) -> FloatArray:
-    try:
-        return np.ravel(np.asarray(call.output, dtype=np.float64))
-    except (TypeError, ValueError):
-        return np.array([math.nan])
-
-
-def _run_with(
-    program: Callable[[D], object], data: D, first: Run, outputs: Mapping[int, object], by_choice: Collection[int]
-) -> Run | None:
-    try:
-        return run(program, data, first.calls, outputs, by_choice)
-    except Diverged:
-        return None
-
-
-def _step(call: Call, place: int, old: float) -> float:
-    if np.asarray(call.output).dtype.kind in "iu":
-        return 1.0
-    scale = float(np.abs(np.broadcast_to(call.scale, np.asarray(call.output).shape).ravel()[place]))
-    return STEP * (scale or max(abs(old), 1.0))
-
-
-def placed(output: object, numbers: Mapping[int, float]) -> object:
-    """The same output with other numbers at some places."""
-    moved = np.array(output)
-    for place, number in numbers.items():
-        moved.flat[place] = np.asarray(number).astype(moved.dtype)
-    if isinstance(output, np.ndarray | np.generic):
-        return moved if moved.shape else moved[()]
-    listed: object = moved.tolist()
-    return tuple(listed) if isinstance(output, tuple) and isinstance(listed, list) else listed
 
 
 def _table(columns: Sequence[FloatArray | None]) -> FloatArray | None:
