@@ -53,7 +53,8 @@ def main(ctx: click.Context) -> None:
 
     Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what. Commands that
     answer a question with yes or no end with 0 or 1: audit, verify-model, ledger verify, report and price; 3 says that
-    a ledger adds up with caveats, see exchequer ledger --help; 130 after Ctrl-C.
+    a ledger adds up with caveats, see exchequer ledger --help, or that audit did not understand something; 130 after
+    Ctrl-C.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

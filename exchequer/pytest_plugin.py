@@ -10,6 +10,7 @@ import json
 import random
 import secrets
 import time
+import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 D = TypeVar("D")
 R = TypeVar("R")
 P = ParamSpec("P")
-Found = TypeVar("Found", "Report", "OneRunAudit")
+Found = TypeVar("Found", "Report", "OneRunAudit", "tuple[Report, ...]")
 
 FIXTURE: Final = "privacy"
 PROPERTY: Final = "exchequer.privacy"
@@ -188,7 +189,8 @@ class Privacy:
             raise ClaimViolated(violated.report) from None
         finally:
             self._spend(time.monotonic() - started)
-        self._note(found if isinstance(found, Report) else found.report)
+        for report in found if isinstance(found, tuple) else [found if isinstance(found, Report) else found.report]:
+            self._note(report)
         return found
 
     def _spend(self, seconds: float) -> None:
@@ -219,6 +221,9 @@ class Privacy:
 
     def _note(self, report: "Report") -> None:
         self.reports.append(report)
+        if report.verdict == "not understood":
+            said = f"{report.subject}: not understood, so that nothing is concluded: {report.not_understood}"
+            warnings.warn(f"{said}. privacy.function looks at outputs alone", pytest.PytestWarning, stacklevel=4)
         self._node.user_properties.append((PROPERTY, json.dumps(report.as_dict())))
 
     def _how_to_reproduce(self, report: "Report") -> str:

@@ -149,7 +149,7 @@ def _as_dict(found: Audited) -> dict[str, object]:
         "entries": found.result.entries,
         "head": found.result.head,
         "errors": list(found.errors),
-        "unchecked": found.result.unchecked,
+        **({"unchecked": found.result.unchecked} if found.result.unchecked else {}),
         "caveats": list(found.result.caveats),
         "notes": list(found.result.notes),
         "second_opinion": None if found.second is None else found.second.as_dict(),

@@ -146,6 +146,15 @@ def audits(target: object) -> Iterator[Target]:
         )
 
 
+def label(target: Target) -> str:
+    """What an audit is about, for messages."""
+    if isinstance(target, Audit):
+        return f"{target.mechanism.description.mechanism}({target.mechanism.description.query})"
+    what = target.func if isinstance(target, partial) else getattr(target, "function", target)
+    name = getattr(target, "name", None) or getattr(what, "__qualname__", None)
+    return str(name or type(what).__name__)
+
+
 def _is_check(target: object) -> bool:
     """Whether it is a check of this kit with its arguments."""
     return isinstance(target, partial) and str(target.func.__module__).startswith(__package__)

@@ -18,7 +18,16 @@ from exchequer.prices.price import parse_step
 from mechanisms.core.mechanism import Mechanism
 from proofs_tests.harness import formats
 from proofs_tests.harness.audits import Audit as Audit
-from proofs_tests.harness.audits import EstimatorAudit, FunctionAudit, RecordedAudit, Target, audits, checked, found
+from proofs_tests.harness.audits import (
+    EstimatorAudit,
+    FunctionAudit,
+    RecordedAudit,
+    Target,
+    audits,
+    checked,
+    found,
+    label,
+)
 from proofs_tests.harness.audits import MeasureAudit as MeasureAudit
 from proofs_tests.harness.black_box import Progress
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES
@@ -158,8 +167,11 @@ def audit(
 
     A verdict is "exact" (computed, over all pairs given), "refuted" (the worst pair is printed), or "not refuted",
     with the factor that would have been found and its probability. Mechanisms with finitely many outcomes are checked
-    exactly, all others by sampling. What cannot be checked is told, and does not keep the rest of a list from being
-    checked. Exit code 1 when a claim is refuted, else 2 when something is wrong with the input, else 0.
+    exactly, all others by sampling. "Not understood" is what recording could not follow: nothing is concluded then.
+    What cannot be checked is told, and does not keep the rest of a list from being checked.
+
+    Exit code 1 when a claim is refuted, else 2 when something is wrong with the input, else 3 when something was not
+    understood, else 0.
 
     \b
     Examples:
@@ -180,7 +192,7 @@ def audit(
             path.parent.mkdir(parents=True, exist_ok=True)
     with _bar(not as_json) as progress:
         check = partial(checked, time_limit=time_limit, processes=processes, progress=progress)
-        reports, errors = _all(audits(asked), lambda each: check(each, samples, open_probability(confidence)))
+        reports, errors = _all(name, audits(asked), lambda each: check(each, samples, open_probability(confidence)))
     if not reports and not errors:
         raise ValueError(f"{name}: nothing to check")
     places = [_located(name, target, report) for report in reports]
@@ -190,16 +202,21 @@ def audit(
         sarif_file.write_text(json.dumps(formats.sarif(places, errors), indent=1), encoding="utf-8")
     if not reports:
         raise ValueError("; ".join(errors))
-    click.echo(json.dumps([report.as_dict() for report in reports], indent=1) if as_json else table(reports))
-    wrong = [report for report in reports if report.refuted]
-    for report in wrong:
-        click.echo(f"\n{report}", err=True)
+    unchecked = [{"verdict": "not checked", "error": error} for error in errors]
+    listed = [*(report.as_dict() for report in reports), *unchecked]
+    click.echo(json.dumps(listed, indent=1) if as_json else table(reports))
+    for report in reports:
+        if report.verdict in ("refuted", "not understood"):
+            click.echo(f"\n{report}", err=True)
     for error in errors:
         click.echo(f"\nnot checked: {error}", err=True)
-    raise SystemExit(1 if wrong else 2 if errors else 0)
+    verdicts = {report.verdict for report in reports}
+    raise SystemExit(1 if "refuted" in verdicts else 2 if errors else 3 if "not understood" in verdicts else 0)
 
 
-def _all(targets: Iterator[Target], check: Callable[[Target], list[Report]]) -> tuple[list[Report], list[str]]:
+def _all(
+    name: str, targets: Iterator[Target], check: Callable[[Target], list[Report]]
+) -> tuple[list[Report], list[str]]:
     """The reports of all targets, and why others could not be checked."""
     reports, errors = list[Report](), list[str]()
     while True:
@@ -208,8 +225,8 @@ def _all(targets: Iterator[Target], check: Callable[[Target], list[Report]]) -> 
         except StopIteration:
             return reports, errors
         except (TypeError, ValueError) as error:  # what follows in the list is not known
-            return reports, [*errors, str(error)]
+            return reports, [*errors, f"{name}: {error}"]
         try:
             reports += check(target)
         except ValueError as error:
-            errors.append(str(error))
+            errors.append(f"{name}: {label(target)}: {error}")

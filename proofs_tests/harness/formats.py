@@ -31,12 +31,13 @@ class Located:
 
 
 def junit(found: Sequence[Located], suite: str = "exchequer audit", errors: Sequence[str] = ()) -> str:
-    """An XML text with one test case per report; a refuted claim is a failure."""
+    """An XML text with one test case per report; a refuted claim is a failure, one not understood is skipped."""
     head = {
         "name": suite,
         "tests": str(len(found) + len(errors)),
         "failures": str(sum(each.report.refuted for each in found)),
         "errors": str(len(errors)),
+        "skipped": str(sum(each.report.verdict == "not understood" for each in found)),
         "time": f"{sum(each.report.seconds for each in found):.3f}",
     }
     root = ET.Element("testsuites")
@@ -48,6 +49,8 @@ def junit(found: Sequence[Located], suite: str = "exchequer audit", errors: Sequ
             failure = ET.SubElement(case, "failure", {"message": report.statement, "type": "ClaimViolated"})
             failure.text = _printable(str(report))
         else:
+            if report.verdict == "not understood":
+                ET.SubElement(case, "skipped", {"message": _printable(f"not understood: {report.not_understood}")})
             ET.SubElement(case, "system-out").text = _printable(str(report))
     for place, message in enumerate(errors):
         case = ET.SubElement(cases, "testcase", {"name": f"error {place + 1}", "classname": suite})
@@ -65,7 +68,7 @@ def _printable(text: str) -> str:
 
 
 def sarif(found: Sequence[Located], errors: Sequence[str] = ()) -> dict[str, object]:
-    """A SARIF log with a result per report: "error" where a claim is refuted, else "pass"."""
+    """A SARIF log with a result per report: "fail" of a refuted claim, "open" of one not understood, else "pass"."""
     driver = {
         "name": "exchequer audit",
         "version": metadata.version("exchequer"),
@@ -84,7 +87,7 @@ def _result(each: Located) -> dict[str, object]:
     region = {"physicalLocation": {"artifactLocation": place, "region": {"startLine": each.line}}}
     return {
         "ruleId": RULE,
-        "kind": "fail" if report.refuted else "pass",
+        "kind": "fail" if report.refuted else "open" if report.verdict == "not understood" else "pass",
         "level": "error" if report.refuted else "none",
         "message": {"text": str(report)},
         **({"locations": [region]} if place else {}),

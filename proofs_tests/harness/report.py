@@ -1,4 +1,4 @@
-"""What a check found: claimed against found, the verdict in one of three words, and the witness."""
+"""What a check found: claimed against found, the verdict in a word or two, and the witness."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -6,9 +6,10 @@ from typing import Any, Literal, get_args
 
 import attrs
 
-Verdict = Literal["exact", "refuted", "not refuted"]
+Verdict = Literal["exact", "refuted", "not refuted", "not understood"]
 """exact: the loss was computed exactly over all the pairs given, and the claim is not below it. refuted: there is a
-witness. not refuted: neither; what the check would have found, and with which probability, is said beside it."""
+witness. not refuted: neither; what the check would have found, and with which probability, is said beside it. not
+understood: neither, and a part of what is released was not looked at, so that nothing is concluded."""
 
 Method = Literal["exact", "statistical", "search"]
 """exact: nothing that the check is about was left out. statistical: by draws. search: some pairs, or transcripts, of
@@ -29,6 +30,7 @@ class Report:
     witness: the worst pair, printable.  pairs: how many were looked at, a pair along another transcript being another.
     factor, power: had the bound been too small by `factor`, this check would have refuted it with at least the
     probability `power`; both None where no such number can be stated.  alternatives: how what is too small would show.
+    not_understood: what of the subject the check could not follow, "" where there is nothing.
     """
 
     subject: str
@@ -44,6 +46,7 @@ class Report:
     power: float | None = None
     confidence: float = 1.0
     alternatives: str = ""
+    not_understood: str = ""
 
     @property
     def ratio(self) -> float:
@@ -62,11 +65,15 @@ class Report:
         """One word for it."""
         if self.refuted:
             return "refuted"
+        if self.not_understood:
+            return "not understood"
         return "exact" if self.method == "exact" else "not refuted"
 
     @property
     def statement(self) -> str:
         """The verdict, and where it is "not refuted", what that is worth."""
+        if self.verdict == "not understood":
+            return "not understood (nothing is concluded)"
         if self.verdict != "not refuted":
             return self.verdict
         if self.factor is None or self.power is None:
@@ -83,7 +90,8 @@ class Report:
     @staticmethod
     def of(record: Mapping[str, object]) -> "Report":
         """The inverse of `as_dict`."""
-        found: dict[str, Any] = {field.name: record[field.name] for field in attrs.fields(Report)}
+        known = {"not_understood": "", **record}  # records of earlier versions lack it
+        found: dict[str, Any] = {field.name: known[field.name] for field in attrs.fields(Report)}
         numbers = {name: float(each) for name, each in found.items() if each in ("inf", "-inf", "nan")}
         return Report(**{**found, **numbers})
 
@@ -137,11 +145,18 @@ def table(reports: Iterable[Report]) -> str:
     return "\n".join(
         head
         + [
-            f"| {_cell(row.subject)} | {_cell(row.claimed)} | {row.statement} | {row.quantity} {row.found:.6g} | "
-            f"{row.ratio:.4f} | {row.pairs} | {row.seconds:.2f} |"
+            f"| {_cell(row.subject)} | {_cell(row.claimed)} | {row.statement} | {_found(row)} | {row.pairs} | "
+            f"{row.seconds:.2f} |"
             for row in rows
         ]
     )
+
+
+def _found(row: Report) -> str:
+    """Two cells; no number where it is about a part only."""
+    if row.verdict == "not understood":
+        return "– | –"
+    return f"{row.quantity} {row.found:.6g} | {row.ratio:.4f}"
 
 
 def _cell(text: str) -> str:

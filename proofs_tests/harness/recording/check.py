@@ -75,7 +75,20 @@ def check_recorded(
     text += f"; not understood: {unclear}" if unclear else ""
     spent = time.perf_counter() - started
     name = subject or getattr(program, "__name__", type(program).__name__)
-    return judged(Report(name, repr(claimed), worst.quantity, worst.bound, worst.found, "search", text, done, spent))
+    return judged(
+        Report(
+            name,
+            repr(claimed),
+            worst.quantity,
+            worst.bound,
+            worst.found,
+            "search",
+            text,
+            done,
+            spent,
+            not_understood=unclear,
+        )
+    )
 
 
 def _findings(asked: Question[D], sensitivities: Sensitivities | None) -> list[Finding]:
