@@ -87,13 +87,15 @@ def _drawn(worker: Worker, program: Program, data: Data, number: int) -> Sequenc
 
 
 def verdict(program: Program, found: dict[str, Any]) -> str:
-    """In words: proved, refuted, or not refuted and what that is worth."""
+    """In words: proved, refuted, not understood, or not refuted and what that is worth."""
     most, claim = float(found["found"]), float(found["bound"])
     symbol = str(found["quantity"])
     if found["verdict"] == "refuted" and program.recorded:
         return f"proved: {symbol} {_short(most)} of {_short(claim)}"
     if found["verdict"] == "refuted":
         return f"refuted: {symbol} ≥ {_short(most)} of {_short(claim)}"
+    if found["verdict"] == "not understood":
+        return f"not understood: {symbol} {_short(most)} of {_short(claim)} along a run, of what was followed"
     if program.recorded:
         return f"not refuted: {symbol} {_short(most)} of {_short(claim)} along a run"
     if found["factor"] is None:

@@ -6,7 +6,7 @@ from benchmarks.runner.readme import Maker, NotThere, Runs, markdown_rows
 from benchmarks.runner.report import Grid, escaped
 
 COLUMNS: Final = ("library", "program", "claim", "neighbours", "verdict", "witness", "time")
-VERDICTS: Final = ("proved", "refuted", "not refuted")
+VERDICTS: Final = ("proved", "refuted", "not refuted", "not understood")
 
 
 def rows(runs: Runs) -> list[dict[str, str]]:

@@ -34,11 +34,8 @@ PIECE: Final = 1_000
 LOOK: Final = 0.2
 """Seconds that a piece may take before pieces are made smaller."""
 
-LEAST_ALARM: Final = 1e-3
-"""Seconds: a timer of 0 never rings."""
-
 GRACE: Final = 1.0
-"""Seconds that a process has to end when it is asked to."""
+"""Seconds that a call has beyond its time, and that a process has to end when it is asked to."""
 
 
 class OutOfTime(BaseException):  # no Exception: it is raised inside of somebody else's function, which may catch these
@@ -61,7 +58,7 @@ def alarm(limit: float | None) -> Iterator[None]:
         raise OutOfTime
 
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, limit)
+    signal.setitimer(signal.ITIMER_REAL, max(limit, LOOK))  # a timer of 0 never rings
     try:
         yield
     finally:
@@ -101,7 +98,7 @@ class Clock(Generic[D, R]):
 
     def _drawn(self, order: Sequence[D]) -> list[R]:
         before = time.monotonic()
-        with alarm(None if self.limit is None else max(LEAST_ALARM, self.started + self.limit - before)):
+        with alarm(None if self.limit is None else self.started + 1.1 * self.limit + GRACE - before):
             piece = self.source(order)
         self.drawn += len(order)
         if self.progress is not None:

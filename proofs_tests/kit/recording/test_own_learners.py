@@ -83,7 +83,7 @@ def test_no_learner_loses_more_than_its_ledger_was_charged(name: str) -> None:
     some, public = pairs(name)[:1] if slow else pairs(name), name not in HIDDEN
     seconds = 0.2 if slow else 2.0
     report = check_recorded(fitted(LEARNERS[name]), some, claimed=claimed, seconds=seconds, public_draws=public)
-    assert report.verdict == "not refuted"
+    assert not report.refuted
     if "not understood" in report.witness:
         assert NOT_UNDERSTOOD[name] in report.witness
 
@@ -103,7 +103,7 @@ def test_a_fit_with_a_seed_hides_nothing_from_those_who_know_it() -> None:
     seeded = fitted(lambda: paid_models.build("forest", epsilon=1.0, delta=1e-6, random_state=7))
     with pytest.raises(ClaimViolated, match="the same noise in every run"):
         check_recorded(seeded, REPLACED, claimed=ApproxDP(1.0, 1e-6))
-    assert check_recorded(seeded, REPLACED, claimed=ApproxDP(1.0, 1e-6), secret_seeds=True).verdict == "not refuted"
+    assert not check_recorded(seeded, REPLACED, claimed=ApproxDP(1.0, 1e-6), secret_seeds=True).refuted
 
 
 def test_a_record_that_goes_shows_where_only_a_replaced_one_is_promised_to_be_hidden() -> None:
