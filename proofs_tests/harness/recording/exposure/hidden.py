@@ -12,7 +12,7 @@ import numpy as np
 from accountant.arrays import FloatArray
 from proofs_tests.harness.recording.calls import Call, Diverged
 from proofs_tests.harness.recording.comparison import Change
-from proofs_tests.harness.recording.exposure.injective import goes_back, same_in_another_order, stand
+from proofs_tests.harness.recording.exposure.injective import goes_back, same_in_another_order, stand, stands_no_more
 from proofs_tests.harness.recording.exposure.moving import elements_of, placed, run_with, step_of
 from proofs_tests.harness.recording.outputs import CannotCompare, difference, numbers
 from proofs_tests.harness.recording.runs import Run, run
@@ -38,7 +38,8 @@ def hidden(
     moved = [change for change in changes if change.call.kind != "choice"]
     released = [call for call in first.calls if _is_released(call, by_choice, {change.call.number for change in moved})]
     if stand(program, data, first, released, by_choice):
-        return same_in_another_order(program, data, first, released, moved, by_choice)
+        order = same_in_another_order(program, data, first, released, moved, by_choice)
+        return order or stands_no_more(program, data, first, released, by_choice)
     if sum(elements_of(call).size for call in released) > MOST:
         return f"it releases more than {MOST} numbers, and not as they are"
     parts = [_parts(program, data, first, call, by_choice, _marks(call, moved), moved) for call in released]

@@ -7,10 +7,20 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
+from accountant.arrays import FloatArray
 from proofs_tests.harness.recording.calls import Call, Diverged
 from proofs_tests.harness.recording.comparison import Change
-from proofs_tests.harness.recording.exposure.moving import elements_of, is_whole, placed, run_with, scales_of, step_of
+from proofs_tests.harness.recording.exposure.moving import (
+    elements_of,
+    is_whole,
+    moved,
+    placed,
+    run_with,
+    scales_of,
+    step_of,
+)
 from proofs_tests.harness.recording.outputs import CannotCompare, difference, numbers
 from proofs_tests.harness.recording.runs import Run, run
 
@@ -105,6 +115,28 @@ def _swapped(one: tuple[Call, int], other: tuple[Call, int]) -> Mapping[int, obj
     }
 
 
+def stands_no_more(
+    program: Callable[[D], object], data: D, first: Run, released: Sequence[Call], by_choice: Collection[int]
+) -> str | None:
+    """Why not all is seen though it stands in the output: there it comes back where the number goes on, all at once."""
+    told = np.array(numbers(first.output))
+    rows = list[list[float]]()
+    for far in sorted((*FAR, 0.0)):
+        outputs = {call.number: moved(call, far) for call in released if np.any(scales_of(call) > 0.0)}
+        other = run_with(program, data, first, outputs, by_choice)
+        try:
+            rows += [numbers(other.output)] if other is not None else []
+        except CannotCompare:
+            continue
+    table = np.array([row for row in rows if len(row) == told.size])
+    one_way = _one_way_columns(table) if table.size else np.zeros(told.size, dtype=np.bool_)
+    for call in released:
+        for number, scale in zip(elements_of(call), scales_of(call), strict=True):
+            if scale > 0.0 and not np.any(one_way[told == number]):
+                return f"{call.title}: its output comes back where that goes on, as after a division by a period"
+    return None
+
+
 def goes_back(
     program: Callable[[D], object],
     data: D,
@@ -138,7 +170,12 @@ def _one_way(
     table = np.array([row for row in rows if len(row) == usual])
     if table.size == 0 or scale == 0.0:
         return True
-    moves = np.diff(table, axis=0)
+    return bool(np.any(_one_way_columns(table)))
+
+
+def _one_way_columns(table: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which numbers of the output, shape (k,), go one way and do not stay, row by row."""
     with np.errstate(invalid="ignore"):
+        moves = np.diff(table, axis=0)
         ways = np.all(moves >= 0.0, axis=0) | np.all(moves <= 0.0, axis=0)
-    return bool(np.any(ways & np.any(moves != 0.0, axis=0)))
+    return np.asarray(ways & np.any(moves != 0.0, axis=0))
