@@ -140,6 +140,8 @@ def declared_cost(mechanism: Spendable[D, R]) -> Cost:
     if isinstance(cost, _PLAIN):
         return cost
     remedy = ": give it a certificate first, robust.under(slickness)" if hasattr(mechanism, "under") else ""
+    if type(mechanism).__module__.partition(".")[0] == "opendp":
+        remedy = ": make it a mechanism first, from_opendp(measurement, adjacency=...)"
     raise NotSpendable(f"{type(mechanism).__name__} has no plain cost{remedy}")
 
 

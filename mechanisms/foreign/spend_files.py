@@ -59,6 +59,8 @@ def parsed(content: Any, *, adjacency: Adjacency, delta: float | None = None) ->
         return "OpenDP", [_opendp(each, adjacency, delta) for each in measurements]
     if isinstance(content, Mapping) and "privacy_budget" in content:
         return "Tumult", [_tumult(content)]
+    if isinstance(content, Mapping) and str(content.get("format", "")).startswith(FORMAT.rpartition("-")[0]):
+        raise ValueError(f"format: {content['format']!r:.99} is of another version; this one reads {FORMAT!r}")
     raise ValueError(
         f'this is none of the known formats: {{"format": "{FORMAT}", "spends": […]}}; the state_dict of an accountant '
         "of Opacus, or its history; a serialized measurement of OpenDP, or its input_metric, output_measure and loss; "
