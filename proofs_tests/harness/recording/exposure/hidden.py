@@ -38,7 +38,7 @@ def hidden(
     moved = [change for change in changes if change.call.kind != "choice"]
     released = [call for call in first.calls if _is_released(call, by_choice, {change.call.number for change in moved})]
     if stand(program, data, first, released, by_choice):
-        return same_in_another_order(program, data, first, released, moved, by_choice)
+        return _elsewhere_the_same(program, data, first, released, moved, by_choice)
     if sum(elements_of(call).size for call in released) > MOST:
         return f"it releases more than {MOST} numbers, and not as they are"
     parts = [_parts(program, data, first, call, by_choice, _marks(call, moved), moved) for call in released]
@@ -48,8 +48,21 @@ def hidden(
         return "what it releases decides what it does next, or how much comes out"
     if _rank(table) < _rank(table[:, ~marks]) + int(marks.sum()):
         return "its output shows less than was noised"
+    return _elsewhere_the_same(program, data, first, released, moved, by_choice)
+
+
+def _elsewhere_the_same(
+    program: Callable[[D], object],
+    data: D,
+    first: Run,
+    released: Sequence[Call],
+    moved: Sequence[Change],
+    by_choice: Collection[int],
+) -> str | None:
+    """Which other numbers give the same output, of those that are tried; None if none do."""
+    marks = [(call, _marks(call, moved)) for call in released]
     return same_in_another_order(program, data, first, released, moved, by_choice) or goes_back(
-        program, data, first, [(call, _marks(call, moved)) for call in released], by_choice
+        program, data, first, marks, by_choice
     )
 
 

@@ -22,8 +22,8 @@ SWAPS: Final = 24
 WALKS: Final = 16
 """Numbers that are moved far, at most."""
 
-FAR: Final = (-200.0, -40.0, -8.0, -1.0, 1.0, 8.0, 40.0, 200.0)
-"""Scales of the noise."""
+FAR: Final = tuple(sign * far for far in (0.382, 0.618, 1.272, 2.719, 6.3, 14.14, 37.7, 211.1) for sign in (-1.0, 1.0))
+"""Scales of the noise. No whole numbers of them, as the scale may be the period after which an output comes back."""
 
 
 def stand(
