@@ -12,7 +12,7 @@ import numpy as np
 from accountant.arrays import FloatArray
 from proofs_tests.harness.recording.calls import Call, Diverged
 from proofs_tests.harness.recording.comparison import Change
-from proofs_tests.harness.recording.exposure.injective import goes_back, same_in_another_order, stand, stands_no_more
+from proofs_tests.harness.recording.exposure.injective import goes_back, same_in_another_order, stand
 from proofs_tests.harness.recording.exposure.moving import elements_of, placed, run_with, step_of
 from proofs_tests.harness.recording.outputs import CannotCompare, difference, numbers
 from proofs_tests.harness.recording.runs import Run, run
@@ -38,8 +38,7 @@ def hidden(
     moved = [change for change in changes if change.call.kind != "choice"]
     released = [call for call in first.calls if _is_released(call, by_choice, {change.call.number for change in moved})]
     if stand(program, data, first, released, by_choice):
-        order = same_in_another_order(program, data, first, released, moved, by_choice)
-        return order or stands_no_more(program, data, first, released, by_choice)
+        return _elsewhere_the_same(program, data, first, released, moved, by_choice)
     if sum(elements_of(call).size for call in released) > MOST:
         return f"it releases more than {MOST} numbers, and not as they are"
     parts = [_parts(program, data, first, call, by_choice, _marks(call, moved), moved) for call in released]
@@ -49,8 +48,21 @@ def hidden(
         return "what it releases decides what it does next, or how much comes out"
     if _rank(table) < _rank(table[:, ~marks]) + int(marks.sum()):
         return "its output shows less than was noised"
+    return _elsewhere_the_same(program, data, first, released, moved, by_choice)
+
+
+def _elsewhere_the_same(
+    program: Callable[[D], object],
+    data: D,
+    first: Run,
+    released: Sequence[Call],
+    moved: Sequence[Change],
+    by_choice: Collection[int],
+) -> str | None:
+    """Which other numbers give the same output, of those that are tried; None if none do."""
+    marks = [(call, _marks(call, moved)) for call in released]
     return same_in_another_order(program, data, first, released, moved, by_choice) or goes_back(
-        program, data, first, [(call, _marks(call, moved)) for call in released], by_choice
+        program, data, first, marks, by_choice
     )
 
 
