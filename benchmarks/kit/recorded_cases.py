@@ -86,7 +86,7 @@ def cases(
 
 @attrs.frozen
 class Row:
-    """What came of a case: one of three words, the numbers, and why."""
+    """What came of a case: a verdict, the numbers, and why."""
 
     case: Case
     report: Report
@@ -96,7 +96,7 @@ class Row:
         """refuted; understood: all was, and costs no more than is claimed; not understood: nothing is refuted."""
         if self.report.refuted:
             return "refuted"
-        return "not understood" if "not understood" in self.report.witness else "not refuted"
+        return "not understood" if self.report.verdict == "not understood" else "not refuted"
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -105,7 +105,7 @@ class Row:
         found: Cell = Measured(self.report.found, form=".3g")
         if self.verdict == "not understood":
             found = "—"
-            why = why[why.index("not understood: ") :]
+            why = f"not understood: {self.report.not_understood}"
         claim = f"{self.report.quantity} ≤ {self.report.bound:.3g}"
         return self.case.program, self.case.pair, claim, self.verdict, found, _without_data(why)
 
