@@ -55,8 +55,8 @@ LEARNERS: dict[str, Any] = {
 
 
 SECRET = ("PrivateBoostClassifier, tuned", "RadoBoostClassifier", "RadoRelease")
-"""Learners that draw something beside noise that stays secret: which model is shown, which records a rado sums. What others
-draw, as trees and random features, is in the model."""
+"""Learners that draw something beside noise that stays secret: which model is shown, which records a rado sums. What
+others draw, as trees and random features, is in the model."""
 
 
 def _model(name: str, data: Records) -> Any:
