@@ -13,7 +13,7 @@ from accountant import Adjacency, Cost
 from boosting import NextMeasure
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.robust import Certified
-from proofs_tests.harness.black_box import Progress, check_function
+from proofs_tests.harness.black_box import Progress, check_function, named
 from proofs_tests.harness.checks import check_draws, check_mechanism
 from proofs_tests.harness.draws import Many, many_of, told_apart
 from proofs_tests.harness.neighbours import Pair, neighbours
@@ -151,8 +151,7 @@ def label(target: Target) -> str:
     if isinstance(target, Audit):
         return f"{target.mechanism.description.mechanism}({target.mechanism.description.query})"
     what = target.func if isinstance(target, partial) else getattr(target, "function", target)
-    name = getattr(target, "name", None) or getattr(what, "__qualname__", None)
-    return str(name or type(what).__name__)
+    return str(getattr(target, "name", None) or named(what))
 
 
 def _is_check(target: object) -> bool:

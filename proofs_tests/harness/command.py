@@ -229,4 +229,5 @@ def _all(
         try:
             reports += check(target)
         except ValueError as error:
-            errors.append(f"{name}: {label(target)}: {error}")
+            about = label(target)
+            errors.append(f"{name}: {error}" if about == name else f"{name}: {about}: {error}")

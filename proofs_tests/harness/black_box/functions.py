@@ -89,10 +89,10 @@ def check_function(
         one_way(error / (len(given) * len(sizes)))  # refused before any draw
         search = _Search(claimed, given, clock, error, sizes, _also(low_order_bits))
         worst = search.worst()
-    return judged(search.report(name or _name(function), worst))
+    return judged(search.report(name or named(function), worst))
 
 
-def _name(function: Callable[[D], R]) -> str:
+def named(function: object) -> str:
     """Its name; of one that has none, where it is written."""
     name = str(getattr(function, "__qualname__", None) or repr(function))
     code = getattr(function, "__code__", None)

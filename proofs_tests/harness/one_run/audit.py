@@ -155,7 +155,7 @@ def _canaries(estimator: Any, canaries: Canaries | int, adjacency: Adjacency | N
     if not isinstance(found, Canaries):
         schema = getattr(estimator, "schema", None)
         if schema is None or not hasattr(schema, "columns"):
-            raise ValueError("canaries: this estimator has no table schema to make them from; give Canaries(X, y, …)")
+            raise ValueError("canaries: this estimator has no schema to make them from; give Canaries(X, y, …)")
         named = getattr(estimator, "adjacency", "replace-one") if adjacency is None else None
         replaced = adjacency == ReplaceOne() or named == "replace-one"
         labels = (0, 1) if schema.label is None else schema.label.classes
