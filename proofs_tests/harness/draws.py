@@ -109,9 +109,11 @@ def _packed(outputs: Sequence[R]) -> Sequence[R]:
     plain = len(kinds) == 1 and all(shape and dtype.kind in "biuf" for shape, dtype in kinds)
     if plain and all(type(output) is np.ndarray for output in outputs):  # no subclass: it may hold more
         return np.array(outputs)  # type: ignore[return-value]  # a sequence of its rows
+    if isinstance(outputs, np.ndarray):  # drawn at once
+        return outputs
     if outputs and all(type(output) is float for output in outputs):
         return np.array(outputs)  # type: ignore[return-value]  # a sequence of its numbers
-    return outputs if isinstance(outputs, np.ndarray) else list(outputs)
+    return list(outputs)
 
 
 def _joined(first: Sequence[R], second: Sequence[R]) -> Sequence[R]:
