@@ -52,7 +52,8 @@ def check_recorded(
     secret_seeds: whether noise that is the same in every run is as good as any. Else its seed counts as known. Where it
     is, nothing is concluded from more runs, which may draw the same.
     seconds: of a pair at most, to look for a transcript that shows more than is claimed, and as many to look at outputs
-    drawn many times where the draws of two neighbours differ, or where the output hides a part of the noise.
+    drawn many times where the draws of two neighbours differ, or where the output hides a part of the noise. Four times
+    as many to try what speaks against a refutation; where they are over nothing is refuted.
     progress: called with the number of pairs done.  subject: for the report; the program's name unless given.
     Refuted or not refuted, never exact: other pairs and other outputs are not seen. What was not understood refutes
     nothing, and is in the witness; nor does a library's own account, which bounds a loss from above. Noise is taken to

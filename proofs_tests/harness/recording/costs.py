@@ -17,7 +17,7 @@ from proofs_tests.harness.recording.leaks import by_frequency
 from proofs_tests.harness.recording.losses import Certain, Loss, Shifted, against
 from proofs_tests.harness.recording.outputs import CannotCompare, difference
 from proofs_tests.harness.recording.pointwise import shown
-from proofs_tests.harness.recording.runs import Run, chosen_by, run, unseen
+from proofs_tests.harness.recording.runs import OutOfTime, Run, chosen_by, limited, run, unseen
 
 D = TypeVar("D")
 
@@ -26,6 +26,9 @@ ROUNDING: Final = 1e-9
 
 TRANSCRIPTS: Final = 3
 """More runs with noise of their own, each of which must lose as much, before a claim that is not pure is refuted."""
+
+PATIENCE: Final = 4.0
+"""Times the seconds of a pair: how long may be tried what speaks against a refutation. Nothing is refuted after it."""
 
 
 @attrs.frozen
@@ -88,16 +91,31 @@ def cost(
         return Finding(quantity, bound, min(lost, bound), text, "; ".join(notes))
     reason = f"{blind[0].title}, may hide something" if blind else ""
     if not reason and isinstance(asked.claimed, PureDP | ApproxDP) and _is_pure(asked.claimed) and not certain:
-        most_allowed = bound * (1.0 + ROUNDING) + 1e-13
-        lost, reason = shown(asked.program, asked.pair, first, comparison, by_choice, most_allowed, asked.seconds)
+        lost, reason = _in_time(asked, lambda limit: _shown(limit, first, comparison, by_choice, bound))
     elif not reason:
-        reason = _steadily(asked, first, comparison, by_choice, fixed, bound)
+        _, reason = _in_time(asked, lambda limit: (0.0, _steadily(limit, first, comparison, by_choice, fixed, bound)))
     if reason:
         most = against(comparison.losses, asked.claimed)[2]
         doubt = f"{quantity} {most:.6g} if all that is noised were known, but {reason}"
         seen = None if blind else by_outputs(asked, f"{text}; {doubt}")
         return seen or Finding(quantity, bound, 0.0, text, doubt)
     return Finding(quantity, bound, lost, text, "; ".join(notes))
+
+
+def _in_time(asked: Question[D], proof: Callable[[Question[D]], tuple[float, str]]) -> tuple[float, str]:
+    """What is lost, and why it is not proved or ""; a proof that takes too long is none."""
+    allowed = PATIENCE * asked.seconds
+    try:
+        return proof(attrs.evolve(asked, program=limited(asked.program, allowed)))
+    except OutOfTime:
+        return 0.0, f"whether its output always shows that was not seen in {allowed:g} s (seconds)"
+
+
+def _shown(
+    asked: Question[D], first: Run, comparison: Comparison, by_choice: Collection[int], bound: float
+) -> tuple[float, str]:
+    most_allowed = bound * (1.0 + ROUNDING) + 1e-13
+    return shown(asked.program, asked.pair, first, comparison, by_choice, most_allowed, asked.seconds)
 
 
 def by_outputs(asked: Question[D], text: str) -> Finding | None:

@@ -134,7 +134,8 @@ def ratio(both: Pair[Run], comparison: Comparison, by_choice: Collection[int]) -
             slack += _priced(one, other)
         elif is_release(one, other, summed, by_choice):
             kept = np.array([(one.number, place) not in again for place in range(max(1, np.asarray(one.output).size))])
-            total += (_logs(one) - _logs(other))[kept].tolist()
+            with np.errstate(invalid="ignore"):  # ∞ − ∞, impossible on both sides: not known
+                total += (_logs(one) - _logs(other))[kept].tolist()
     lost = math.fsum(total)
     return math.copysign(max(abs(lost) - slack, 0.0), lost)
 

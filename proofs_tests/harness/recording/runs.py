@@ -1,5 +1,6 @@
 """One run of a program under recording, and what of its calls was understood."""
 
+import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
@@ -42,6 +43,22 @@ def run(
             output = Raised(f"{type(error).__name__}: {error}")
         tape.finished()
     return Run(tuple(tape.calls), output)
+
+
+class OutOfTime(BaseException):
+    """A program was to be run once more, and no time is left. No Exception, as those count as a program's output."""
+
+
+def limited(program: Callable[[D], object], seconds: float) -> Callable[[D], object]:
+    """The same program, which raises OutOfTime where it is called after some seconds from now."""
+    end = time.monotonic() + seconds
+
+    def in_time(data: D) -> object:
+        if time.monotonic() > end:
+            raise OutOfTime
+        return program(data)
+
+    return in_time
 
 
 def natural(program: Callable[[D], object], data: D) -> Run:

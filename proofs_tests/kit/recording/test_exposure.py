@@ -1,11 +1,12 @@
 """Whether an output shows what was noised, and all that this depends on."""
 
+import time
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from accountant import PureDP
+from accountant import GDP, Cost, PureDP
 from accountant.arrays import FloatArray
 from mechanisms import SecureNoise
 from proofs_tests.harness import ClaimViolated, Pair, check_recorded
@@ -112,3 +113,21 @@ def test_numbers_are_placed_in_outputs_of_any_form(output: object) -> None:
     assert type(found) is type(output)
     assert np.asarray(found).tolist() == [0.0, 9.0, 2.0]
     assert np.asarray(output).tolist() == [0.0, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("claimed", [PureDP(0.1), GDP(0.1)])
+def test_what_cannot_be_looked_at_in_time_is_not_refuted(claimed: Cost) -> None:
+    def slow(value: float) -> list[float]:
+        time.sleep(0.01)
+        return [turn for each in range(10) for turn in turned(value + each)]
+
+    started = time.monotonic()
+    report = check_recorded(slow, [PAIR], claimed=claimed, seconds=0.1)
+    assert report.verdict == "not understood"
+    assert "was not seen in 0.4 s" in report.not_understood
+    assert time.monotonic() - started < 6.0
+
+
+def test_a_refutation_in_time_stands() -> None:
+    with pytest.raises(ClaimViolated):
+        check_recorded(noisy, [PAIR], claimed=PureDP(0.9), seconds=5.0)

@@ -81,7 +81,7 @@ def charge(make: Make) -> ApproxDP:
 def test_no_learner_loses_more_than_its_ledger_was_charged(name: str) -> None:
     slow, claimed = name in ("logistic", "private boost, tuned"), charge(LEARNERS[name])
     some, public = pairs(name)[:1] if slow else pairs(name), name not in HIDDEN
-    seconds = 0.2 if slow else 2.0
+    seconds = 1.0 if slow else 2.0
     report = check_recorded(fitted(LEARNERS[name]), some, claimed=claimed, seconds=seconds, public_draws=public)
     assert not report.refuted
     if "not understood" in report.witness:
