@@ -142,8 +142,9 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "exchequer",
         "exchequer.commands",
-        "auditing=audit_ledger books=open_ledger budgeting=spend_plan claims=installed_claims demo explain "
-        "ledger_commands overview=show_ledger payer=paying_ledger rado_commands rados train",
+        "auditing=auditing.audit_ledger books=ledgers.open_ledger budgeting=ledgers.spend_plan "
+        "claims=auditing.installed_claims demo explain ledger_commands=ledgers.ledger_commands "
+        "overview=auditing.show_ledger payer=ledgers.paying_ledger rado_commands rados train",
     ),
     ("learners", "accountant.audit", "contents=model_claims"),
     ("exchequer", "accountant.audit", "verify_model=saved_models"),

@@ -32,16 +32,32 @@ _BY_MODULE: Final[dict[str, str]] = {
     "boosting": "margin_data=boosting.theory.margin_samples rado_loss=boosting.rados.losses",
     "boosting.rado": "Prudential=boosting.rados.rado_boost.CappedOracle",
     "boosting.reweighted": "Step=boosting.reweighted_sample.BoostingStep",
-    "exchequer.auditing": "write_books=exchequer.commands.audit_ledger.write_entries",
+    "exchequer.auditing": "write_books=exchequer.commands.auditing.audit_ledger.write_entries",
     "exchequer.books": (
-        "discreet=exchequer.commands.open_ledger.without_passwords "
-        "told=exchequer.commands.open_ledger.until_failure "
-        "Books=exchequer.commands.open_ledger.StoredEntries"
+        "discreet=exchequer.commands.ledgers.open_ledger.without_passwords "
+        "told=exchequer.commands.ledgers.open_ledger.until_failure "
+        "Books=exchequer.commands.ledgers.open_ledger.StoredEntries"
     ),
     "exchequer.datasets": "Dataset=exchequer.datasets.DataSplit",
     "exchequer.demo": "Settings=exchequer.commands.demo.DemoSettings FEW=exchequer.commands.demo.FEW_RECORDS",
-    "exchequer.overview": "Drawn=exchequer.commands.show_ledger.AccountSpending",
-    "exchequer.payer": "Payer=exchequer.commands.paying_ledger.PayingLedger",
+    "exchequer.ledger_commands": (
+        "ACCOUNT=exchequer.commands.ledgers.ledger_options. "
+        "ENVIRONMENT=exchequer.commands.ledgers.ledger_options. "
+        "FORCE=exchequer.commands.ledgers.ledger_options. "
+        "NO_HEADER=exchequer.commands.ledgers.ledger_options. "
+        "SECOND_OPINION=exchequer.commands.ledgers.ledger_options. "
+        "SEED=exchequer.commands.ledgers.ledger_options. "
+        "export=exchequer.commands.auditing.auditing_commands. "
+        "payer_options=exchequer.commands.ledgers.ledger_options. "
+        "refuse_simulated=exchequer.commands.ledgers.ledger_options. "
+        "refuse_unpaid=exchequer.commands.ledgers.ledger_options. "
+        "report=exchequer.commands.auditing.auditing_commands. "
+        "show=exchequer.commands.auditing.auditing_commands. "
+        "verify=exchequer.commands.auditing.auditing_commands. "
+        "verify_model=exchequer.commands.auditing.auditing_commands."
+    ),
+    "exchequer.overview": "Drawn=exchequer.commands.auditing.show_ledger.AccountSpending",
+    "exchequer.payer": "Payer=exchequer.commands.ledgers.paying_ledger.PayingLedger",
     "exchequer.price": "Line=exchequer.prices.price.RuleAnswer",
     "exchequer.rados": "Order=exchequer.commands.rados.RadoRequest",
     "exchequer.train": "Order=exchequer.commands.train.TrainingRequest",

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from exchequer.commands import ledger_commands, ledger_options, rado_commands
+from exchequer.commands import rado_commands
+from exchequer.commands.auditing import auditing_commands
+from exchequer.commands.ledgers import ledger_options
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
@@ -60,8 +62,8 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-main.add_command(ledger_commands.ledger)
-main.add_command(ledger_commands.verify_model)
+main.add_command(auditing_commands.ledger)
+main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 
 
@@ -166,7 +168,7 @@ def train(
     ledger_options.refuse_unpaid(ledger, account, signing_key)
     ledger_options.refuse_simulated(ledger, seed)
     from exchequer.commands import train as work
-    from exchequer.commands.paying_ledger import PayingLedger
+    from exchequer.commands.ledgers.paying_ledger import PayingLedger
 
     promise = LEARNERS[learner].delta if delta is None else delta
     payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key)

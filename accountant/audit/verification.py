@@ -183,7 +183,10 @@ class Verifier:
             if self._learns and not wrong and not self._unchecked:
                 self._fast.learn(self._due, record, entry.line)
         except RuleNotInstalled as error:
-            self._unchecked = self._unchecked or _plain(str(error))
+            if self._replay.state.opened is not None:  # no ledger is opened twice, by whatever rule
+                wrong.append(f"it cannot be read ({error})")
+            else:
+                self._unchecked = self._unchecked or _plain(str(error))
         except DamagedEntry as error:
             wrong.append(f"it cannot be read ({error})")
         except _NONSENSE as error:

@@ -230,9 +230,9 @@ _NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, 
 def _take_in(state: State, entry: Entry) -> None:
     try:
         wrong = state.apply(entry.number, decode(entry))
-    except RuleNotInstalled:  # nothing is wrong with the ledger
-        raise
     except (DamagedEntry, TypeError, ValueError, LookupError, ArithmeticError) as error:
+        if isinstance(error, RuleNotInstalled) and state.opened is None:  # nothing is wrong with the ledger
+            raise
         wrong = [str(error)]
     if wrong:
         raise LedgerBroken(_not_holding(entry.number, wrong[0]))

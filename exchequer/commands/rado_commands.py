@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from exchequer.commands import ledger_options
+from exchequer.commands.ledgers import ledger_options
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
 NOTHING = "none"
@@ -116,7 +116,7 @@ def release(
         raise click.UsageError("--epsilon is missing: what the release may cost, above 0")
     ledger_options.refuse_simulated(ledger, seed)
     from exchequer.commands import rados as work
-    from exchequer.commands.paying_ledger import PayingLedger
+    from exchequer.commands.ledgers.paying_ledger import PayingLedger
 
     order = work.RadoRequest(
         None if protection == NOTHING else protection,

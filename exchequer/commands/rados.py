@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from accountant import Adjacency, AdjacencyMismatch
-from exchequer.commands.paying_ledger import PayingLedger, paying
+from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
 from exchequer.commands.train import labelled_table, refuse_loose_delta, save
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from accountant import AddRemoveOne, AdjacencyMismatch, Statement
-from exchequer.commands.paying_ledger import PayingLedger, paying
+from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
 from exchequer.trainable import Setting, TrainableLearner

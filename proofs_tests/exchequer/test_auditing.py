@@ -16,8 +16,8 @@ from accountant import Ledger, Plan, PureDP, ReplaceOne
 from accountant.entries.chain import digest_of
 from accountant.storage.access import Access
 from accountant.storage.sql_store import SqlStore
-from exchequer.commands import installed_claims
-from exchequer.commands.open_ledger import without_password
+from exchequer.commands.auditing import installed_claims
+from exchequer.commands.ledgers.open_ledger import without_password
 from exchequer.console import output
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.ledgers.ledger_runs import (
@@ -90,7 +90,7 @@ def test_show_as_json(study: str) -> None:
 
 
 def test_a_long_statement_is_cut_short_and_keeps_its_head(study: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("exchequer.commands.show_ledger.MOST_LINES", 8)
+    monkeypatch.setattr("exchequer.commands.auditing.show_ledger.MOST_LINES", 8)
     short = ended(0, "show", "study.db").stdout.split("Accounts")[0]
     assert short.count("charged") == 1
     assert f"... 3 more lines head {study}" in " ".join(short.split())
@@ -286,7 +286,7 @@ def test_reading_leaves_every_byte_as_it_is(study: str, monkeypatch: pytest.Monk
         accesses.append(access)
         return SqlStore(url, access)
 
-    monkeypatch.setattr("exchequer.commands.open_ledger.SqlStore", store)
+    monkeypatch.setattr("exchequer.commands.ledgers.open_ledger.SqlStore", store)
     ended(0, "export", "study.db", "--out", "books.jsonl")
     before = {path.name: hashlib.sha256(path.read_bytes()).digest() for path in Path().iterdir()}
     os.chmod("study.db", 0o444)

@@ -30,8 +30,8 @@ from accountant import (
 from accountant.entries.chain import Entry
 from accountant.entries.receipts import PublicKey, SigningKey
 from benchmarks.ledgers.postgres import Server
-from exchequer.commands.ledger_commands import ledger as group
-from exchequer.commands.open_ledger import StoredEntries, reading
+from exchequer.commands.auditing.auditing_commands import ledger as group
+from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
 from proofs_tests.support.ledgers.ledger_runs import (
     CAVEATS,

@@ -9,8 +9,8 @@ import pytest
 
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
 from accountant.entries.state import State
-from exchequer.commands import show_ledger as work
-from exchequer.commands.open_ledger import reading
+from exchequer.commands.auditing import show_ledger as work
+from exchequer.commands.ledgers.open_ledger import reading
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.ledgers.ledger_runs import ended, record, refused, said, spend
 from proofs_tests.support.ledgers.ledger_runs import folder as folder

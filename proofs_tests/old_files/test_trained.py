@@ -19,7 +19,8 @@ def _people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_train_prints_and_writes_what_it_did(learner: str) -> None:
     told, content = write.train(learner)
     assert_same(told, kept_json("trained.said")[learner], 1e-9, digests=False)
-    assert_same(content.decode(), kept(f"trained/{learner}.json").decode(), 1e-9, digests=False)
+    tolerance, least = (1e-3, 1.0) if learner == "bagging" else (1e-9, 0.0)  # sums of single precision
+    assert_same(content.decode(), kept(f"trained/{learner}.json").decode(), tolerance, digests=False, least=least)
 
 
 @pytest.mark.parametrize("learner", [*write.LEARNERS, "rados"])

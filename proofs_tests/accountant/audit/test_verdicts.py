@@ -24,7 +24,7 @@ from accountant import (
 from accountant.audit.report import report
 from accountant.audit.verification import MOST_SOURCES, Verifier, verify
 from accountant.costs.spendable import SECURE, SEEDED, SOURCES, own_sources
-from exchequer.commands.audit_ledger import CODES
+from exchequer.commands.auditing.audit_ledger import CODES
 from exchequer.console import output
 from mechanisms import SecureNoise, SeededNoise
 from proofs_tests.support.ledgers.doubles import Breaks, RandomizedResponse

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from accountant import BasicComposition, Ledger, LedgerBroken, PureDP, ReplaceOne
-from exchequer.commands.open_ledger import reading
+from exchequer.commands.ledgers.open_ledger import reading
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.ledgers.ledger_runs import folder as folder
 

@@ -4,7 +4,7 @@ from importlib import metadata
 
 import pytest
 
-from exchequer.commands.installed_claims import GROUP
+from exchequer.commands.auditing.installed_claims import GROUP
 
 
 @pytest.fixture(autouse=True)

@@ -35,8 +35,8 @@ from accountant.costs import open_probability, positive, probability_below_one
 from accountant.entries import SigningKey, State
 from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
-from exchequer.commands.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
-from exchequer.commands.show_ledger import amount_record
+from exchequer.commands.ledgers.amount_records import amount_record
+from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.prices.price import few_enough, parse_step

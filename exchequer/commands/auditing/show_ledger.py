@@ -4,7 +4,6 @@ import collections
 import functools
 import json
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Final
 
 import attrs
@@ -14,7 +13,7 @@ from accountant import Amount, Budget, Composition, Cost, Entry, Statement
 from accountant.audit import gather, in_symbols, left_text, rounded_down, rounded_up
 from accountant.audit import state as statement_of
 from accountant.audit.report import moment, shown
-from accountant.costs import BeyondFloats, adjacency_record, float_down, float_up
+from accountant.costs import adjacency_record, float_down, float_up
 from accountant.entries import (
     MAIN,
     ROOT,
@@ -31,7 +30,8 @@ from accountant.entries import (
     State,
     decode,
 )
-from exchequer.commands.open_ledger import StoredEntries, reading, replayed
+from exchequer.commands.ledgers.amount_records import amount_record
+from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.console import output
 
 WHOLE: Final = "(all of it)"
@@ -184,22 +184,6 @@ def account_record(account: Account) -> dict[str, object]:
         "left": amount_record(account.left),
         "closed": account.closed,
     }
-
-
-def amount_record(amount: Amount, *, up: bool = False) -> dict[str, float | None]:
-    """Both parts of an amount as floats; None has no limit, or is above any float.
-
-    up: never below it, as for what was spent; else never above.
-    """
-    return {"loss": None if amount.endless else _float(amount.loss, up), "delta": _float(amount.delta, up)}
-
-
-def _float(part: Fraction, up: bool) -> float | None:
-    """None for what is above any float."""
-    try:
-        return float_up(part) if up else float_down(part)
-    except BeyondFloats:
-        return None
 
 
 # --- for people ------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import attrs
 
 from accountant import Ledger, SubBudgetRefused
 from accountant.entries import SigningKey
-from exchequer.commands.open_ledger import url_of, without_password, without_passwords
+from exchequer.commands.ledgers.open_ledger import url_of, without_password, without_passwords
 from exchequer.console import output
 from learners.base import PrivateEstimator
 

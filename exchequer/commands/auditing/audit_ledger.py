@@ -16,8 +16,8 @@ from accountant import Entry, Unbounded
 from accountant.audit import ModelComparison, Verdict, Verification, compare_model, in_symbols, read_model_claim, verify
 from accountant.audit.report import ClaimText, report
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
-from exchequer.commands.installed_claims import GROUP, known_claims
-from exchequer.commands.open_ledger import StoredEntries, reading, until_failure
+from exchequer.commands.auditing.installed_claims import GROUP, known_claims
+from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
 

@@ -179,9 +179,9 @@ def _wrong(state: State, head: str, entry: Entry) -> str | None:
         if kind_of(record) != entry.kind:
             return f"it is called {entry.kind!r}, and is of another kind"
         return next(iter(state.apply(entry.number, record)), None)
-    except RuleNotInstalled:  # nothing is wrong with the ledger
-        raise
     except (DamagedEntry, ValueError, TypeError, LookupError, ArithmeticError) as error:
+        if isinstance(error, RuleNotInstalled) and state.opened is None:  # nothing is wrong with the ledger
+            raise
         return str(error)
 
 

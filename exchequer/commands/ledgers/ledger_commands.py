@@ -1,4 +1,4 @@
-"""The commands of `exchequer ledger`, and `exchequer verify-model`: their options and their help.
+"""The commands of `exchequer ledger` that write to one: their options and their help.
 
 Like `exchequer.cli`, this imports what a command does when it runs, and not before.
 """
@@ -7,23 +7,7 @@ from pathlib import Path
 
 import click
 
-from exchequer.commands.ledger_options import (
-    ACCOUNT,
-    AS_JSON,
-    ENVIRONMENT,
-    FILE,
-    FORCE,
-    LEDGER,
-    OUT,
-    SECOND_OPINION,
-)
-
-# Where earlier versions had these.
-from exchequer.commands.ledger_options import NO_HEADER as NO_HEADER
-from exchequer.commands.ledger_options import SEED as SEED
-from exchequer.commands.ledger_options import payer_options as payer_options
-from exchequer.commands.ledger_options import refuse_simulated as refuse_simulated
-from exchequer.commands.ledger_options import refuse_unpaid as refuse_unpaid
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT
 
 
 @click.group("ledger")
@@ -100,7 +84,7 @@ def open_(
       exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
       exchequer ledger open postgresql+psycopg://team@db.example/study --rho 0.5 --adjacency replace-one
     """
-    from exchequer.commands import spend_plan as work
+    from exchequer.commands.ledgers import spend_plan as work
 
     budget, rule = work.budget_of(epsilon, delta, rho, mu), work.rule_of(composition, delta_prime)
     work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency))
@@ -134,7 +118,7 @@ def allocate(
       exchequer ledger allocate study.db team-a --share 0.25
       exchequer ledger allocate study.db first --epsilon 0.1 --account team-a
     """
-    from exchequer.commands import spend_plan as work
+    from exchequer.commands.ledgers import spend_plan as work
 
     work.allocate(ledger, name, work.part_of(share, work.budget_of(epsilon, delta, rho, mu)), account)
 
@@ -154,7 +138,7 @@ def label(ledger: str, name: str) -> None:
       exchequer ledger label study.db pilot
       exchequer train people.csv --schema people.toml --epsilon 1 --ledger study.db --account pilot --out model.json
     """
-    from exchequer.commands import spend_plan as work
+    from exchequer.commands.ledgers import spend_plan as work
 
     work.announce(ledger, name)
 
@@ -171,7 +155,7 @@ def close(ledger: str, name: str) -> None:
     Example:
       exchequer ledger close study.db team-a
     """
-    from exchequer.commands import spend_plan as work
+    from exchequer.commands.ledgers import spend_plan as work
 
     work.close(ledger, name)
 
@@ -209,7 +193,7 @@ def price(ledger: str, mechanisms: tuple[str, ...], rounds: int, delta: float, a
       exchequer ledger price study.db --mechanism pure-dp:0.1@5
       exchequer ledger price study.db --mechanism bounded-range:0.01 --rounds 100 --delta 1e-6 --account team-a
     """
-    from exchequer.commands import spend_plan as work
+    from exchequer.commands.ledgers import spend_plan as work
 
     click.get_current_context().exit(work.price(ledger, mechanisms, rounds, delta, account, as_json=as_json))
 
@@ -225,7 +209,7 @@ def key(file: Path) -> None:
     Example:
       exchequer ledger key study.key
     """
-    from exchequer.commands import spend_plan as work
+    from exchequer.commands.ledgers import spend_plan as work
 
     work.make_key(file)
 
@@ -269,123 +253,6 @@ def import_(
       exchequer ledger import study.db spends.json --declared-by "Data team"
       exchequer ledger import study.db history.json --declared-by "ML team" --delta 1e-6 --source "run 17"
     """
-    from exchequer.commands import import_spends as work
+    from exchequer.commands.ledgers import import_spends as work
 
     work.import_spends(ledger, file, declared_by, source, delta, account, again=again, as_json=as_json)
-
-
-# --- the audit -------------------------------------------------------------------------------------------------
-
-
-@ledger.command()
-@LEDGER
-@click.option("--account", default="", help=f"Show this sub-budget only. {ACCOUNT}")
-@click.option(
-    "--entries", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the newest entries."
-)
-@AS_JSON
-def show(ledger: str, account: str, entries: int, as_json: bool) -> None:
-    """Print what was spent, what each account has left, and the newest entries. Writes nothing.
-
-    \b
-    Examples:
-      exchequer ledger show study.db
-      exchequer ledger show study.db --account team-a --entries 50
-    """
-    from exchequer.commands import show_ledger as work
-
-    work.show_ledger(ledger, account, entries, as_json=as_json)
-
-
-@ledger.command()
-@LEDGER
-@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
-@SECOND_OPINION
-@click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
-@AS_JSON
-def verify(ledger: str, expect_head: str | None, second_opinion: bool, strict: bool, as_json: bool) -> None:
-    """Check the ledger: every digest, every sum, every ceiling, every price.
-
-    Reads each entry once, writes nothing, and adds up in exact arithmetic. Ends with 0 if the ledger is sound, with 1
-    if not, and with 3 if all sums are right and yet there is a caveat: simulated noise, a budget that promises nothing,
-    or charges without a release. Notes are about what else is worth knowing, and change no exit code.
-
-    \b
-    Examples:
-      exchequer ledger verify study.db --second-opinion
-      exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
-    """
-    from exchequer.commands import audit_ledger as work
-
-    code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
-    click.get_current_context().exit(code)
-
-
-@ledger.command()
-@LEDGER
-@click.option("--out", type=OUT, required=True, help="Where the report goes, as HTML.")
-@click.option("--title", help="What it is called. Default: after the ledger.")
-@SECOND_OPINION
-@FORCE
-def report(ledger: str, out: Path, title: str | None, second_opinion: bool, force: bool) -> None:
-    """Write a report for people: one HTML file that needs no network, and prints well.
-
-    It says what is promised, how the budget was spent and by whom, what that rests on, and what `exchequer ledger
-    verify` found. Ends with 1 if the ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the
-    report is written all the same.
-
-    \b
-    Example:
-      exchequer ledger report study.db --out report.html --second-opinion
-    """
-    from exchequer.commands import audit_ledger as work
-
-    code = work.write_report(ledger, out, title, second=second_opinion, force=force)
-    click.get_current_context().exit(code)
-
-
-@ledger.command()
-@LEDGER
-@click.option("--out", required=True, metavar="FILE", help="Where the entries go, as JSON Lines; - prints them.")
-@FORCE
-def export(ledger: str, out: str, force: bool) -> None:
-    """Write all entries to a file that can be verified anywhere, with SHA-256 and a JSON parser alone.
-
-    They are written as they are, sound or not. No ledger can be opened on an export.
-
-    \b
-    Examples:
-      exchequer ledger export study.db --out ledger.jsonl
-      exchequer ledger verify ledger.jsonl
-    """
-    from exchequer.commands import audit_ledger as work
-
-    work.write_entries(ledger, out, force=force)
-
-
-@click.command("verify-model")
-@click.argument("model", type=FILE)
-@click.option(
-    "--ledger",
-    required=True,
-    envvar=ENVIRONMENT,
-    show_envvar=True,
-    help="The ledger that it was charged to: a URL, a SQLite file, or an export.",
-)
-@click.option("--public-key", type=FILE, help="The key, in PEM, that all of its receipts must be signed with.")
-@AS_JSON
-def verify_model(model: Path, ledger: str, public_key: Path | None, as_json: bool) -> None:
-    """Say whether what a MODEL's file says about its cost is what the ledger says.
-
-    A model that was trained with `--ledger` names the entries that it was charged with, and carries the statement of
-    the ledger at that time; both are compared with the ledger, and the ledger is verified. Ends with 0 if all agrees,
-    with 1 if not, with 2 where nothing can be compared because a file cannot be read, and with 3 if all agrees and the
-    statement or the ledger has a caveat: simulated noise, nothing promised, or charges without a release.
-
-    \b
-    Example:
-      exchequer verify-model model.json --ledger study.db --public-key study.key.pub
-    """
-    from exchequer.commands import audit_ledger as work
-
-    click.get_current_context().exit(work.verify_model(model, ledger, public_key, as_json=as_json))

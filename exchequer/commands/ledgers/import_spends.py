@@ -8,7 +8,7 @@ import click
 from accountant import BudgetExceeded, Ledger
 from accountant.audit import in_symbols
 from accountant.entries import MAIN
-from exchequer.commands.open_ledger import spending
+from exchequer.commands.ledgers.open_ledger import spending
 from exchequer.console import output
 from exchequer.console.input_errors import about
 from mechanisms.foreign import Recorded, SpendFile, read_spends, record_spends

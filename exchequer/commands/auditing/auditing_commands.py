@@ -1,0 +1,134 @@
+"""The commands of `exchequer ledger` that read one, and `exchequer verify-model`: their options and their help.
+
+Like `exchequer.cli`, this imports what a command does when it runs, and not before.
+"""
+
+from pathlib import Path
+
+import click
+
+from exchequer.commands.ledgers.ledger_commands import ledger as ledger
+from exchequer.commands.ledgers.ledger_options import (
+    ACCOUNT,
+    AS_JSON,
+    ENVIRONMENT,
+    FILE,
+    FORCE,
+    LEDGER,
+    OUT,
+    SECOND_OPINION,
+)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--account", default="", help=f"Show this sub-budget only. {ACCOUNT}")
+@click.option(
+    "--entries", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the newest entries."
+)
+@AS_JSON
+def show(ledger: str, account: str, entries: int, as_json: bool) -> None:
+    """Print what was spent, what each account has left, and the newest entries. Writes nothing.
+
+    \b
+    Examples:
+      exchequer ledger show study.db
+      exchequer ledger show study.db --account team-a --entries 50
+    """
+    from exchequer.commands.auditing import show_ledger as work
+
+    work.show_ledger(ledger, account, entries, as_json=as_json)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
+@SECOND_OPINION
+@click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
+@AS_JSON
+def verify(ledger: str, expect_head: str | None, second_opinion: bool, strict: bool, as_json: bool) -> None:
+    """Check the ledger: every digest, every sum, every ceiling, every price.
+
+    Reads each entry once, writes nothing, and adds up in exact arithmetic. Ends with 0 if the ledger is sound, with 1
+    if not, and with 3 if all sums are right and yet there is a caveat: simulated noise, a budget that promises nothing,
+    or charges without a release. Notes are about what else is worth knowing, and change no exit code.
+
+    \b
+    Examples:
+      exchequer ledger verify study.db --second-opinion
+      exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
+    """
+    from exchequer.commands.auditing import audit_ledger as work
+
+    code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
+    click.get_current_context().exit(code)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--out", type=OUT, required=True, help="Where the report goes, as HTML.")
+@click.option("--title", help="What it is called. Default: after the ledger.")
+@SECOND_OPINION
+@FORCE
+def report(ledger: str, out: Path, title: str | None, second_opinion: bool, force: bool) -> None:
+    """Write a report for people: one HTML file that needs no network, and prints well.
+
+    It says what is promised, how the budget was spent and by whom, what that rests on, and what `exchequer ledger
+    verify` found. Ends with 1 if the ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the
+    report is written all the same.
+
+    \b
+    Example:
+      exchequer ledger report study.db --out report.html --second-opinion
+    """
+    from exchequer.commands.auditing import audit_ledger as work
+
+    code = work.write_report(ledger, out, title, second=second_opinion, force=force)
+    click.get_current_context().exit(code)
+
+
+@ledger.command()
+@LEDGER
+@click.option("--out", required=True, metavar="FILE", help="Where the entries go, as JSON Lines; - prints them.")
+@FORCE
+def export(ledger: str, out: str, force: bool) -> None:
+    """Write all entries to a file that can be verified anywhere, with SHA-256 and a JSON parser alone.
+
+    They are written as they are, sound or not. No ledger can be opened on an export.
+
+    \b
+    Examples:
+      exchequer ledger export study.db --out ledger.jsonl
+      exchequer ledger verify ledger.jsonl
+    """
+    from exchequer.commands.auditing import audit_ledger as work
+
+    work.write_entries(ledger, out, force=force)
+
+
+@click.command("verify-model")
+@click.argument("model", type=FILE)
+@click.option(
+    "--ledger",
+    required=True,
+    envvar=ENVIRONMENT,
+    show_envvar=True,
+    help="The ledger that it was charged to: a URL, a SQLite file, or an export.",
+)
+@click.option("--public-key", type=FILE, help="The key, in PEM, that all of its receipts must be signed with.")
+@AS_JSON
+def verify_model(model: Path, ledger: str, public_key: Path | None, as_json: bool) -> None:
+    """Say whether what a MODEL's file says about its cost is what the ledger says.
+
+    A model that was trained with `--ledger` names the entries that it was charged with, and carries the statement of
+    the ledger at that time; both are compared with the ledger, and the ledger is verified. Ends with 0 if all agrees,
+    with 1 if not, with 2 where nothing can be compared because a file cannot be read, and with 3 if all agrees and the
+    statement or the ledger has a caveat: simulated noise, nothing promised, or charges without a release.
+
+    \b
+    Example:
+      exchequer verify-model model.json --ledger study.db --public-key study.key.pub
+    """
+    from exchequer.commands.auditing import audit_ledger as work
+
+    click.get_current_context().exit(work.verify_model(model, ledger, public_key, as_json=as_json))
