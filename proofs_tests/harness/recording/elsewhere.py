@@ -1,7 +1,7 @@
 """What one transcript does not show: noise that is used twice over, and what happens at other transcripts."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
 
 import attrs
@@ -31,18 +31,30 @@ def used_otherwise(program: Callable[[D], object], data: D, first: Run, by_choic
 
     As where noise that is too large is drawn anew, or where its sign goes out. "" where no such thing was seen.
     """
-    for source, spots in _summed(first.calls).items():
-        call = first.calls[source - 1]
-        for far in FAR:
-            outputs = {source: _moved_apart(call, spots, far)}
-            try:
-                other = run(program, data, first.calls, outputs, by_choice)
-                same = difference(first.output, other.output) is None
-            except (Diverged, CannotCompare):
-                same = False
-            if not same:
-                return f"{call.title}: its noise is used otherwise too than in the sum that was seen"
-    return ""
+    summed = _summed(first.calls)
+    if not summed or all(_gives_the_same(program, data, first, summed, far, by_choice) for far in FAR):
+        return ""
+    for source in list(summed)[:SINGLE]:  # which of them
+        if not all(_gives_the_same(program, data, first, {source: summed[source]}, far, by_choice) for far in FAR):
+            return f"{first.calls[source - 1].title}: its noise is used otherwise too than in the sum that was seen"
+    title = first.calls[next(iter(summed)) - 1].title
+    return f"{title}: its noise, or that of a later call, is used otherwise too than in the sum that was seen"
+
+
+def _gives_the_same(
+    program: Callable[[D], object],
+    data: D,
+    first: Run,
+    summed: Mapping[int, Sequence[int]],
+    far: float,
+    by_choice: Collection[int],
+) -> bool:
+    """With the noise of these draws far away, and the same sums of it. All at once: one by one would be many runs."""
+    outputs = {source: _moved_apart(first.calls[source - 1], spots, far) for source, spots in summed.items()}
+    try:
+        return difference(first.output, run(program, data, first.calls, outputs, by_choice).output) is None
+    except (Diverged, CannotCompare):
+        return False
 
 
 def _summed(calls: Sequence[Call]) -> dict[int, list[int]]:
