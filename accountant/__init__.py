@@ -44,7 +44,7 @@ from accountant.costs import (
     SubsampledGaussian,
     Unbounded,
 )
-from accountant.entries import Entry, EntryStore, MemoryStore
+from accountant.entries import About, Entry, EntryStore, MemoryStore
 from accountant.exceptions import (
     AdjacencyMismatch,
     BudgetExceeded,
@@ -65,6 +65,7 @@ go_on_with_old_names()
 __all__ = [
     "GDP",
     "ZCDP",
+    "About",
     "AddRemoveOne",
     "Adjacency",
     "AdjacencyMismatch",

@@ -1,5 +1,6 @@
 """What a ledger writes: kinds of entries, their canonical JSON, the hash chain, and the state they add up to."""
 
+from accountant.entries.about import NOTHING_SAID, About, keyed_digest
 from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
 from accountant.entries.atomic_files import whole_file
 from accountant.entries.chain import GENESIS, Entry, EntryStore, Kind, MemoryStore, digest_of, follows
@@ -8,6 +9,7 @@ from accountant.entries.entry_kinds import (
     FORMAT,
     LATEST,
     LONGEST_LINE,
+    NEWEST_FORMAT,
     Allocated,
     Announced,
     Charged,
@@ -15,9 +17,12 @@ from accountant.entries.entry_kinds import (
     Closed,
     DamagedEntry,
     Opened,
+    Produced,
     Record,
     Released,
     Returned,
+    Upgraded,
+    hexadecimal,
 )
 from accountant.entries.export import LONGEST, open_export, write_export
 from accountant.entries.printable import visible, visible_lines, why_not_written, why_unreadable
@@ -32,7 +37,10 @@ __all__ = [
     "LONGEST_LABEL",
     "LONGEST_LINE",
     "MAIN",
+    "NEWEST_FORMAT",
+    "NOTHING_SAID",
     "ROOT",
+    "About",
     "Account",
     "Allocated",
     "Announced",
@@ -48,6 +56,7 @@ __all__ = [
     "MemoryStore",
     "OpenCharge",
     "Opened",
+    "Produced",
     "PublicKey",
     "Receipt",
     "Record",
@@ -56,10 +65,13 @@ __all__ = [
     "Returned",
     "SigningKey",
     "State",
+    "Upgraded",
     "decode",
     "digest_of",
     "encode",
     "follows",
+    "hexadecimal",
+    "keyed_digest",
     "kind_of",
     "open_export",
     "receipt",

@@ -13,7 +13,18 @@ import attrs
 
 GENESIS: Final = "0" * 64
 
-Kind = Literal["opened", "charged", "released", "returned", "allocated", "announced", "closed", "checkpoint"]
+Kind = Literal[
+    "opened",
+    "charged",
+    "released",
+    "returned",
+    "allocated",
+    "announced",
+    "closed",
+    "checkpoint",
+    "upgraded",
+    "produced",
+]
 
 
 @attrs.frozen

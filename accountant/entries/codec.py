@@ -37,9 +37,11 @@ from accountant.costs import (
     adjacency_record,
     cost_from_dict,
 )
+from accountant.entries.about import NOTHING_SAID, About
 from accountant.entries.chain import Entry, Kind
 from accountant.entries.entry_kinds import (
     FORMAT,
+    NEWEST_FORMAT,
     Allocated,
     Announced,
     Charged,
@@ -47,11 +49,16 @@ from accountant.entries.entry_kinds import (
     Closed,
     DamagedEntry,
     Opened,
+    Produced,
     Record,
     Released,
     Returned,
+    Upgraded,
+    hexadecimal,
     whole,
 )
+
+OLDER: Final = f"this version reads {FORMAT} to {NEWEST_FORMAT}: install a newer one"
 
 # --- to JSON ----------------------------------------------------------------------------------------------
 
@@ -76,16 +83,21 @@ class ChargeLine:
         announced: str = "null",
         price: ApproxDP | None = None,
         route: str | None = None,
+        about: About = NOTHING_SAID,
+        amount: Amount | None = None,
     ) -> "ChargeLine":
         """announced: `Description.canonical`.  price, route: of a plan that is charged as one thing.
 
+        about, amount: what it is about and its exact amount; both or neither.
         Raises ValueError for a number that JSON does not have.
         """
         steps = [{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps]
         priced = None if price is None else {"cost": price.as_dict(), "route": route}
+        said = "" if not about else f'"about":{canonical(about.as_dict())},'
+        drawn = "" if amount is None else f'"amount":{canonical(amount_record(amount))},'
         return ChargeLine(
-            f'{{"account":{canonical(account)},"adjacency":{_adjacency_text(adjacency)},"after":{{"delta":"',
-            f'"}},"kind":"charged","mechanism":{announced},"number":',
+            f'{{{said}"account":{canonical(account)},"adjacency":{_adjacency_text(adjacency)},"after":{{"delta":"',
+            f'"}},{drawn}"kind":"charged","mechanism":{announced},"number":',
             f',"priced":{canonical(priced)},"steps":{canonical(steps)},"time":',
         )
 
@@ -94,7 +106,14 @@ class ChargeLine:
         """What a charge shares with others like it."""
         announced = "null" if record.mechanism is None else record.mechanism.canonical
         return ChargeLine.of(
-            record.account, record.adjacency, record.plan, announced=announced, price=record.price, route=record.route
+            record.account,
+            record.adjacency,
+            record.plan,
+            announced=announced,
+            price=record.price,
+            route=record.route,
+            about=record.about,
+            amount=record.drawn,
         )
 
     def at(self, number: int, time: int, after: Amount) -> str:
@@ -163,10 +182,14 @@ _KINDS: Final[Mapping[type, Kind]] = {
     Announced: "announced",
     Closed: "closed",
     Checkpoint: "checkpoint",
+    Upgraded: "upgraded",
+    Produced: "produced",
 }
 
 
-def _rest(record: Opened | Returned | Allocated | Announced | Closed | Checkpoint) -> dict[str, object]:
+def _rest(
+    record: Opened | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced,
+) -> dict[str, object]:
     match record:
         case Opened():
             return {
@@ -191,6 +214,10 @@ def _rest(record: Opened | Returned | Allocated | Announced | Closed | Checkpoin
             return {"account": record.account, "returned": amount_record(record.returned)}
         case Checkpoint():
             return {"state": dict(record.state)}
+        case Upgraded():
+            return {"format": record.format}
+        case Produced():
+            return {"charges": list(record.charges), "model": record.model}
 
 
 # --- from JSON --------------------------------------------------------------------------------------------
@@ -209,7 +236,7 @@ def decode(entry: Entry) -> Record:
 
 def _opened(record: Mapping[str, object]) -> Opened:
     if record["format"] != FORMAT:
-        raise ValueError(f"this ledger is written in format {record['format']!r}, this version reads {FORMAT}")
+        raise ValueError(f"this ledger is written in format {record['format']!r}, {OLDER}")
     budget = cost_from_dict(_flat(record["budget"]))
     if isinstance(budget, LaplaceDP | BoundedRange | SubsampledGaussian):
         raise ValueError(f"a {budget.kind} cost is not a budget")
@@ -225,6 +252,11 @@ def _opened(record: Mapping[str, object]) -> Opened:
 def _charged(record: Mapping[str, object]) -> Charged:
     mechanism, priced = record["mechanism"], record["priced"]
     price, route = (None, None) if priced is None else _priced(_object(priced))
+    about = About.from_dict(_object(record["about"])) if "about" in record else NOTHING_SAID
+    if "about" in record and not about:
+        raise ValueError("a charge that is about nothing does not say so")
+    if ("amount" in record) is not bool(about):
+        raise ValueError("what a charge is about and its amount come together")
     return Charged(
         time=whole(record["time"]),
         account=_text(record["account"]),
@@ -234,6 +266,8 @@ def _charged(record: Mapping[str, object]) -> Charged:
         plan=Plan(tuple(_step(step) for step in _list(record["steps"]))),
         price=price,
         route=route,
+        about=about,
+        drawn=_amount(record["amount"]) if about else None,
     )
 
 
@@ -277,6 +311,19 @@ def _closed(record: Mapping[str, object]) -> Closed:
     return Closed(whole(record["time"]), _text(record["account"]), _amount(record["returned"]))
 
 
+def _upgraded(record: Mapping[str, object]) -> Upgraded:
+    if record["format"] != NEWEST_FORMAT:
+        raise ValueError(f"from here on this ledger is written in format {record['format']!r}, {OLDER}")
+    return Upgraded(whole(record["time"]), whole(record["format"]))
+
+
+def _produced(record: Mapping[str, object]) -> Produced:
+    charges = record["charges"]
+    if not isinstance(charges, list) or sorted(set(map(whole, charges))) != charges or not charges:
+        raise ValueError("a model comes of at least one charge, each said once, in their order")
+    return Produced(whole(record["time"]), hexadecimal("model", record["model"], 64), tuple(charges))
+
+
 def _checkpoint(record: Mapping[str, object]) -> Checkpoint:
     return Checkpoint(whole(record["time"]), _object(record["state"]))
 
@@ -290,6 +337,8 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Record]]] = {
     "announced": _announced,
     "closed": _closed,
     "checkpoint": _checkpoint,
+    "upgraded": _upgraded,
+    "produced": _produced,
 }
 
 

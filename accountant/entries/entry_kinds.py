@@ -1,5 +1,6 @@
 """What an entry of a ledger says, as types: one frozen class per kind of entry. `codec` reads and writes them."""
 
+import re
 from collections.abc import Mapping
 from typing import Final, TypeAlias
 
@@ -7,12 +8,19 @@ import attrs
 
 from accountant.composition import Amount, Composition, Plan
 from accountant.costs import Adjacency, ApproxDP, Budget, Description
+from accountant.entries.about import NOTHING_SAID, About
 
 FORMAT: Final = 1
-"""The version of the entries' format."""
+"""The version of the entries' format that every ledger begins with."""
+
+NEWEST_FORMAT: Final = 2
+"""The newest one, to which a ledger is upgraded by the first entry that needs it: charges that say what they are about,
+and models that came of charges."""
 
 LONGEST_LINE: Final = 1 << 25
 """Characters of a line that is read: parsing what is much longer could take all memory."""
+
+_HEX: Final = re.compile(r"[0-9a-f]*")
 
 LATEST: Final = 10**19
 """Nanoseconds since 1970, in the year 2286: a time that is later is none."""
@@ -43,6 +51,7 @@ class Charged:
     account: who or what for; a path, whose longest allocated beginning is the sub-budget that pays.
     after: the total of this ledger from here on.  mechanism: None for a plan that did not announce one.
     price, route: for a plan that was charged as one thing, else None.
+    about: which data it was charged for, what for, by whom; with it the entry also writes `drawn`, its exact amount.
     """
 
     time: int
@@ -53,6 +62,8 @@ class Charged:
     plan: Plan
     price: ApproxDP | None
     route: str | None
+    about: About = NOTHING_SAID
+    drawn: Amount | None = None
 
     def amount(self, rule: Composition) -> Amount:
         """What it added to the total. The price of a plan is taken as it stands; `verify` computes it again."""
@@ -106,6 +117,23 @@ class Closed:
 
 
 @attrs.frozen
+class Upgraded:
+    """From here on, entries may say what format `format` has and the one before has not."""
+
+    time: int
+    format: int
+
+
+@attrs.frozen
+class Produced:
+    """A model came of charges. model: SHA-256 of its content, as in receipts.  charges: their numbers, ascending."""
+
+    time: int
+    model: str
+    charges: tuple[int, ...]
+
+
+@attrs.frozen
 class Checkpoint:
     """Everything before this entry was verified by the process that wrote it, and adds up to this state.
 
@@ -117,7 +145,9 @@ class Checkpoint:
     state: Mapping[str, object]
 
 
-Record: TypeAlias = Opened | Charged | Released | Returned | Allocated | Announced | Closed | Checkpoint
+Record: TypeAlias = (
+    Opened | Charged | Released | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced
+)
 
 
 def whole(value: object) -> int:
@@ -126,4 +156,11 @@ def whole(value: object) -> int:
         raise TypeError(f"expected a whole number, got {value!r}")
     if value < 0:
         raise ValueError(f"expected a whole number of at least 0, got {value!r}")
+    return value
+
+
+def hexadecimal(name: str, value: object, digits: int) -> str:
+    """A text of so many digits in lower-case hexadecimal. Raises ValueError, with the name of what it was given for."""
+    if not isinstance(value, str) or len(value) != digits or not _HEX.fullmatch(value):
+        raise ValueError(f"{name}: expected {digits} digits of lower-case hexadecimal, got {value!r}")
     return value

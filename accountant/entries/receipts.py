@@ -9,7 +9,6 @@ signature, the public key included.
 """
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ import attrs
 
 from accountant.canonical_json import canonical
 from accountant.composition import amount_text
+from accountant.entries.about import NOTHING_SAID, About
 from accountant.entries.atomic_files import whole_file
 from accountant.entries.chain import Entry, Kind
 from accountant.entries.codec import decode
@@ -31,6 +31,7 @@ from accountant.entries.entry_kinds import (
     Record,
     Released,
     Returned,
+    hexadecimal,
     whole,
 )
 from accountant.entries.printable import visible
@@ -42,10 +43,12 @@ if TYPE_CHECKING:
     from accountant.costs import Cost
 
 VERSION: Final = 1
+NEWEST_VERSION: Final = 2
+"""Of receipts that say what their charge is about."""
+
 DOMAIN: Final = b"exchequer receipt 1\n"
 """Before everything that is signed, so that no signature made for something else passes for a receipt's."""
 
-_HEX: Final = re.compile(r"[0-9a-f]*")
 _LONGEST_KEY: Final = 1 << 16
 
 
@@ -73,7 +76,7 @@ class PublicKey:
 
     @hex.validator
     def _whole_key(self, attribute: object, value: object) -> None:
-        _hexadecimal("public_key", value, 64)
+        hexadecimal("public_key", value, 64)
 
     @staticmethod
     def load(path: str | Path) -> "PublicKey":
@@ -195,6 +198,7 @@ class Receipt:
     account: who or what was charged; "" for entries that name none.  cost: in words and exact numbers.
     bought: SHA-256 of what the charge was for, a model's content for one, by the word of whoever gave the receipt: the
       ledger does not hold it. None where nobody said.
+    about: which data the charge was for, what for, by whom; receipts that say so are of version 2.
     public_key, signature: of who gave the receipt, in hexadecimal; None on an unsigned one.
     """
 
@@ -208,6 +212,7 @@ class Receipt:
     bought: str | None = None
     public_key: str | None = None
     signature: str | None = None
+    about: About = NOTHING_SAID
 
     @property
     def signed(self) -> bool:
@@ -235,12 +240,13 @@ class Receipt:
     def differs(self, entry: Entry, ledger: str) -> tuple[str, ...]:
         """The names of the parts that are not as this entry, in the ledger with this id, has them."""
         own = receipt(entry, ledger)
-        parts = ("ledger", "number", "digest", "kind", "account", "cost", "time")
+        parts = ("ledger", "number", "digest", "kind", "account", "cost", "time", "about")
         return tuple(name for name in parts if getattr(self, name) != getattr(own, name))
 
     def as_dict(self) -> dict[str, object]:
         """For JSON, beside a saved model."""
-        return {"receipt": VERSION, **attrs.asdict(self)}
+        plain: dict[str, object] = {"receipt": VERSION, **attrs.asdict(self, filter=attrs.filters.exclude("about"))}
+        return {**plain, "receipt": NEWEST_VERSION, "about": self.about.as_dict()} if self.about else plain
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Receipt":
@@ -253,6 +259,7 @@ class Receipt:
     def __str__(self) -> str:
         who = f" to {self.account!r}" if self.account else ""
         what = f" for {self.bought[:12]}…" if self.bought else ""
+        what += "".join(f", {name.replace('_', ' ')} {text!r}" for name, text in self.about.as_dict().items())
         by = f"signed with the key {self.public_key}" if self.signed else "unsigned"
         return visible(
             f"entry {self.number} of the ledger {self.ledger}: {self.kind}{who}{what}, {self.cost}; {self.digest}; {by}"
@@ -265,10 +272,12 @@ def receipt(entry: Entry, ledger: str, *, bought: str | None = None, key: Signin
     bought: SHA-256, in hexadecimal, of what the charge was for.
     """
     if bought is not None:
-        _hexadecimal("bought", bought, 64)
+        hexadecimal("bought", bought, 64)
     record = decode(entry)
     account = record.account if isinstance(record, Charged | Allocated | Announced | Closed) else ""
-    plain = Receipt(ledger, entry.number, entry.digest, entry.kind, account, _cost(record), record.time, bought)
+    about = record.about if isinstance(record, Charged) else NOTHING_SAID
+    cost = _cost(record)
+    plain = Receipt(ledger, entry.number, entry.digest, entry.kind, account, cost, record.time, bought, about=about)
     if key is None:
         return plain
     named = attrs.evolve(plain, public_key=key.public.hex)
@@ -307,10 +316,11 @@ def _exactly(amount: "Amount") -> str:
 
 def _checked(record: Mapping[str, object]) -> Receipt:
     names = {"receipt", *(field.name for field in attrs.fields(Receipt))}
+    names -= {"about"} if record.get("receipt") == VERSION else set()
     if record.keys() != names:
         raise ValueError(f"missing {sorted(names - record.keys())}, unknown {sorted(map(str, record.keys() - names))}")
-    if whole(record["receipt"]) != VERSION:
-        raise ValueError(f"receipt: of version {record['receipt']!r}, this version reads {VERSION}")
+    if not VERSION <= whole(record["receipt"]) <= NEWEST_VERSION:
+        raise ValueError(f"receipt: of version {record['receipt']!r}, this version reads {VERSION} to {NEWEST_VERSION}")
     kind, key, signature = _text(record, "kind"), record["public_key"], record["signature"]
     bought = record["bought"]
     if kind not in get_args(Kind):
@@ -320,24 +330,29 @@ def _checked(record: Mapping[str, object]) -> Receipt:
     return Receipt(
         ledger=_text(record, "ledger"),
         number=whole(record["number"]),
-        digest=_hexadecimal("digest", record["digest"], 64),
+        digest=hexadecimal("digest", record["digest"], 64),
         kind=kind,
         account=_text(record, "account"),
         cost=_text(record, "cost"),
         time=whole(record["time"]),
-        bought=None if bought is None else _hexadecimal("bought", bought, 64),
-        public_key=None if key is None else _hexadecimal("public_key", key, 64),
-        signature=None if signature is None else _hexadecimal("signature", signature, 128),
+        bought=None if bought is None else hexadecimal("bought", bought, 64),
+        public_key=None if key is None else hexadecimal("public_key", key, 64),
+        signature=None if signature is None else hexadecimal("signature", signature, 128),
+        about=_about(record),
     )
+
+
+def _about(record: Mapping[str, object]) -> About:
+    """Raises ValueError where a receipt of version 2 says nothing, as it would not be one."""
+    if record["receipt"] == VERSION:
+        return NOTHING_SAID
+    said = record["about"]
+    if not isinstance(said, Mapping) or not said:
+        raise ValueError("about: expected what the charge is about")
+    return About.from_dict(said)
 
 
 def _text(record: Mapping[str, object], name: str) -> str:
     if not isinstance(value := record[name], str):
         raise TypeError(f"{name}: expected a text, got {value!r}")
-    return value
-
-
-def _hexadecimal(name: str, value: object, digits: int) -> str:
-    if not isinstance(value, str) or len(value) != digits or not _HEX.fullmatch(value):
-        raise ValueError(f"{name}: expected {digits} digits of lower-case hexadecimal, got {value!r}")
     return value

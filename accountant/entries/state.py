@@ -4,24 +4,30 @@ The ledger decides by this state, and `verify` recomputes it. Amounts are exact,
 """
 
 from collections.abc import Mapping
-from typing import cast
+from typing import Final, cast
 
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition
 from accountant.costs import Adjacency, Budget, Unbounded
 from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
 from accountant.entries.entry_kinds import (
+    FORMAT,
+    NEWEST_FORMAT,
     Allocated,
     Announced,
     Charged,
     Checkpoint,
     Closed,
     Opened,
+    Produced,
     Record,
     Released,
     Returned,
+    Upgraded,
     whole,
 )
+
+_TOO_EARLY: Final = f"it says what format {NEWEST_FORMAT} has, and no entry before it upgrades the ledger to that"
 
 
 class State:
@@ -32,6 +38,7 @@ class State:
 
     def __init__(self) -> None:
         self.length, self.time = 0, 0
+        self.format = FORMAT
         self.opened: Opened | None = None
         self.accounts: dict[str, Account] = {}
         self.labels: dict[str, None] = {}
@@ -216,6 +223,13 @@ class State:
                 unspent = self.unspent(path)
                 self.close(path)
                 return [] if unspent == returned else ["it returns another amount than was left"]
+            case Upgraded(format=newer):
+                wrong = [] if newer > self.format else [f"it upgrades the ledger to format {newer}, which it has"]
+                self.format = max(self.format, newer)
+                return wrong
+            case Produced(charges=charges):
+                wrong = [] if self.format >= NEWEST_FORMAT else [_TOO_EARLY]
+                return wrong if charges[-1] < number else [*wrong, "its model came of charges that come later"]
             case Checkpoint(state=state):
                 return [] if self.says(state) else ["its state is not what the entries before it add up to"]
             case _:
@@ -232,6 +246,10 @@ class State:
             wrong.append("its running total is not the sum of the costs so far")
         if record.adjacency != self.adjacency:
             wrong.append("its adjacency is not that of the ledger")
+        if record.about and self.format < NEWEST_FORMAT:
+            wrong.append(_TOO_EARLY)
+        if record.drawn is not None and record.drawn != amount:
+            wrong.append("its amount is not what its costs come to")
         return wrong
 
     def _released(self, record: Released) -> list[str]:
@@ -259,10 +277,11 @@ class State:
     def as_dict(self) -> dict[str, object]:
         """The sub-budgets, the open charges and the labels, for JSON; the rest is the reader's.
 
-        Without any labels it is what versions that had none wrote.
+        Without any labels, and in the first format, it is what versions that had none wrote.
         """
         return {
             **({"labels": list(self.labels)} if self.labels else {}),
+            **({"format": self.format} if self.format > FORMAT else {}),
             "accounts": [account.as_dict() for account in self.accounts.values()],
             "open": [charge.as_dict(number) for number, charge in self.open.items()],
         }
@@ -288,6 +307,7 @@ class State:
             if parent is not None:
                 parent.parted = True
         self.labels = {str(label): None for label in cast("list[object]", checkpoint.state.get("labels", []))}
+        self.format = whole(checkpoint.state.get("format", FORMAT))
         if self.root.ceiling != ceiling:
             raise ValueError("the checkpoint's budget is not that of the ledger")
         self.open = {

@@ -4,25 +4,29 @@ import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from types import TracebackType
-from typing import Final, Never, Self, TypeVar
+from typing import Final, Self, TypeVar
 
 from accountant.audit import Odometer, Statement, Verification, odometer, state, verify
 from accountant.composition import Amount, Composition, Plan
 from accountant.costs import OWN_KINDS, Adjacency, Budget, Cost, Description, Spendable
 from accountant.entries import (
     MAIN,
+    NOTHING_SAID,
     ROOT,
+    About,
     Account,
     Entry,
     EntryStore,
     MemoryStore,
     Receipt,
     SigningKey,
+    hexadecimal,
     receipt,
 )
-from accountant.exceptions import AdjacencyMismatch, LedgerCopyRefused, NotSpendable, SubBudgetRefused
+from accountant.exceptions import AdjacencyMismatch, NotSpendable, SubBudgetRefused
 from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
+from accountant.ledger.exists_once import ExistsOnce
 from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import opened_writer, refuse_other_types
 from accountant.ledger.promises import refuse_plan, refuse_unprovable
@@ -40,7 +44,7 @@ LONGEST_KEPT: Final = 4096
 """Characters of descriptions whose lines are kept for the next release like it."""
 
 
-class Ledger:
+class Ledger(ExistsOnce):
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
     budget: PureDP, ApproxDP, ZCDP or GDP; Unbounded for a ledger that promises nothing, with NoBound.
@@ -61,20 +65,21 @@ class Ledger:
         composition: Composition,
         adjacency: Adjacency,
         store: EntryStore | None = None,
+        about: About = NOTHING_SAID,
     ) -> None:
         refuse_other_types(budget, composition, adjacency)
         writer = LedgerWriter(MemoryStore() if store is None else store)
         if len(writer.store):
             raise ValueError("this store already holds entries; Ledger.open(url) goes on with a ledger that exists")
         writer.open_new(budget, composition, adjacency)
-        self._set_up(writer, ROOT, None)
+        self._set_up(writer, ROOT, None, about)
 
-    def _set_up(self, writer: LedgerWriter, path: str, signing_key: SigningKey | None) -> None:
-        self._writer, self._path, self.signing_key = writer, path, signing_key
+    def _set_up(self, writer: LedgerWriter, path: str, signing_key: SigningKey | None, about: About) -> None:
+        self._writer, self._path, self.signing_key, self._about = writer, path, signing_key, about
         self._charged_to = path
         # Fixed when the ledger is opened, so that a release need not ask for them.
         self._rule, self._adjacency = writer.state.rule, writer.state.adjacency
-        self._new = NewCharges.to(writer.store, self._rule, self._adjacency)
+        self._new = NewCharges.to(writer.store, self._rule, self._adjacency, about)
         self._one_release = functools.lru_cache(maxsize=512)(self._new.of_release)
 
     @classmethod
@@ -87,6 +92,7 @@ class Ledger:
         adjacency: Adjacency | None = None,
         expect_head: str | None = None,
         signing_key: SigningKey | None = None,
+        about: About | None = None,
     ) -> Self:
         """A durable ledger: begin one, or go on with the one that is there.
 
@@ -94,13 +100,15 @@ class Ledger:
         budget, composition, adjacency: needed to begin; where there is a ledger they may be left out, and must agree.
         expect_head: a digest that an auditor kept; it must occur among the entries.
         signing_key: what receipts are signed with.
+        about: what charges are about, see `concerning`; unless given, what `About.from_environment` finds.
         Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
         something else, LedgerBroken where the entries do not hold together since their last checkpoint, and
         LedgerUnavailable where the database does not answer.
         """
+        said = About.from_environment() if about is None else about
         writer = opened_writer(url, budget, composition, adjacency, expect_head)
         ledger = cls.__new__(cls)
-        ledger._set_up(writer, ROOT, signing_key)
+        ledger._set_up(writer, ROOT, signing_key, said)
         return ledger
 
     def close(self) -> None:
@@ -144,6 +152,11 @@ class Ledger:
     def account(self) -> str:
         """The path of the sub-budget that this ledger draws on, "" for the whole budget."""
         return self._path
+
+    @property
+    def about(self) -> About:
+        """What charges through this handle say that they are about."""
+        return self._about
 
     @property
     def spent(self) -> Budget:
@@ -265,9 +278,26 @@ class Ledger:
         view._charged_to = path
         return view
 
-    def _view(self, path: str) -> Self:
+    def concerning(self, about: About) -> Self:
+        """This ledger, its charges saying what they are about; what is not said here is as this ledger has it.
+
+        The first such charge upgrades the ledger to format 2, which earlier versions do not read.
+        """
+        view = self._view(self._path, about.over(self._about))
+        view._charged_to = self._charged_to
+        return view
+
+    def note_model(self, model: str, charges: Sequence[int]) -> int:
+        """Write that a model came of charges, for auditors; the number of that entry. Upgrades the ledger to format 2.
+
+        model: SHA-256 of its content, in hexadecimal, as receipts have it.  charges: numbers of entries.
+        Raises ValueError.
+        """
+        return self._writer.note_model(hexadecimal("model", model, 64), charges)
+
+    def _view(self, path: str, about: About | None = None) -> Self:
         view = type(self).__new__(type(self))
-        view._set_up(self._writer, path, self.signing_key)
+        view._set_up(self._writer, path, self.signing_key, self._about if about is None else about)
         return view
 
     # --- protecting and releasing ----------------------------------------------------------------------
@@ -361,25 +391,6 @@ class Ledger:
                 f"Release what was proved for {self._adjacency.name}, or open a ledger that promises {adjacency.name}",
                 adjacency,
             )
-
-    # --- a ledger exists once -------------------------------------------------------------------------------
-
-    def __sklearn_clone__(self) -> Self:
-        """`sklearn.clone` keeps the same ledger, so that every fit of a cross-validation pays."""
-        return self
-
-    def _refuse(self, what: str) -> Never:
-        remedy = "; open it there by its URL" if self._writer.store.shared else ""
-        raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice{remedy}")
-
-    def __copy__(self) -> Never:
-        self._refuse("copied")
-
-    def __deepcopy__(self, memo: dict[int, object]) -> Never:
-        self._refuse("deep-copied")
-
-    def __reduce_ex__(self, protocol: object) -> Never:
-        self._refuse("pickled, nor sent to another process")
 
     def __repr__(self) -> str:
         whose = f" {self._path!r}" if self._path else ""

@@ -4,7 +4,7 @@ import attrs
 
 from accountant.composition import NOTHING, Amount, Composition, Plan, Price
 from accountant.costs import Adjacency, Cost
-from accountant.entries import LONGEST_LABEL, ChargeLine, EntryStore, why_unreadable
+from accountant.entries import LONGEST_LABEL, NOTHING_SAID, About, ChargeLine, EntryStore, why_unreadable
 from accountant.exceptions import NotSpendable
 from accountant.ledger.amounts import amount_of_release
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
@@ -22,6 +22,8 @@ class NewCharge:
     amount: Amount
     rounds: int
     line: ChargeLine
+    upgrades: bool
+    """Whether its entry needs the newest format."""
 
 
 @attrs.frozen(eq=False)
@@ -29,16 +31,18 @@ class NewCharges:
     """Prepares charges to one ledger.
 
     shared: whether others will read what is written, so that all of it must be fit to be read back.
+    about: what all of them are about.
     """
 
     rule: Composition
     adjacency: Adjacency
     shared: bool
+    about: About = NOTHING_SAID
 
     @staticmethod
-    def to(store: EntryStore, rule: Composition, adjacency: Adjacency) -> "NewCharges":
+    def to(store: EntryStore, rule: Composition, adjacency: Adjacency, about: About = NOTHING_SAID) -> "NewCharges":
         """For the ledger whose entries are there."""
-        return NewCharges(rule, adjacency, store.shared)
+        return NewCharges(rule, adjacency, store.shared, about)
 
     def of_release(self, cost: Cost, announced: str, account: str) -> NewCharge:
         """One release. announced: `Description.canonical`.
@@ -57,12 +61,22 @@ class NewCharges:
             raise NotSpendable(f"{self.rule.name} composition counts less than 0: {amount!r}; nothing was charged")
         refuse_plan(plan, self.adjacency)
         best, route = (None, None) if price is None else (price.best, price.route)
-        line = ChargeLine.of(account, self.adjacency, plan, announced=announced, price=best, route=route)
+        drawn = amount if self.about else None
+        line = ChargeLine.of(
+            account,
+            self.adjacency,
+            plan,
+            announced=announced,
+            price=best,
+            route=route,
+            about=self.about,
+            amount=drawn,
+        )
         sample = line.at(0, 0, NOTHING)  # the rest of a line are numbers, which are fit for it
         refuse_bad_texts(sample)
         if self.shared:
             refuse_unreadable(0, "charged", sample)
-        return NewCharge(account, amount, plan.rounds, line)
+        return NewCharge(account, amount, plan.rounds, line, bool(self.about))
 
 
 def refuse_account(account: object) -> None:

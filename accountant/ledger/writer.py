@@ -4,21 +4,25 @@ import contextlib
 import functools
 import json
 import os
+from collections.abc import Sequence
 from typing import Final
 
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition, UnsupportedBudget, composition_from_record
 from accountant.costs import Adjacency, Budget
 from accountant.entries import (
+    NEWEST_FORMAT,
     Allocated,
     Announced,
     Checkpoint,
     Closed,
     EntryStore,
     Opened,
+    Produced,
     ReleaseLine,
     Returned,
     State,
+    Upgraded,
     why_unreadable,
 )
 from accountant.exceptions import BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused
@@ -101,9 +105,29 @@ class LedgerWriter:
 
         Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
         """
+        if new.upgrades and self.state.format < NEWEST_FORMAT:
+            self.replica.in_turn(self._upgrade)
         number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
         return number
+
+    def _upgrade(self, state: State) -> None:
+        """Write that entries may say more from here on, unless somebody has. Older versions then read no further."""
+        if state.format < NEWEST_FORMAT:
+            self.replica.enter(Upgraded(self.replica.now(), NEWEST_FORMAT))
+
+    def note_model(self, model: str, charges: Sequence[int]) -> int:
+        """Write that a model came of charges, and return the entry's number. Raises ValueError for none of them."""
+        self.replica.in_turn(self._upgrade)
+
+        def produce(state: State) -> int:
+            number = state.length
+            if not charges or not 0 <= min(charges) <= max(charges) < number:
+                raise ValueError(f"charges: expected numbers of entries below {number}, got {list(charges)!r:.99}")
+            self.replica.enter(Produced(self.replica.now(), model, tuple(sorted(set(charges)))))
+            return number
+
+        return self.replica.in_turn(produce)
 
     def _charge(self, new: NewCharge, state: State) -> int:
         account, amount = new.account, new.amount

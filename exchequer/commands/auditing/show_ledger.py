@@ -24,10 +24,12 @@ from accountant.entries import (
     Checkpoint,
     Closed,
     Opened,
+    Produced,
     Record,
     Released,
     Returned,
     State,
+    Upgraded,
     decode,
 )
 from exchequer.commands.ledgers.amount_records import amount_record
@@ -259,7 +261,8 @@ def _what(record: Record, rule: Composition) -> str:
         case Charged():
             announced = record.mechanism
             name = "a plan" if announced is None else f"{announced.mechanism}({announced.query})"
-            return f"{shown(record.account)}: {shown(name)}, {_cost(record)}"
+            about = "".join(f", {name}: {shown(text)}" for name, text in record.about.as_dict().items())
+            return f"{shown(record.account)}: {shown(name)}, {_cost(record)}{about}"
         case Released(charge=charge):
             return f"charge {charge}"
         case Returned(charge=charge, rounds=rounds, amount=amount):
@@ -272,6 +275,10 @@ def _what(record: Record, rule: Composition) -> str:
             return f"{shown(account)}: {left_text(returned, rule)} not spent"
         case Checkpoint():
             return "what the entries before it add up to"
+        case Upgraded(format=newer):
+            return f"entries may be of format {newer} from here on"
+        case Produced(model=model, charges=charges):
+            return f"the model {model[:16]}… came of charges {', '.join(map(str, charges[:9]))}"
 
 
 def _cost(record: Charged) -> str:

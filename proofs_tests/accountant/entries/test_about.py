@@ -1,0 +1,235 @@
+"""What charges say that they are about: in the entry, its digest, receipts; checked by `verify`, private by choice."""
+
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accountant import (
+    About,
+    ApproxDP,
+    BasicComposition,
+    BudgetExceeded,
+    Entry,
+    Ledger,
+    LedgerBroken,
+    Plan,
+    PureDP,
+    ReplaceOne,
+    verify,
+)
+from accountant.entries import GENESIS, Charged, MemoryStore, Receipt, decode, digest_of, encode, keyed_digest, receipt
+from accountant.ledger.writer import LedgerWriter
+from proofs_tests.support.ledgers.doubles import RandomizedResponse
+
+HOSPITAL = About(dataset="hospital", purpose="a pilot study", user="ada")
+BUDGET = ApproxDP(1.0, 1e-6)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=12).filter(
+    lambda text: text == text.strip() and text.isprintable()
+)
+
+
+def opened(url: str | None = None, about: About | None = None) -> Ledger:
+    options = {"composition": BasicComposition(), "adjacency": ReplaceOne()}
+    if url is None:
+        return Ledger(BUDGET, **options, about=about or About())  # type: ignore[arg-type]  # of these types
+    return Ledger.open(url, BUDGET, **options, about=about)  # type: ignore[arg-type]  # of these types
+
+
+def charge(ledger: Ledger, epsilon: float = 0.125) -> None:
+    with ledger.reserve(Plan.of(PureDP(epsilon), 1), adjacency=ReplaceOne()) as charged:
+        charged.note_drawn_elsewhere(RandomizedResponse(epsilon).description, 1)
+
+
+def kinds(ledger: Ledger) -> list[str]:
+    return [entry.kind for entry in ledger.entries]
+
+
+def test_a_ledger_that_says_nothing_stays_in_the_first_format(tmp_path: Path) -> None:
+    with opened(f"sqlite:///{tmp_path / 'study.db'}") as ledger:
+        charge(ledger)
+        assert kinds(ledger) == ["opened", "charged", "released"]
+        assert not {"about", "amount"} & json.loads(ledger.entries[1].line).keys()
+
+
+def test_a_charge_says_what_it_is_about(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    with opened(url, HOSPITAL) as ledger:
+        charge(ledger)
+        charge(ledger.concerning(About(purpose="another study", host="node 7")))
+        assert kinds(ledger) == ["opened", "upgraded", "charged", "released", "charged", "released"]
+        lines = [entry.record for entry in ledger.entries]
+        assert lines[2]["about"] == {"dataset": "hospital", "purpose": "a pilot study", "user": "ada"}
+        assert lines[2]["amount"] == {"delta": "0p0", "loss": "1p-3"}
+        assert lines[4]["about"] == {"dataset": "hospital", "purpose": "another study", "user": "ada", "host": "node 7"}
+        assert ledger.verify().sound
+    with Ledger.open(url) as again:
+        assert again.about == About()
+        charge(again)
+        assert again.verify().sound
+        assert "about" not in again.entries[-2].record
+
+
+def test_all_views_of_a_ledger_say_it() -> None:
+    ledger = opened(about=HOSPITAL)
+    ledger.release(RandomizedResponse(0.1), ledger.protect(True), account="a")
+    part = ledger.allocate("team", 0.5)
+    part.release(RandomizedResponse(0.1), part.protect(True))
+    part.concerning(About(user="bo")).release(RandomizedResponse(0.1), part.protect(True))
+    said = [record.about.user for entry in ledger.entries if isinstance(record := decode(entry), Charged)]
+    assert said == ["ada", "ada", "bo"]
+    assert ledger.verify().sound
+
+
+def test_a_refused_charge_is_not_there() -> None:
+    ledger = opened(about=HOSPITAL)
+    with pytest.raises(BudgetExceeded):
+        charge(ledger, 2.0)
+    assert ledger.spent == PureDP(0.0) or ledger.spent.epsilon == 0.0  # type: ignore[union-attr]  # an ApproxDP
+    charge(ledger)
+    assert ledger.verify().sound
+
+
+@given(st.builds(About, dataset=TEXTS, purpose=TEXTS, user=TEXTS, host=TEXTS, program=TEXTS))
+def test_whatever_is_said_is_read_back(about: About) -> None:
+    ledger = opened(about=about)
+    charge(ledger)
+    number = 2 if about else 1
+    record = decode(ledger.entries[number])
+    assert isinstance(record, Charged)
+    assert (record.about, record.drawn is not None) == (about, bool(about))
+    assert encode(number, record) == ledger.entries[number].line
+    found = receipt(ledger.entries[number], ledger.id)
+    assert Receipt.from_dict(json.loads(json.dumps(found.as_dict()))) == found
+    assert found.about == about
+    assert verify(ledger.entries).sound
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"dataset": "a\nb"}, "dataset: expected printable"),
+        ({"user": " a"}, "user: expected printable"),
+        ({"purpose": "x" * 201}, "purpose: expected a text of at most 200"),
+        ({"host": "\ud800"}, "host: .*surrogate"),
+        ({"dataset_digest": "abc"}, "dataset_digest: expected 64 digits"),
+        ({"program": 3}, "program: expected a text"),
+    ],
+)
+def test_what_cannot_be_said_is_refused(given: Mapping[str, str], reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        About(**given)
+
+
+def chained(entries: list[Entry]) -> list[Entry]:
+    """Entries whose digests hold, whatever their lines say."""
+    found, head = list[Entry](), GENESIS
+    for entry in entries:
+        head = digest_of(head, entry.line)
+        found.append(attrs.evolve(entry, digest=head))
+    return found
+
+
+def forged(old: str, new: str, kept: slice = slice(None)) -> list[Entry]:
+    ledger = opened(about=HOSPITAL)
+    charge(ledger)
+    ledger.note_model("ab" * 32, [2])
+    assert verify(chained(list(ledger.entries))).sound
+    lines = [attrs.evolve(entry, line=entry.line.replace(old, new)) for entry in ledger.entries]
+    assert lines != list(ledger.entries) or kept != slice(None)
+    return chained(lines[kept])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "finding"),
+    [
+        ('"amount":{"delta":"0p0","loss":"1p-3"},', '"amount":{"delta":"0p0","loss":"1p-4"},', "amount is not what"),
+        ('"amount":{"delta":"0p0","loss":"1p-3"},', "", "come together"),
+        ('"user":"ada"', '"user":""', "left out"),
+        ('"user":"ada"', '"weather":"fine"', "unexpected keyword"),
+        ('"format":2', '"format":3', "install a newer one"),
+        ('"charges":[2]', '"charges":[7]', "charges that come later"),
+        ('"charges":[2]', '"charges":[2,2]', "each said once"),
+        ('"charges":[2]', '"charges":[]', "at least one charge"),
+        ('"model":"ab', '"model":"AB', "lower-case hexadecimal"),
+    ],
+)
+def test_what_an_entry_should_not_say_is_found(old: str, new: str, finding: str) -> None:
+    found = verify(forged(old, new))
+    assert not found.sound
+    assert finding in "; ".join(found.errors)
+
+
+def test_format_2_must_be_announced_once() -> None:
+    ledger = opened(about=HOSPITAL)
+    charge(ledger)
+    entries = list(ledger.entries)
+    lines = [entries[0], *(attrs.evolve(each, number=each.number - 1) for each in entries[2:])]
+    lines = [
+        attrs.evolve(e, line=e.line.replace(f'"number":{e.number + 1}', f'"number":{e.number}')) for e in lines[:2]
+    ]
+    assert "no entry before it upgrades" in "; ".join(verify(chained(lines)).errors)
+    again = attrs.evolve(entries[1], number=2, line=entries[1].line.replace('"number":1', '"number":2'))
+    twice = [*entries[:2], again]
+    assert "which it has" in "; ".join(verify(chained(twice)).errors)
+
+
+def test_a_checkpoint_keeps_the_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accountant.ledger.writer.CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr("accountant.ledger.writer.BELIEVED_FROM", 1)
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    with opened(url, HOSPITAL) as ledger:
+        charge(ledger)
+    for _ in range(2):
+        with Ledger.open(url, about=HOSPITAL) as again:
+            charge(again)
+            assert again.verify().sound
+    with Ledger.open(url) as again:
+        assert kinds(again).count("upgraded") == 1
+        assert "checkpoint" in kinds(again)
+
+
+def test_the_environment_says_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("EXCHEQUER_DATASET", "hospital")
+    monkeypatch.setenv("EXCHEQUER_RECORD", "host, program")
+    with opened(f"sqlite:///{tmp_path / 'study.db'}") as ledger:
+        said = ledger.about
+    assert (said.dataset, said.host, said.user) == ("hospital", platform.node(), "")
+    assert "exchequer" in said.program
+    monkeypatch.setenv("EXCHEQUER_RECORD", "password")
+    with pytest.raises(ValueError, match="EXCHEQUER_RECORD: 'password' is none of user, host, program"):
+        opened(f"sqlite:///{tmp_path / 'other.db'}")
+    assert not (tmp_path / "other.db").exists()
+
+
+def test_a_keyed_digest_needs_its_key(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("1,2\n")
+    one, other = (keyed_digest(tmp_path / "table.csv", key * 16) for key in (b"a", b"b"))
+    assert one != other
+    assert About(dataset_digest=one)
+    with pytest.raises(ValueError, match="at least 16 secret bytes"):
+        keyed_digest(tmp_path / "table.csv", b"short")
+
+
+def test_a_newer_format_is_not_spent_from(tmp_path: Path) -> None:
+    entries = forged('"format":2', '"format":3')
+    store = MemoryStore()
+    for entry in entries:
+        store.append(entry.kind, entry.line)
+    with pytest.raises(LedgerBroken, match="install a newer one"):
+        LedgerWriter(store).resume()
+
+
+def test_receipts_that_say_nothing_are_as_they_were() -> None:
+    ledger = opened()
+    charge(ledger)
+    said = receipt(ledger.entries[1], ledger.id).as_dict()
+    assert said["receipt"] == 1
+    assert "about" not in said
+    with pytest.raises(ValueError, match="about"):
+        Receipt.from_dict({**said, "receipt": 2, "about": {}})
