@@ -17,7 +17,7 @@ from typing import Final, Self
 
 import attrs
 
-from accountant.entries.printable import why_unreadable
+from accountant.entries.printable import is_visible, visible_part, why_unreadable
 
 LONGEST: Final = 200
 """Characters of each text."""
@@ -38,7 +38,7 @@ def _said(instance: "About", attribute: "attrs.Attribute[str]", value: object) -
         raise ValueError(f"{attribute.name}: expected a text of at most {LONGEST} characters, got {value!r:.99}")
     if (reason := why_unreadable(value)) is not None:
         raise ValueError(f"{attribute.name}: {reason}")
-    if value != value.strip() or not value.isprintable():
+    if value != value.strip() or not is_visible(value):
         raise ValueError(f"{attribute.name}: expected printable characters without spaces around them, got {value!r}")
 
 
@@ -115,7 +115,7 @@ def program_name() -> str:
 
 def _fit(text: str) -> str:
     """As much as an entry holds, of what the system says."""
-    return "".join(each for each in text if each.isprintable())[:LONGEST].strip()
+    return visible_part(text)[:LONGEST].strip()
 
 
 def keyed_digest(path: str | Path, key: bytes) -> str:

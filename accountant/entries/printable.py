@@ -39,6 +39,16 @@ def visible_lines(text: str) -> str:
     return "\n".join(map(visible, text.split("\n")))
 
 
+def is_visible(text: str) -> bool:
+    """Whether `visible` leaves it as it is."""
+    return visible(text) == text
+
+
+def visible_part(text: str) -> str:
+    """Without the characters that `visible` would spell out."""
+    return "".join(filter(is_visible, text))
+
+
 def why_unreadable(text: str) -> str | None:
     """Why a text may not go into the ledger; None if it may.
 

@@ -24,14 +24,13 @@ from accountant import (
     verify,
 )
 from accountant.entries import GENESIS, Charged, MemoryStore, Receipt, decode, digest_of, encode, keyed_digest, receipt
+from accountant.entries.printable import is_visible
 from accountant.ledger.writer import LedgerWriter
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 HOSPITAL = About(dataset="hospital", purpose="a pilot study", user="ada")
 BUDGET = ApproxDP(1.0, 1e-6)
-TEXTS = st.text(st.characters(codec="utf-8"), max_size=12).filter(
-    lambda text: text == text.strip() and text.isprintable()
-)
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=12).filter(lambda a: a == a.strip() and is_visible(a))
 
 
 def opened(url: str | None = None, about: About | None = None) -> Ledger:
