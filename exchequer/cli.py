@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
-from exchequer.commands.auditing import auditing_commands
+from exchequer.commands.auditing import asking_commands, auditing_commands
 from exchequer.commands.ledgers import ledger_options
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
@@ -62,7 +62,7 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
-main.add_command(auditing_commands.ledger)
+main.add_command(asking_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 
@@ -130,6 +130,7 @@ def train(
     ledger: str | None,
     account: str | None,
     signing_key: Path | None,
+    about: tuple[str, ...],
     out: Path,
     force: bool,
     **options: Setting | None,
@@ -165,13 +166,13 @@ def train(
     """
     given = current_options(options)
     LEARNERS[learner].refuse_others(learner, given)
-    ledger_options.refuse_unpaid(ledger, account, signing_key)
+    ledger_options.refuse_unpaid(ledger, account, signing_key, about)
     ledger_options.refuse_simulated(ledger, seed)
     from exchequer.commands import train as work
     from exchequer.commands.ledgers.paying_ledger import PayingLedger
 
     promise = LEARNERS[learner].delta if delta is None else delta
-    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key)
+    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key, about)
     order = work.TrainingRequest(LEARNERS[learner], epsilon, promise, given, seed, payer)
     work.train(data, schema, out, order, header=not no_header, force=force)
 

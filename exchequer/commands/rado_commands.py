@@ -90,6 +90,7 @@ def release(
     ledger: str | None,
     account: str | None,
     signing_key: Path | None,
+    about: tuple[str, ...],
     out: Path,
     force: bool,
 ) -> None:
@@ -106,7 +107,7 @@ def release(
       exchequer rados release people.csv --schema people.toml --protection feature --sensitive sex \\
         --epsilon 0.1 --out rados.json
     """
-    ledger_options.refuse_unpaid(ledger, account, signing_key)
+    ledger_options.refuse_unpaid(ledger, account, signing_key, about)
     if protection == NOTHING:
         source = click.get_current_context().get_parameter_source("ledger")
         ledger = ledger if source is ParameterSource.COMMANDLINE else None  # EXCHEQUER_LEDGER is for what is paid for
@@ -132,7 +133,7 @@ def release(
             "standardise": not raw,
         },
         seed,
-        None if ledger is None else PayingLedger(ledger, account or "", signing_key),
+        None if ledger is None else PayingLedger(ledger, account or "", signing_key, about),
     )
     work.release(data, schema, out, order, header=not no_header, force=force)
 

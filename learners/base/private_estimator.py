@@ -144,6 +144,8 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
             if payer is not None:
                 bought = self._bought(model, data.classes, plain, tuned)
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
+                if bought is not None and ledger.about and charged:
+                    ledger.note_model(bought, charged)
             statement = ledger.statement()  # first: should the ledger not answer, the last fit stays as it was
             self._remember(model, data.classes, data.names, tuned, plan.shown)
             self.ledger_, self.statement_ = ledger, statement

@@ -40,13 +40,22 @@ def payer_options(command: F) -> F:
         "`exchequer ledger label` announced.",
     )
     said = "With --ledger: key to sign the receipts; see `exchequer ledger key`."
-    return payer(account(click.option("--signing-key", type=FILE, help=said)(command)))
+    about = click.option(
+        "--about",
+        multiple=True,
+        metavar="NAME=TEXT",
+        help="With --ledger: what the charges are about, for auditors: dataset, purpose, user, host, program; several "
+        "times. It stays in the ledger. Default: what EXCHEQUER_DATASET, EXCHEQUER_PURPOSE and EXCHEQUER_RECORD say.",
+    )
+    return payer(account(click.option("--signing-key", type=FILE, help=said)(about(command))))
 
 
-def refuse_unpaid(ledger: str | None, account: str | None, signing_key: Path | None) -> None:
+def refuse_unpaid(
+    ledger: str | None, account: str | None, signing_key: Path | None, about: tuple[str, ...] = ()
+) -> None:
     """Raise UsageError for options of a ledger without one."""
-    if ledger is None and (account is not None or signing_key is not None):
-        raise click.UsageError("--account and --signing-key go with --ledger")
+    if ledger is None and (account is not None or signing_key is not None or about):
+        raise click.UsageError("--account, --signing-key and --about go with --ledger")
 
 
 def refuse_simulated(ledger: str | None, seed: int | None) -> None:

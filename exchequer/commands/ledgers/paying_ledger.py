@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 
-from accountant import Ledger, SubBudgetRefused
+from accountant import About, Ledger, SubBudgetRefused
+from accountant.audit.breakdowns import SAID
 from accountant.entries import SigningKey
 from exchequer.commands.ledgers.open_ledger import url_of, without_password, without_passwords
 from exchequer.console import output
@@ -29,12 +30,14 @@ class PayingLedger:
     """Which ledger, which account of it, and with which key its receipts are signed.
 
     location: a URL or the path of a SQLite file.
+    about: what its charges are about, as NAME=TEXT.
     account: the path of a sub-budget, if there is one of that name, else a label; "" gives none.
     """
 
     location: str
     account: str = ""
     signing_key: Path | None = None
+    about: tuple[str, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.account and not all(part and part == part.strip() for part in self.account.split("/")):
@@ -43,9 +46,10 @@ class PayingLedger:
     @contextmanager
     def ledger(self) -> Iterator[Ledger]:
         """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does, and UnknownLabel."""
+        about = self._said()
         with (
             without_passwords(self.location),
-            Ledger.open(url_of(self.location), signing_key=self._key()) as ledger,
+            Ledger.open(url_of(self.location), signing_key=self._key(), about=about) as ledger,
         ):
             yield self._account_of(ledger) if self.account else ledger
 
@@ -54,6 +58,16 @@ class PayingLedger:
             return ledger.sub_budget(self.account)
         except SubBudgetRefused:
             return ledger.labelled(self.account)
+
+    def _said(self) -> About:
+        """What was given, and from the environment what was not."""
+        said = dict[str, str]()
+        for each in self.about:
+            name, sign, text = each.partition("=")
+            if not sign or name not in SAID:
+                raise ValueError(f"--about: expected NAME=TEXT with one of {', '.join(SAID)}, got {each!r:.60}")
+            said[name] = text
+        return About(**said).over(About.from_environment())
 
     def _key(self) -> SigningKey | None:
         if self.signing_key is None:

@@ -1,0 +1,17 @@
+"""Who spent what on which data, and what changed between two readings of a ledger."""
+
+from accountant.audit.breakdowns.breakdown import BY, NOT_SAID, SAID, Breakdown, Group, Question, breakdown
+from accountant.audit.breakdowns.difference import Difference, Relation, difference
+
+__all__ = [
+    "BY",
+    "NOT_SAID",
+    "SAID",
+    "Breakdown",
+    "Difference",
+    "Group",
+    "Question",
+    "Relation",
+    "breakdown",
+    "difference",
+]

@@ -1,0 +1,218 @@
+"""`exchequer ledger spent` and `diff`: charges added up by what they say of themselves, and two readings compared."""
+
+import csv
+import datetime
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import click
+
+from accountant import Amount, Budget, Entry
+from accountant.audit import in_symbols, percent, spent_text
+from accountant.audit.breakdowns import Breakdown, Difference, Group, Question, breakdown, difference
+from accountant.entries import Opened, decode, visible
+from exchequer.commands.ledgers.amount_records import amount_record
+from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
+from exchequer.console import output
+
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+
+MOST_CHARACTERS: Final = 20
+"""Of a name in the table; CSV and JSON have all of it."""
+
+SAID: Final = {
+    "the same": "nothing has changed",
+    "grown": "it has grown, and nothing before was changed",
+    "cut": "IT WAS CUT OFF",
+    "rewritten": "IT WAS REWRITTEN",
+    "another ledger": "THESE ARE TWO LEDGERS",
+}
+
+
+# --- spent -----------------------------------------------------------------------------------------------------
+
+
+def print_spent(
+    location: str,
+    by: str,
+    wanted: Sequence[str],
+    since: str | None,
+    until: str | None,
+    *,
+    as_csv: bool,
+    as_json: bool,
+) -> None:
+    """Print the answer. Raises ValueError for a question that no charge answers, and as `reading` does."""
+    if as_csv and as_json:
+        raise click.UsageError("--csv or --json, not both")
+    question = Question(by, dict(map(_condition, wanted)), nanoseconds("--from", since), nanoseconds("--to", until))
+    with reading(location) as entries:
+        found = breakdown(entries, question)
+        budget = _budget(entries)
+    if as_json:
+        click.echo(json.dumps(_as_record(found, budget), indent=1, allow_nan=False))
+    elif as_csv:
+        _write_csv(found, budget)
+    else:
+        _print(found, budget, entries.name)
+
+
+def nanoseconds(option: str, text: str | None) -> int | None:
+    """A time in UTC, since 1970; None where none is given. Raises ValueError."""
+    if text is None:
+        return None
+    try:
+        when = datetime.datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{option}: expected a time as 2026-03-01 or 2026-03-01T09:30, got {text!r:.60}") from None
+    aware = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
+    return int(aware.timestamp()) * 1_000_000_000
+
+
+def _condition(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise ValueError(f"--where: expected NAME=TEXT, as dataset=hospital, got {text!r:.60}")
+    return name.strip(), value
+
+
+def _budget(entries: StoredEntries) -> Budget:
+    opened = decode(entries[0])
+    if not isinstance(opened, Opened):
+        raise ValueError("the ledger was never opened")
+    return opened.budget
+
+
+def _alone(found: Breakdown, amount: Amount, budget: Budget) -> str:
+    """What these charges lose by themselves."""
+    return in_symbols(found.rule.guarantee(amount, budget))
+
+
+def _print(found: Breakdown, budget: Budget, name: str) -> None:
+    output.title(f"{name}: spent, by {found.question.by}")
+    rows = [_row(found, group, group.name, budget) for group in found.groups]
+    if len(rows) != 1:
+        rows.append(_row(found, found.together, "together", budget))
+    columns = [found.question.by, "charges", found.rule.unit, "alone", "of all", ""]
+    output.table(columns, rows, numbers=["charges", "of all"])
+    output.paragraph("alone: what these charges lose by themselves. All of them together lose no more than their sum.")
+
+
+def _row(found: Breakdown, group: Group, name: str, budget: Budget) -> list[str]:
+    remarks = [f"{group.open} not released"] if group.open else []
+    remarks += [f"{group.simulated} SIMULATED"] if group.simulated else []
+    return [
+        name[:MOST_CHARACTERS],
+        str(group.charges),
+        spent_text(group.amount, found.rule).removeprefix(f"{found.rule.unit} = "),
+        _alone(found, group.amount, budget),
+        percent(found.share(group)),
+        ", ".join(remarks),
+    ]
+
+
+def _as_record(found: Breakdown, budget: Budget) -> dict[str, object]:
+    question = found.question
+    return {
+        "by": question.by,
+        "where": dict(question.where),
+        "from": question.since,
+        "to": question.until,
+        "groups": [_group(found, group, budget) for group in found.groups],
+        "together": _group(found, found.together, budget),
+    }
+
+
+def _group(found: Breakdown, group: Group, budget: Budget) -> dict[str, object]:
+    return {
+        "said": group.said,
+        "charges": group.charges,
+        "amount": amount_record(group.amount, up=True),
+        "alone": found.rule.guarantee(group.amount, budget).as_dict(),
+        "share": found.share(group),
+        "not_released": group.open,
+        "simulated": group.simulated,
+        "first": group.first if group.charges else None,
+        "last": group.last if group.charges else None,
+    }
+
+
+def _write_csv(found: Breakdown, budget: Budget) -> None:
+    """As RFC 4180; texts that a spreadsheet would compute are made texts."""
+    out = csv.writer(sys.stdout)
+    out.writerow([found.question.by, "charges", "loss", "delta", "alone", "share", "not released", "simulated"])
+    for group in found.groups:
+        amount = amount_record(group.amount, up=True)
+        alone = _alone(found, group.amount, budget)
+        numbers = [group.charges, amount["loss"], amount["delta"]]
+        out.writerow(
+            [_cell(group.said), *numbers, alone, found.share(group), group.open, group.simulated],
+        )
+
+
+def _cell(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    shown = visible(text)
+    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
+
+
+# --- diff ------------------------------------------------------------------------------------------------------
+
+
+def print_difference(earlier: str, later: str, *, as_json: bool) -> int:
+    """Print what changed, and return the exit code."""
+    with reading(later) as entries:
+        if _DIGEST.fullmatch(earlier.strip().lower()):
+            found = difference(_until(entries, earlier.strip().lower()), entries)
+        else:
+            with reading(earlier) as before:
+                found = difference(before, entries)
+    if as_json:
+        record = {
+            "relation": found.relation,
+            "shared": found.shared,
+            "entries": [found.before, found.after],
+            "head_of_shared": found.head,
+            "new": found.kinds,
+        }
+        click.echo(json.dumps(record, indent=1, allow_nan=False))
+    else:
+        _print_difference(found, entries.name)
+    return 0 if found.continues else 1
+
+
+def _until(entries: StoredEntries, head: str) -> Iterator[Entry]:
+    """The entries up to the one with this digest. Raises ValueError where there is none."""
+    for entry in entries:
+        yield entry
+        if entry.digest == head:
+            return
+    raise ValueError(f"{head} is the digest of no entry: the ledger was cut off, rewritten, or is another one")
+
+
+def _print_difference(found: Difference, name: str) -> None:
+    output.title(f"{name}: {SAID[found.relation]}", "green" if found.continues else "red")
+    facts = [("entries", f"{found.before} before, {found.after} now, the first {found.shared} the same")]
+    if found.kinds:
+        listed = ", ".join(f"{number} {kind}" for kind, number in sorted(found.kinds.items()))
+        facts.append(("new" if found.continues else "other", listed))
+    facts.append(("head", f"{found.head} of the last that is the same"))
+    output.facts(facts)
+    if found.new and (charges := _new_charges(found)):
+        output.table(["account", "charges", "about"], charges, numbers=["charges"])
+
+
+def _new_charges(found: Difference) -> list[list[str]]:
+    """The new charges, by account and by what they say."""
+    counts: dict[tuple[str, str], int] = {}
+    for entry in found.new:
+        if entry.kind == "charged":
+            record = entry.record
+            about = record.get("about")
+            said = ", ".join(f"{name} {text}" for name, text in about.items()) if isinstance(about, dict) else ""
+            key = str(record.get("account")), said
+            counts[key] = counts.get(key, 0) + 1
+    return [[account, str(number), said] for (account, said), number in sorted(counts.items())]
