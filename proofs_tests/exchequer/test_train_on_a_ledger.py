@@ -260,6 +260,19 @@ def test_the_environment_names_the_ledger(study: str) -> None:
     assert run("verify-model", "model.json", env=env).exit_code == 0
 
 
+@pytest.mark.usefixtures("study")
+def test_charges_say_what_they_are_about() -> None:
+    about = ("--about", "dataset=people", "--about", "user=ada")
+    result = run(*trained("--ledger", "study.db", *about), env={"EXCHEQUER_PURPOSE": "a pilot"})
+    assert result.exit_code == 0, result.output
+    found = json.loads(said("ledger", "spent", "study.db", "--by", "purpose", "--where", "dataset=people", "--json"))
+    assert [group["said"] for group in found["groups"]] == ["a pilot"]
+    model = json.loads(said("ledger", "spent", "study.db", "--by", "model", "--where", "user=ada", "--json"))
+    assert model["groups"][0]["said"] == json.loads(Path("model.json").read_text())["receipts"][0]["bought"]
+    assert "--about: expected NAME=TEXT" in refused(*trained("--ledger", "study.db", "--about", "weather=fine"))
+    assert "go with --ledger" in refused(*trained("--about", "dataset=people"))
+
+
 @pytest.mark.parametrize("learner", sorted(set(LEARNERS) - {"private-boost", "lazy-boost"}))
 def test_every_learner_is_charged(folder: Path, learner: str) -> None:
     said("ledger", "open", "sqlite:///study.db", "--epsilon", "2", "--delta", "1e-5", "--adjacency", "replace-one")
