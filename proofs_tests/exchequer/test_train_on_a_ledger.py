@@ -269,8 +269,10 @@ def test_charges_say_what_they_are_about() -> None:
     assert [group["said"] for group in found["groups"]] == ["a pilot"]
     model = json.loads(said("ledger", "spent", "study.db", "--by", "model", "--where", "user=ada", "--json"))
     assert model["groups"][0]["said"] == json.loads(Path("model.json").read_text())["receipts"][0]["bought"]
-    assert "--about: expected NAME=TEXT" in refused(*trained("--ledger", "study.db", "--about", "weather=fine"))
-    assert "go with --ledger" in refused(*trained("--about", "dataset=people"))
+    assert "--about: expected NAME=TEXT" in refused(
+        *trained("--ledger", "study.db", "--about", "weather=fine", out="b.json")
+    )
+    assert "go with --ledger" in refused(*trained("--about", "dataset=people", out="b.json"))
 
 
 @pytest.mark.parametrize("learner", sorted(set(LEARNERS) - {"private-boost", "lazy-boost"}))
