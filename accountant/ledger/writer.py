@@ -117,14 +117,23 @@ class LedgerWriter:
             self.replica.enter(Upgraded(self.replica.now(), NEWEST_FORMAT))
 
     def note_model(self, model: str, charges: Sequence[int]) -> int:
-        """Write that a model came of charges, and return the entry's number. Raises ValueError for none of them."""
+        """Write that a model came of charges, and return the entry's number.
+
+        Raises ValueError where these are no charges; then nothing was written.
+        """
+        length = self.replica.refresh().length
+        for number in charges:
+            entry = next(iter(self.store.read(number)), None) if 0 <= number < length else None
+            if entry is None or entry.kind != "charged":
+                raise ValueError(f"charges: entry {number} is no charge of this ledger")
+        record = functools.partial(Produced, model=model, charges=tuple(sorted(set(charges))))
+        if not charges:
+            raise ValueError("charges: expected at least one number of an entry")
         self.replica.in_turn(self._upgrade)
 
         def produce(state: State) -> int:
             number = state.length
-            if not charges or not 0 <= min(charges) <= max(charges) < number:
-                raise ValueError(f"charges: expected numbers of entries below {number}, got {list(charges)!r:.99}")
-            self.replica.enter(Produced(self.replica.now(), model, tuple(sorted(set(charges)))))
+            self.replica.enter(record(self.replica.now()))
             return number
 
         return self.replica.in_turn(produce)

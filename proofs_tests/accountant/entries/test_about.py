@@ -23,7 +23,20 @@ from accountant import (
     ReplaceOne,
     verify,
 )
-from accountant.entries import GENESIS, Charged, MemoryStore, Receipt, decode, digest_of, encode, keyed_digest, receipt
+from accountant.audit import Verifier
+from accountant.entries import (
+    GENESIS,
+    Charged,
+    MemoryStore,
+    Receipt,
+    decode,
+    digest_of,
+    encode,
+    keyed_digest,
+    open_export,
+    receipt,
+    write_export,
+)
 from accountant.entries.printable import is_visible
 from accountant.ledger.writer import LedgerWriter
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -232,3 +245,47 @@ def test_receipts_that_say_nothing_are_as_they_were() -> None:
     assert "about" not in said
     with pytest.raises(ValueError, match="about"):
         Receipt.from_dict({**said, "receipt": 2, "about": {}})
+
+
+def test_the_quick_way_reads_what_the_slow_way_reads() -> None:
+    ledger = opened(about=HOSPITAL)
+    other = ledger.concerning(About(user="bo"))
+    for number in range(40):
+        charge((ledger, other)[number % 3 == 0], 2.0**-8 if number % 5 else 2.0**-9)
+    entries = list(ledger.entries)
+    found = []
+    for fast in (True, False):
+        verifier = Verifier(fast=fast)
+        verifier.take(entries)
+        found.append(verifier.verification())
+    assert found[0] == found[1]
+    assert found[0].sound
+    for number in (2, 30, 41, 80):
+        line = entries[number].line
+        forged = line.replace('"loss":"', '"loss":"1', 1) if "loss" in line else line.replace("time", "tine")
+        changed = chained([*entries[:number], attrs.evolve(entries[number], line=forged), *entries[number + 1 :]])
+        assert not verify(changed).sound
+
+
+def test_an_export_holds_it(tmp_path: Path) -> None:
+    with opened(f"sqlite:///{tmp_path / 'study.db'}", HOSPITAL) as ledger:
+        charge(ledger)
+        ledger.note_model("ab" * 32, [2])
+        with (tmp_path / "study.jsonl").open("w") as out:
+            write_export(ledger.entries, out)
+        with open_export(tmp_path / "study.jsonl") as (_, exported):
+            read = list(exported)
+        assert read == list(ledger.entries)
+    assert verify(read).sound
+
+
+def test_models_come_of_charges_that_are_there(tmp_path: Path) -> None:
+    ledger = opened()
+    charge(ledger)
+    for charges, reason in (([], "at least one"), ([5], "entry 5 is no"), ([-1], "entry -1"), ([2], "entry 2 is no")):
+        with pytest.raises(ValueError, match=reason):
+            ledger.note_model("ab" * 32, charges)
+    with pytest.raises(ValueError, match="model: expected 64 digits"):
+        ledger.note_model("model.json", [1])
+    assert kinds(ledger) == ["opened", "charged", "released"], "what is refused writes nothing"
+    assert verify(ledger.entries).sound
