@@ -65,16 +65,38 @@ class Terms:
         return None if record.amount == rest else "it gives back another amount than these rounds were charged at"
 
 
-class EntryChecker:
-    """The ledger so far, entry by entry.
+class Replay:
+    """The ledger so far, entry by entry: its state, and for each charge that is open what it was made for."""
+
+    def __init__(self, state: State | None = None) -> None:
+        self.state = State() if state is None else state
+        self.terms: dict[int, Terms] = {}
+        self.charges, self.simulated = 0, 0
+
+    def note_account(self, account: str, charges: int) -> None:
+        """So many charges to this account were taken in."""
+
+    def apply(self, number: int, record: Record) -> list[str]:
+        """Take the next entry in; what is wrong with the sums. Raises UnsupportedCost, and what nonsense may raise."""
+        wrong = self.state.apply(number, record)
+        match record:
+            case Charged() if number in self.state.open:
+                self.terms[number] = Terms.of(record, self.state.open[number].amount)
+            case Released() | Returned() if record.charge not in self.state.open:
+                self.terms.pop(record.charge, None)
+            case _:
+                pass
+        return wrong
+
+
+class EntryChecker(Replay):
+    """The same, with everything that `verify` checks.
 
     claims: the ids that are known, None where nobody asks.
     """
 
     def __init__(self, claims: Collection[str] | None) -> None:
-        self.state = State()
-        self.terms: dict[int, Terms] = {}
-        self.charges, self.simulated = 0, 0
+        super().__init__()
         self.sources = set[str]()  # names of noise sources that say they are secure
         self.declared = set[str]()  # what entries say of costs that are somebody's word
         self.unlisted, self.first_unlisted = 0, ""

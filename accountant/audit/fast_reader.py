@@ -7,9 +7,12 @@ What is equal is canonical, and says what was checked before; anything else is l
 whole and names what is wrong. So nothing passes here that would not pass there, and a test compares the two.
 """
 
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Final
 
-from accountant.audit.entry_checks import EntryChecker, Terms
+from accountant.audit.entry_checks import Replay, Terms
 from accountant.composition import Amount, amount_text
 from accountant.entries import Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
 
@@ -19,8 +22,13 @@ TEMPLATES: Final = 4096
 LONGEST_TEMPLATE: Final = 1 << 14
 """Characters of a line that is kept: longer ones are rare, and many of them would fill the memory."""
 
+MOST_IN_RUN: Final = 4096
+"""Charges, and releases, of a run; a longer one is told in parts, so that it takes no memory to speak of."""
+
 _DIGITS: Final = 19
 """Of a time in nanoseconds, from 2001 to 2286; as long as all have so many, they sort as text."""
+
+_USED: Final = ',"used":'
 
 _EARLIEST: Final = "1" + "0" * (_DIGITS - 1)
 
@@ -50,50 +58,108 @@ class _Remaining:
         return Amount((self.loss_before - self.loss) << scale, (self.delta_before - self.delta) << scale)
 
 
-class _Charge:
+class ChargeTemplate:
     """A charge that was read once and found sound. What it costs is in the units of the turn it was used in last.
 
-    uses: how often it was met in that turn.  next: what followed it last.
+    record: what it said; its time and its total are its own.  uses: how often it was met in that turn.
+    next: what followed it last.
     """
 
-    __slots__ = ("delta", "line", "loss", "next", "remaining", "terms", "turn", "uses", "zeros")
+    __slots__ = ("delta", "line", "loss", "next", "record", "remaining", "terms", "turn", "uses", "zeros")
 
-    def __init__(self, line: ChargeLine, terms: Terms) -> None:
-        self.line = line
+    def __init__(self, line: ChargeLine, record: Charged, terms: Terms) -> None:
+        self.line, self.record = line, record
         self.terms, self.next, self.turn, self.uses = terms, self, -1, 0
         self.loss, self.delta = terms.amount
         self.zeros = min(_zeros(self.loss), _zeros(self.delta))
         self.remaining: _Remaining
 
 
-class _Used:
-    """The end of a release that was read once and found sound."""
+class ReleaseTemplate:
+    """The end of a release that was read once and found sound. record: what it said, of a charge of its own."""
 
-    __slots__ = ("line", "rounds", "simulated")
+    __slots__ = ("line", "record", "rounds", "simulated")
 
-    def __init__(self, record: Released) -> None:
-        self.line = ReleaseLine.from_record(record)
+    def __init__(self, line: ReleaseLine, record: Released) -> None:
+        self.line, self.record = line, record
         self.rounds = sum(rounds for _, rounds in record.used)
         self.simulated = any(not mechanism.private for mechanism, _ in record.used)
 
 
+# --- what others are told ---------------------------------------------------------------------------------
+
+
+class Run:
+    """Charges and releases, one after another, that say again what others said before them.
+
+    Whoever adds up looks at each sort of them once, and not at each entry; the state may have changed before a run and
+    after it, never within.
+
+    charges: number, sort, time, and the total with it, in units of 2^scale.
+    releases: number, the charge's number, sort, and the charge's sort where that is of this run as well.
+    open: charges of this run that wait for their release.  time: of the newest entry.  end: the number after it.
+    """
+
+    def __init__(self) -> None:
+        self.charges: list[tuple[int, ChargeTemplate, str, int, int]] = []
+        self.releases: list[tuple[int, int, ReleaseTemplate, ChargeTemplate | None]] = []
+        self.open: dict[int, ChargeTemplate] = {}
+        self.scale, self.time, self.end = 0, 0, 0
+
+    @cached_property
+    def uses(self) -> Counter[ChargeTemplate]:
+        """How often each sort of charge occurs, in the order of their first times."""
+        return Counter([charge[1] for charge in self.charges])
+
+    @cached_property
+    def released(self) -> Counter[tuple[ReleaseTemplate, ChargeTemplate | int]]:
+        """How often each sort of release, of which sort of charge: of an earlier one its number."""
+        return Counter([(used, charge if sort is None else sort) for _, charge, used, sort in self.releases])
+
+    def total(self, loss: int, delta: int) -> Amount:
+        """The total that stands in `charges`."""
+        return Amount(loss << self.scale, delta << self.scale)
+
+
+class Accumulator:
+    """Somebody who wants to know what the entries say, in the same pass; an entry is told once, in their order."""
+
+    __slots__ = ()
+
+    def take(self, number: int, record: Record) -> None:
+        """The next entry, which was read whole."""
+        raise NotImplementedError
+
+    def take_run(self, run: Run) -> None:
+        """The next entries."""
+        raise NotImplementedError
+
+    def miss(self) -> None:
+        """The next entry cannot be read."""
+
+
+# --- the reader -------------------------------------------------------------------------------------------
+
+
 class FastReader:
-    """Takes charges and releases in place of a `EntryChecker`, which knows of them as soon as they are settled.
+    """Takes charges and releases in place of a `Replay`, which knows of them as soon as they are settled.
 
     A turn lasts from one settlement to the next; the sub-budgets stay as they are for as long. In it, amounts are
     counted in units of 2^scale: real ones end in many zero bits, and short numbers are quick.
     """
 
-    def __init__(self, replay: EntryChecker) -> None:
-        self._replay = replay
-        self._charges: dict[str, _Charge] = {}
-        self._uses: dict[str, _Used] = {}
+    def __init__(self, replay: Replay, accumulators: Sequence[Accumulator] = ()) -> None:
+        self._replay, self._accumulators = replay, accumulators
+        self._run = Run() if accumulators else None
+        self._charges: dict[str, ChargeTemplate] = {}
+        self._uses: dict[str, ReleaseTemplate] = {}
         self._met: set[int] = set()
-        self._newest: _Charge | None = None
+        self._newest: ChargeTemplate | None = None
         self._turn, self._begun, self._scale = 0, False, _SCALE
         self._remaining: dict[str, _Remaining] = {}
-        self._bound: list[_Charge] = []
-        self._open: dict[int, Terms] = {}  # charges of this turn that wait for their release
+        self._bound: list[ChargeTemplate] = []
+        self._open: dict[int, ChargeTemplate] = {}  # charges of this turn that wait for their release
+        self._end = 0  # the number after the newest entry that was taken in
         self._loss, self._delta, self._delta_text = 0, 0, "0p0"
         self._time = self._since = _EARLIEST
 
@@ -113,11 +179,13 @@ class FastReader:
         self._newest = template
         return True
 
-    def _pays(self, template: _Charge, number: int, line: str, time: str) -> bool:
+    def _pays(self, template: ChargeTemplate, number: int, line: str, time: str) -> bool:
         """Take a charge in, if it is this template's and its account affords it."""
         if not line.startswith(template.line.head):
             return False
         if template.turn != self._turn:
+            if not line.startswith(template.line.middle, line.find('"}', len(template.line.head))):
+                return False  # as would be seen below; binding takes time
             self._bind(template)
         remaining, loss, delta = template.remaining, template.loss, template.delta
         new_loss, new_delta = self._loss + loss, self._delta + delta
@@ -130,30 +198,44 @@ class FastReader:
         remaining.loss -= loss
         remaining.delta -= delta
         template.uses += 1
-        self._open[number] = template.terms
+        self._open[number], self._end = template, number + 1
+        if self._run is not None:
+            self._run.charges.append((number, template, time, new_loss, new_delta))
+            if len(self._run.charges) >= MOST_IN_RUN:
+                self.settle()
+                self.go_on()
         return True
 
     # --- releases -----------------------------------------------------------------------------------------
 
     def released(self, number: int, line: str) -> bool:
         """Take release `number` in, whose digest was checked. False: nothing was taken in."""
-        end = line.find(',"used":')
+        end = line.find(_USED)
         used, time, who = self._uses.get(line[end:]), line[end - _DIGITS : end], line[10 : line.find(",")]
         if used is None or not self._time <= time or not time.isdigit() or not who.isdigit() or len(who) > _DIGITS:
             return False
         charge = int(who)
         if line != used.line.written(str(number), time, str(charge)):
             return False
-        terms = self._open.get(charge)
-        if terms is None:
-            return self._released_late(charge, used, time)
-        if terms.why_not_release(used.rounds, terms.rounds, used.simulated):
-            return False
-        del self._open[charge]
-        self._note_release(terms, used, time)
+        template = self._open.get(charge)
+        if template is None:
+            if not self._released_late(charge, used, time):
+                return False
+        else:
+            terms = template.terms
+            if terms.why_not_release(used.rounds, terms.rounds, used.simulated):
+                return False
+            del self._open[charge]
+            self._note_release(terms, used, time)
+        self._end = number + 1
+        if self._run is not None:
+            self._run.releases.append((number, charge, used, template))
+            if len(self._run.releases) >= MOST_IN_RUN:
+                self.settle()
+                self.go_on()
         return True
 
-    def _released_late(self, charge: int, used: _Used, time: str) -> bool:
+    def _released_late(self, charge: int, used: ReleaseTemplate, time: str) -> bool:
         """The same for a charge of an earlier turn, of which the state knows."""
         replay = self._replay
         terms, left = replay.terms.get(charge), replay.state.open.get(charge)
@@ -163,7 +245,7 @@ class FastReader:
         self._note_release(terms, used, time)
         return True
 
-    def _note_release(self, terms: Terms, used: _Used, time: str) -> None:
+    def _note_release(self, terms: Terms, used: ReleaseTemplate, time: str) -> None:
         self._time = time
         if used.simulated and terms.announced is not False:
             self._replay.simulated += 1
@@ -171,16 +253,23 @@ class FastReader:
     # --- templates ----------------------------------------------------------------------------------------
 
     def learn(self, number: int, record: Record, line: str) -> None:
-        """Keep an entry that was taken in the slow way, and was found sound, as a template."""
+        """Keep an entry that was taken in the slow way, and was found sound, as a template.
+
+        One that is written otherwise than an entry of its kind is none.
+        """
         if isinstance(record, Charged) and self._again(remainder := _remainder(line)):
             if len(self._charges) == TEMPLATES:
                 self._charges.clear()
-            self._newest = _Charge(ChargeLine.from_record(record), self._replay.terms[number])
-            self._charges[remainder] = self._newest
-        elif isinstance(record, Released) and self._again(text := ReleaseLine.from_record(record).tail):
+            charge = ChargeLine.from_record(record)
+            if charge.at(number, record.time, record.after) == line:
+                self._newest = ChargeTemplate(charge, record, self._replay.terms[number])
+                self._charges[remainder] = self._newest
+        elif isinstance(record, Released) and self._again(line[line.find(_USED) :]):
             if len(self._uses) == TEMPLATES:
                 self._uses.clear()
-            self._uses[text] = _Used(record)
+            release = ReleaseLine.from_record(record)
+            if release.at(number, record.time, record.charge) == line:
+                self._uses[release.tail] = ReleaseTemplate(release, record)
 
     def _again(self, text: str) -> bool:
         """Whether this was met before; what is met once only is not worth a template."""
@@ -197,6 +286,10 @@ class FastReader:
 
     def settle(self) -> None:
         """Tell the state of everything that was taken in, before it takes an entry in itself."""
+        if not self._end:
+            if self._bound:
+                self._forget_turn()
+            return
         replay, state = self._replay, self._replay.state
         for remaining in self._remaining.values():
             remaining.account.draw(remaining.drawn(self._scale))
@@ -205,14 +298,28 @@ class FastReader:
             if template.uses:
                 replay.note_account(template.terms.account, template.uses)
             replay.simulated += template.uses if template.terms.announced is False else 0
-        for number, terms in self._open.items():
-            replay.terms[number] = terms
+        for number, template in self._open.items():
+            terms = replay.terms[number] = template.terms
             payer = state.payer(terms.account)
             state.open[number] = OpenCharge(terms.account, payer.path, terms.rounds, terms.amount)
         if self._time != self._since:
             state.time = int(self._time)
-        self._remaining, self._bound, self._open = {}, [], {}
+        state.length = self._end
+        if (run := self._run) is not None:
+            run.open, run.scale, run.time, run.end = self._open, self._scale, state.time, self._end
+            self._run = Run()
+            for accumulator in self._accumulators:
+                accumulator.take_run(run)
+        self._end, self._open = 0, {}
+        self._forget_turn()
+
+    def _forget_turn(self) -> None:
+        self._remaining, self._bound = {}, []
         self._turn, self._begun = self._turn + 1, False
+
+    def stop(self) -> None:
+        """From here on nothing is taken in: the state is not what entries are to be held against."""
+        self._charges, self._uses, self._newest = {}, {}, None
 
     def go_on(self) -> None:
         """Go on from where the state is now."""
@@ -225,7 +332,7 @@ class FastReader:
         self._loss, self._delta = total.loss_units >> self._scale, total.delta_units >> self._scale
         self._delta_text, self._begun = amount_text(self._delta, self._scale), True
 
-    def _bind(self, template: _Charge) -> None:
+    def _bind(self, template: ChargeTemplate) -> None:
         """Use a template in this turn."""
         if self._begun and template.zeros < self._scale:  # it counts in smaller units: all others must, too
             self.settle()

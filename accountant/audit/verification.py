@@ -12,12 +12,12 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from accountant.audit.entry_checks import EntryChecker
-from accountant.audit.fast_reader import FastReader
+from accountant.audit.fast_reader import Accumulator
+from accountant.audit.reading import NONSENSE, Reader
 from accountant.canonical_json import canonical
 from accountant.composition import OwnRule, RuleNotInstalled
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import (
-    GENESIS,
     LATEST,
     LONGEST_LINE,
     DamagedEntry,
@@ -25,7 +25,6 @@ from accountant.entries import (
     Record,
     decode,
     encode,
-    follows,
     kind_of,
     visible,
 )
@@ -44,10 +43,6 @@ MOST_CHARACTERS: Final = 300
 
 EVERY: Final = 1000
 """Entries after which `progress` is called."""
-
-_NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
-"""What reading and adding up nonsense may raise."""
-
 
 Verdict: TypeAlias = Literal["sound", "with caveats", "not sound", "cannot be checked"]
 """with caveats: all sums are right, and yet the ledger is worth less than it looks; see `Verification.caveats`.
@@ -128,52 +123,35 @@ def verify(
     return audit.verification()
 
 
-class Verifier:
-    """`verify`, some entries at a time. fast: False to read every entry whole, for comparison."""
+class Verifier(Reader):
+    """`verify`, some entries at a time. fast: False to read every entry whole, for comparison.
+
+    accumulators: are told what the entries say, sound or not, in the same pass.
+    """
 
     def __init__(
-        self, *, expect_head: str | None = None, claims: Collection[str] | None = None, fast: bool = True
+        self,
+        *accumulators: Accumulator,
+        expect_head: str | None = None,
+        claims: Collection[str] | None = None,
+        fast: bool = True,
     ) -> None:
-        self.entries, self.head = 0, GENESIS
-        self._due = 0  # the number of the next entry
+        self._checker = EntryChecker(claims)
+        super().__init__(self._checker, accumulators, expect_head)
         self._errors: list[str] = []
         self._more = 0
         self._unchecked = ""
-        self._expected, self._seen = expect_head, -1  # how many entries there were when the expected head came by
-        self._replay = EntryChecker(claims)
-        self._fast, self._learns = FastReader(self._replay), fast
+        self._learns = fast
 
     @property
     def errors(self) -> tuple[str, ...]:
         """What was wrong so far."""
         return tuple(self._errors)
 
-    def take(self, entries: Iterable[Entry]) -> None:
-        """The next entries."""
-        head, due, expected, offset = self.head, self._due, self._expected, self.entries - self._due
-        charged, released = self._fast.charged, self._fast.released
-        for entry in entries:
-            line, kind = entry.line, entry.kind
-            linked = follows(head, line, entry.digest)
-            if not (
-                linked
-                and entry.number == due
-                and ((kind == "charged" and charged(due, line)) or (kind == "released" and released(due, line)))
-            ):
-                self._due = due
-                self._read_whole(entry, linked)
-                offset += due - self._due
-                due = self._due
-            due += 1
-            head = entry.digest
-            if head == expected:
-                self._seen = offset + due
-        self.head, self._due, self.entries = head, due, offset + due
-
     def _read_whole(self, entry: Entry, linked: bool) -> None:
         """The slow way: what is wrong with an entry is said here, and only here."""
         self._fast.settle()
-        where = f"entry {self._due}"
+        where, record = f"entry {self._due}", None
         wrong = [] if linked else ["its digest does not match its content and the entry before it"]
         try:
             record = _readable(entry)
@@ -189,11 +167,16 @@ class Verifier:
                 self._unchecked = self._unchecked or _plain(str(error))
         except DamagedEntry as error:
             wrong.append(f"it cannot be read ({error})")
-        except _NONSENSE as error:
+        except NONSENSE as error:
             wrong.append(f"it cannot be added up ({type(error).__name__}: {error})")
         self._fast.go_on()
         for sentence in wrong:
             self._note_error(f"{where}: {sentence}")
+        if record is not None:
+            self._tell(self._due, record)
+        else:
+            for accumulator in self._accumulators:
+                accumulator.miss()
 
     def _note_error(self, sentence: str) -> None:
         if len(self._errors) < MOST_ERRORS:
@@ -223,8 +206,7 @@ class Verifier:
 
     def verification(self) -> Verification:
         """What was found."""
-        self._fast.settle()
-        self._fast.go_on()
+        self._settle()
         errors = list(self._errors)
         if self._more:
             errors.append(f"and {self._more} more findings")
@@ -244,7 +226,7 @@ class Verifier:
             yield f"{waiting} of {self._replay.charges} charges without a release: they count as spent"
 
     def _not_private(self) -> Iterator[str]:
-        replay = self._replay
+        replay = self._checker
         if replay.state.opened is not None and isinstance(replay.state.budget, Unbounded):
             yield "not private: these books promise nothing, as their budget is unbounded"
         if replay.simulated:
@@ -254,7 +236,7 @@ class Verifier:
         if 0 <= self._seen < self.entries:
             yield f"{self.entries - self._seen} entries were written since the expected head"
         yield from self._not_private()
-        replay = self._replay
+        replay = self._checker
         if replay.state.opened is not None and isinstance(rule := replay.state.rule, OwnRule):
             yield _plain(
                 f"costs add up by {rule.name!r}, version {rule.version!r}, of {type(rule).__module__}: no rule of this "
