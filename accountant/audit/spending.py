@@ -10,6 +10,8 @@ from typing import Final, NamedTuple, Protocol
 
 import attrs
 
+from accountant.audit.fast_reader import Accumulator, Run
+from accountant.audit.reading import Reading
 from accountant.composition import NOTHING, Amount, Composition, Plan
 from accountant.costs import ApproxDP, Cost, float_up
 from accountant.entries import Allocated, Charged, Entry, Opened, Record, Released, Returned, decode
@@ -45,7 +47,7 @@ class Charge(NamedTuple):
 
 
 @attrs.define
-class Spending:
+class Spending(Accumulator):
     """What the entries so far add up to.
 
     opened: the first entry.  charges: their number.
@@ -108,22 +110,44 @@ class Spending:
             case _:
                 pass
 
+    def take_run(self, run: Run) -> None:
+        """The next entries."""
+        made = {template: self._paid(template.record, uses) for template, uses in run.uses.items()}
+        self._open.update((number, made[template]) for number, template in run.open.items())
+        for sort in run.released:
+            if isinstance(sort[1], int):
+                self._open.pop(sort[1], None)
+        before = self.charges - len(run.charges)
+        place = -before % self._stride
+        while place < len(run.charges):
+            self._keep(_point(run, place))
+            place += 1 + -(before + place + 1) % self._stride
+        if run.charges:
+            self._last = _point(run, -1)
+            self.stated = self._last.amount
+
     def _charged(self, number: int, record: Charged) -> None:
+        self._open[number] = self._paid(record, 1)
+        point = self._last = SpendingPoint(number, record.time, self.total)
+        self.stated = record.after
+        if (self.charges - 1) % self._stride == 0:
+            self._keep(point)
+
+    def _paid(self, record: Charged, times: int) -> Charge:
+        """So many charges like this one."""
         plan, price = record.plan, record.price
-        amount = self._amount(record)
         if price is None:
-            _add(self.summed, plan, 1)
+            _add(self.summed, plan, times)
         else:
-            _add(self.priced, plan, 1)
-            self.prices[price] += 1
-            self.routes[record.route or ""] += 1
+            _add(self.priced, plan, times)
+            self.prices[price] += times
+            self.routes[record.route or ""] += times
         said = record.mechanism
         name = "plan" if said is None else f"{said.mechanism}({said.query})"
         charge = Charge(record.account, self._payer(record.account), name, plan, price, record.route)
-        self._open[number] = charge
-        self.charges += 1
-        self._count(charge, amount, 1)
-        self._note(SpendingPoint(number, record.time, self.total), record.after)
+        self.charges += times
+        self._count(charge, self._amount(record).times(times), 1)
+        return charge
 
     def _returned(self, number: int, record: Returned) -> None:
         charge = self._open.get(record.charge)
@@ -139,7 +163,10 @@ class Spending:
         else:
             self._open[record.charge] = charge._replace(plan=kept)
         self._count(charge, record.amount, -1)
-        self._note(SpendingPoint(number, record.time, self.total), record.after)
+        point = self._last = SpendingPoint(number, record.time, self.total)
+        self.stated = record.after
+        if (self.charges - 1) % self._stride == 0:
+            self._keep(point)
 
     def _amount(self, record: Charged) -> Amount:
         key = (record.plan, record.price)
@@ -162,13 +189,11 @@ class Spending:
         self.by_place[place] = _plus(self.by_place.get(place, NOTHING), amount, sign)
         self.total = _plus(self.total, amount, sign)
 
-    def _note(self, point: SpendingPoint, stated: Amount) -> None:
+    def _keep(self, point: SpendingPoint) -> None:
         """One more point over time; where they become too many, every second one goes."""
-        self.stated, self._last = stated, point
-        if (self.charges - 1) % self._stride == 0:
-            self._points.append(point)
-            if len(self._points) >= MOST_POINTS:
-                self._points, self._stride = self._points[::2], 2 * self._stride
+        self._points.append(point)
+        if len(self._points) >= MOST_POINTS:
+            self._points, self._stride = self._points[::2], 2 * self._stride
 
     @property
     def points(self) -> Sequence[SpendingPoint]:
@@ -183,11 +208,14 @@ def gather(entries: Iterable[Entry], *listeners: Listener) -> Spending:
     Raises ValueError (`DamagedEntry`) for an entry that cannot be read, and where the first is missing.
     """
     spending = Spending()
-    for entry in entries:
-        record = decode(entry)
-        spending.take(entry.number, record)
-        for listener in listeners:
-            listener.take(entry.number, record)
+    if listeners:  # who must see each record
+        for entry in entries:
+            record = decode(entry)
+            spending.take(entry.number, record)
+            for listener in listeners:
+                listener.take(entry.number, record)
+    else:
+        Reading(spending, checked=False).take(entries)
     if spending.opened is None:
         raise ValueError("the ledger was never opened")
     return spending
@@ -212,6 +240,11 @@ def share(part: Amount, whole: Amount) -> float:
         if of_whole:
             return float_up(Fraction(of_part, of_whole))
     return 0.0
+
+
+def _point(run: Run, place: int) -> SpendingPoint:
+    number, _, time, loss, delta = run.charges[place]
+    return SpendingPoint(number, int(time), run.total(loss, delta))
 
 
 def _add(counts: Counter[Cost], plan: Plan, sign: int) -> None:
