@@ -6,13 +6,16 @@ The report and the second opinion are in sub-packages of their own, as they take
 from typing import TYPE_CHECKING
 
 from accountant.audit.displayed_numbers import as_property, in_symbols, left_text, rounded_down, rounded_up, spent_text
+from accountant.audit.fast_reader import Accumulator, Run
 from accountant.audit.model_claims import ModelClaim, content_digest, read_model_claim
 from accountant.audit.odometer import Odometer, ReadOut, Share, epsilon_at, from_spending, least_delta, odometer
 from accountant.audit.plain_language import READ_AT, SEVERAL, as_approx, for_group, percent, readings, times, unit
+from accountant.audit.reading import Reading, broken
 from accountant.audit.saved_models import ModelComparison, compare_model
 from accountant.audit.separate_fits import SeparateFits, in_words
 from accountant.audit.spending import Spending, gather, parted
-from accountant.audit.statement import UNBOUNDED, Statement, state, unprotected
+from accountant.audit.statement import UNBOUNDED, Statement, state, stated, unprotected
+from accountant.audit.statement_details import StatementDetails
 from accountant.audit.verification import Verdict, Verification, Verifier, verify
 from accountant.renamed import old_names
 
@@ -23,19 +26,24 @@ __all__ = [
     "READ_AT",
     "SEVERAL",
     "UNBOUNDED",
+    "Accumulator",
     "ModelClaim",
     "ModelComparison",
     "Odometer",
     "ReadOut",
+    "Reading",
+    "Run",
     "SeparateFits",
     "Share",
     "Spending",
     "Statement",
+    "StatementDetails",
     "Verdict",
     "Verification",
     "Verifier",
     "as_approx",
     "as_property",
+    "broken",
     "compare_model",
     "content_digest",
     "epsilon_at",
@@ -55,6 +63,7 @@ __all__ = [
     "rounded_up",
     "spent_text",
     "state",
+    "stated",
     "times",
     "unit",
     "unprotected",

@@ -1,18 +1,19 @@
 """What an auditor reads: the guarantee in a sentence, then who spent what on what."""
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, cast
 
 import attrs
 
-from accountant.audit.displayed_numbers import as_property, in_symbols, rounded_up
+from accountant.audit.displayed_numbers import as_property, in_symbols
+from accountant.audit.reading import Reading
 from accountant.audit.separate_fits import SeparateFits
-from accountant.composition import ROUTE_CLAIMS, composition_from_record
-from accountant.costs import CLAIM_OF_KIND, Budget, Unbounded, own_sources
+from accountant.audit.statement_details import Row, StatementDetails, cost_text
+from accountant.canonical_json import canonical
+from accountant.costs import Budget, Unbounded, adjacency_record, own_sources
 from accountant.entries import Entry, visible
-
-Row = tuple[str, str, str, int, str]
 
 UNBOUNDED: Final = Unbounded.kind
 """What is spent where no ledger was asked, or one that promises nothing: no number would be true."""
@@ -169,144 +170,45 @@ def _added(spent: Budget, adjacency: str, private: bool, account: str) -> str:
     )
 
 
-def _record(entry: Entry, name: str) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", entry.record[name])
-
-
-def _cost_text(record: Mapping[str, object]) -> str:
-    numbers = ", ".join(
-        f"{name} {rounded_up(cast('float', record[name]))}"
-        for name in ("epsilon", "delta", "rho", "mu", "sampling_rate")
-        if name in record
-    )
-    return f"{record['kind']} {numbers}".rstrip()
-
-
 def _named(record: Mapping[str, object]) -> str:
-    rest = ", ".join(f"{name} {value}" for name, value in record.items() if name != "name")
-    return f"{record['name']} ({rest})" if rest else str(record["name"])
+    as_written: dict[str, object] = json.loads(canonical(dict(record)))
+    rest = ", ".join(f"{name} {value}" for name, value in as_written.items() if name != "name")
+    return f"{as_written['name']} ({rest})" if rest else str(as_written["name"])
 
 
-def state(entries: Sequence[Entry], spent: Budget, budget: Budget, account: str = "") -> Statement:
+def state(entries: Iterable[Entry], spent: Budget, budget: Budget, account: str = "") -> Statement:
     """The statement of a ledger's entries, or of those that one sub-budget paid for.
 
     spent: what its rule makes of their sum.  budget: the most it may come to.
-    account: the sub-budget's path, "" for everything.
+    account: the sub-budget's path, "" for everything.  Raises ValueError for entries that cannot be read.
     """
-    details = gather(entries, account)
-    private = details.private and not details.unknown and not isinstance(spent, Unbounded)
-    opened = entries[0]
-    rule = composition_from_record(cast("Mapping[str, str | float]", _record(opened, "composition")))
-    adjacency = str(_record(opened, "adjacency")["name"])
-    when = datetime.datetime.fromtimestamp(int(cast("int", opened.record["time"])) / 1e9, tz=datetime.UTC)
+    details = StatementDetails()
+    reading = Reading(details, checked=False)
+    reading.take(entries)
+    return stated(details, reading.head, spent, budget, account)
+
+
+def stated(details: StatementDetails, head: str, spent: Budget, budget: Budget, account: str = "") -> Statement:
+    """The same of what one pass over the entries collected. head: the digest of the newest of them."""
+    if (opened := details.opened) is None:
+        raise ValueError("the ledger was never opened")
+    private = details.private(account) and not isinstance(spent, Unbounded)
+    rule = opened.composition
+    when = datetime.datetime.fromtimestamp(opened.time / 1e9, tz=datetime.UTC)
+    adjacency = adjacency_record(opened.adjacency)
+    named = str(adjacency["name"])
     return Statement(
-        guarantee=(_added(spent, adjacency, private, account) if account else _sentence(spent, adjacency, private)),
+        guarantee=(_added(spent, named, private, account) if account else _sentence(spent, named, private)),
         account=account,
-        adjacency=_named(_record(opened, "adjacency")),
-        rule=_named(_record(opened, "composition")),
-        budget=_cost_text(budget.as_dict()),
-        spent=_cost_text(spent.as_dict()),
+        adjacency=_named(adjacency),
+        rule=_named(rule.describe()),
+        budget=cost_text(budget),
+        spent=cost_text(spent),
         private=private,
         opened=when.isoformat(timespec="seconds"),
-        rows=details.as_rows(),
-        plans=tuple(details.plans),
-        claims=tuple(sorted(details.claims | set(rule.claims))),
-        unreleased=len(details.open),
-        head=entries[-1].digest,
+        rows=details.rows(account),
+        plans=details.plans(account),
+        claims=tuple(sorted(details.claims(account) | set(rule.claims))),
+        unreleased=details.unreleased(account),
+        head=head,
     )
-
-
-class Details:
-    """What one pass over the entries collects.
-
-    open: the rounds of each charge without a release.  unknown: open charges that did not announce a mechanism.
-    """
-
-    def __init__(self, account: str) -> None:
-        self.rows: dict[tuple[str, str, str, str], int] = {}
-        self.claims: set[str] = set()
-        self.open: dict[int, int] = {}
-        self.plans: list[str] = []
-        self.unknown: set[int] = set()
-        self.private = True
-        self._account, self._ours = account, not account
-
-    def take(self, number: int, kind: str, record: Mapping[str, object]) -> None:
-        """The next entry."""
-        if kind == "allocated":
-            # What was charged to a path before it had a budget of its own was paid by the account above it.
-            self._ours = self._ours or record["account"] == self._account
-        elif kind == "charged":
-            if self._ours and f"{record['account']}/".startswith(f"{self._account}/" if self._account else ""):
-                self._charged(number, record)
-        elif (charge := cast("int", record["charge"])) in self.open:
-            if kind == "returned":
-                _returned(self, record)
-                return
-            del self.open[charge]
-            self.unknown.discard(charge)
-            _released(self, cast("list[Mapping[str, object]]", record["used"]))
-
-    def _charged(self, number: int, record: Mapping[str, object]) -> None:
-        steps = cast("list[Mapping[str, object]]", record["steps"])
-        self.open[number] = sum(cast("int", step["rounds"]) for step in steps)
-        if record["mechanism"] is None:
-            self.unknown.add(number)  # what it releases is noted when it closes
-        _charged(self, record)
-
-    def mechanism(self, record: Mapping[str, object]) -> tuple[str, str]:
-        """Note one mechanism's noise and claims; its name and its noise source for the rows."""
-        self.private = self.private and bool(record["private"])
-        self.claims.update(cast("list[str]", record["claims"]))
-        return f"{record['mechanism']}({record['query']})", str(record["noise"])
-
-    def as_rows(self) -> tuple[Row, ...]:
-        return tuple((who, what, cost, n, noise) for (who, what, cost, noise), n in self.rows.items())
-
-
-def gather(entries: Sequence[Entry], account: str = "") -> Details:
-    """One pass over the entries that an account paid for, and the accounts below it."""
-    details = Details(account)
-    for entry in entries:
-        if entry.kind in ("charged", "released", "returned", "allocated"):
-            details.take(entry.number, entry.kind, entry.record)
-    return details
-
-
-def _returned(details: Details, record: Mapping[str, object]) -> None:
-    """Note that rounds were given back; a charge that gave all of them back waits for no release."""
-    charge, rounds = cast("int", record["charge"]), cast("int", record["rounds"])
-    details.plans.append(f"{rounds} of the {details.open[charge]} rounds of entry {charge} were given back unused")
-    details.open[charge] -= rounds
-    if not details.open[charge]:
-        del details.open[charge]
-        details.unknown.discard(charge)
-
-
-def _released(details: Details, used: list[Mapping[str, object]]) -> None:
-    """Note what was really drawn; where it was of several queries, how often each."""
-    counts: dict[str, int] = {}
-    for each in used:
-        name, _ = details.mechanism(cast("Mapping[str, object]", each["mechanism"]))
-        counts[name] = counts.get(name, 0) + cast("int", each["rounds"])
-    if len(counts) > 1:
-        details.plans.append("released " + ", ".join(f"{rounds} x {name}" for name, rounds in counts.items()))
-
-
-def _charged(details: Details, record: Mapping[str, object]) -> None:
-    announced = cast("Mapping[str, object] | None", record["mechanism"])
-    name, noise = ("plan", "-") if announced is None else details.mechanism(announced)
-    steps = cast("list[Mapping[str, object]]", record["steps"])
-    if (priced := cast("Mapping[str, object] | None", record["priced"])) is not None:
-        price = _cost_text(cast("Mapping[str, object]", priced["cost"]))
-        rounds = sum(cast("int", step["rounds"]) for step in steps)
-        details.plans.append(f"{rounds} rounds of {record['account']} as one plan: {price} (by {priced['route']})")
-        details.claims.add(ROUTE_CLAIMS[str(priced["route"])])
-    if len(steps) > 1:
-        name = f"step of {name}"  # which step is which query stands in what was released
-    for step in steps:
-        declared = cast("Mapping[str, object]", step["cost"])
-        details.claims.update({CLAIM_OF_KIND[kind] for kind in [str(declared["kind"])] if kind in CLAIM_OF_KIND})
-        cost = _cost_text(declared)
-        key = (str(record["account"]), name, cost, noise)
-        details.rows[key] = details.rows.get(key, 0) + cast("int", step["rounds"])

@@ -100,8 +100,8 @@ class EntryStore(Protocol):
     def read(self, start: int = 0) -> Iterator[Entry]:
         """The entries from number `start` on, oldest first, as they stand there, sound or not."""
 
-    def checkpoint(self) -> Entry | None:
-        """The newest checkpoint."""
+    def checkpoint(self, latest: int | None = None) -> Entry | None:
+        """The newest checkpoint; of those up to entry `latest`, where that is given."""
 
     def __len__(self) -> int:
         """The number of entries."""
@@ -169,7 +169,7 @@ class MemoryStore:
             kind, line = self._rows[number]
             yield Entry(number, kind, line, digests[number])
 
-    def checkpoint(self) -> Entry | None:
+    def checkpoint(self, latest: int | None = None) -> Entry | None:
         return None
 
     def __len__(self) -> int:

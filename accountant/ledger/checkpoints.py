@@ -1,9 +1,13 @@
 """The checkpoint that a long ledger is read from: it is believed, so its entry and the first one must hold."""
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
-from accountant.entries import GENESIS, Checkpoint, DamagedEntry, Entry, EntryStore, Opened, State, decode, digest_of
+from accountant.entries import GENESIS, Checkpoint, DamagedEntry, Entry, Opened, State, decode, digest_of
 from accountant.exceptions import LedgerBroken
+
+BELIEVED_FROM: Final = 50_000
+"""Number from which on a checkpoint is believed, where nobody verifies; shorter ledgers are read whole, in a second."""
 
 
 class Start(NamedTuple):
@@ -14,10 +18,10 @@ class Start(NamedTuple):
     checkpoint: Checkpoint
 
 
-def read_start(store: EntryStore, newest: Entry) -> Start:
-    """The newest checkpoint, read. Raises LedgerBroken where it cannot be used."""
+def read_start(read: Callable[[int], Iterator[Entry]], newest: Entry) -> Start:
+    """The newest checkpoint, read. read: the entries from a number on.  Raises LedgerBroken where it cannot be used."""
     try:
-        first, before, same = _entry(store, 0), _entry(store, newest.number - 1), _entry(store, newest.number)
+        first, before, same = (next(read(number)) for number in (0, newest.number - 1, newest.number))
         opened, record = decode(first), decode(newest)
         linked = (digest_of(GENESIS, first.line), digest_of(before.digest, newest.line))
         if linked != (first.digest, same.digest) or not isinstance(opened, Opened):
@@ -26,10 +30,6 @@ def read_start(store: EntryStore, newest: Entry) -> Start:
             raise DamagedEntry("it is none")
         start = Start(opened, newest.number, record)
         State().resume(*start)
-    except (KeyError, TypeError, ValueError, StopIteration) as error:
+    except (KeyError, TypeError, ValueError, StopIteration, RuntimeError) as error:
         raise LedgerBroken(f"the checkpoint in entry {newest.number} cannot be used: {error}") from error
     return start
-
-
-def _entry(store: EntryStore, number: int) -> Entry:
-    return next(iter(store.read(number)))

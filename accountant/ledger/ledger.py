@@ -6,7 +6,7 @@ from fractions import Fraction
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from accountant.audit import Odometer, Statement, Verification, odometer, state, verify
+from accountant.audit import Odometer, Statement, StatementDetails, Verification, odometer, stated, verify
 from accountant.composition import Amount, Composition, Plan
 from accountant.costs import OWN_KINDS, Adjacency, Budget, Cost, Description, Spendable
 from accountant.entries import (
@@ -188,9 +188,12 @@ class Ledger(ExistsOnce):
 
     def statement(self) -> Statement:
         """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
-        entries, account = self._writer.replica.at_once(self._path)
-        spent = self._rule.guarantee(account.drawn, self._writer.state.budget)
-        return state(entries, spent, self.budget, self._path)
+
+        def made(details: StatementDetails, head: str, account: Account) -> Statement:
+            spent = self._rule.guarantee(account.drawn, self._writer.state.budget)
+            return stated(details, head, spent, self.budget, self._path)
+
+        return self._writer.replica.stated(self._path, made)
 
     def odometer(self) -> Odometer:
         """What this ledger comes to at any δ, and by every other rule: for reading only, never to stop by."""

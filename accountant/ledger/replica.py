@@ -8,11 +8,10 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Final, ParamSpec, TypeVar
 
-import attrs
-
+from accountant.audit import Reading, StatementDetails, broken
 from accountant.composition import RuleNotInstalled
 from accountant.entries import (
     LATEST,
@@ -40,6 +39,9 @@ from accountant.exceptions import (
 from accountant.ledger.checkpoints import Start
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_too_long, refuse_unreadable
 
+FEW: Final = 64
+"""New entries that are read one by one; of more, those that repeat others are read the quick way."""
+
 T = TypeVar("T")
 P = ParamSpec("P")
 
@@ -55,6 +57,7 @@ class Replica:
         self._lock = threading.RLock()
         self._start: Start | None = None
         self._sure, self._why_broken = True, ""
+        self._reading: tuple[StatementDetails, Reading] | None = None
         self._forks = _FORKS.count
 
     def start_at(self, start: Start) -> None:
@@ -81,15 +84,22 @@ class Replica:
         with self._lock:
             return tuple(self.store.read())
 
-    def at_once(self, path: str) -> tuple[tuple[Entry, ...], Account]:
-        """All entries, and an account after exactly these: a statement must not mix two moments."""
+    def stated(self, path: str, make: Callable[[StatementDetails, str, Account], T]) -> T:
+        """What is made of all entries, of the newest one's digest, and of an account after exactly these.
 
-        def read_both() -> tuple[tuple[Entry, ...], Account]:
+        A statement must not mix two moments. What entries say is kept, so that only new ones are read.
+        Raises LedgerBroken where they do not hold, also those before a checkpoint that was believed.
+        """
+
+        def read_and_make() -> T:
             self._catch_up(self.store.newer)
-            entries = tuple(itertools.islice(self.store.read(), self.state.length))
-            return entries, attrs.evolve(self.state.accounts[path])
+            (details, reading), self._reading = self._reading or _new_reading(), None  # should it be interrupted
+            new = self.state.length - reading.entries
+            reading.take(itertools.islice(self.store.read(reading.entries), new) if new else ())
+            self._reading = details, reading
+            return make(details, reading.head, self.state.accounts[path])
 
-        return self._locked(read_both)
+        return self._locked(read_and_make)
 
     # --- a turn -------------------------------------------------------------------------------------------
 
@@ -152,8 +162,7 @@ class Replica:
         self._sure = False
         entries = newer(state.length)
         try:
-            for entry in entries:
-                _take_in(state, entry)
+            _take_all_in(state, iter(entries))
         except LedgerBroken as error:
             self._why_broken = str(error)  # for good: a later checkpoint must not hide it
             raise
@@ -197,7 +206,7 @@ class Replica:
         number = state.length
         self.write(kind_of(record), encode(number, record))
         if wrong := state.apply(number, record):
-            raise LedgerBroken(_not_holding(number, wrong[0]))
+            raise broken(number, wrong[0])
         self._sure = True
 
     def wrote(self, when: int) -> None:
@@ -227,6 +236,21 @@ _NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, 
 """What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
 
 
+def _new_reading() -> tuple[StatementDetails, Reading]:
+    details = StatementDetails()
+    return details, Reading(details)
+
+
+def _take_all_in(state: State, entries: Iterator[Entry]) -> None:
+    """Take entries in that follow one another. Raises LedgerBroken."""
+    head = None
+    for entry in itertools.islice(entries, FEW):
+        _take_in(state, entry)
+        head = entry.digest
+    if head is not None and (more := next(entries, None)) is not None:  # then it pays to learn what repeats
+        Reading(state=state, head=head).take(itertools.chain([more], entries))
+
+
 def _take_in(state: State, entry: Entry) -> None:
     try:
         wrong = state.apply(entry.number, decode(entry))
@@ -235,14 +259,7 @@ def _take_in(state: State, entry: Entry) -> None:
             raise
         wrong = [str(error)]
     if wrong:
-        raise LedgerBroken(_not_holding(entry.number, wrong[0]))
-
-
-def _not_holding(number: int, what: str) -> str:
-    return (
-        f"the ledger does not hold together: entry {number}: {what}; "
-        "`exchequer ledger verify` lists everything that is wrong"
-    )
+        raise broken(entry.number, wrong[0])
 
 
 class _Forks:

@@ -28,17 +28,13 @@ from accountant.entries import (
 from accountant.exceptions import BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused
 from accountant.ledger import charge_recorder
 from accountant.ledger.account_names import unknown_label
-from accountant.ledger.checkpoints import read_start
+from accountant.ledger.checkpoints import BELIEVED_FROM, read_start
 from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica
 
 CHECKPOINT_EVERY: Final = 10_000
 """Entries after which whoever opens the ledger next writes a checkpoint, so that opening stays quick."""
-
-BELIEVED_FROM: Final = 50_000
-"""Number from which on a checkpoint is believed at opening; shorter ledgers are read whole, in a second or two."""
-
 
 AS_ANNOUNCED: Final = ReleaseLine.of(())
 """A release of what its charge announced."""
@@ -87,7 +83,7 @@ class LedgerWriter:
         """
         newest = self.store.checkpoint()
         if newest is not None and newest.number >= BELIEVED_FROM and not whole:
-            self.replica.start_at(read_start(self.store, newest))
+            self.replica.start_at(read_start(self.store.read, newest))
         self.replica.refresh()
         start = 0 if newest is None else newest.number
         if self.state.length - start > CHECKPOINT_EVERY:

@@ -31,10 +31,25 @@ PATIENCE: Final = 60.0
 """Seconds to wait for a turn that another process holds."""
 
 BATCH: Final = 10_000
-"""Entries per query: a reader never holds up a writer for long."""
+"""Most entries per query: a reader never holds up a writer for long."""
+
+FIRST_BATCH: Final = 100
+"""Entries of the first query; each further one asks for ten times as many. Often only a few are wanted."""
+
+NO_END: Final = 2**63 - 1
+"""No entry has this number, or a larger one."""
 
 _CHECKPOINT = (
-    sa.select(ENTRIES).where(sa.literal_column("kind = 'checkpoint'")).order_by(ENTRIES.c.number.desc()).limit(1)
+    sa.select(ENTRIES)
+    .where(sa.literal_column("kind = 'checkpoint'"), ENTRIES.c.number <= sa.bindparam("latest"))
+    .order_by(ENTRIES.c.number.desc())
+    .limit(1)
+)
+_BACKWARDS = (
+    sa.select(ENTRIES.c.number, ENTRIES.c.digest)
+    .where(ENTRIES.c.number < sa.bindparam("end"))
+    .order_by(ENTRIES.c.number.desc())
+    .limit(sa.bindparam("most"))
 )
 _NEWEST = sa.select(ENTRIES.c.number, ENTRIES.c.digest).order_by(ENTRIES.c.number.desc()).limit(1)
 # The same lock as a turn's, which goes by the table; where there is none yet, one that goes by the schema.
@@ -116,11 +131,11 @@ class SqlStore:
         self._same_process()
         with self._own_errors("lock"):
             first = self._writer.begin(max(known - 1, 0), BATCH)
-        return self._linked(known, _rest(first, self._in_turn))
+        return self._linked(known, _rest(first, BATCH, self._in_turn))
 
-    def _in_turn(self, start: int) -> Sequence[Row]:
+    def _in_turn(self, start: int, most: int) -> Sequence[Row]:
         with self._own_errors("read"):
-            return self._writer.read(start, BATCH)
+            return self._writer.read(start, most)
 
     def append_next(self, number: int, kind: Kind, line: str) -> bool:
         self._same_process()
@@ -153,7 +168,8 @@ class SqlStore:
     def newer(self, known: int) -> Iterator[Entry]:
         with self._reading() as connection:
             batch = partial(self._batch, connection)
-            yield from self._linked(known, _rest(batch(max(known - 1, 0)), batch))
+            first = batch(max(known - 1, 0), FIRST_BATCH)
+            yield from self._linked(known, _rest(first, FIRST_BATCH, batch))
 
     def _linked(self, known: int, entries: Iterable[Entry]) -> Iterator[Entry]:
         """The entries from `known` on, each linked to the one before. Raises LedgerBroken where one is not."""
@@ -182,10 +198,10 @@ class SqlStore:
     def read(self, start: int = 0) -> Iterator[Entry]:
         with self._reading() as connection:
             batch = partial(self._batch, connection)
-            yield from _rest(batch(start), batch)
+            yield from _rest(batch(start, FIRST_BATCH), FIRST_BATCH, batch)
 
-    def _batch(self, connection: sa.Connection, start: int) -> Sequence[Row]:
-        place = {"start": start, "most": BATCH}
+    def _batch(self, connection: sa.Connection, start: int, most: int) -> Sequence[Row]:
+        place = {"start": start, "most": most}
         with self._own_errors("read"):
             try:
                 return cast("Sequence[Row]", connection.execute(NEWER, place).all())
@@ -196,10 +212,21 @@ class SqlStore:
             sqlite.read_any_bytes(connection)  # PostgreSQL keeps such bytes out
             return cast("Sequence[Row]", connection.execute(NEWER, place).all())
 
-    def checkpoint(self) -> Entry | None:
+    def checkpoint(self, latest: int | None = None) -> Entry | None:
         with self._reading() as connection:
-            row = connection.execute(_CHECKPOINT).first()
+            row = connection.execute(_CHECKPOINT, {"latest": NO_END if latest is None else latest}).first()
         return None if row is None else Entry(*cast("Row", tuple(row)))
+
+    def find(self, digest: str) -> int | None:
+        """The number of the newest entry with this digest, looked for from the newest one backwards; or None."""
+        end, most = NO_END, FIRST_BATCH
+        with self._reading() as connection:
+            while rows := connection.execute(_BACKWARDS, {"end": end, "most": most}).all():
+                for number, found in rows:
+                    if found == digest:
+                        return int(number)
+                end, most = rows[-1][0], min(10 * most, BATCH)
+        return None
 
     def __len__(self) -> int:
         return self._newest()[0] + 1
@@ -245,8 +272,9 @@ class SqlStore:
             ) from error
 
 
-def _rest(rows: Sequence[Row], batch: Callable[[int], Sequence[Row]]) -> Iterator[Entry]:
-    """The first rows, and those after them, batch by batch."""
+def _rest(rows: Sequence[Row], most: int, batch: Callable[[int, int], Sequence[Row]]) -> Iterator[Entry]:
+    """The first rows, of which at most so many were asked for, and those after them, batch by batch."""
     while rows:
         yield from (Entry(*row) for row in rows)
-        rows = batch(rows[-1][0] + 1) if len(rows) == BATCH else ()
+        whole, most = len(rows) == most, min(10 * most, BATCH)
+        rows = batch(rows[-1][0] + 1, most) if whole else ()

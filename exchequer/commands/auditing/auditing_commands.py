@@ -26,9 +26,13 @@ from exchequer.commands.ledgers.ledger_options import (
 @click.option(
     "--entries", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the newest entries."
 )
+@click.option("--whole", is_flag=True, help="Read all entries of a long ledger, too, for what only they can tell.")
 @AS_JSON
-def show(ledger: str, account: str, entries: int, as_json: bool) -> None:
+def show(ledger: str, account: str, entries: int, whole: bool, as_json: bool) -> None:
     """Print what was spent, what each account has left, and the newest entries. Writes nothing.
+
+    A ledger of more than 50,000 entries is read from its newest checkpoint on, which is believed; `exchequer ledger
+    verify` is what replays everything. Then who was charged for what is not known, and --whole reads it.
 
     \b
     Examples:
@@ -37,7 +41,7 @@ def show(ledger: str, account: str, entries: int, as_json: bool) -> None:
     """
     from exchequer.commands.auditing import show_ledger as work
 
-    work.show_ledger(ledger, account, entries, as_json=as_json)
+    work.show_ledger(ledger, account, entries, whole=whole, as_json=as_json)
 
 
 @ledger.command()

@@ -3,15 +3,23 @@
 import collections
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import attrs
 import click
 
 from accountant import Amount, Budget, Composition, Cost, Entry, Statement
-from accountant.audit import gather, in_symbols, left_text, rounded_down, rounded_up
-from accountant.audit import state as statement_of
+from accountant.audit import (
+    Reading,
+    Spending,
+    StatementDetails,
+    in_symbols,
+    left_text,
+    rounded_down,
+    rounded_up,
+    stated,
+)
 from accountant.audit.report import moment, shown
 from accountant.costs import adjacency_record, float_down, float_up
 from accountant.entries import (
@@ -23,6 +31,7 @@ from accountant.entries import (
     Charged,
     Checkpoint,
     Closed,
+    OpenCharge,
     Opened,
     Produced,
     Record,
@@ -32,6 +41,7 @@ from accountant.entries import (
     Upgraded,
     decode,
 )
+from accountant.ledger import BELIEVED_FROM, read_start
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.console import output
@@ -57,11 +67,20 @@ class AccountSpending:
 
 @attrs.frozen
 class Overview:
-    """A ledger as its entries have it. path: of the sub-budget that it is about, "" for the whole."""
+    """A ledger as its entries have it.
+
+    path: of the sub-budget that it is about, "" for the whole.  head: the digest of the newest entry.
+    details, spending: what was charged for; None where the entries up to a checkpoint were not read.
+    believed: the number of that checkpoint, else None.
+    """
 
     entries: StoredEntries
     state: State
     path: str
+    head: str
+    details: StatementDetails | None = None
+    spending: Spending | None = None
+    believed: int | None = None
 
     @property
     def opened(self) -> Opened:
@@ -93,11 +112,13 @@ class Overview:
     def drawn(self) -> list[AccountSpending]:
         """All that was drawn from it: by the sub-budgets in it, under each label beside them, and under none.
 
-        Each charge is in one of them, so that they add up to what was drawn, exactly.
+        Each charge is in one of them, so that they add up to what was drawn, exactly. Nothing where that is not known.
         """
+        if self.spending is None:
+            return []
         below = [account for account in self.accounts if account.parent is self.account]
         parts = [AccountSpending(account.path, "sub-budget", account.drawn) for account in below]
-        places = sorted(gather(self.entries).by_place.items())
+        places = sorted(self.spending.by_place.items())
         beside = [(label, amount) for (payer, label), amount in places if payer == self.path]
         own = (self.path or MAIN,)
         parts += [AccountSpending(label, self._sort_of(label), amount) for label, amount in beside if label not in own]
@@ -106,14 +127,20 @@ class Overview:
     def _sort_of(self, label: str) -> str:
         return "label" if self.state.lists(label, self.account) else "label, not announced"
 
-    def statement(self) -> Statement:
-        """What was spent, on what, by whom."""
-        budget = self.read_out(self.account.ceiling) if self.path else self.state.budget
-        return statement_of(self.entries, self.read_out(self.account.drawn), budget, self.path)
+    @property
+    def budget(self) -> Budget:
+        """Of the ledger; of a sub-budget, what its ceiling stands for."""
+        return self.read_out(self.account.ceiling) if self.path else self.state.budget
+
+    def statement(self) -> Statement | None:
+        """What was spent, on what, by whom; None where that is not known."""
+        if self.details is None:
+            return None
+        return stated(self.details, self.head, self.read_out(self.account.drawn), self.budget, self.path)
 
     def newest(self, number: int) -> list[Entry]:
-        """The newest entries, oldest first; of a sub-budget, those that name it."""
-        start = 0 if self.path else max(len(self.entries) - number, 0)
+        """The newest entries, oldest first; of a sub-budget, those that name it, of the entries that were read."""
+        start = (self.believed or 0) if self.path else max(len(self.entries) - number, 0)
         ours = (entry for entry in self.entries.since(start) if not self.path or self._concerns(entry))
         return list(collections.deque(ours, number))
 
@@ -122,11 +149,27 @@ class Overview:
         return f"{account}/".startswith(f"{self.path}/")
 
 
-def overview(entries: StoredEntries, path: str) -> Overview:
-    """Replay the ledger. Raises LedgerBroken where it does not add up, ValueError where there is no such sub-budget."""
+def overview(entries: StoredEntries, path: str, whole: bool = False) -> Overview:
+    """Replay the ledger, a long one from its newest checkpoint on unless the whole of it is wanted.
+
+    Raises LedgerBroken where it does not add up, ValueError where there is no such sub-budget.
+    """
+    newest = None if whole else entries.checkpoint()
+    if newest is not None and newest.number >= BELIEVED_FROM:
+        return _from_checkpoint(entries, newest, path)
+    details, spending = StatementDetails(), Spending()
     with output.entries_bar("reading", len(entries)) as progress:
-        state = replayed(entries, progress)
-    return Overview(entries, state, sub_budget(state, path))
+        reading = replayed(entries, details, spending, progress=progress)
+    return Overview(entries, reading.state, sub_budget(reading.state, path), reading.head, details, spending)
+
+
+def _from_checkpoint(entries: StoredEntries, newest: Entry, path: str) -> Overview:
+    """What is known without reading all: what the checkpoint says, which is believed, and what followed it."""
+    state = State()
+    state.resume(*read_start(entries.since, newest))
+    reading = Reading(state=state, head=newest.digest)
+    reading.take(entries.since(newest.number + 1))
+    return Overview(entries, state, sub_budget(state, path), reading.head, believed=newest.number)
 
 
 def sub_budget(state: State, path: str) -> str:
@@ -137,26 +180,28 @@ def sub_budget(state: State, path: str) -> str:
     return path
 
 
-def show_ledger(location: str, path: str, entries: int, *, as_json: bool) -> None:
-    """Print statement, accounts and the newest entries."""
+def show_ledger(location: str, path: str, entries: int, *, whole: bool, as_json: bool) -> None:
+    """Print statement, accounts and the newest entries. whole: read all entries, however many there are."""
     with reading(location) as stored:
-        found = overview(stored, path)
-        statement, drawn, newest = found.statement(), found.drawn(), found.newest(entries)
+        found = overview(stored, path, whole)
+        newest = found.newest(entries)
     if as_json:
-        click.echo(json.dumps(as_dict(found, statement, drawn, newest), indent=1, allow_nan=False))
+        click.echo(json.dumps(as_dict(found, newest), indent=1, allow_nan=False))
         return
-    output.statement(statement, MOST_LINES)
+    if (statement := found.statement()) is not None:
+        output.statement(statement, MOST_LINES)
+    else:
+        _summary(found)
     _accounts(found)
-    if drawn:
+    if drawn := found.drawn():
         _drawn(found, drawn)
     if newest:
         _entries(found, newest)
 
 
-def as_dict(
-    found: Overview, statement: Statement, drawn: Sequence[AccountSpending], newest: Sequence[Entry]
-) -> dict[str, object]:
-    """For JSON."""
+def as_dict(found: Overview, newest: Sequence[Entry]) -> dict[str, object]:
+    """For JSON. checkpoint: the entry that was believed; then nobody asked for the statement, nor who drew what."""
+    statement = found.statement()
     return {
         "ledger": found.entries.name,
         "id": found.opened.id,
@@ -165,16 +210,19 @@ def as_dict(
         "budget": found.state.budget.as_dict(),
         "account": found.path,
         "spent": found.read_out(found.account.drawn).as_dict(),
-        "statement": statement.as_dict(),
+        "statement": None if statement is None else statement.as_dict(),
         "unit": found.rule.unit,
         "accounts": [account_record(account) for account in found.accounts],
-        "drawn": [
-            {"account": part.name, "what": part.what, "drawn": amount_record(part.amount, up=True)} for part in drawn
-        ],
+        "drawn": None if found.spending is None else [_drawn_record(part) for part in found.drawn()],
         "entries": len(found.entries),
         "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
-        "head": statement.head,
+        "head": found.head,
+        **({} if found.believed is None else {"checkpoint": found.believed}),
     }
+
+
+def _drawn_record(part: AccountSpending) -> dict[str, object]:
+    return {"account": part.name, "what": part.what, "drawn": amount_record(part.amount, up=True)}
 
 
 def account_record(account: Account) -> dict[str, object]:
@@ -189,6 +237,31 @@ def account_record(account: Account) -> dict[str, object]:
 
 
 # --- for people ------------------------------------------------------------------------------------------------
+
+
+def _summary(found: Overview) -> None:
+    """In the place of the statement, which nobody can make without reading all entries."""
+    believed = found.believed or 0
+    output.title(f"{found.entries.name}: spent {in_symbols(found.read_out(found.account.drawn))}")
+    waiting = sum(f"{charge.payer}/".startswith(f"{found.path}/") or not found.path for charge in _open(found))
+    output.facts(
+        [
+            ("budget", in_symbols(found.budget)),
+            ("adjacency", found.state.adjacency.name),
+            ("rule", found.rule.name),
+            ("unreleased", f"{waiting} charges without a release; they count as spent"),
+            ("head", found.head),
+        ]
+    )
+    output.paragraph(
+        f"\nEntries before number {believed:,} were not read: the checkpoint there is believed. Whether it is right, "
+        "only `exchequer ledger verify` says, which replays them all. What was charged for, under which labels, and "
+        "whether any noise was simulated is not known without them either: --whole reads them, and makes the statement."
+    )
+
+
+def _open(found: Overview) -> Iterable[OpenCharge]:
+    return found.state.open.values()
 
 
 def _accounts(found: Overview) -> None:

@@ -16,12 +16,16 @@ import attrs
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable, RuleNotInstalled
-from accountant.entries import GENESIS, LONGEST, DamagedEntry, Entry, State, decode, digest_of, kind_of, open_export
+from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
+from accountant.audit import Accumulator, Reading
+from accountant.entries import LONGEST, Entry, open_export
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
 """How such a file begins."""
+
+EVERY: Final = 1000
+"""Entries after which progress is told."""
 
 WANTED: Final = "a ledger is named by a URL, as sqlite:///study.db, or by the path of its SQLite file"
 
@@ -31,11 +35,13 @@ class StoredEntries(Sequence[Entry]):
     """The entries that were there when they were first looked at, read anew each time, and never held all at once.
 
     name: for people; a URL without its password, or a path.  length: how many entries there were.
+    store: where they are, where entries can be looked up; else each pass reads them from the first one on.
     """
 
     name: str
     length: int
     _read: Callable[[int], Iterator[Entry]]
+    store: SqlStore | None = None
 
     def __len__(self) -> int:
         return self.length
@@ -49,6 +55,11 @@ class StoredEntries(Sequence[Entry]):
         Raises ReadingFailed where they end before they should, and LedgerUnavailable.
         """
         return self._read(start)
+
+    def checkpoint(self, latest: int | None = None) -> Entry | None:
+        """The newest checkpoint, up to entry `latest`; None where there is none, or nothing can be looked up."""
+        last = self.length - 1 if latest is None else latest
+        return None if self.store is None else self.store.checkpoint(last)
 
     @overload
     def __getitem__(self, place: int) -> Entry: ...
@@ -84,7 +95,7 @@ def reading(location: str) -> Iterator[StoredEntries]:
         store = _readable(url_of(location))
         try:
             length = len(store)  # others may append while we read: each pass ends where the first one did
-            yield StoredEntries(store.name, length, lambda start: _stored(store, start, length))
+            yield StoredEntries(store.name, length, lambda start: _stored(store, start, length), store)
         finally:
             store.close()
 
@@ -152,37 +163,24 @@ def _is_sqlite(path: Path) -> bool:
         return file.read(len(SQLITE)) == SQLITE
 
 
-def replayed(entries: StoredEntries, progress: Callable[[int], object] = lambda entries: None) -> State:
-    """The state after all entries; progress takes how many were read. Raises LedgerBroken where they do not hold."""
-    state, head = State(), GENESIS
-    for number, entry in enumerate(entries):
-        wrong = _wrong(state, head, entry)
-        if wrong:
-            raise LedgerBroken(
-                f"the ledger does not hold together: entry {number}: {wrong}; `exchequer ledger verify` lists "
-                "everything that is wrong"
-            )
-        head = entry.digest
-        progress(number + 1)
-    if state.opened is None:
+def replayed(
+    entries: StoredEntries, *accumulators: Accumulator, progress: Callable[[int], object] = lambda entries: None
+) -> Reading:
+    """All entries, read once; accumulators are told what they say, and progress how many were read.
+
+    Raises LedgerBroken where they do not hold.
+    """
+    reading, rest = Reading(*accumulators), iter(entries)
+    while some := list(itertools.islice(rest, EVERY)):
+        reading.take(some)
+        progress(reading.entries)
+    if reading.state.opened is None:
         raise LedgerBroken("the ledger does not hold together: it was never opened")
-    if state.length != len(entries):
-        raise LedgerBroken(f"the ledger does not hold together: it ends after {state.length} of {len(entries)} entries")
-    return state
-
-
-def _wrong(state: State, head: str, entry: Entry) -> str | None:
-    try:
-        if entry.number != state.length or entry.digest != digest_of(head, entry.line):
-            return "it is missing, or its digest does not match its content and the entry before it"
-        record = decode(entry)
-        if kind_of(record) != entry.kind:
-            return f"it is called {entry.kind!r}, and is of another kind"
-        return next(iter(state.apply(entry.number, record)), None)
-    except (DamagedEntry, ValueError, TypeError, LookupError, ArithmeticError) as error:
-        if isinstance(error, RuleNotInstalled) and state.opened is None:  # nothing is wrong with the ledger
-            raise
-        return str(error)
+    if reading.entries != len(entries):
+        raise LedgerBroken(
+            f"the ledger does not hold together: it ends after {reading.entries} of {len(entries)} entries"
+        )
+    return reading
 
 
 # --- spending --------------------------------------------------------------------------------------------------

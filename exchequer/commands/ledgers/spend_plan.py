@@ -259,7 +259,7 @@ def price(location: str, mechanisms: Sequence[str], rounds: int, delta: float, a
     checked("--rounds", few_enough, plan.rounds)
     delta = checked("--delta", probability_below_one, delta)
     with reading(location) as entries, output.entries_bar("reading", len(entries)) as progress:
-        state = replayed(entries, progress)
+        state = replayed(entries, progress=progress).state
         with about("--mechanism"):
             found = quote(state, plan, delta, account)
     if as_json:
