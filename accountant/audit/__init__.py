@@ -13,6 +13,7 @@ from accountant.audit.plain_language import READ_AT, SEVERAL, as_approx, for_gro
 from accountant.audit.reading import Reading, broken
 from accountant.audit.saved_models import ModelComparison, compare_model
 from accountant.audit.separate_fits import SeparateFits, in_words
+from accountant.audit.since import NewPart, verify_since
 from accountant.audit.spending import Spending, gather, parted
 from accountant.audit.statement import UNBOUNDED, Statement, state, stated, unprotected
 from accountant.audit.statement_details import StatementDetails
@@ -29,6 +30,7 @@ __all__ = [
     "Accumulator",
     "ModelClaim",
     "ModelComparison",
+    "NewPart",
     "Odometer",
     "ReadOut",
     "Reading",
@@ -68,4 +70,5 @@ __all__ = [
     "unit",
     "unprotected",
     "verify",
+    "verify_since",
 ]

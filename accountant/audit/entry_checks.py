@@ -12,7 +12,7 @@ import numpy as np
 
 from accountant.composition import ROUTE_CLAIMS, Amount, Composition, Plan
 from accountant.costs import CLAIM_OF_KIND, DECLARED_BY, TRUST, ApproxDP, Description, why_not_under
-from accountant.entries import Charged, Opened, Record, Released, Returned, State
+from accountant.entries import Charged, OpenCharge, Opened, Record, Released, Returned, State
 
 TOLERANCE: Final = 1e-9
 """Relative difference between two computations of one price, on two machines, that means nothing."""
@@ -93,10 +93,12 @@ class EntryChecker(Replay):
     """The same, with everything that `verify` checks.
 
     claims: the ids that are known, None where nobody asks.
+    older: of the charges that entries name and nobody has seen, as they stand before the first entry, the first.
     """
 
     def __init__(self, claims: Collection[str] | None) -> None:
         super().__init__()
+        self.older: int | None = None
         self.sources = set[str]()  # names of noise sources that say they are secure
         self.declared = set[str]()  # what entries say of costs that are somebody's word
         self.unlisted, self.first_unlisted = 0, ""
@@ -149,7 +151,8 @@ class EntryChecker(Replay):
         return wrong + self._rests_on(claims)
 
     def _released(self, number: int, record: Released) -> list[str]:
-        charge, terms = self.state.open.get(record.charge), self.terms.pop(record.charge, None)
+        charge, terms = self._made(record.charge)
+        self.terms.pop(record.charge, None)
         self._takes_from([mechanism for mechanism, _ in record.used])
         wrong = self.state.apply(number, record)
         if charge is not None and terms is not None:
@@ -161,7 +164,7 @@ class EntryChecker(Replay):
         return wrong + self._rests_on(claim for mechanism, _ in record.used for claim in mechanism.claims)
 
     def _returned(self, number: int, record: Returned) -> list[str]:
-        charge, terms = self.state.open.get(record.charge), self.terms.get(record.charge)
+        charge, terms = self._made(record.charge)
         wrong = self.state.apply(number, record)
         if record.charge not in self.state.open:
             self.terms.pop(record.charge, None)
@@ -169,6 +172,13 @@ class EntryChecker(Replay):
             reason = terms.why_not_return(record, charge.rounds, self.state.rule)
             wrong += [] if reason is None else [reason]
         return wrong
+
+    def _made(self, number: int) -> tuple[OpenCharge | None, Terms | None]:
+        """An open charge, and what it was made for; a checkpoint says the first alone."""
+        charge, terms = self.state.open.get(number), self.terms.get(number)
+        if charge is not None and terms is None:
+            self.older = number if self.older is None else min(self.older, number)
+        return charge, terms
 
     def _takes_from(self, mechanisms: Collection[Description]) -> None:
         """Note whose noise they draw, and whose word their costs are."""

@@ -23,6 +23,7 @@ from accountant.entries import (
     DamagedEntry,
     Entry,
     Record,
+    Start,
     decode,
     encode,
     kind_of,
@@ -126,7 +127,8 @@ def verify(
 class Verifier(Reader):
     """`verify`, some entries at a time. fast: False to read every entry whole, for comparison.
 
-    accumulators: are told what the entries say, sound or not, in the same pass.
+    accumulators: are told what the entries say, sound or not, in the same pass; whatever that is, they raise nothing.
+    start: a checkpoint to go on from, with its digest; else it begins with the first entry.
     """
 
     def __init__(
@@ -135,18 +137,46 @@ class Verifier(Reader):
         expect_head: str | None = None,
         claims: Collection[str] | None = None,
         fast: bool = True,
+        start: tuple[Start, str] | None = None,
     ) -> None:
         self._checker = EntryChecker(claims)
         super().__init__(self._checker, accumulators, expect_head)
+        self._start = 0
+        if start is not None:
+            self._go_on_from(*start)
         self._errors: list[str] = []
         self._more = 0
         self._unchecked = ""
         self._learns = fast
 
+    def _go_on_from(self, start: Start, digest: str) -> None:
+        self._checker.state.resume(*start)
+        self._start, self.head = start.number, digest
+        self.entries = self._due = start.number + 1
+        if digest == self._expected:
+            self._seen = self.entries
+        self._settle()
+
     @property
     def errors(self) -> tuple[str, ...]:
         """What was wrong so far."""
         return tuple(self._errors)
+
+    @property
+    def older(self) -> int | None:
+        """The first charge before the start that an entry released or gave back; what it was for was not looked at."""
+        return self._checker.older
+
+    def forget_older(self) -> None:
+        """Ask from here on only."""
+        self._settle()
+        self._checker.older = None
+
+    @property
+    def charges(self) -> int:
+        """How many charges were read."""
+        self._settle()
+        return self._checker.charges
 
     def _read_whole(self, entry: Entry, linked: bool) -> None:
         """The slow way: what is wrong with an entry is said here, and only here."""
@@ -213,28 +243,35 @@ class Verifier(Reader):
         if self._replay.state.opened is None and not self._unchecked:
             errors.append("the ledger was never opened")
         if self._expected is not None and self._seen < 0:
-            errors.append(
-                f"the head is {self.head}, and no entry has the digest {self._expected!r} that was expected: "
-                "entries were cut off, or the ledger was rolled back or rewritten"
-            )
+            errors.append(not_expected(self.head, self._expected))
         caveats = tuple(self._caveats())
         return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats, self._unchecked)
 
     def _caveats(self) -> Iterator[str]:
         yield from self._not_private()
         if waiting := len(self._replay.state.open):
-            yield f"{waiting} of {self._replay.charges} charges without a release: they count as spent"
+            of = "" if self._start else f"of {self._replay.charges} "
+            yield f"{waiting} {of}charges without a release: they count as spent"
 
     def _not_private(self) -> Iterator[str]:
         replay = self._checker
         if replay.state.opened is not None and isinstance(replay.state.budget, Unbounded):
             yield "not private: these books promise nothing, as their budget is unbounded"
         if replay.simulated:
-            yield f"{replay.simulated} of {replay.charges} charges drew simulated noise: their releases are not private"
+            yield f"{replay.simulated} of {self._charges()} drew simulated noise: their releases are not private"
+
+    def _charges(self) -> str:
+        since = f" from entry {self._start} on" if self._start else ""
+        return f"{self._replay.charges} charges{since}"
 
     def _notes(self) -> Iterator[str]:
         if 0 <= self._seen < self.entries:
             yield f"{self.entries - self._seen} entries were written since the expected head"
+        if self._start:
+            yield (
+                f"entries before number {self._start} were not read: the kept head vouches for the checkpoint there, "
+                "which says what they add up to; whether they were sound was found when that head was kept"
+            )
         yield from self._not_private()
         replay = self._checker
         if replay.state.opened is not None and isinstance(rule := replay.state.rule, OwnRule):
@@ -252,7 +289,7 @@ class Verifier(Reader):
             yield f"costs were declared elsewhere by {len(replay.declared) - MOST_SOURCES} more"
         if replay.unlisted:
             yield _plain(
-                f"{replay.unlisted} of {replay.charges} charges, the first to {replay.first_unlisted!r}, named neither "
+                f"{replay.unlisted} of {self._charges()}, the first to {replay.first_unlisted!r}, named neither "
                 "a sub-budget nor an announced label: the budget around the sub-budgets paid"
             )
         waiting = replay.state.open
@@ -260,6 +297,14 @@ class Verifier(Reader):
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
         if len(waiting) > MOST_UNRELEASED:
             yield f"{len(waiting) - MOST_UNRELEASED} more charges were never released (they count)"
+
+
+def not_expected(head: str, expected: str) -> str:
+    """The finding where no entry has the digest that was expected."""
+    return (
+        f"the head is {head}, and no entry has the digest {expected!r} that was expected: "
+        "entries were cut off, or the ledger was rolled back or rewritten"
+    )
 
 
 def _readable(entry: Entry) -> Record:

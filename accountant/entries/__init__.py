@@ -4,6 +4,7 @@ from accountant.entries.about import NOTHING_SAID, About, keyed_digest
 from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
 from accountant.entries.atomic_files import whole_file
 from accountant.entries.chain import GENESIS, Entry, EntryStore, Kind, MemoryStore, digest_of, follows
+from accountant.entries.checkpoints import BELIEVED_FROM, Start, read_start
 from accountant.entries.codec import ChargeLine, ReleaseLine, decode, encode, kind_of
 from accountant.entries.entry_kinds import (
     FORMAT,
@@ -30,6 +31,7 @@ from accountant.entries.receipts import BadReceipt, PublicKey, Receipt, SigningK
 from accountant.entries.state import State
 
 __all__ = [
+    "BELIEVED_FROM",
     "FORMAT",
     "GENESIS",
     "LATEST",
@@ -64,6 +66,7 @@ __all__ = [
     "Released",
     "Returned",
     "SigningKey",
+    "Start",
     "State",
     "Upgraded",
     "decode",
@@ -74,6 +77,7 @@ __all__ = [
     "keyed_digest",
     "kind_of",
     "open_export",
+    "read_start",
     "receipt",
     "visible",
     "visible_lines",

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from accountant.ledger.account_names import unknown_label
 from accountant.ledger.charge_recorder import noted
-from accountant.ledger.checkpoints import BELIEVED_FROM, Start, read_start
 from accountant.ledger.durability import durable
 from accountant.ledger.ledger import Ledger
 from accountant.ledger.promises import refuse_unprovable
@@ -16,15 +15,12 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
-    "BELIEVED_FROM",
     "Ledger",
     "Protected",
     "Reservation",
     "Sealed",
-    "Start",
     "durable",
     "noted",
-    "read_start",
     "refuse_unprovable",
     "unknown_label",
 ]

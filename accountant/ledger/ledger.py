@@ -188,12 +188,11 @@ class Ledger(ExistsOnce):
 
     def statement(self) -> Statement:
         """What was spent, on what, by whom, under which assumptions; prints as text. Of a sub-budget: its part."""
+        return self._writer.replica.stated(self._stated)
 
-        def made(details: StatementDetails, head: str, account: Account) -> Statement:
-            spent = self._rule.guarantee(account.drawn, self._writer.state.budget)
-            return stated(details, head, spent, self.budget, self._path)
-
-        return self._writer.replica.stated(self._path, made)
+    def _stated(self, details: StatementDetails, head: str) -> Statement:
+        spent = self._rule.guarantee(self._account.drawn, self._writer.state.budget)
+        return stated(details, head, spent, self.budget, self._path)
 
     def odometer(self) -> Odometer:
         """What this ledger comes to at any δ, and by every other rule: for reading only, never to stop by."""

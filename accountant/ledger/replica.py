@@ -22,6 +22,7 @@ from accountant.entries import (
     EntryStore,
     Kind,
     Record,
+    Start,
     State,
     decode,
     encode,
@@ -36,7 +37,6 @@ from accountant.exceptions import (
     ReservationClosed,
     SubBudgetRefused,
 )
-from accountant.ledger.checkpoints import Start
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_too_long, refuse_unreadable
 
 FEW: Final = 64
@@ -84,8 +84,8 @@ class Replica:
         with self._lock:
             return tuple(self.store.read())
 
-    def stated(self, path: str, make: Callable[[StatementDetails, str, Account], T]) -> T:
-        """What is made of all entries, of the newest one's digest, and of an account after exactly these.
+    def stated(self, make: Callable[[StatementDetails, str], T]) -> T:
+        """What is made of all entries and of the newest one's digest, with the state after exactly these.
 
         A statement must not mix two moments. What entries say is kept, so that only new ones are read.
         Raises LedgerBroken where they do not hold, also those before a checkpoint that was believed.
@@ -97,7 +97,7 @@ class Replica:
             new = self.state.length - reading.entries
             reading.take(itertools.islice(self.store.read(reading.entries), new) if new else ())
             self._reading = details, reading
-            return make(details, reading.head, self.state.accounts[path])
+            return make(details, reading.head)
 
         return self._locked(read_and_make)
 

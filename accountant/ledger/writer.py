@@ -11,6 +11,7 @@ from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition, UnsupportedBudget, composition_from_record
 from accountant.costs import Adjacency, Budget
 from accountant.entries import (
+    BELIEVED_FROM,
     NEWEST_FORMAT,
     Allocated,
     Announced,
@@ -23,12 +24,12 @@ from accountant.entries import (
     Returned,
     State,
     Upgraded,
+    read_start,
     why_unreadable,
 )
 from accountant.exceptions import BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused
 from accountant.ledger import charge_recorder
 from accountant.ledger.account_names import unknown_label
-from accountant.ledger.checkpoints import BELIEVED_FROM, read_start
 from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica

@@ -12,12 +12,21 @@ from typing import IO, TYPE_CHECKING, Final
 import attrs
 import click
 
-from accountant import Entry, Unbounded
-from accountant.audit import ModelComparison, Verdict, Verification, compare_model, in_symbols, read_model_claim, verify
+from accountant import Entry, LedgerBroken, Unbounded
+from accountant.audit import (
+    ModelComparison,
+    Verdict,
+    Verification,
+    compare_model,
+    in_symbols,
+    read_model_claim,
+    verify,
+    verify_since,
+)
 from accountant.audit.report import ClaimText, report
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
-from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, until_failure
+from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
 
@@ -88,13 +97,11 @@ class Audited:
         return NOT_SOUND if strict and code != NO_ANSWER and self.result.findings else code
 
 
-def digest(text: str | None) -> str | None:
+def digest(option: str, text: str) -> str:
     """A digest as somebody kept it. Raises ValueError."""
-    if text is None:
-        return None
     kept = text.strip().lower()
     if not _DIGEST.fullmatch(kept):
-        raise ValueError(f"--expect-head: expected 64 hexadecimal digits, got {text!r}")
+        raise ValueError(f"{option}: expected 64 hexadecimal digits, got {text!r}")
     return kept
 
 
@@ -127,7 +134,7 @@ def _second_opinion(entries: StoredEntries) -> "SecondOpinion":
 
 def verify_ledger(location: str, expect_head: str | None, *, second: bool, strict: bool, as_json: bool) -> int:
     """Print what is wrong with the ledger, and what somebody should know; the exit code."""
-    expected = digest(expect_head)
+    expected = None if expect_head is None else digest("--expect-head", expect_head)
     with reading(location) as entries:
         found = audited(entries, known_claims(), expected, second)
     code = found.code(strict)
@@ -139,6 +146,26 @@ def verify_ledger(location: str, expect_head: str | None, *, second: bool, stric
         _print_opinion(found.second)
     if strict and code and not found.errors:
         output.paragraph("\n--strict: caveats and notes count as findings.")
+    return code
+
+
+def verify_new_part(location: str, since: str, *, strict: bool, as_json: bool) -> int:
+    """Print what is wrong with what is new since a kept head; the exit code, as `verify_ledger` has it."""
+    kept, claims = digest("--since", since), known_claims()
+    with reading(location) as entries, output.entries_bar("verifying", len(entries)) as progress:
+        try:
+            part = verify_since(entries, kept, claims=claims, progress=progress)
+        except ReadingFailed as error:  # in the middle, where the file is damaged
+            raise LedgerBroken(f"{error}; verify without --since lists everything that is wrong") from error
+    notes = (*part.verification.notes, *([NO_REGISTRY] if claims is None else []))
+    found = Audited(attrs.evolve(part.verification, notes=notes))
+    code = found.code(strict)
+    if as_json:
+        said = {"head": kept, "new": part.new, "checkpoint": part.start or None}
+        _print_json({"ledger": entries.name, **_as_dict(found), "since": said, "strict": strict, "exit_code": code})
+        return code
+    new = "the kept head is unknown" if part.new is None else f"{part.new} new since the kept head"
+    _verdict(found, entries.name, f", {new}")
     return code
 
 
@@ -156,9 +183,9 @@ def _as_dict(found: Audited) -> dict[str, object]:
     }
 
 
-def _verdict(found: Audited, name: str) -> None:
+def _verdict(found: Audited, name: str, new: str = "") -> None:
     result = found.result
-    output.title(f"{name}: {SAID[result.verdict]}, {result.entries} entries", COLOURS[result.verdict])
+    output.title(f"{name}: {SAID[result.verdict]}, {result.entries} entries{new}", COLOURS[result.verdict])
     output.facts([*result.findings, ("head", result.head)])
 
 

@@ -47,24 +47,36 @@ def show(ledger: str, account: str, entries: int, whole: bool, as_json: bool) ->
 @ledger.command()
 @LEDGER
 @click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
+@click.option("--since", metavar="DIGEST", help="A head that you kept when this ledger was sound: read what is new.")
 @SECOND_OPINION
 @click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
 @AS_JSON
-def verify(ledger: str, expect_head: str | None, second_opinion: bool, strict: bool, as_json: bool) -> None:
+def verify(
+    ledger: str, expect_head: str | None, since: str | None, second_opinion: bool, strict: bool, as_json: bool
+) -> None:
     """Check the ledger: every digest, every sum, every ceiling, every price.
 
     Reads each entry once, writes nothing, and adds up in exact arithmetic. Ends with 0 if the ledger is sound, with 1
     if not, and with 3 if all sums are right and yet there is a caveat: simulated noise, a budget that promises nothing,
     or charges without a release. Notes are about what else is worth knowing, and change no exit code.
 
+    --since reads what is new, and starts at the checkpoint before the head that you kept, which vouches for it: in time
+    of the new part, where that head is of a ledger that was sound. What stands before is not read again.
+
     \b
     Examples:
       exchequer ledger verify study.db --second-opinion
       exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
+      exchequer ledger verify study.db --since 4be02dd5...
     """
     from exchequer.commands.auditing import audit_ledger as work
 
-    code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
+    if since is None:
+        code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
+    elif second_opinion or expect_head is not None:
+        raise ValueError("--since: it reads the new part alone: leave out --second-opinion and --expect-head")
+    else:
+        code = work.verify_new_part(ledger, since, strict=strict, as_json=as_json)
     click.get_current_context().exit(code)
 
 

@@ -23,6 +23,7 @@ from accountant.audit import (
 from accountant.audit.report import moment, shown
 from accountant.costs import adjacency_record, float_down, float_up
 from accountant.entries import (
+    BELIEVED_FROM,
     MAIN,
     ROOT,
     Account,
@@ -40,8 +41,8 @@ from accountant.entries import (
     State,
     Upgraded,
     decode,
+    read_start,
 )
-from accountant.ledger import BELIEVED_FROM, read_start
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.console import output

@@ -61,6 +61,17 @@ class StoredEntries(Sequence[Entry]):
         last = self.length - 1 if latest is None else latest
         return None if self.store is None else self.store.checkpoint(last)
 
+    def find(self, digest: str) -> int | None:
+        """The number of the entry with this digest; None where there is none."""
+        if self.store is None:
+            return next((entry.number for entry in self if entry.digest == digest), None)
+        number = self.store.find(digest)
+        return None if number is None or number >= self.length else number
+
+    def newest(self) -> Entry | None:
+        """The newest entry; None without any."""
+        return self[-1] if self.length else None
+
     @overload
     def __getitem__(self, place: int) -> Entry: ...
     @overload

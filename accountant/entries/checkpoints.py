@@ -1,9 +1,12 @@
-"""The checkpoint that a long ledger is read from: it is believed, so its entry and the first one must hold."""
+"""The checkpoint that entries are read from: it is believed, so its entry and the first one must hold."""
 
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from accountant.entries import GENESIS, Checkpoint, DamagedEntry, Entry, Opened, State, decode, digest_of
+from accountant.entries.chain import GENESIS, Entry, digest_of
+from accountant.entries.codec import decode
+from accountant.entries.entry_kinds import Checkpoint, DamagedEntry, Opened
+from accountant.entries.state import State
 from accountant.exceptions import LedgerBroken
 
 BELIEVED_FROM: Final = 50_000
@@ -26,8 +29,8 @@ def read_start(read: Callable[[int], Iterator[Entry]], newest: Entry) -> Start:
         linked = (digest_of(GENESIS, first.line), digest_of(before.digest, newest.line))
         if linked != (first.digest, same.digest) or not isinstance(opened, Opened):
             raise DamagedEntry("its chain does not hold")
-        if not isinstance(record, Checkpoint):
-            raise DamagedEntry("it is none")
+        if not isinstance(record, Checkpoint) or newest.record["number"] != newest.number:
+            raise DamagedEntry("it is none, or has another number")
         start = Start(opened, newest.number, record)
         State().resume(*start)
     except (KeyError, TypeError, ValueError, StopIteration, RuntimeError) as error:
