@@ -91,6 +91,10 @@ class Audited:
         """The verification, with the errors of both accountants."""
         return attrs.evolve(self.verification, errors=self.errors)
 
+    def title(self, name: str) -> str:
+        """The verdict in a line."""
+        return f"{name}: {SAID[self.result.verdict]}, {self.result.entries} entries"
+
     def code(self, strict: bool) -> int:
         """The exit code. strict: caveats and notes count as findings."""
         code = CODES[self.result.verdict]
@@ -141,7 +145,7 @@ def verify_ledger(location: str, expect_head: str | None, *, second: bool, stric
     if as_json:
         _print_json({"ledger": entries.name, **_as_dict(found), "strict": strict, "exit_code": code})
         return code
-    _verdict(found, entries.name)
+    _verdict(found, found.title(entries.name))
     if found.second is not None:
         _print_opinion(found.second)
     if strict and code and not found.errors:
@@ -164,8 +168,13 @@ def verify_new_part(location: str, since: str, *, strict: bool, as_json: bool) -
         said = {"head": kept, "new": part.new, "checkpoint": part.start or None}
         _print_json({"ledger": entries.name, **_as_dict(found), "since": said, "strict": strict, "exit_code": code})
         return code
-    new = "the kept head is unknown" if part.new is None else f"{part.new} new since the kept head"
-    _verdict(found, entries.name, f", {new}")
+    said = found.result
+    new = (
+        ", the kept head is unknown"
+        if part.new is None
+        else f" since the kept head, {part.new} new of {said.entries} entries"
+    )
+    _verdict(found, f"{entries.name}: {SAID[said.verdict]}{new}")
     return code
 
 
@@ -183,9 +192,9 @@ def _as_dict(found: Audited) -> dict[str, object]:
     }
 
 
-def _verdict(found: Audited, name: str, new: str = "") -> None:
+def _verdict(found: Audited, title: str) -> None:
     result = found.result
-    output.title(f"{name}: {SAID[result.verdict]}, {result.entries} entries{new}", COLOURS[result.verdict])
+    output.title(title, COLOURS[result.verdict])
     output.facts([*result.findings, ("head", result.head)])
 
 
@@ -217,7 +226,7 @@ def write_report(location: str, out: Path, title: str | None, *, second: bool, f
         )
     with whole_file(out) as file:
         file.write(text)
-    _verdict(found, entries.name)
+    _verdict(found, found.title(entries.name))
     output.paragraph(f"The report is in {out}.")
     return found.code(strict=False)
 
