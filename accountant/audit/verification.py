@@ -103,7 +103,7 @@ class Verification:
 
 def verify(
     entries: Iterable[Entry],
-    *,
+    *accumulators: Accumulator,
     expect_head: str | None = None,
     claims: Collection[str] | None = None,
     progress: Callable[[int], object] | None = None,
@@ -113,8 +113,9 @@ def verify(
     expect_head: a digest that an auditor kept; if no entry has it, this ledger is not the one that it was taken from.
     claims: the ids of all known claims; a charge that rests on another one is an error.
     progress: called with the number of entries read so far, after every thousand and after the last.
+    accumulators: are told what the entries say, sound or not, in the same pass; whatever that is, they raise nothing.
     """
-    audit = Verifier(expect_head=expect_head, claims=claims)
+    audit = Verifier(*accumulators, expect_head=expect_head, claims=claims)
     rest, before = iter(entries), -1
     while audit.entries > before:
         before = audit.entries

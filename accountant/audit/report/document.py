@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
 from typing import TYPE_CHECKING, Final, Protocol
 
+from accountant.audit import verify
 from accountant.audit.report import chapters, spend_chapters
 from accountant.audit.report.chapters import ClaimText, Findings
 from accountant.audit.report.evidence import Evidence
@@ -86,7 +87,23 @@ def report(
     claims: the registry by id; None if there is none at hand.  second_opinion: what another accountant said, if asked.
     made: the time that the report bears.
     """
-    evidence = Evidence().take_all(entries)
+    evidence = Evidence()
+    verify(entries, evidence)
+    return report_of(
+        evidence, verification=verification, claims=claims, second_opinion=second_opinion, title=title, made=made
+    )
+
+
+def report_of(
+    evidence: Evidence,
+    *,
+    verification: Checked,
+    claims: Mapping[str, ClaimText] | None,
+    second_opinion: "SecondOpinion | None",
+    title: str,
+    made: datetime.datetime,
+) -> str:
+    """The same of evidence that a `Verifier` gathered in the pass that found `verification`."""
     return render(_page(evidence, verification, claims, second_opinion, title, made))
 
 

@@ -4,16 +4,16 @@ What charges add up to is the business of `State` and `Spending`, which see the 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 import attrs
 
-from accountant.audit import Spending, parted
+from accountant.audit import Accumulator, Run, Spending, parted
 from accountant.audit.report.released import ReleaseGroups
 from accountant.composition import ROUTE_CLAIMS, Amount, Plan
 from accountant.costs import CLAIM_OF_KIND, Cost, Description
-from accountant.entries import Charged, DamagedEntry, Entry, Opened, Record, Released, Returned, State, decode
+from accountant.entries import Charged, DamagedEntry, OpenCharge, Opened, Record, Released, Returned, State
 
 MOST_KEPT: Final = 1000
 """Plans, and rounds given back, that are kept one by one; the others are only counted."""
@@ -50,8 +50,8 @@ class NoiseUse:
     waiting: int = 0
 
 
-class Evidence:
-    """What one pass over the entries collects.
+class Evidence(Accumulator):
+    """What one pass over the entries collects, sound or not.
 
     unreadable: entries that could not be taken in, which `verify` says more about.
     plans, given_back: the first MOST_KEPT of each; `spending.routes` and `kinds` count them all.
@@ -70,14 +70,43 @@ class Evidence:
         self.costs: dict[str, Counter[Cost]] = {}
         self._simulated = False
 
-    def take_all(self, entries: Iterable[Entry]) -> "Evidence":
-        """Every entry, once. One that cannot be read is counted and passed over."""
-        for entry in entries:
-            try:
-                self._take(entry.number, decode(entry))
-            except (DamagedEntry, LookupError, TypeError, ValueError, ArithmeticError):
-                self.unreadable += 1
-        return self
+    def take(self, number: int, record: Record) -> None:
+        """The next entry. One that cannot be added up is counted and passed over."""
+        try:
+            self._take(number, record)
+        except (DamagedEntry, LookupError, TypeError, ValueError, ArithmeticError):
+            self.unreadable += 1
+
+    def miss(self) -> None:
+        """The next entry cannot be read."""
+        self.unreadable += 1
+
+    def take_run(self, run: Run) -> None:
+        """The next entries, all of which could be read and added up."""
+        self.kinds["charged"] += len(run.charges)
+        self.kinds["released"] += len(run.releases)
+        self.last_time = max(self.last_time, run.time)
+        for template, uses in run.uses.items():
+            record, terms = template.record, template.terms
+            self.state.payer(record.account).draw(terms.amount.times(uses))
+            self._made(record, uses)
+        for number, template, time, _, _ in run.charges:
+            if number in run.open:
+                record, terms = template.record, template.terms
+                payer = self.state.payer(record.account)
+                self.state.open[number] = OpenCharge(record.account, payer.path, terms.rounds, terms.amount)
+                self.waiting[number] = Waiting(int(time), record.mechanism, record.plan)
+            if template.record.route is not None and len(self.plans) < MOST_KEPT:
+                self.plans.append(PricedPlan(number, template.record))
+        for (used, charge), times in run.released.items():
+            if isinstance(charge, int):
+                self.state.open.pop(charge, None)
+                before = self.waiting.pop(charge, None)
+                self._drew(used.record, None if before is None else before.mechanism, times)
+            else:
+                self._drew(used.record, charge.record.mechanism, times)
+        self.state.length, self.state.time = run.end, run.time
+        self.spending.take_run(run)
 
     @property
     def opened(self) -> Opened | None:
@@ -141,23 +170,31 @@ class Evidence:
 
     def _charged(self, number: int, record: Charged) -> None:
         self.waiting[number] = Waiting(record.time, record.mechanism, record.plan)
+        self._made(record, 1)
+        if record.route is not None and len(self.plans) < MOST_KEPT:
+            self.plans.append(PricedPlan(number, record))
+
+    def _made(self, record: Charged, times: int) -> None:
+        """So many charges like this one."""
         if record.mechanism is not None:
             self._rests_on(record.mechanism)
-        self._count(record.mechanism, record.plan, 1)
+        self._count(record.mechanism, record.plan, times)
         kinds = {step.cost.kind for step in record.plan.steps}
         self.claims.update(CLAIM_OF_KIND[kind] for kind in kinds & CLAIM_OF_KIND.keys())
         if record.route is not None:
             self.claims.add(ROUTE_CLAIMS.get(record.route, record.route))
-            if len(self.plans) < MOST_KEPT:
-                self.plans.append(PricedPlan(number, record))
 
     def _released(self, record: Released) -> None:
         waiting = self.waiting.pop(record.charge, None)
+        self._drew(record, None if waiting is None else waiting.mechanism, 1)
+
+    def _drew(self, record: Released, announced: Description | None, times: int) -> None:
+        """So many releases like this one, of charges that announced this mechanism."""
         for mechanism, rounds in record.used:
             self._rests_on(mechanism)
-            self.drawn.add(mechanism, rounds)
-        if not record.used and waiting is not None and waiting.mechanism is not None:
-            self.drawn.add(waiting.mechanism, 1)
+            self.drawn.add(mechanism, rounds * times)
+        if not record.used and announced is not None:
+            self.drawn.add(announced, times)
 
     def _returned(self, number: int, record: Returned) -> None:
         if len(self.given_back) < MOST_KEPT:

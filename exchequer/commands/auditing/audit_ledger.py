@@ -14,6 +14,7 @@ import click
 
 from accountant import Entry, LedgerBroken, Unbounded
 from accountant.audit import (
+    Accumulator,
     ModelComparison,
     Verdict,
     Verification,
@@ -23,7 +24,7 @@ from accountant.audit import (
     verify,
     verify_since,
 )
-from accountant.audit.report import ClaimText, report
+from accountant.audit.report import ClaimText, Evidence, report_of
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
@@ -110,12 +111,18 @@ def digest(option: str, text: str) -> str:
 
 
 def audited(
-    entries: StoredEntries, claims: dict[str, ClaimText] | None, expect_head: str | None, second: bool
+    entries: StoredEntries,
+    claims: dict[str, ClaimText] | None,
+    expect_head: str | None,
+    second: bool,
+    *accumulators: Accumulator,
 ) -> Audited:
-    """Verify the ledger, and ask for the second opinion where it is sound."""
+    """Verify the ledger, and ask for the second opinion where it is sound. accumulators: are told what it says."""
     failures: list[str] = []
     with output.entries_bar("verifying", len(entries)) as progress:
-        found = verify(until_failure(entries, failures), expect_head=expect_head, claims=claims, progress=progress)
+        found = verify(
+            until_failure(entries, failures), *accumulators, expect_head=expect_head, claims=claims, progress=progress
+        )
     notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
     why_not = NO_OPINION if not found.sound or failures else NOTHING_TO_ADD if _promise_nothing(entries) else ""
     if second and why_not:
@@ -168,13 +175,9 @@ def verify_new_part(location: str, since: str, *, strict: bool, as_json: bool) -
         said = {"head": kept, "new": part.new, "checkpoint": part.start or None}
         _print_json({"ledger": entries.name, **_as_dict(found), "since": said, "strict": strict, "exit_code": code})
         return code
-    said = found.result
-    new = (
-        ", the kept head is unknown"
-        if part.new is None
-        else f" since the kept head, {part.new} new of {said.entries} entries"
-    )
-    _verdict(found, f"{entries.name}: {SAID[said.verdict]}{new}")
+    new = f" since the kept head, {part.new} new of {found.result.entries} entries"
+    new = ", the kept head is unknown" if part.new is None else new
+    _verdict(found, f"{entries.name}: {SAID[found.result.verdict]}{new}")
     return code
 
 
@@ -212,12 +215,13 @@ def write_report(location: str, out: Path, title: str | None, *, second: bool, f
     """Write the report; the exit code is that of `verify_ledger`."""
     refuse_overwriting(out, force)
     claims = known_claims()
+    evidence = Evidence()
     with reading(location) as entries:
-        found = audited(entries, claims, None, second)
+        found = audited(entries, claims, None, second, evidence)
         if found.result.verdict == "cannot be checked":
             raise ValueError(f"no report can be made: {found.result.unchecked}")
-        text = report(
-            until_failure(entries, []),
+        text = report_of(
+            evidence,
             verification=found.verification,
             claims=claims,
             second_opinion=found.second,
