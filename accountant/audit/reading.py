@@ -11,7 +11,7 @@ from typing import Final
 from accountant.audit.entry_checks import Replay
 from accountant.audit.fast_reader import Accumulator, FastReader
 from accountant.composition import RuleNotInstalled
-from accountant.entries import GENESIS, Entry, Record, State, decode, follows, kind_of
+from accountant.entries import GENESIS, Entry, Record, State, decode, decode_charge, follows, kind_of
 from accountant.exceptions import LedgerBroken
 
 NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
@@ -107,7 +107,7 @@ class Reading(Reader):
         if not linked or entry.number != due:
             raise broken(due, "it is missing, or its digest does not match its content and the entry before it")
         try:
-            record = decode(entry)
+            record = (decode_charge(due, entry.line) if entry.kind == "charged" else None) or decode(entry)
             wrong = self._replay.apply(due, record)
         except NONSENSE as error:
             if isinstance(error, RuleNotInstalled) and self.state.opened is None:  # nothing is wrong with the ledger
@@ -121,7 +121,7 @@ class Reading(Reader):
         self._tell(due, record)
 
     def _take_any(self, entry: Entry) -> None:
-        record, self._due = decode(entry), entry.number
+        record, self._due = decode_charge(entry.number, entry.line) or decode(entry), entry.number
         if self._adds_up:
             try:
                 if not self._replay.apply(entry.number, record):

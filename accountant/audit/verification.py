@@ -25,6 +25,7 @@ from accountant.entries import (
     Record,
     Start,
     decode,
+    decode_charge,
     encode,
     kind_of,
     visible,
@@ -185,8 +186,10 @@ class Verifier(Reader):
         where, record = f"entry {self._due}", None
         wrong = [] if linked else ["its digest does not match its content and the entry before it"]
         try:
-            record = _readable(entry)
-            wrong += self._misplaced(entry, record)
+            record = self._written_as_due(entry) if linked else None
+            if record is None:
+                record = _readable(entry)
+                wrong += self._misplaced(entry, record)
             if not self._unchecked:
                 wrong += self._replay.apply(self._due, record)
             if self._learns and not wrong and not self._unchecked:
@@ -214,6 +217,10 @@ class Verifier(Reader):
             self._errors.append(_plain(sentence))
         else:
             self._more += 1
+
+    def _written_as_due(self, entry: Entry) -> Record | None:
+        """A charge that stands where it must, and is written as it must be; None for `_misplaced` to tell."""
+        return decode_charge(self._due, entry.line) if entry.kind == "charged" and entry.number == self._due else None
 
     def _misplaced(self, entry: Entry, record: Record) -> Iterator[str]:
         """What is wrong with an entry's place, and with how its line is written."""

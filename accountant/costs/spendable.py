@@ -91,7 +91,7 @@ class Description:
     @cached_property
     def canonical(self) -> str:
         """Canonical JSON, rendered once per mechanism."""
-        record = {name: value for name, value in attrs.asdict(self).items() if not name.startswith("_")}
+        record = {name: getattr(self, name) for name in _PARTS}
         record["parameters"] = dict(self.parameters)
         return canonical(record)
 
@@ -101,14 +101,19 @@ class Description:
 
         A sensitivity or ζ that cannot be is read as it stands, for `verify` to say so: what was charged counts.
         """
-        names = {field.name for field in attrs.fields(Description)}
-        if unknown := set(record) - names:
+        if unknown := record.keys() - _PARTS:
             raise ValueError(f"unknown parts of a description: {sorted(unknown)}")
-        fields: dict[str, Any] = {name: record[name] for name in names}  # read back as they were written
+        fields: dict[str, Any] = {name: record[name] for name in _PARTS}  # read back as they were written
         parameters = cast("Mapping[str, float | int | str]", fields["parameters"])
         fields["parameters"] = tuple(parameters.items())
         fields["claims"] = tuple(fields["claims"])
-        return _AsItStands(**fields) if _AsItStands(**fields).why_unsound() else Description(**fields)
+        try:
+            return Description(**fields)
+        except ValueError:
+            return _AsItStands(**fields)
+
+
+_PARTS: Final = frozenset(field.name for field in attrs.fields(Description))
 
 
 class _AsItStands(Description):

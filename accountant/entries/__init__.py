@@ -4,8 +4,9 @@ from accountant.entries.about import NOTHING_SAID, About, keyed_digest
 from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
 from accountant.entries.atomic_files import whole_file
 from accountant.entries.chain import GENESIS, Entry, EntryStore, Kind, MemoryStore, digest_of, follows
+from accountant.entries.charge_lines import ChargeLine, ReleaseLine, decode_charge
 from accountant.entries.checkpoints import BELIEVED_FROM, Start, read_start
-from accountant.entries.codec import ChargeLine, ReleaseLine, decode, encode, kind_of
+from accountant.entries.codec import decode, encode, kind_of
 from accountant.entries.entry_kinds import (
     FORMAT,
     LATEST,
@@ -70,6 +71,7 @@ __all__ = [
     "State",
     "Upgraded",
     "decode",
+    "decode_charge",
     "digest_of",
     "encode",
     "follows",
