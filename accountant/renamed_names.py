@@ -28,6 +28,7 @@ _BY_MODULE: Final[dict[str, str]] = {
     "accountant.report.released": "Drawn=accountant.audit.report.released.ReleaseGroups",
     "accountant.second_opinion.recomputed": "KERNELS=accountant.audit.second_opinion.recomputed.RANDOMIZERS",
     "accountant.spending": "Point=accountant.audit.spending.SpendingPoint",
+    "accountant.statement": "Details=accountant.audit.statement_details.StatementDetails",
     "accountant.trail": "canonical=accountant.canonical_json.",
     "boosting": "margin_data=boosting.theory.margin_samples rado_loss=boosting.rados.losses",
     "boosting.rado": "Prudential=boosting.rados.rado_boost.CappedOracle",

@@ -65,7 +65,7 @@ class Terms:
         return None if record.amount == rest else "it gives back another amount than these rounds were charged at"
 
 
-class Replay:
+class StateReplay:
     """The ledger so far, entry by entry: its state, and for each charge that is open what it was made for."""
 
     def __init__(self, state: State | None = None) -> None:
@@ -89,7 +89,7 @@ class Replay:
         return wrong
 
 
-class EntryChecker(Replay):
+class EntryChecker(StateReplay):
     """The same, with everything that `verify` checks.
 
     claims: the ids that are known, None where nobody asks.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final
 
-from accountant.audit.entry_checks import Replay, Terms
+from accountant.audit.entry_checks import StateReplay, Terms
 from accountant.composition import Amount, amount_text
 from accountant.entries import Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
 
@@ -142,13 +142,13 @@ class Accumulator:
 
 
 class FastReader:
-    """Takes charges and releases in place of a `Replay`, which knows of them as soon as they are settled.
+    """Takes charges and releases in place of a `StateReplay`, which knows of them as soon as they are settled.
 
     A turn lasts from one settlement to the next; the sub-budgets stay as they are for as long. In it, amounts are
     counted in units of 2^scale: real ones end in many zero bits, and short numbers are quick.
     """
 
-    def __init__(self, replay: Replay, accumulators: Sequence[Accumulator] = ()) -> None:
+    def __init__(self, replay: StateReplay, accumulators: Sequence[Accumulator] = ()) -> None:
         self._replay, self._accumulators = replay, accumulators
         self._run = Run() if accumulators else None
         self._charges: dict[str, ChargeTemplate] = {}

@@ -8,7 +8,7 @@ import abc
 from collections.abc import Iterable
 from typing import Final
 
-from accountant.audit.entry_checks import Replay
+from accountant.audit.entry_checks import StateReplay
 from accountant.audit.fast_reader import Accumulator, FastReader
 from accountant.composition import RuleNotInstalled
 from accountant.entries import GENESIS, Entry, Record, State, decode, decode_charge, follows, kind_of
@@ -21,7 +21,7 @@ NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, Arithmeti
 class Reader(abc.ABC):
     """Takes entries, some at a time. entries: how many were taken.  head: the digest of the newest, or GENESIS."""
 
-    def __init__(self, replay: Replay, accumulators: tuple[Accumulator, ...] = (), expect_head: str | None = None):
+    def __init__(self, replay: StateReplay, accumulators: tuple[Accumulator, ...] = (), expect_head: str | None = None):
         self.entries, self.head = 0, GENESIS
         self._due = 0  # the number of the next entry
         self._expected, self._seen = expect_head, -1  # how many entries there were when the expected head came by
@@ -75,7 +75,7 @@ class Reading(Reader):
     def __init__(
         self, *accumulators: Accumulator, state: State | None = None, head: str = GENESIS, checked: bool = True
     ) -> None:
-        super().__init__(Replay(state), accumulators)
+        super().__init__(StateReplay(state), accumulators)
         self.entries = self._due = self._replay.state.length
         self.head, self._checked, self._adds_up = head, checked, True
         self._settle()

@@ -182,10 +182,15 @@ def state(entries: Iterable[Entry], spent: Budget, budget: Budget, account: str 
     spent: what its rule makes of their sum.  budget: the most it may come to.
     account: the sub-budget's path, "" for everything.  Raises ValueError for entries that cannot be read.
     """
+    return stated(*gather(entries), spent, budget, account)
+
+
+def gather(entries: Iterable[Entry]) -> tuple[StatementDetails, str]:
+    """What one pass over the entries collects, and the digest of the newest. Raises ValueError as `state` does."""
     details = StatementDetails()
     reading = Reading(details, checked=False)
     reading.take(entries)
-    return stated(details, reading.head, spent, budget, account)
+    return details, reading.head
 
 
 def stated(details: StatementDetails, head: str, spent: Budget, budget: Budget, account: str = "") -> Statement:

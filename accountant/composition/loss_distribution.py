@@ -14,11 +14,10 @@ from typing import Final
 import attrs
 import numpy as np
 from scipy import fft
-from scipy.optimize import minimize_scalar
-from scipy.signal import lfilter
 
 from accountant.arrays import FloatArray
 from accountant.costs import ABSOLUTE, open_probability, up
+from accountant.slow_imports import lfilter, minimize_scalar
 
 MAX_POINTS: Final = 2**21
 """Longest transform; a composition that needs more is left to other theorems."""

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from accountant.arrays import FloatArray
 from accountant.costs.converters import non_negative, open_probability
 from accountant.costs.rounding import down, finite_up, largest
+from accountant.slow_imports import minimize_scalar
 
 ORDERS: FloatArray = 1.0 + np.geomspace(1e-3, 1e6, 400)
 """The grid of orders on which Rényi curves are added up; any grid gives a valid bound."""

@@ -182,8 +182,7 @@ class Ledger(ExistsOnce):
         return self._writer.store.head
 
     def verify(self, *, expect_head: str | None = None) -> Verification:
-        """What is wrong with this ledger, and what an auditor should know. See
-        `accountant.audit.verification.verify`."""
+        """What is wrong with this ledger, and what an auditor should know, as `accountant.audit.verify` says it."""
         return verify(self._writer.store.read(), expect_head=expect_head)
 
     def statement(self) -> Statement:
