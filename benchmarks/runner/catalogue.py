@@ -59,6 +59,13 @@ CATALOGUE: Final = (
         8,
     ),
     Benchmark(
+        "ledger-readers",
+        "ledgers",
+        "What it takes to open, show, report on, state and verify a ledger of 10^6 entries, all of it or what is new.",
+        "none.",
+        3,
+    ),
+    Benchmark(
         "verification-kit",
         "kit",
         "What the kit detects: mutants killed, the smallest miscalibration by samples, and the time it takes.",

@@ -20,6 +20,7 @@ DATA_FREE = {
     "foreign",
     "hall",
     "ledger",
+    "ledger-readers",
     "one-run",
     "recordings",
     "verification-kit",
