@@ -65,7 +65,7 @@ class About:
 
     def __bool__(self) -> bool:
         """Whether anything is said."""
-        return self != NOTHING_SAID
+        return self is not NOTHING_SAID and self != NOTHING_SAID
 
     def over(self, other: Self) -> Self:
         """This, and what the other says where this says nothing."""

@@ -98,8 +98,8 @@ def _before_mechanism(amount: Amount | None) -> str:
 
 def _charge_tail(plan: Plan, price: ApproxDP | None, route: str | None) -> str:
     steps = [{"cost": step.cost.as_dict(), "rounds": step.rounds} for step in plan.steps]
-    priced = None if price is None else {"cost": price.as_dict(), "route": route}
-    return f',"priced":{canonical(priced)},"steps":{canonical(steps)},"time":'
+    priced = "null" if price is None else canonical({"cost": price.as_dict(), "route": route})
+    return f',"priced":{priced},"steps":{canonical(steps)},"time":'
 
 
 @attrs.frozen
@@ -137,6 +137,9 @@ def _adjacency_text(adjacency: Adjacency) -> str:
 
 _PARTS_KEPT: Final = 2048
 """Parts of each sort that are remembered."""
+
+_parsed: Final = json.JSONDecoder().raw_decode
+"""A part's JSON and where it ends, which `_same` makes sure of."""
 
 _LONGEST_PART: Final = 1 << 11
 """Characters of a part that is remembered."""
@@ -186,7 +189,7 @@ def _part(read: Callable[[str], T], text: str) -> T:
 
 @functools.lru_cache(maxsize=_PARTS_KEPT)
 def _read_head(text: str) -> tuple[str, Adjacency, About]:
-    record = json.loads(f'{text}"}}}}')
+    record, _ = _parsed(f'{text}"}}}}')
     about = About.from_dict(object_of(record["about"])) if "about" in record else NOTHING_SAID
     account, adjacency = text_of(record["account"]), adjacency_from_record(object_of(record["adjacency"]))
     return _same((account, adjacency, about), _charge_head(account, adjacency, about), text)
@@ -194,13 +197,14 @@ def _read_head(text: str) -> tuple[str, Adjacency, About]:
 
 @functools.lru_cache(maxsize=_PARTS_KEPT)
 def _read_amount(text: str) -> Amount:
-    amount = amount_of(json.loads(f"{{{text[3:]}0}}")["amount"])
+    record, _ = _parsed(f"{{{text[3:]}0}}")
+    amount = amount_of(record["amount"])
     return _same(amount, _before_mechanism(amount), text)
 
 
 @functools.lru_cache(maxsize=_PARTS_KEPT)
 def _read_tail(text: str) -> tuple[Plan, ApproxDP | None, str | None]:
-    record = json.loads(f"{{{text[1:]}0}}")
+    record, _ = _parsed(f"{{{text[1:]}0}}")
     price, route = (None, None) if record["priced"] is None else priced_of(object_of(record["priced"]))
     plan = Plan(tuple(step_of(step) for step in objects_of(record["steps"])))
     return _same((plan, price, route), _charge_tail(plan, price, route), text)
@@ -210,7 +214,8 @@ def _read_tail(text: str) -> tuple[Plan, ApproxDP | None, str | None]:
 def _read_mechanism(text: str) -> Description | None:
     if text == "null":
         return None
-    read = Description.from_dict(object_of(json.loads(text)))
+    record, _ = _parsed(text)
+    read = Description.from_dict(object_of(record))
     return _same(read, read.canonical, text)
 
 
