@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import sqlite3
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -159,6 +160,38 @@ def test_a_reading_ends_in_the_state_of_its_writer() -> None:
     writer = spender.ledger._writer.state
     assert reading.state.as_dict() == writer.as_dict()
     assert (reading.state.length, reading.state.time, reading.head) == (writer.length, writer.time, entries[-1].digest)
+
+
+def test_what_a_statement_keeps_grows_with_what_differs_and_not_with_entries() -> None:
+    def kept(releases: int) -> list[int]:
+        ledger = open_books(ApproxDP(5.0, 1e-3), BasicComposition())
+        for number in range(releases):
+            ledger.release(Secure(0.001), ledger.protect(True), account=f"for-{number % 3}")
+        ledger.statement()
+        read = ledger._writer.replica._reading
+        assert read is not None
+        details, reading = read
+        own = [value for value in vars(details).values() if isinstance(value, list | dict | set)]
+        return [*map(len, own), len(reading._replay.terms), len(reading._fast._charges), len(reading._fast._uses)]
+
+    assert kept(30) == kept(600)
+
+
+def test_a_statement_refuses_entries_before_a_checkpoint_that_do_not_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Opening believed the checkpoint; a statement reads what is before it."""
+    monkeypatch.setattr("accountant.ledger.writer.BELIEVED_FROM", 0)
+    url = f"sqlite:///{tmp_path}/study.db"
+    with Ledger.open(url, ApproxDP(1.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne()) as ledger:
+        ledger.release(BIT, ledger.protect(True))
+        ledger._writer.write_checkpoint()
+    with sqlite3.connect(tmp_path / "study.db") as connection:
+        connection.execute("DROP TRIGGER exchequer_entries_no_update")
+        connection.execute("UPDATE exchequer_entries SET line = replace(line, 'main', 'mine') WHERE number = 1")
+    connection.close()
+    with Ledger.open(url) as ledger, pytest.raises(LedgerBroken, match="entry 1: it is missing, or its digest"):
+        ledger.statement()
 
 
 # --- entries that do not hold ------------------------------------------------------------------------------------
