@@ -11,6 +11,7 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from accountant.audit.displayed_numbers import in_symbols
 from accountant.audit.entry_checks import EntryChecker
 from accountant.audit.fast_reader import Accumulator
 from accountant.audit.reading import NONSENSE, Reader
@@ -279,6 +280,12 @@ class Verifier(Reader):
             yield (
                 f"entries before number {self._start} were not read: the kept head vouches for the checkpoint there, "
                 "which says what they add up to; whether they were sound was found when that head was kept"
+            )
+            state = self._replay.state
+            promise = f"{in_symbols(state.budget)} by {state.rule.name!r} under {state.adjacency.name}"
+            yield _plain(
+                f"the first entry promises {promise}: compare that with what you know, as the kept head covers it only "
+                "so far as charges and ceilings agree"
             )
         yield from self._not_private()
         replay = self._checker

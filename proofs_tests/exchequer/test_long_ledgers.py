@@ -72,6 +72,7 @@ def test_verify_since_a_kept_head(long: str) -> None:
     text = said("verify", "study.db", "--since", long.upper(), code=3)
     assert "WITH CAVEATS since the kept head, 6 new of 19 entries" in text
     assert "the kept head vouches for the checkpoint there" in text
+    assert "the first entry promises ε = 2 by 'basic' under replace-one: compare that with what you know" in text
     said("export", "study.db", "--out", "ledger.jsonl")
     assert record("verify", "ledger.jsonl", "--since", long, code=3)["since"]["new"] == 6  # type: ignore[index]  # JSON
 
