@@ -32,6 +32,7 @@ class Statement:
       an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.
     plans: how plans that were charged as one thing were priced, and what was released of those that mix queries.
+    about: what charges say that they are about, and how many say so.
     fits: of a fit that is one of several with ledgers of their own; then the guarantee says so.
     """
 
@@ -49,6 +50,7 @@ class Statement:
     head: str
     account: str = ""
     fits: SeparateFits | None = None
+    about: tuple[tuple[str, int], ...] = ()
 
     @property
     def heading(self) -> str:
@@ -71,17 +73,21 @@ class Statement:
         record = {"heading": self.heading, **attrs.asdict(self)}
         if self.fits is None:  # as it was written before there was such a part
             del record["fits"]
+        if not self.about:
+            del record["about"]
         return record
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Statement":
         """The inverse of `as_dict`. Raises KeyError where a part is missing."""
         # Statements of earlier versions were all about the whole, and did not say so.
-        later = ("account", "fits")
+        later = ("account", "fits", "about")
         fields = {field.name: record[field.name] for field in attrs.fields(Statement) if field.name not in later}
         fields["account"] = record.get("account", "")
         if (fits := record.get("fits")) is not None:
             fields["fits"] = SeparateFits.from_dict(cast("Mapping[str, object]", fits))
+        said = cast("list[list[object]]", record.get("about", []))
+        fields["about"] = tuple(cast("tuple[str, int]", tuple(each)) for each in said)
         fields["rows"] = tuple(cast("Row", tuple(row)) for row in cast("list[list[object]]", record["rows"]))
         fields["plans"] = tuple(cast("list[str]", record["plans"]))
         fields["claims"] = tuple(cast("list[str]", record["claims"]))
@@ -100,6 +106,8 @@ class Statement:
         yield from (("budget", self.budget), ("spent", self.spent), ("opened", self.opened))
         for account, mechanism, cost, rounds, noise in self.rows:
             yield "charged", f"{rounds} x {mechanism}, {cost} each, noise: {noise}, account: {account}"
+        for said, charges in self.about:
+            yield "about", f"{charges} {'charge' if charges == 1 else 'charges'}: {said}"
         if len(self.sources) > 1:
             yield "noise", f"of different sources: {' and '.join(self.sources)}"
         if own := own_sources(self.sources):
@@ -128,6 +136,8 @@ def _refuse_other_types(fields: Mapping[str, object]) -> None:
         raise TypeError("a statement's private is true or false, and its unreleased is a whole number")
     if any(list(map(type, row)) != [str, str, str, int, str] for row in rows):
         raise TypeError("a statement's rows are account, mechanism, cost, rounds and noise")
+    if any(list(map(type, each)) != [str, int] for each in cast("tuple[tuple[str, int], ...]", fields["about"])):
+        raise TypeError("a statement's about is texts, and how many charges say each")
 
 
 def unprotected(scope: str) -> Statement:
@@ -215,5 +225,6 @@ def stated(details: StatementDetails, head: str, spent: Budget, budget: Budget, 
         plans=details.plans(account),
         claims=tuple(sorted(details.claims(account) | set(rule.claims))),
         unreleased=details.unreleased(account),
+        about=details.about(account),
         head=head,
     )

@@ -11,7 +11,7 @@ from accountant.audit.displayed_numbers import rounded_up
 from accountant.audit.fast_reader import Accumulator, ReleaseTemplate, Run
 from accountant.composition import ROUTE_CLAIMS, Plan
 from accountant.costs import CLAIM_OF_KIND, Budget, Cost, Description
-from accountant.entries import ROOT, Allocated, Charged, Opened, Record, Released, Returned
+from accountant.entries import ROOT, About, Allocated, Charged, Opened, Record, Released, Returned
 
 Row = tuple[str, str, str, int, str]
 """Account, mechanism, cost, rounds and noise of equal charges."""
@@ -38,6 +38,7 @@ class StatementDetails(Accumulator):
         self.opened: Opened | None = None
         self._rows: dict[RowKey, int] = {}
         self._claims: dict[str, set[str]] = {}
+        self._about: dict[tuple[str, About], int] = {}  # the sub-budget that paid; how many charges say so
         self._simulated: set[str] = set()
         self._open: dict[int, _Open] = {}
         self._plans: list[tuple[str, str]] = []  # the sub-budget that paid, and a sentence
@@ -55,6 +56,14 @@ class StatementDetails(Accumulator):
                 who, what, cost, noise = key
                 found[who, what, cost, noise] = found.get((who, what, cost, noise), 0) + rounds
         return tuple((who, what, cost, rounds, noise) for (who, what, cost, noise), rounds in found.items())
+
+    def about(self, account: str) -> tuple[tuple[str, int], ...]:
+        """What its charges say that they are about, and how many say so; in the order of their first ones."""
+        found: dict[About, int] = {}
+        for (payer, about), charges in self._about.items():
+            if _within(payer, account):
+                found[about] = found.get(about, 0) + charges
+        return tuple((str(about), charges) for about, charges in found.items())
 
     def plans(self, account: str) -> tuple[str, ...]:
         """How plans were priced, given back and released, oldest first."""
@@ -136,6 +145,8 @@ class StatementDetails(Accumulator):
     def _charged(self, record: Charged, times: int) -> str:
         """So many charges like this one; who paid."""
         payer, plan, announced = self._payer(record.account), record.plan, record.mechanism
+        if record.about:
+            self._about[payer, record.about] = self._about.get((payer, record.about), 0) + times
         name, noise = ("plan", "-") if announced is None else (_name(announced), announced.noise)
         claims = self._rests_on(payer, () if announced is None else (announced,))
         if record.price is not None:

@@ -67,6 +67,9 @@ class About:
         """Whether anything is said."""
         return self is not NOTHING_SAID and self != NOTHING_SAID
 
+    def __str__(self) -> str:
+        return ", ".join(f"{name.replace('_', ' ')} {text}" for name, text in self.as_dict().items())
+
     def over(self, other: Self) -> Self:
         """This, and what the other says where this says nothing."""
         said = {name: text or getattr(other, name) for name, text in attrs.asdict(self).items()}

@@ -21,6 +21,7 @@ from accountant import (
     Plan,
     PureDP,
     ReplaceOne,
+    Statement,
     verify,
 )
 from accountant.audit import Verifier
@@ -289,3 +290,19 @@ def test_models_come_of_charges_that_are_there(tmp_path: Path) -> None:
         ledger.note_model("model.json", [1])
     assert kinds(ledger) == ["opened", "charged", "released"], "what is refused writes nothing"
     assert verify(ledger.entries).sound
+
+
+def test_a_statement_says_what_charges_are_about() -> None:
+    ledger = opened(about=HOSPITAL)
+    part = ledger.allocate("team", 0.5)
+    for each in (ledger.labelled("main"), part, part, part.concerning(About(user="bo"))):
+        charge(each)
+    statement = ledger.statement()
+    said = "dataset hospital, purpose a pilot study, user ada"
+    assert statement.about == ((said, 3), (said.replace("ada", "bo"), 1))
+    assert part.statement().about == ((said, 2), (said.replace("ada", "bo"), 1))
+    assert f"3 charges: {said}" in str(statement)
+    assert Statement.from_dict(json.loads(json.dumps(statement.as_dict()))) == statement
+    with pytest.raises(TypeError, match="about"):
+        Statement.from_dict({**statement.as_dict(), "about": [["hospital", "3"]]})
+    assert "about" not in opened().statement().as_dict()
