@@ -69,8 +69,9 @@ def _ways(draws: int) -> Iterator[list[float]]:
     Of any two, once to the same side and once to opposite sides, as a program may look at the sign of their product.
     """
     apart = [1.0 + place * GOLDEN % 1.0 for place in range(draws)]
-    for far in FAR:
-        yield [far * each for each in apart]
+    for spread in (apart, [3.0 - each for each in apart])[: min(draws, 2)]:
+        for far in FAR:
+            yield [far * each for each in spread]
     for bit in range((draws - 1).bit_length()):
         yield [FAR[-1] * each * (-1.0 if place >> bit & 1 else 1.0) for place, each in enumerate(apart)]
 
