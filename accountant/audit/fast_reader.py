@@ -32,6 +32,9 @@ _USED: Final = ',"used":'
 
 _EARLIEST: Final = "1" + "0" * (_DIGITS - 1)
 
+_NEVER: Final = ":"
+"""Sorts behind all digits: after a time that has more of them, which is none, nothing is taken in the quick way."""
+
 _SCALE: Final = 4096
 """Above the number of bits of any amount."""
 
@@ -324,7 +327,7 @@ class FastReader:
     def go_on(self) -> None:
         """Go on from where the state is now."""
         time = str(self._replay.state.time)
-        self._time = self._since = time if len(time) == _DIGITS else _EARLIEST
+        self._time = self._since = time if len(time) == _DIGITS else _EARLIEST if len(time) < _DIGITS else _NEVER
 
     def _begin(self, zeros: int) -> None:
         total = self._replay.state.total

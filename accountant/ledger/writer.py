@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import json
+import operator
 import os
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +14,7 @@ from accountant.costs import Adjacency, Budget
 from accountant.entries import (
     BELIEVED_FROM,
     NEWEST_FORMAT,
+    Account,
     Allocated,
     Announced,
     Checkpoint,
@@ -103,10 +105,15 @@ class LedgerWriter:
         Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
         """
         if new.upgrades and self.state.format < NEWEST_FORMAT:
-            self.replica.in_turn(self._upgrade)
+            self.replica.in_turn(functools.partial(self._upgrade_for, new))
         number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
         return number
+
+    def _upgrade_for(self, new: NewCharge, state: State) -> None:
+        """The same, unless the charge is refused: then nothing is written."""
+        _payer_of(new, state)
+        self._upgrade(state)
 
     def _upgrade(self, state: State) -> None:
         """Write that entries may say more from here on, unless somebody has. Older versions then read no further."""
@@ -119,12 +126,13 @@ class LedgerWriter:
         Raises ValueError where these are no charges; then nothing was written.
         """
         length = self.replica.refresh().length
-        for number in charges:
+        numbers = [_number(each) for each in charges]
+        for number in numbers:
             entry = next(iter(self.store.read(number)), None) if 0 <= number < length else None
             if entry is None or entry.kind != "charged":
                 raise ValueError(f"charges: entry {number} is no charge of this ledger")
-        record = functools.partial(Produced, model=model, charges=tuple(sorted(set(charges))))
-        if not charges:
+        record = functools.partial(Produced, model=model, charges=tuple(sorted(set(numbers))))
+        if not numbers:
             raise ValueError("charges: expected at least one number of an entry")
         self.replica.in_turn(self._upgrade)
 
@@ -136,14 +144,7 @@ class LedgerWriter:
         return self.replica.in_turn(produce)
 
     def _charge(self, new: NewCharge, state: State) -> int:
-        account, amount = new.account, new.amount
-        payer = state.payer(account)
-        if payer.closed:
-            raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
-        if not state.lists(account, payer):
-            raise unknown_label(state, account, payer)
-        if not payer.affords(amount):
-            raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
+        account, amount, payer = new.account, new.amount, _payer_of(new, state)
         replica, number = self.replica, state.length
         when = replica.now()
         replica.write_checked("charged", new.line.at(number, when, state.total.plus(amount)))
@@ -219,3 +220,26 @@ class LedgerWriter:
             return unspent
 
         return self.replica.in_turn(close)
+
+
+def _payer_of(new: NewCharge, state: State) -> Account:
+    """Who pays for a charge. Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused where it is refused."""
+    account, amount = new.account, new.amount
+    payer = state.payer(account)
+    if payer.closed:
+        raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
+    if not state.lists(account, payer):
+        raise unknown_label(state, account, payer)
+    if not payer.affords(amount):
+        raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
+    return payer
+
+
+def _number(value: object) -> int:
+    """The number of an entry, of numpy's too. Raises ValueError."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]  # what has no index raises
+    except TypeError:
+        pass
+    raise ValueError(f"charges: expected numbers of entries, got {value!r:.99}")

@@ -10,10 +10,10 @@ from typing import Final
 
 import click
 
-from accountant import Amount, Budget, Entry
+from accountant import Amount, Budget, Entry, LedgerBroken
 from accountant.audit import in_symbols, percent, spent_text
 from accountant.audit.breakdowns import Breakdown, Difference, Group, Question, breakdown, difference
-from accountant.entries import Opened, decode, visible
+from accountant.entries import GENESIS, Opened, decode, follows, visible
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
@@ -185,11 +185,21 @@ def print_difference(earlier: str, later: str, *, as_json: bool) -> int:
 
 
 def _until(entries: StoredEntries, head: str) -> Iterator[Entry]:
-    """The entries up to the one with this digest. Raises ValueError where there is none."""
+    """The entries up to the one with this digest. Raises ValueError where there is none.
+
+    LedgerBroken where a digest before does not fit: a head vouches for those lines alone that it was computed of.
+    """
+    before = GENESIS
     for entry in entries:
+        if not follows(before, entry.line, entry.digest):
+            raise LedgerBroken(
+                f"entry {entry.number} is not the one that stood there when this head was kept, or the one before is "
+                "not; `exchequer ledger verify` lists everything that is wrong"
+            )
         yield entry
         if entry.digest == head:
             return
+        before = entry.digest
     raise ValueError(f"{head} is the digest of no entry: the ledger was cut off, rewritten, or is another one")
 
 
