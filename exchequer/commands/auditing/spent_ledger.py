@@ -105,7 +105,7 @@ def _row(found: Breakdown, group: Group, name: str, budget: Budget) -> list[str]
     remarks = [f"{group.open} not released"] if group.open else []
     remarks += [f"{group.simulated} SIMULATED"] if group.simulated else []
     return [
-        name[:MOST_CHARACTERS],
+        name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…",
         str(group.charges),
         spent_text(group.amount, found.rule).removeprefix(f"{found.rule.unit} = "),
         _alone(found, group.amount, budget),

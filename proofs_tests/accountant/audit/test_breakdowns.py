@@ -13,11 +13,12 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import About, Amount, ApproxDP, BasicComposition, Entry, Ledger, Plan, PureDP, ReplaceOne
+from accountant import About, Amount, ApproxDP, BasicComposition, Entry, Ledger, LedgerBroken, Plan, PureDP, ReplaceOne
 from accountant.audit.breakdowns import BY, Question, breakdown, difference
 from accountant.composition import NOTHING
 from exchequer.cli import main
 from proofs_tests.support.learners import paid_models
+from proofs_tests.support.ledgers.books import rewritten
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 MODEL, OTHER = "ab" * 32, "cd" * 32
@@ -155,6 +156,26 @@ def test_the_command_answers(study: str) -> None:
     year = datetime.datetime.fromtimestamp(time.time(), tz=datetime.UTC).year
     assert "nothing" not in said("spent", study, "--by", "year", "--from", f"{year - 1}-01-01")[1]
     assert json.loads(said("spent", study, "--to", "2020-01-01", "--json")[1])["groups"] == []
+
+
+def test_what_does_not_hold_is_not_added_up() -> None:
+    """Or what nobody gave back would make the answer less than what was spent."""
+    entries = list(LEDGER.entries)
+    place = next(entry.number for entry in entries if entry.kind == "returned")
+    with pytest.raises(LedgerBroken, match=f"entry {place}: "):
+        breakdown(
+            rewritten(
+                entries, place, '"amount":{"delta":"0p0","loss":"3p-2"}', '"amount":{"delta":"0p0","loss":"1p0"}'
+            ),
+            Question(),
+        )
+    spoilt = attrs.evolve(entries[2], line=entries[2].line.replace('"user":"ada"', '"user":"bo"'))
+    with pytest.raises(LedgerBroken, match="entry 2: "):
+        breakdown([*entries[:2], spoilt, *entries[3:]], Question("user"))
+
+
+def test_charges_of_which_no_model_came_are_found() -> None:
+    assert groups(by="user", where={"model": ""}) == {"=bo": EIGHTH, "": SIXTEENTH}
 
 
 @pytest.mark.parametrize(
