@@ -17,6 +17,7 @@ from accountant import About, Amount, ApproxDP, BasicComposition, Entry, Ledger,
 from accountant.audit.breakdowns import BY, Question, breakdown, difference
 from accountant.composition import NOTHING
 from exchequer.cli import main
+from exchequer.commands.auditing.spent_ledger import nanoseconds
 from proofs_tests.support.learners import paid_models
 from proofs_tests.support.ledgers.books import rewritten
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -191,6 +192,18 @@ def test_a_bad_question_is_one_line(study: str, options: tuple[str, ...], reason
     code, text = said("spent", study, *options)
     assert code == 2
     assert reason in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-01T00:00:00.25", 1_772_323_200_250_000_000),
+        ("1969-12-31T23:59:59.5", -500_000_000),
+        ("2026-03-01T01:00+01:00", 1_772_323_200_000_000_000),
+    ],
+)
+def test_times_are_exact(text: str, expected: int) -> None:
+    assert nanoseconds("--to", text) == expected
 
 
 def test_two_readings_are_compared(study: str, tmp_path: Path) -> None:
