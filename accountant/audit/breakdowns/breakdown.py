@@ -8,7 +8,7 @@ from typing import Final
 
 import attrs
 
-from accountant.audit.reading import Reading
+from accountant.audit import Reading
 from accountant.composition import NOTHING, Amount, Composition
 from accountant.costs import float_up
 from accountant.entries import Charged, Entry, Opened, Produced, Released, Returned, decode
