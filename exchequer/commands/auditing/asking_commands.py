@@ -65,7 +65,7 @@ def diff(earlier: str, later: str, as_json: bool) -> None:
 
     EARLIER may also be a head that was kept: then LATER is compared with itself as it was then. Ends with 0 where
     nothing of EARLIER was changed or lost, and with 1 where LATER was cut off, rewritten or is another ledger. Digests
-    are compared, not computed: `exchequer ledger verify` tells whether they hold.
+    up to a head are computed; others are compared: `exchequer ledger verify` tells whether they hold.
 
     \b
     Examples:

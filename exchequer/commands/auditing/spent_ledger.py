@@ -19,6 +19,7 @@ from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 MOST_CHARACTERS: Final = 20
 """Of a name in the table; CSV and JSON have all of it."""
@@ -69,7 +70,7 @@ def nanoseconds(option: str, text: str | None) -> int | None:
     except ValueError:
         raise ValueError(f"{option}: expected a time as 2026-03-01 or 2026-03-01T09:30, got {text!r:.60}") from None
     aware = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
-    return int(aware.timestamp()) * 1_000_000_000
+    return (aware - _EPOCH) // datetime.timedelta(microseconds=1) * 1000
 
 
 def _condition(text: str) -> tuple[str, str]:
@@ -105,7 +106,7 @@ def _row(found: Breakdown, group: Group, name: str, budget: Budget) -> list[str]
     remarks = [f"{group.open} not released"] if group.open else []
     remarks += [f"{group.simulated} SIMULATED"] if group.simulated else []
     return [
-        name[:MOST_CHARACTERS],
+        name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…",
         str(group.charges),
         spent_text(group.amount, found.rule).removeprefix(f"{found.rule.unit} = "),
         _alone(found, group.amount, budget),

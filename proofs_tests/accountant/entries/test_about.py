@@ -221,6 +221,15 @@ def test_the_environment_says_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert not (tmp_path / "other.db").exists()
 
 
+def test_a_user_without_a_name_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in containers that run as a number."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 2**31 - 9)
+    with pytest.raises(ValueError, match="EXCHEQUER_RECORD"):
+        About.from_environment({"EXCHEQUER_RECORD": "user"})
+
+
 def test_a_keyed_digest_needs_its_key(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("1,2\n")
     one, other = (keyed_digest(tmp_path / "table.csv", key * 16) for key in (b"a", b"b"))

@@ -149,6 +149,6 @@ def by_the_product(value: float) -> float:
 
 @pytest.mark.parametrize("program", [by_the_difference, by_the_product])
 def test_draws_that_decide_something_together_are_used_otherwise(program: Callable[[float], object]) -> None:
-    for _ in range(20):
+    for _ in range(3):
         first = run(program, PAIR.before)
         assert "used otherwise" in used_otherwise(program, PAIR.before, first, chosen_by(first.calls))
