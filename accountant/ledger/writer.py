@@ -102,11 +102,16 @@ class LedgerWriter:
 
         Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
         """
-        if new.upgrades and self.state.format < NEWEST_FORMAT:
-            self.replica.in_turn(self._upgrade)
+        if new.upgrades:
+            self._upgraded()
         number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
         return number
+
+    def _upgraded(self) -> None:
+        """Make sure that the ledger is of the newest format."""
+        if self.state.format < NEWEST_FORMAT:
+            self.replica.in_turn(self._upgrade)
 
     def _upgrade(self, state: State) -> None:
         """Write that entries may say more from here on, unless somebody has. Older versions then read no further."""
@@ -126,7 +131,7 @@ class LedgerWriter:
         record = functools.partial(Produced, model=model, charges=tuple(sorted(set(charges))))
         if not charges:
             raise ValueError("charges: expected at least one number of an entry")
-        self.replica.in_turn(self._upgrade)
+        self._upgraded()
 
         def produce(state: State) -> int:
             number = state.length
@@ -146,7 +151,8 @@ class LedgerWriter:
             raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
         replica, number = self.replica, state.length
         when = replica.now()
-        replica.write_checked("charged", new.line.at(number, when, state.total.plus(amount)))
+        line = new.line if state.format >= NEWEST_FORMAT else new.line.without_amount()
+        replica.write_checked("charged", line.at(number, when, state.total.plus(amount)))
         state.charge(number, account, payer, amount, new.rounds)
         replica.wrote(when)
         return number

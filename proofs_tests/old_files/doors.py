@@ -101,6 +101,7 @@ from mechanisms import (
     WeightedExponential,
     WeightedNoisyMax,
 )
+from proofs_tests.support.ledgers.first_format import begin_in_first_format, in_memory_in_first_format
 
 __all__ = [
     "GDP",
@@ -189,7 +190,9 @@ __all__ = [
     "WeightedExponential",
     "WeightedNoisyMax",
     "ZCDPComposition",
+    "begin_in_first_format",
     "exported_learners",
+    "in_memory_in_first_format",
     "main",
     "open_export",
     "parallel",

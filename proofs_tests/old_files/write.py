@@ -30,6 +30,8 @@ from proofs_tests.old_files.doors import (
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
+    begin_in_first_format,
+    in_memory_in_first_format,
     write_checkpoint,
 )
 from proofs_tests.old_files.frozen import Clock, frozen, machine, put, put_json, said
@@ -190,19 +192,18 @@ def play(name: str, opens: Callable[[Any], Ledger]) -> Ledger:
 
 
 def in_memory(promise: Any) -> Ledger:
-    """A ledger that is kept nowhere."""
-    return Ledger(promise.budget, composition=promise.composition, adjacency=promise.adjacency)
+    """A ledger that is kept nowhere; of the first format, as all that were kept."""
+    return in_memory_in_first_format(promise.budget, composition=promise.composition, adjacency=promise.adjacency)
 
 
 def opens_at(url: str) -> Callable[[Any], Ledger]:
-    """A ledger that is kept there."""
-    return lambda promise: Ledger.open(
-        url,
-        promise.budget,
-        composition=promise.composition,
-        adjacency=promise.adjacency,
-        signing_key=readouts.signing_key(),
-    )
+    """A ledger that is kept there, of the first format."""
+
+    def opens(promise: Any) -> Ledger:
+        begin_in_first_format(url, promise.budget, composition=promise.composition, adjacency=promise.adjacency)
+        return Ledger.open(url, signing_key=readouts.signing_key())
+
+    return opens
 
 
 def cost_for(name: str) -> str:
@@ -302,7 +303,7 @@ RULES: Final[Mapping[str, Composition]] = {
 def charged(name: str, rule: str) -> list[str]:
     """The lines that a fit adds to a ledger with that rule; none where it is refused."""
     with frozen(name):
-        ledger = Ledger(ApproxDP(400.0, 1e-3), composition=RULES[rule], adjacency=relation(name))
+        ledger = in_memory_in_first_format(ApproxDP(400.0, 1e-3), composition=RULES[rule], adjacency=relation(name))
         with contextlib.suppress(UnsupportedCost, UnsupportedBudget, BudgetExceeded, ValueError):
             CASES[name].fitted(ledger=ledger)
     return [entry.line for entry in ledger.entries][1:]
