@@ -30,6 +30,7 @@ from proofs_tests.old_files.doors import (
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
+    as_in_first_format,
     begin_in_first_format,
     in_memory_in_first_format,
     write_checkpoint,
@@ -95,8 +96,8 @@ def fitted_model(name: str, path: Path) -> Any:
 
 
 def lines_of(model: Any) -> list[str]:
-    """The entries of the ledger that paid, as they are stored; none where there was no ledger."""
-    return [entry.line for entry in model.ledger_.entries] if hasattr(model, "ledger_") else []
+    """The entries of the ledger that paid, as the first format has them; none where there was no ledger."""
+    return [as_in_first_format(entry) for entry in model.ledger_.entries] if hasattr(model, "ledger_") else []
 
 
 def model_readouts(path: Path, table_name: str) -> dict[str, object]:

@@ -3,8 +3,21 @@
 import os
 import time
 
+import attrs
+
 from accountant import Adjacency, Budget, Composition, Ledger
-from accountant.entries import FORMAT, NOTHING_SAID, ROOT, EntryStore, MemoryStore, Opened, encode
+from accountant.entries import (
+    FORMAT,
+    NOTHING_SAID,
+    ROOT,
+    Charged,
+    Entry,
+    EntryStore,
+    MemoryStore,
+    Opened,
+    decode,
+    encode,
+)
 from accountant.ledger.writer import LedgerWriter
 from accountant.storage import SqlStore
 
@@ -27,6 +40,17 @@ def in_memory_in_first_format(budget: Budget, *, composition: Composition, adjac
     ledger = Ledger.__new__(Ledger)
     ledger._set_up(writer, ROOT, None, NOTHING_SAID)
     return ledger
+
+
+def as_in_first_format(entry: Entry) -> str:
+    """The line of an entry that says nothing new, as the first format has it."""
+    match decode(entry):
+        case Opened() as record:
+            return encode(entry.number, attrs.evolve(record, format=FORMAT))
+        case Charged() as record:
+            return encode(entry.number, attrs.evolve(record, drawn=None))
+        case record:
+            return encode(entry.number, record)
 
 
 def _begin(store: EntryStore, budget: Budget, composition: Composition, adjacency: Adjacency) -> None:
