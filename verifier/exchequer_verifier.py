@@ -283,7 +283,7 @@ class Ledger:
     def _charged(self, record: Any) -> None:
         steps = [(cost_of(parts(x, "cost rounds")["cost"]), whole(x["rounds"], 1)) for x in record["steps"]]
         need(
-            steps and all(cost[0] != SAMPLED for cost, _ in steps) or self.adjacency["name"] == "add-remove-one",
+            (steps and all(cost[0] != SAMPLED for cost, _ in steps)) or self.adjacency["name"] == "add-remove-one",
             "no steps, or of another adjacency",
         )
         need(canonical(record["adjacency"]) == canonical(self.adjacency), "its adjacency is not that of the ledger")

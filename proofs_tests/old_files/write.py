@@ -252,19 +252,13 @@ def pay(ledger: Ledger, cases: Sequence[str], clock: Clock) -> Iterator[tuple[st
 
 
 def paid_models(purse: str, folder: Path) -> None:
-    """Models with signed receipts, and the ledger that paid."""
-    with (
-        frozen(purse) as clock,
-        Ledger.open(
-            f"sqlite:///{folder / purse}.db",
-            ApproxDP(400.0, 1e-3),
-            composition=BasicComposition(),
-            adjacency=PURSES[purse].adjacency,
-            signing_key=readouts.signing_key(),
-        ) as ledger,
-    ):
-        for name, model in pay(ledger, PURSES[purse].cases, clock):
-            model.save(folder / f"{name}.json")
+    """Models with signed receipts, and the ledger that paid, of the first format."""
+    url, budget = f"sqlite:///{folder / purse}.db", ApproxDP(400.0, 1e-3)
+    with frozen(purse) as clock:
+        begin_in_first_format(url, budget, composition=BasicComposition(), adjacency=PURSES[purse].adjacency)
+        with Ledger.open(url, signing_key=readouts.signing_key()) as ledger:
+            for name, model in pay(ledger, PURSES[purse].cases, clock):
+                model.save(folder / f"{name}.json")
 
 
 def verified(model: str, purse: str) -> dict[str, object]:
