@@ -1,4 +1,4 @@
-"""Forgeries of ledgers by somebody who may rewrite everything, digests included; for verifiers to find, or to agree on."""
+"""Forgeries of ledgers by somebody who may rewrite everything, digests included: verifiers must agree on them."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -151,13 +151,14 @@ def more_than_the_ceiling(entries: Sequence[Entry], draw: random.Random) -> list
         return None
     again = draw.choice(charges)
     total, amount = _total(records), _amounts(records)[id(again)]
-    if not amount.loss_units:
-        return None
-    while True:
+    for _ in range(12):  # each twice what there was before
+        again = {**again, "steps": [{**step, "rounds": step["rounds"] * 2} for step in again["steps"]]}
+        amount = amount if again["priced"] else amount.times(2)
+        said = {"amount": amount_record(amount)} if "amount" in again else {}
         total = total.plus(amount)
-        records.append({**again, "after": amount_record(total), "time": records[-1]["time"]})
-        if len(records) > 60:
-            return rechained(records)
+        again |= {**said, "after": amount_record(total), "time": records[-1]["time"]}
+        records.append(again)
+    return rechained(records)
 
 
 def _total(records: Sequence[Mapping[str, Any]]) -> Amount:

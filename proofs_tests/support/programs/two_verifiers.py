@@ -88,6 +88,10 @@ def compare(seed: int) -> tuple[Counter[str], list[str]]:
     return counts, found
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
 def main() -> None:
     """Compare, and print."""
     many, first, begun = int(sys.argv[1]), int([*sys.argv, "0"][2]) if len(sys.argv) > 2 else 0, time.monotonic()
@@ -97,9 +101,10 @@ def main() -> None:
         counts.update(more)
         found += wrong
     for what, number in sorted(counts.items()):
-        print(f"{number:7,}  {what}")
-    print(*found[:40], sep="\n")
-    print(f"{many:,} ledgers, {len(found)} disagreements, {time.monotonic() - begun:.0f} s")
+        _say(f"{number:7,}  {what}")
+    for line in found[:40]:
+        _say(line)
+    _say(f"{many:,} ledgers, {len(found)} disagreements, {time.monotonic() - begun:.0f} s")
     sys.exit(bool(found))
 
 
