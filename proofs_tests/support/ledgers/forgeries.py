@@ -111,7 +111,7 @@ def another_number(entries: Sequence[Entry], draw: random.Random) -> list[Entry]
     if not places:
         return None
     inside, name = draw.choice(places)
-    inside[name] = _another(inside[name], draw)
+    inside[name] = _another(inside[name], draw, last_digits=name != "ceiling")
     return rechained(records)
 
 
@@ -132,15 +132,15 @@ def _numbers(value: Any, within: str = "") -> list[tuple[Any, Any]]:
     return found
 
 
-def _another(value: Any, draw: random.Random) -> Any:
+def _another(value: Any, draw: random.Random, *, last_digits: bool) -> Any:
+    """last_digits: whether to change these alone, too; those of a converted budget's ceiling nobody else finds."""
     if isinstance(value, int):
         return value + draw.choice((-1, 1))
     if isinstance(value, float):
         return draw.choice((value * 2.0, value / 2.0, value * 1.0001, 0.25))
     loss, delta = amount_from_record(value)
-    return amount_record(
-        Amount(*draw.choice(((loss * 2 + 1, delta), (loss // 2, delta), (loss, delta + 1), (loss + 1, delta))))
-    )
+    others = [(loss * 2 + 1, delta), (loss // 2, delta), (loss, delta + 1)]
+    return amount_record(Amount(*draw.choice([*others, (loss + 1, delta)] if last_digits else others)))
 
 
 def more_than_the_ceiling(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
