@@ -14,7 +14,7 @@ from typing import Final
 
 from accountant.audit.entry_checks import StateReplay, Terms
 from accountant.composition import Amount, amount_text
-from accountant.entries import Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
+from accountant.entries import NEWEST_FORMAT, Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
 
 TEMPLATES: Final = 4096
 """Templates of each sort that are kept; when there are more, all are learned anew."""
@@ -189,6 +189,8 @@ class FastReader:
         if template.turn != self._turn:
             if not line.startswith(template.line.middle, line.find('"}', len(template.line.head))):
                 return False  # as would be seen below; binding takes time
+            if (template.record.drawn is None) is (self._replay.state.format >= NEWEST_FORMAT):
+                return False  # it was learnt before an entry upgraded the ledger
             self._bind(template)
         remaining, loss, delta = template.remaining, template.loss, template.delta
         new_loss, new_delta = self._loss + loss, self._delta + delta

@@ -2,7 +2,7 @@
 
 The ledger, `verify`, the statement, the report and the second opinion all read entries through `decode`; `encode` is
 its inverse, byte for byte what the ledger writes. An entry whose line is not the one written here says something
-twice, otherwise than it should, or beside the point. The format is `FORMAT`, in the first entry; see LEDGER.md.
+twice, otherwise than it should, or beside the point. Which format it is stands in the first entry; see LEDGER.md.
 """
 
 import json
@@ -102,7 +102,7 @@ def _rest(
                 "adjacency": adjacency_record(record.adjacency),
                 "budget": record.budget.as_dict(),
                 "composition": record.composition.describe(),
-                "format": FORMAT,
+                "format": record.format,
                 "id": record.id,
             }
         case Returned():
@@ -141,7 +141,7 @@ def decode(entry: Entry) -> Record:
 
 
 def _opened(record: Mapping[str, object]) -> Opened:
-    if record["format"] != FORMAT:
+    if not FORMAT <= whole(record["format"]) <= NEWEST_FORMAT:
         raise ValueError(f"this ledger is written in format {record['format']!r}, {OLDER}")
     budget = cost_from_dict(flat_of(record["budget"]))
     if isinstance(budget, LaplaceDP | BoundedRange | SubsampledGaussian):
@@ -152,6 +152,7 @@ def _opened(record: Mapping[str, object]) -> Opened:
         composition=composition_from_record(flat_of(record["composition"])),
         adjacency=adjacency_from_record(object_of(record["adjacency"])),
         id=text_of(record["id"]),
+        format=whole(record["format"]),
     )
 
 
@@ -161,8 +162,8 @@ def _charged(record: Mapping[str, object]) -> Charged:
     about = About.from_dict(object_of(record["about"])) if "about" in record else NOTHING_SAID
     if "about" in record and not about:
         raise ValueError("a charge that is about nothing does not say so")
-    if ("amount" in record) is not bool(about):
-        raise ValueError("what a charge is about and its amount come together")
+    if about and "amount" not in record:
+        raise ValueError("a charge that says what it is about says its amount, too")
     return Charged(
         time=whole(record["time"]),
         account=text_of(record["account"]),
@@ -173,7 +174,7 @@ def _charged(record: Mapping[str, object]) -> Charged:
         price=price,
         route=route,
         about=about,
-        drawn=amount_of(record["amount"]) if about else None,
+        drawn=amount_of(record["amount"]) if "amount" in record else None,
     )
 
 

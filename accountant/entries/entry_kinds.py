@@ -11,11 +11,11 @@ from accountant.costs import Adjacency, ApproxDP, Budget, Description
 from accountant.entries.about import NOTHING_SAID, About
 
 FORMAT: Final = 1
-"""The version of the entries' format that every ledger begins with."""
+"""The first version of the entries' format, in which earlier versions of this library opened ledgers."""
 
 NEWEST_FORMAT: Final = 2
-"""The newest one, to which a ledger is upgraded by the first entry that needs it: charges that say what they are about,
-and models that came of charges."""
+"""The newest one, in which ledgers are opened: every charge has its exact amount and may say what it is about, and
+models may say which charges they came of. A ledger of the first format is upgraded by the first entry that needs it."""
 
 LONGEST_LINE: Final = 1 << 25
 """Characters of a line that is read: parsing what is much longer could take all memory."""
@@ -35,6 +35,7 @@ class Opened:
     """The first entry: the budget, the rule and the relation that this ledger promises.
 
     time: nanoseconds since 1970, as in every entry.  id: random, so that no two ledgers have the same.
+    format: the version in which entries are written from here on.
     """
 
     time: int
@@ -42,6 +43,7 @@ class Opened:
     composition: Composition
     adjacency: Adjacency
     id: str
+    format: int = NEWEST_FORMAT
 
 
 @attrs.frozen
@@ -51,7 +53,7 @@ class Charged:
     account: who or what for; a path, whose longest allocated beginning is the sub-budget that pays.
     after: the total of this ledger from here on.  mechanism: None for a plan that did not announce one.
     price, route: for a plan that was charged as one thing, else None.
-    about: which data it was charged for, what for, by whom; with it the entry also writes `drawn`, its exact amount.
+    about: which data it was charged for, what for, by whom.  drawn: its exact amount, None in the first format.
     """
 
     time: int

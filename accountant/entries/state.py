@@ -28,6 +28,7 @@ from accountant.entries.entry_kinds import (
 )
 
 _TOO_EARLY: Final = f"it says what format {NEWEST_FORMAT} has, and no entry before it upgrades the ledger to that"
+_NO_AMOUNT: Final = f"it does not say its amount, as charges do in format {NEWEST_FORMAT}"
 
 
 class State:
@@ -106,7 +107,7 @@ class State:
     def begin(self, opened: Opened) -> None:
         """The first entry."""
         self.accounts = {ROOT: Account(ROOT, None, opened.composition.ceiling(opened.budget))}
-        self.opened = opened
+        self.opened, self.format = opened, opened.format
 
     def charge(self, number: int, account: str, payer: Account, amount: Amount, rounds: int) -> None:
         """Entry `number` charges this amount, whether it is affordable or not. payer: `payer(account)`."""
@@ -246,9 +247,11 @@ class State:
             wrong.append("its running total is not the sum of the costs so far")
         if record.adjacency != self.adjacency:
             wrong.append("its adjacency is not that of the ledger")
-        if record.about and self.format < NEWEST_FORMAT:
+        if record.drawn is None:
+            wrong += [_NO_AMOUNT] if self.format >= NEWEST_FORMAT else []
+        elif self.format < NEWEST_FORMAT:
             wrong.append(_TOO_EARLY)
-        if record.drawn is not None and record.drawn != amount:
+        elif record.drawn != amount:
             wrong.append("its amount is not what its costs come to")
         return wrong
 
@@ -308,6 +311,8 @@ class State:
                 parent.parted = True
         self.labels = {str(label): None for label in cast("list[object]", checkpoint.state.get("labels", []))}
         self.format = whole(checkpoint.state.get("format", FORMAT))
+        if self.format < opened.format:
+            raise ValueError("the checkpoint's format is before that of the ledger")
         if self.root.ceiling != ceiling:
             raise ValueError("the checkpoint's budget is not that of the ledger")
         self.open = {

@@ -282,14 +282,14 @@ class Ledger(ExistsOnce):
     def concerning(self, about: About) -> Self:
         """This ledger, its charges saying what they are about; what is not said here is as this ledger has it.
 
-        The first such charge upgrades the ledger to format 2, which earlier versions do not read.
+        In a ledger of format 1 the first such charge upgrades it to format 2, which earlier versions do not read.
         """
         view = self._view(self._path, about.over(self._about))
         view._charged_to = self._charged_to
         return view
 
     def note_model(self, model: str, charges: Sequence[int]) -> int:
-        """Write that a model came of charges, for auditors; the number of that entry. Upgrades the ledger to format 2.
+        """Write that a model came of charges, for auditors; the number of that entry. Upgrades it to format 2.
 
         model: SHA-256 of its content, in hexadecimal, as receipts have it.  charges: numbers of entries.
         Raises ValueError.

@@ -5,7 +5,7 @@ import functools
 import json
 import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from accountant.canonical_json import canonical
@@ -104,14 +104,19 @@ class LedgerWriter:
 
         Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
         """
-        if new.upgrades and self.state.format < NEWEST_FORMAT:
-            self.replica.in_turn(functools.partial(self._upgrade_for, new))
+        if new.upgrades:
+            self._upgraded(functools.partial(self._upgrade_for, new))
         number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
         return number
 
+    def _upgraded(self, upgrade: Callable[[State], None]) -> None:
+        """Make sure that the ledger is of the newest format."""
+        if self.state.format < NEWEST_FORMAT:
+            self.replica.in_turn(upgrade)
+
     def _upgrade_for(self, new: NewCharge, state: State) -> None:
-        """The same, unless the charge is refused: then nothing is written."""
+        """Upgrade the ledger, unless the charge is refused: then nothing is written."""
         _payer_of(new, state)
         self._upgrade(state)
 
@@ -134,7 +139,7 @@ class LedgerWriter:
         record = functools.partial(Produced, model=model, charges=tuple(sorted(set(numbers))))
         if not numbers:
             raise ValueError("charges: expected at least one number of an entry")
-        self.replica.in_turn(self._upgrade)
+        self._upgraded(self._upgrade)
 
         def produce(state: State) -> int:
             number = state.length
@@ -147,7 +152,8 @@ class LedgerWriter:
         account, amount, payer = new.account, new.amount, _payer_of(new, state)
         replica, number = self.replica, state.length
         when = replica.now()
-        replica.write_checked("charged", new.line.at(number, when, state.total.plus(amount)))
+        line = new.line if state.format >= NEWEST_FORMAT else new.line.without_amount()
+        replica.write_checked("charged", line.at(number, when, state.total.plus(amount)))
         state.charge(number, account, payer, amount, new.rounds)
         replica.wrote(when)
         return number

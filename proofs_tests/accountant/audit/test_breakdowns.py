@@ -40,8 +40,8 @@ def written(url: str | None = None) -> Ledger:
         charge.give_back()
     bo.release(RandomizedResponse(0.125), bo.protect(True), account="teams")
     ledger.reserve(Plan.of(PureDP(0.0625), 1), adjacency=ReplaceOne())
-    ledger.note_model(MODEL, [2, 4])
-    ledger.note_model(OTHER, [4])
+    ledger.note_model(MODEL, [1, 3])
+    ledger.note_model(OTHER, [3])
     return ledger
 
 
