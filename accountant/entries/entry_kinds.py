@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -15,7 +15,7 @@ FORMAT: Final = 1
 
 NEWEST_FORMAT: Final = 2
 """The newest one, to which a ledger is upgraded by the first entry that needs it: charges that say what they are about,
-and models that came of charges."""
+models that came of charges, and keys of writers with what they sign."""
 
 LONGEST_LINE: Final = 1 << 25
 """Characters of a line that is read: parsing what is much longer could take all memory."""
@@ -133,6 +133,45 @@ class Produced:
     charges: tuple[int, ...]
 
 
+KeyAction: TypeAlias = Literal["enrol", "rotate", "revoke"]
+
+
+@attrs.frozen
+class KeyChange:
+    """A key was enrolled, replaced or revoked.
+
+    key: the key in question, the new one of a rotation; 64 hexadecimal digits, as all keys.
+    name, administrator: of a key that is enrolled; "" and False else, as a rotation keeps what the old one had.
+    by: the key that allows it.  head: the digest of the entry before this one.
+    proof: the signature of a new key, which shows that somebody has it; "" of a revocation.
+    signature: that of `by`.
+    """
+
+    time: int
+    action: KeyAction
+    key: str
+    name: str
+    administrator: bool
+    by: str
+    head: str
+    proof: str = ""
+    signature: str = ""
+
+
+@attrs.frozen
+class Signed:
+    """A writer signed this entry, which covers all before it, and says which charges are its own.
+
+    head: the digest of the entry before this one.  charges: their numbers, ascending; none was said before.
+    """
+
+    time: int
+    key: str
+    charges: tuple[int, ...]
+    head: str
+    signature: str = ""
+
+
 @attrs.frozen
 class Checkpoint:
     """Everything before this entry was verified by the process that wrote it, and adds up to this state.
@@ -146,7 +185,18 @@ class Checkpoint:
 
 
 Record: TypeAlias = (
-    Opened | Charged | Released | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced
+    Opened
+    | Charged
+    | Released
+    | Returned
+    | Allocated
+    | Announced
+    | Closed
+    | Checkpoint
+    | Upgraded
+    | Produced
+    | KeyChange
+    | Signed
 )
 
 
