@@ -10,7 +10,7 @@ revoke itself. A key that was replaced or revoked never comes back.
 
 import itertools
 from collections.abc import Mapping
-from typing import Final, get_args
+from typing import Final, cast, get_args
 
 import attrs
 
@@ -130,7 +130,7 @@ def key_change_from(record: Mapping[str, object], time: int) -> KeyChange:
         raise ValueError("only a key that is enrolled says what it is called, and whether it is an administrator")
     return KeyChange(
         time=time,
-        action=action,
+        action=cast("KeyAction", action),
         key=hexadecimal("key", record["key"], 64),
         name=name,
         administrator=administrator,
