@@ -224,7 +224,7 @@ class EvidenceExaminer:
         for kind, remedy in (("time-stamp", "--authority-root"), ("co-signature", "--witness-key")):
             many = sum(each.trusted == "not checked" and each.kind == kind for each in findings)
             if many:
-                yield f"{many} {kind}s were not checked, and prove nothing: give {remedy}"
+                yield f"evidence that was not checked, and proves nothing: {many} of the kind {kind}; give {remedy}"
 
     def _notes(self, proved: Sequence[Finding], others: int) -> Iterator[str]:
         latest = [each for each in proved if each.latest is not None]
@@ -237,12 +237,12 @@ class EvidenceExaminer:
                 yield f"{after}, if the witness was shown the ledger itself: co-signature by {each.by}"
         kept = [each.head.number for each in proved if each.kind == "kept"]
         if kept:
-            yield f"{len(kept)} kept heads are in the ledger, the newest is that of entry {max(kept)}"
+            yield f"kept heads that the ledger has: {len(kept)}, the newest is that of entry {max(kept)}"
         covered = max((each.head.number for each in proved), default=-1)
         if covered < self._newest:
-            yield f"no evidence covers the last {self._newest - covered} entries, those after entry {covered}"
+            yield f"entries that no evidence covers, those after entry {covered}: {self._newest - covered}"
         if others:
-            yield f"{others} pieces of evidence are on other ledgers"
+            yield f"pieces of evidence on other ledgers: {others}"
 
 
 def contradictions(proved: Sequence[Finding], tolerance: int) -> Iterator[str]:

@@ -232,9 +232,9 @@ class WriterSignatures:
             yield f"the first key, {key}, enrolled itself in entry {number}: compare it with the one that you know"
         early = 0 if self._start else charges - sum(self.signed.values()) - len(self.unsigned)
         if early > 0:
-            yield f"{early} charges were made before the first key was enrolled, by entry {number}"
+            yield f"charges from before the first key was enrolled, by entry {number}: {early}"
         for key, count in list(self.signed.items())[:MOST_KEYS]:
-            yield visible(f"{count} charges are signed by {self._names.get(key, '')!r}, key {key}")
+            yield visible(f"charges signed by {self._names.get(key, '')!r}, key {key}: {count}")
         if len(self.signed) > MOST_KEYS:
             yield f"{len(self.signed) - MOST_KEYS} more keys signed charges"
         if self.unsigned and not self.required:
@@ -242,7 +242,7 @@ class WriterSignatures:
 
     def _unsigned(self) -> str:
         many, first = len(self.unsigned), min(self.unsigned)
-        return f"{many} charges since the first key was enrolled are signed by nobody, the first is entry {first}"
+        return f"charges signed by nobody, since the first key was enrolled: {many}, the first is entry {first}"
 
 
 def _made(record: Signed | KeyChange) -> list[tuple[str, str, str]]:
