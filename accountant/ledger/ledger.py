@@ -104,14 +104,14 @@ class Ledger(SignsCharges):
         about: what charges are about, see `concerning`; unless given, what `About.from_environment` finds.
         writer_key: what charges are signed with, see `sign_with`.
         Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
-        something else, LedgerBroken where the entries do not hold together since their last checkpoint, and
+        something else, KeyRefused, LedgerBroken where the entries do not hold together since their last checkpoint, and
         LedgerUnavailable where the database does not answer.
         """
         said = About.from_environment() if about is None else about
-        writer = opened_writer(url, budget, composition, adjacency, expect_head)
+        writer = opened_writer(url, budget, composition, adjacency, expect_head, writer_key)
         ledger = cls.__new__(cls)
         ledger._set_up(writer, ROOT, signing_key, said)
-        return ledger if writer_key is None else ledger.sign_with(writer_key)
+        return ledger
 
     def close(self) -> None:
         """Sign what is not signed yet, if there is a key, and let go of the database. Raises KeyRefused."""

@@ -21,6 +21,7 @@ from accountant.entries import (
     encode,
     signed_message,
     visible,
+    why_no_name,
 )
 
 SIGN_EVERY: Final = 64
@@ -49,8 +50,13 @@ def key_change(
 
     enrol: `key` under this name, allowed by an administrator, or by itself where the ledger has none yet.
     rotate: `key` takes the place of `by`.  revoke: the public key `key`, 64 hexadecimal digits, by itself or an
-    administrator.  Raises TypeError for a public key where somebody must show that the private one is there.
+    administrator.  Raises TypeError for a public key where somebody must show that the private one is there, and
+    ValueError for a name that is none, or for one where the key has a name already.
     """
+    if action == "enrol" and (reason := why_no_name(name)) is not None:
+        raise ValueError(f"name: {reason}")
+    if action != "enrol" and (name or administrator):
+        raise ValueError(f"{action}: a key keeps its name and its rights; leave them out")
     if action != "revoke" and not isinstance(key, SigningKey):
         raise TypeError(f"{action}: give the private key, which signs that it agrees")
     return KeyRequest(action, key, by, name, administrator)
