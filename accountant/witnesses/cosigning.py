@@ -20,7 +20,18 @@ from typing import Final, TypeAlias, cast
 import attrs
 
 from accountant.canonical_json import canonical
-from accountant.entries import GENESIS, Entry, Opened, PublicKey, SigningKey, decode, digest_of, follows, whole_file
+from accountant.entries import (
+    GENESIS,
+    Entry,
+    Opened,
+    PublicKey,
+    SigningKey,
+    decode,
+    digest_of,
+    follows,
+    hexadecimal,
+    whole_file,
+)
 from accountant.witnesses.evidence_files import sync_folder
 from accountant.witnesses.head_evidence import BadEvidence, CoSignature, Evidence, Head, evidence_from_dict
 
@@ -231,7 +242,11 @@ def _remembered(path: Path, key: PublicKey) -> Memory:
     if not path.exists():
         return Memory()
     try:
-        return _memory_of(json.loads(path.read_bytes().decode("ascii")), key)
+        text = path.read_bytes().decode("ascii")
+        record = json.loads(text)
+        if f"{canonical(record)}\n" != text:
+            raise ValueError("it is not written as it should be")
+        return _memory_of(record, key)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BadEvidence(f"{path}: this is not the memory of the witness {key.hex}: {error}"[:300]) from None
 
@@ -240,7 +255,8 @@ def _memory_of(record: Mapping[str, object], key: PublicKey) -> Memory:
     parts = {name: value for name, value in record.items() if name != "signature"}
     if parts["key"] != key.hex:
         raise ValueError(f"it is that of the witness {parts['key']!r:.99}")
-    if not key.signed(MEMORY_DOMAIN + canonical(parts).encode("ascii"), bytes.fromhex(str(record["signature"]))):
+    signature = bytes.fromhex(hexadecimal("signature", record["signature"], 128))
+    if not key.signed(MEMORY_DOMAIN + canonical(parts).encode("ascii"), signature):
         raise ValueError("it was changed: its signature does not hold")
     if parts["format"] != FORMAT:
         raise ValueError(f"its format is {parts['format']!r}, this version reads {FORMAT}")
