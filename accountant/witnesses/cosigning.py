@@ -161,7 +161,10 @@ class Witness:
 
 
 def _id_of(read: Read) -> str:
-    first = next(iter(read(0)), None)
+    return _id_in(next(iter(read(0)), None))
+
+
+def _id_in(first: Entry | None) -> str:
     opened = None if first is None else decode(first)
     if not isinstance(opened, Opened):
         raise ValueError("this is no ledger: it was never opened")
@@ -184,6 +187,8 @@ def _grown(read: Read, ledger: str, last: CoSignature | None) -> Head:
         number += 1
         if entry.number != number or not follows(head, entry.line, entry.digest):
             raise _refusal(f"entry {number} is missing, or its digest does not fit", last, entry, head)
+        if number == 0 and _id_in(entry) != ledger:
+            raise _refusal("its first entry is another one now than a moment ago", last, entry, head)
         if last is not None and number == start and entry.digest != last.head.digest:
             raise _refusal(f"entry {number} is another one than was signed: rewritten, or forked", last, entry, head)
         head = entry.digest
