@@ -17,6 +17,11 @@ def writers() -> None:
 
     The first key enrols itself and is believed; compare it with the one that you know. It is an administrator, and
     administrators enrol further keys.
+
+    \b
+    Examples:
+      exchequer ledger writers enrol study.db --key ada.key --name ada
+      exchequer ledger writers list study.db
     """
 
 

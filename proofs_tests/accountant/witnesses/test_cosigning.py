@@ -133,7 +133,9 @@ def test_it_keeps_the_proof_and_goes_on(memory: Path) -> None:
     with Witness(KEY, memory) as witness:
         (proof,) = witness.refused
     assert is_fork(proof, KEY.public)
-    changed = {**proof, "shown": {**proof["shown"], "line": "{}"}}  # type: ignore[dict-item]
+    shown = proof["shown"]
+    assert isinstance(shown, dict)
+    changed = {**proof, "shown": {**shown, "line": "{}"}}
     assert not is_fork(changed, KEY.public)
     assert sign(memory, WHOLE).sequence == 1
 
@@ -232,7 +234,7 @@ def test_another_process_waits_its_turn(memory: Path, tmp_path: Path) -> None:
         "except BlockingIOError as error:\n    sys.exit(str(error))"
     )
     SigningKey.create(tmp_path / "key")
-    command = [sys.executable, "-c", program, tmp_path / "key", memory]
+    command: list[str | Path] = [sys.executable, "-c", program, tmp_path / "key", memory]
     with Witness(KEY, memory):
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert "another process uses this memory" in ended.stderr

@@ -15,7 +15,7 @@ from accountant import (
     ReplaceOne,
 )
 from accountant.audit.verification import Verification, Verifier, verify
-from accountant.entries.chain import MemoryStore
+from accountant.entries.chain import Kind, MemoryStore
 from accountant.entries.codec import decode, encode
 from accountant.entries.entry_kinds import KeyAction, KeyChange, Signed
 from accountant.entries.receipts import SigningKey
@@ -76,16 +76,17 @@ def test_the_first_key_enrols_itself_and_a_note_says_so() -> None:
 
 def test_only_an_administrator_enrols() -> None:
     ledger = begun()
-    for action, key, by, reason in (
+    cases: list[tuple[KeyAction, SigningKey, SigningKey, str]] = [
         ("enrol", EVE, EVE, "is not enrolled in this ledger"),
         ("enrol", EVE, BOB, "is no administrator"),
         ("enrol", BOB, ADA, "is, or was, enrolled already"),
         ("rotate", ADA, BOB, "is, or was, enrolled already"),
         ("rotate", NEW, EVE, "is not enrolled in this ledger"),
-    ):
+    ]
+    for action, key, by, reason in cases:
         before = ledger.head
         with pytest.raises(KeyRefused, match=reason):
-            ledger.change_key(key_change(action, key, by=by, name="x" if action == "enrol" else ""))  # type: ignore[arg-type]
+            ledger.change_key(key_change(action, key, by=by, name="x" if action == "enrol" else ""))
         assert ledger.head == before
     with pytest.raises(KeyRefused, match="is no administrator"):
         ledger.change_key(key_change("revoke", ADA.public.hex, by=BOB))
@@ -213,8 +214,8 @@ def test_an_interrupt_after_a_signature_was_written_signs_nothing_twice() -> Non
     class Interrupted(MemoryStore):
         interrupt = False
 
-        def append_next(self, number: int, kind: str, line: str) -> bool:  # type: ignore[override]
-            done = super().append_next(number, kind, line)  # type: ignore[arg-type]
+        def append_next(self, number: int, kind: Kind, line: str) -> bool:
+            done = super().append_next(number, kind, line)
             if self.interrupt and kind == "signed":
                 self.interrupt = False
                 raise KeyboardInterrupt
@@ -376,4 +377,4 @@ def test_signing_keys_are_those_of_receipts(tmp_path: Path) -> None:
 def test_how_often_is_a_whole_number() -> None:
     for every in (0, -1, 1.5, True):
         with pytest.raises(ValueError, match="sign_every"):
-            begun().sign_with(BOB, every=every)  # type: ignore[arg-type]
+            begun().sign_with(BOB, every=every)  # type: ignore[arg-type]  # the point of it

@@ -55,7 +55,17 @@ class Authority:
         settings, asked, reply = (self.folder / each for each in ("settings", "query", "reply"))
         settings.write_text(SETTINGS.format(folder=self.folder, digests=self.digests))
         asked.write_bytes(query)
-        command = ["openssl", "ts", "-reply", "-config", settings, "-section", "authority", "-queryfile", asked]
+        command: list[str | Path] = [
+            "openssl",
+            "ts",
+            "-reply",
+            "-config",
+            settings,
+            "-section",
+            "authority",
+            "-queryfile",
+            asked,
+        ]
         key, certificate = self.folder / "key.pem", self.folder / "certificate.pem"
         command += ["-signer", certificate, "-inkey", key, "-out", reply]
         subprocess.run(command, check=True, capture_output=True)
