@@ -28,6 +28,6 @@ class SignsCharges(ExistsOnce):
     def change_key(self, request: KeyRequest) -> int:
         """Enrol, rotate or revoke a writer's key, see `accountant.witnesses.key_change`; the entry's number.
 
-        Upgrades the ledger to format 2. Raises KeyRefused where that is not allowed.
+        What this handle charged is signed first. Upgrades the ledger to format 2. Raises KeyRefused.
         """
         return self._writer.change_key(request)

@@ -281,6 +281,8 @@ class LedgerWriter:
 
         self.replica.refresh()
         refuse(self.state)
+        with contextlib.suppress(KeyRefused):  # of a key that was revoked already; what it charged stays unsigned
+            self.sign()  # while this handle's key still may
         self.replica.in_turn(self._upgrade)
         return self.replica.in_turn(change)
 

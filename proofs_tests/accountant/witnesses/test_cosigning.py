@@ -147,7 +147,7 @@ def test_ledgers_are_told_apart(memory: Path) -> None:
 
 
 def test_what_is_no_ledger_is_not_signed(memory: Path) -> None:
-    for entries in ((), WHOLE[1:]):
+    for entries in ((), WHOLE[1:], [attrs.evolve(WHOLE[0], line="[")], [attrs.evolve(WHOLE[0], line="[]")]):
         with pytest.raises(ValueError, match="no ledger"):
             sign(memory, entries)
     assert not memory.exists()

@@ -1,6 +1,8 @@
 """Entries signed by writers with keys of their own: who may, what is covered, and what a forger or a thief can do."""
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import attrs
@@ -235,6 +237,38 @@ def test_an_interrupt_after_a_signature_was_written_signs_nothing_twice() -> Non
     found, writers = checked(tuple(ledger.entries), required=True)
     assert found.sound
     assert writers.signed == {ADA.public.hex: 3}
+
+
+def test_what_is_pending_is_signed_before_the_key_is_replaced() -> None:
+    ledger = begun()
+    ledger.sign_with(BOB)
+    charge(ledger)
+    ledger.change_key(key_change("rotate", NEW, by=BOB))
+    assert [entry.kind for entry in ledger.entries][-2:] == ["signed", "key"]
+    assert errors(tuple(ledger.entries), required=True) == ()
+
+
+def test_a_writer_that_died_leaves_charges_that_count_and_that_nobody_signed(quick_folder: Path) -> None:
+    place = f"sqlite:///{quick_folder}/killed.db"
+    key = SigningKey.create(quick_folder / "key")
+    with begun(place) as ledger:
+        ledger.change_key(key_change("enrol", key, by=ADA, name="eve"))
+    program = (
+        "import os, sys\nfrom accountant import Ledger\nfrom accountant.entries import SigningKey\n"
+        "from proofs_tests.support.ledgers.doubles import RandomizedResponse\n"
+        "ledger = Ledger.open(sys.argv[1], writer_key=SigningKey.load(sys.argv[2])).sign_with(\n"
+        "    SigningKey.load(sys.argv[2]), every=2)\n"
+        "for _ in range(3):\n    ledger.release(RandomizedResponse(0.125), ledger.protect(True))\n"
+        "os.kill(os.getpid(), 9)"
+    )
+    command: list[str | Path] = [sys.executable, "-c", program, place, quick_folder / "key"]
+    assert subprocess.run(command, check=False).returncode == -9
+    with Ledger.open(place) as again:
+        found, writers = checked(tuple(again.entries))
+        assert again.spent == PureDP(0.375)
+    assert found.sound
+    assert writers.signed == {key.public.hex: 2}
+    assert len(writers.unsigned) == 1
 
 
 def test_a_checkpoint_holds_the_keys_and_is_compared(quick_folder: Path) -> None:
