@@ -134,8 +134,8 @@ def _rest(
         case KeyChange():
             return attrs.asdict(record, filter=attrs.filters.exclude("time"))
         case Signed():
-            parts = attrs.asdict(record, filter=attrs.filters.exclude("time"))
-            return {**parts, "charges": list(record.charges)}
+            charges, signature = list(record.charges), record.signature
+            return {"charges": charges, "head": record.head, "key": record.key, "signature": signature}
 
 
 # --- from JSON --------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ of the entry before it, and the id of the ledger. So it covers every entry befor
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import attrs
 
@@ -144,17 +144,30 @@ def _can_check() -> bool:
     return True
 
 
+class SignatureMade(NamedTuple):
+    """What one `signed` entry covers: all before it, and so many charges as its own, the first and the last."""
+
+    entry: int
+    key: str
+    name: str
+    charges: int
+    first: int | None
+    last: int | None
+
+
 class WriterSignatures:
     """Who signed which charges, as `verify` finds it in one pass.
 
     required: whether a charge that nobody signed is an error; before the first key is enrolled, too.
     first_key: the key that must have enrolled itself first; else whichever did is trusted.
     signed: by public key, how many charges it signed as its own.  unsigned: numbers of charges that nobody did, since
-    the first key was enrolled.  entries: how many signatures were found.
+    the first key was enrolled.  entries: how many entries with signatures were found.
+    made: where `listed`, each `signed` entry.
     """
 
-    def __init__(self, *, required: bool = False, first_key: PublicKey | None = None) -> None:
-        self.required, self.first_key = required, first_key
+    def __init__(self, *, required: bool = False, first_key: PublicKey | None = None, listed: bool = False) -> None:
+        self.required, self.first_key, self._listed = required, first_key, listed
+        self.made: list[SignatureMade] = []
         self.signed: dict[str, int] = {}
         self.unsigned: dict[int, None] = {}
         self.entries = 0
@@ -188,6 +201,10 @@ class WriterSignatures:
             message = _message(record, entry.number, state.opened.id)
             wrong += [f"its {what} is forged" for what, key, by in _made(record) if not _holds(key, message, by)]
         if isinstance(record, Signed):
+            if self._listed:
+                own = (record.charges[0], record.charges[-1]) if record.charges else (None, None)
+                name = self._names.get(record.key, "")
+                self.made.append(SignatureMade(entry.number, record.key, name, len(record.charges), *own))
             return wrong + self._claimed(record)
         self._note_change(entry.number, record)
         return wrong

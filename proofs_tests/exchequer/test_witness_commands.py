@@ -10,6 +10,9 @@ import pytest
 from accountant import BasicComposition, Ledger, PureDP, ReplaceOne
 from accountant.entries.receipts import SigningKey
 from proofs_tests.support.ledgers.authorities import Authority, authority, served
+from proofs_tests.support.ledgers.durable import Places
+from proofs_tests.support.ledgers.durable import places as places
+from proofs_tests.support.ledgers.durable import quick_folder as quick_folder
 from proofs_tests.support.ledgers.ledger_runs import CAVEATS, ended, record, refused, said, spend, words
 from proofs_tests.support.ledgers.ledger_runs import folder as folder
 from proofs_tests.support.ledgers.ledger_runs import study as study
@@ -185,6 +188,22 @@ def test_evidence_is_asked_for_with_its_options(keys: None) -> None:
     assert "there is no evidence on this ledger" in words(found["errors"])
 
 
+def test_a_ledger_in_postgresql_is_witnessed_like_any_other(keys: None, places: Places) -> None:
+    with places() as url:
+        with Ledger.open(url, PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne()):
+            pass
+        for sequence in range(3):
+            spend(url, 0.125)
+            anchored = record("anchor", url, "--witness", "witness.key", "--out", "auditor.jsonl")
+            assert (anchored["sequence"], anchored["number"]) == (sequence, 2 * sequence + 2)
+        found = record("verify", url, "--anchors", "auditor.jsonl", "--witness-key", "witness.key.pub", code=CAVEATS)[
+            "evidence"
+        ]
+        assert [each["trusted"] for each in cast("list[dict[str, object]]", found)] == ["proved"] * 3
+        if not url.startswith("sqlite"):
+            assert "--out is missing" in refused("anchor", url)
+
+
 # --- writers ---------------------------------------------------------------------------------------------------
 
 
@@ -218,7 +237,8 @@ def test_what_is_imported_is_signed(keys: None) -> None:
     ended(0, "import", "study.db", "spends.json", "--declared-by", "bob", "--writer-key", "bob.key")
     found = record("verify", "study.db", "--require-signed", code=CAVEATS)
     public = SigningKey.load("bob.key").public.hex
-    assert found["signatures"] == {"entries": 3, "signed": {public: 1}, "unsigned": 0}
+    made = {"entry": 13, "key": public, "name": "bob", "charges": 1, "first": 11, "last": 11}
+    assert found["signatures"] == {"signed": {public: 1}, "unsigned": 0, "made": [made]}
     assert f"charges signed by 'bob', key {public}: 1" in words(found["notes"])
     assert "charges from before the first key was enrolled, by entry 9: 3" in words(found["notes"])
     assert "signed" in said("show", "study.db")

@@ -90,7 +90,7 @@ def verify(
     from exchequer.commands.auditing import audit_ledger as work
     from exchequer.commands.auditing.outside_evidence import Outside
 
-    outside = Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key)
+    outside = Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key, as_json)
     if since is None:
         code = work.verify_ledger(
             ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json, outside=outside

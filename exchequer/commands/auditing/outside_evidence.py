@@ -11,7 +11,7 @@ from accountant.witnesses import EvidenceExaminer, Examination, Trust, WriterSig
 
 @attrs.frozen
 class Outside:
-    """As the options of `verify` have it. tolerance: seconds."""
+    """As the options of `verify` have it. tolerance: seconds.  listed: whether each signature is wanted, for JSON."""
 
     anchors: tuple[Path, ...] = ()
     witness_keys: tuple[Path, ...] = ()
@@ -19,6 +19,7 @@ class Outside:
     tolerance: float = 300.0
     require_signed: bool = False
     first_key: Path | None = None
+    listed: bool = False
 
     def __bool__(self) -> bool:
         """Whether anything is asked for."""
@@ -45,7 +46,7 @@ class Outside:
             first = None if self.first_key is None else PublicKey.load(self.first_key)
         except ImportError as error:
             raise ValueError(str(error)) from error
-        return WriterSignatures(required=self.require_signed, first_key=first)
+        return WriterSignatures(required=self.require_signed, first_key=first, listed=self.listed)
 
 
 def with_evidence(found: Verification, examination: Examination) -> Verification:
@@ -59,5 +60,6 @@ def with_evidence(found: Verification, examination: Examination) -> Verification
 
 
 def signature_record(writers: WriterSignatures) -> dict[str, object]:
-    """For JSON: charges signed, by key; and how many are not, since the first key was enrolled."""
-    return {"entries": writers.entries, "signed": dict(writers.signed), "unsigned": len(writers.unsigned)}
+    """For JSON: charges signed, by key; how many are not, since the first key was enrolled; and each signature."""
+    made = [each._asdict() for each in writers.made]
+    return {"signed": dict(writers.signed), "unsigned": len(writers.unsigned), "made": made}
