@@ -9,6 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Final
 
+import attrs
+
 from accountant.canonical_json import canonical
 from accountant.composition import (
     Plan,
@@ -38,11 +40,13 @@ from accountant.entries.entry_kinds import (
     Checkpoint,
     Closed,
     DamagedEntry,
+    KeyChange,
     Opened,
     Produced,
     Record,
     Released,
     Returned,
+    Signed,
     Upgraded,
     hexadecimal,
     whole,
@@ -57,6 +61,7 @@ from accountant.entries.json_parts import (
     step_of,
     text_of,
 )
+from accountant.entries.writer_keys import key_change_from, signed_from
 
 OLDER: Final = f"this version reads {FORMAT} to {NEWEST_FORMAT}: install a newer one"
 
@@ -90,11 +95,13 @@ _KINDS: Final[Mapping[type, Kind]] = {
     Checkpoint: "checkpoint",
     Upgraded: "upgraded",
     Produced: "produced",
+    KeyChange: "key",
+    Signed: "signed",
 }
 
 
 def _rest(
-    record: Opened | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced,
+    record: Opened | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced | KeyChange | Signed,
 ) -> dict[str, object]:
     match record:
         case Opened():
@@ -124,6 +131,11 @@ def _rest(
             return {"format": record.format}
         case Produced():
             return {"charges": list(record.charges), "model": record.model}
+        case KeyChange():
+            return attrs.asdict(record, filter=attrs.filters.exclude("time"))
+        case Signed():
+            charges, signature = list(record.charges), record.signature
+            return {"charges": charges, "head": record.head, "key": record.key, "signature": signature}
 
 
 # --- from JSON --------------------------------------------------------------------------------------------
@@ -221,6 +233,14 @@ def _produced(record: Mapping[str, object]) -> Produced:
     return Produced(whole(record["time"]), hexadecimal("model", record["model"], 64), tuple(charges))
 
 
+def _key(record: Mapping[str, object]) -> KeyChange:
+    return key_change_from(record, whole(record["time"]))
+
+
+def _signed(record: Mapping[str, object]) -> Signed:
+    return signed_from(record, whole(record["time"]))
+
+
 def _checkpoint(record: Mapping[str, object]) -> Checkpoint:
     return Checkpoint(whole(record["time"]), object_of(record["state"]))
 
@@ -236,4 +256,6 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Record]]] = {
     "checkpoint": _checkpoint,
     "upgraded": _upgraded,
     "produced": _produced,
+    "key": _key,
+    "signed": _signed,
 }

@@ -4,8 +4,10 @@ from typing import Final, get_args
 
 from accountant.composition import Composition, TextbookComposition
 from accountant.costs import Adjacency, Budget
+from accountant.entries import SigningKey
 from accountant.exceptions import LedgerMismatch
 from accountant.ledger.writer import LedgerWriter
+from accountant.witnesses import SIGN_EVERY
 
 EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
 
@@ -27,6 +29,7 @@ def opened_writer(
     composition: Composition | None,
     adjacency: Adjacency | None,
     expect_head: str | None,
+    writer_key: SigningKey | None,
 ) -> LedgerWriter:
     """The writer of the ledger at this URL; all as `Ledger.open` takes it."""
     refuse_other_types(budget, composition, adjacency)
@@ -47,6 +50,8 @@ def opened_writer(
         # Every digest was computed anew on the way here, so one that is found is the one that was kept.
         if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
             raise LedgerMismatch(f"{expect_head} is nowhere in this ledger: it was cut off, or rolled back")
+        if writer_key is not None:
+            writer.sign_with(writer_key, SIGN_EVERY)
     except BaseException:
         store.close()
         raise

@@ -24,17 +24,26 @@ from accountant.entries import (
     Produced,
     ReleaseLine,
     Returned,
+    SigningKey,
     State,
     Upgraded,
     read_start,
     why_unreadable,
 )
-from accountant.exceptions import BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused
+from accountant.exceptions import (
+    BudgetExceeded,
+    KeyRefused,
+    LedgerCopyRefused,
+    NotSpendable,
+    ReservationClosed,
+    SubBudgetRefused,
+)
 from accountant.ledger import charge_recorder
 from accountant.ledger.account_names import unknown_label
 from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica
+from accountant.witnesses import KeyRequest, WriterSigning
 
 CHECKPOINT_EVERY: Final = 10_000
 """Entries after which whoever opens the ledger next writes a checkpoint, so that opening stays quick."""
@@ -46,11 +55,12 @@ AS_ANNOUNCED: Final = ReleaseLine.of(())
 class LedgerWriter:
     """Writes the entries of one ledger in this process. Shared by all its accounts.
 
-    replica: the ledger as this process sees them.
+    replica: the ledger as this process sees them.  signing: what is signed with a writer's key, if there is one.
     """
 
     def __init__(self, store: EntryStore) -> None:
         self.replica = Replica(store)
+        self.signing: WriterSigning | None = None
 
     @property
     def store(self) -> EntryStore:
@@ -108,6 +118,10 @@ class LedgerWriter:
             self._upgraded(functools.partial(self._upgrade_for, new))
         number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
+        if self.signing is not None:
+            self.signing.pending.append(number)
+            if len(self.signing.pending) >= self.signing.every:
+                self.sign()
         return number
 
     def _upgraded(self, upgrade: Callable[[State], None]) -> None:
@@ -150,6 +164,8 @@ class LedgerWriter:
 
     def _charge(self, new: NewCharge, state: State) -> int:
         account, amount, payer = new.account, new.amount, _payer_of(new, state)
+        if self.signing is not None and (reason := self.signing.why_not(state)) is not None:
+            raise KeyRefused(f"{reason}; nothing was charged")
         replica, number = self.replica, state.length
         when = replica.now()
         line = new.line if state.format >= NEWEST_FORMAT else new.line.without_amount()
@@ -226,6 +242,68 @@ class LedgerWriter:
             return unspent
 
         return self.replica.in_turn(close)
+
+    # --- keys of writers ------------------------------------------------------------------------------------
+
+    def sign_with(self, key: SigningKey, every: int) -> None:
+        """Sign with this key from here on. Raises KeyRefused."""
+        signing = WriterSigning(key, every)
+        if (reason := signing.why_not(self.replica.refresh())) is not None:
+            raise KeyRefused(f"{reason}: `exchequer ledger writers enrol` enrols keys")
+        self.sign()  # with the key until now
+        self.signing = signing
+
+    def sign(self) -> int | None:
+        """Sign what is pending, and return that entry's number; None where nothing is. Raises KeyRefused."""
+        signing = self.signing
+        if signing is None or not signing.pending:
+            return None
+
+        def sign(state: State) -> int | None:
+            if (reason := signing.why_not(state)) is not None:
+                raise KeyRefused(f"{reason}: {len(signing.pending)} charges stay unsigned")
+            signing.settle(self.store.read)
+            if not signing.pending:
+                return None
+            number = state.length
+            self.replica.enter(signing.at(number, self.replica.now(), self.store.head, self._id(state)))
+            signing.settle(self.store.read)
+            return number
+
+        return self.replica.in_turn(sign)
+
+    def change_key(self, request: KeyRequest) -> int:
+        """Write a change of keys, and return the entry's number. Raises KeyRefused; then nothing was written."""
+
+        def refuse(state: State) -> None:
+            change = request.at(state.length, 0, self.store.head, self._id(state))
+            if (reason := state.writers.why_not_change(change)) is not None:
+                raise KeyRefused(f"{reason}; nothing was written")
+
+        def change(state: State) -> int:
+            refuse(state)
+            number = state.length
+            self.replica.enter(request.at(number, self.replica.now(), self.store.head, self._id(state)))
+            return number
+
+        self.replica.refresh()
+        refuse(self.state)
+        with contextlib.suppress(KeyRefused):  # of a key that was revoked already; what it charged stays unsigned
+            self.sign()  # while this handle's key still may
+        self.replica.in_turn(self._upgrade)
+        return self.replica.in_turn(change)
+
+    def _id(self, state: State) -> str:
+        assert state.opened is not None  # a ledger is opened when it is made
+        return state.opened.id
+
+    def close(self) -> None:
+        """Sign what is pending, then let go of the store, whatever comes of that."""
+        try:
+            with contextlib.suppress(LedgerCopyRefused):  # a fork's child has nothing of its own to sign
+                self.sign()
+        finally:
+            self.store.close()
 
 
 def _payer_of(new: NewCharge, state: State) -> Account:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from exchequer.commands.auditing.witness_commands import witness_options
 from exchequer.commands.ledgers.ledger_commands import ledger as ledger
 from exchequer.commands.ledgers.ledger_options import (
     ACCOUNT,
@@ -49,10 +50,22 @@ def show(ledger: str, account: str, entries: int, whole: bool, as_json: bool) ->
 @click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
 @click.option("--since", metavar="DIGEST", help="A head that you kept when this ledger was sound: read what is new.")
 @SECOND_OPINION
+@witness_options
 @click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
 @AS_JSON
 def verify(
-    ledger: str, expect_head: str | None, since: str | None, second_opinion: bool, strict: bool, as_json: bool
+    ledger: str,
+    expect_head: str | None,
+    since: str | None,
+    second_opinion: bool,
+    anchors: tuple[Path, ...],
+    witness_key: tuple[Path, ...],
+    authority_root: tuple[Path, ...],
+    clock_tolerance: float,
+    require_signed: bool,
+    first_key: Path | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """Check the ledger: every digest, every sum, every ceiling, every price.
 
@@ -63,18 +76,30 @@ def verify(
     --since reads what is new, and starts at the checkpoint before the head that you kept, which vouches for it: in time
     of the new part, where that head is of a ledger that was sound. What stands before is not read again.
 
+    --anchors compares the ledger with evidence on its heads that was kept outside of it, see `exchequer ledger anchor`:
+    each must be genuine and in the ledger, and no entry may have a time that a witness refutes. Signatures of writers
+    are checked wherever there are any.
+
     \b
     Examples:
       exchequer ledger verify study.db --second-opinion
       exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
       exchequer ledger verify study.db --since 4be02dd5...
+      exchequer ledger verify study.db --anchors auditor.jsonl --witness-key witness.key.pub --require-signed
     """
     from exchequer.commands.auditing import audit_ledger as work
+    from exchequer.commands.auditing.outside_evidence import Outside
 
+    outside = Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key, as_json)
     if since is None:
-        code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
-    elif second_opinion or expect_head is not None:
-        raise ValueError("--since: it reads the new part alone: leave out --second-opinion and --expect-head")
+        code = work.verify_ledger(
+            ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json, outside=outside
+        )
+    elif second_opinion or expect_head is not None or outside:
+        raise ValueError(
+            "--since: it reads the new part alone: leave out --second-opinion, --expect-head, --anchors and what is "
+            "asked of signatures"
+        )
     else:
         code = work.verify_new_part(ledger, since, strict=strict, as_json=as_json)
     click.get_current_context().exit(code)

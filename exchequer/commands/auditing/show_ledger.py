@@ -32,12 +32,14 @@ from accountant.entries import (
     Charged,
     Checkpoint,
     Closed,
+    KeyChange,
     OpenCharge,
     Opened,
     Produced,
     Record,
     Released,
     Returned,
+    Signed,
     State,
     Upgraded,
     decode,
@@ -353,6 +355,10 @@ def _what(record: Record, rule: Composition) -> str:
             return f"entries may be of format {newer} from here on"
         case Produced(model=model, charges=charges):
             return f"the model {model[:16]}… came of charges {', '.join(map(str, charges[:9]))}"
+        case KeyChange(action=action, key=key, name=name, by=by):
+            return f"{action} {shown(name)} {key[:16]}…, signed by {by[:16]}…"
+        case Signed(key=key, charges=charges):
+            return f"{len(charges)} charges, by the key {key[:16]}…"
 
 
 def _cost(record: Charged) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT, WRITER_KEY
 
 
 @click.group("ledger")
@@ -201,9 +201,10 @@ def price(ledger: str, mechanisms: tuple[str, ...], rounds: int, delta: float, a
 @ledger.command()
 @click.argument("file", type=OUT)
 def key(file: Path) -> None:
-    """Make a key to sign receipts with, in FILE; the public key goes to FILE.pub.
+    """Make a key to sign with, in FILE; the public key goes to FILE.pub.
 
-    Models that are trained with `--signing-key FILE` carry receipts that say who gave them.
+    Models that are trained with `--signing-key FILE` carry receipts that say who gave them. A key may also be a
+    writer's, see `exchequer ledger writers`, or a witness's, see `exchequer ledger anchor`; use one for one purpose.
 
     \b
     Example:
@@ -226,6 +227,7 @@ def key(file: Path) -> None:
     "ledger that adds epsilons; each such spend costs this delta.",
 )
 @click.option("--account", help="Who is charged: a sub-budget, or a label. Default: the whole budget.")
+@WRITER_KEY
 @click.option("--again", is_flag=True, help="Charge spends that were imported before: they happened twice.")
 @AS_JSON
 def import_(
@@ -235,6 +237,7 @@ def import_(
     source: str,
     delta: float | None,
     account: str | None,
+    writer_key: Path | None,
     again: bool,
     as_json: bool,
 ) -> None:
@@ -255,4 +258,4 @@ def import_(
     """
     from exchequer.commands.ledgers import import_spends as work
 
-    work.import_spends(ledger, file, declared_by, source, delta, account, again=again, as_json=as_json)
+    work.import_spends(ledger, file, declared_by, source, delta, account, writer_key, again=again, as_json=as_json)

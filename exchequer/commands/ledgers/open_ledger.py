@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
-from accountant.entries import LONGEST, Entry, open_export
+from accountant.entries import LONGEST, Entry, SigningKey, open_export
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
@@ -221,9 +221,9 @@ def _url(location: str) -> str:
 
 
 @contextmanager
-def spending(location: str) -> Iterator[Ledger]:
+def spending(location: str, writer_key: SigningKey | None = None) -> Iterator[Ledger]:
     """The ledger that is there, for as long as the block lasts. Raises as `Ledger.open` does."""
-    with without_passwords(location), Ledger.open(url_of(location)) as ledger:
+    with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key) as ledger:
         yield ledger
 
 
