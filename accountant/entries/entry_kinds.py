@@ -14,9 +14,9 @@ FORMAT: Final = 1
 """The first version of the entries' format, in which earlier versions of this library opened ledgers."""
 
 NEWEST_FORMAT: Final = 2
-"""The newest one, in which ledgers are opened: every charge has its exact amount and may say what it is about, models may
-say which charges they came of, and writers may have keys and sign. A ledger of the first format is upgraded by the first
-entry that needs it."""
+"""The newest one, in which ledgers are opened: every charge has its exact amount and may say what it is about, models
+may say which charges they came of, and writers may have keys and sign. A ledger of the first format is upgraded by the
+first entry that needs it."""
 
 LONGEST_LINE: Final = 1 << 25
 """Characters of a line that is read: parsing what is much longer could take all memory."""
