@@ -1,4 +1,4 @@
-"""An independent verifier of Exchequer's ledgers: plain Python, written from LEDGER.md ("The format") and nothing else.
+"""An independent verifier of Exchequer's ledgers: plain Python that follows LEDGER.md, "The format".
 
 Reading stops at the first finding. Whole numbers stand for amounts, see `exchequer_format`.
 """
