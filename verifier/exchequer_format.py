@@ -117,7 +117,8 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
     def fits(e: float) -> bool:
         first, second = (math.erfc((e / mu + sign * 0.5 * mu) / math.sqrt(2.0)) for sign in (-1.0, 1.0))
-        return e > 600.0 or 0.5 * (first - math.exp(e) * second) <= delta
+        difference = first - (math.exp(e + math.log(second)) if second else 0.0)
+        return 0.5 * difference * (1.0 + 4e-13 * (1.0 + 1.0 / mu)) <= delta
 
     return 0.0 if mu == 0.0 or fits(0.0) else up(search(fits)) + 2.0**-46
 

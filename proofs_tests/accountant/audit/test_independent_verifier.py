@@ -14,7 +14,7 @@ import pytest
 
 from accountant import Entry, Ledger, PureDP, ReplaceOne, verify
 from accountant.composition import BasicComposition
-from accountant.entries import write_export
+from accountant.entries import open_export, write_export
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.programs import two_verifiers, vectors
 from proofs_tests.support.programs.two_verifiers import VERIFIER, compare, disagreement, ours, theirs
@@ -202,3 +202,36 @@ def test_every_deletion_swap_and_replayed_prefix_is_found_by_both() -> None:
             swapped = list(sound)
             swapped[place], swapped[other] = swapped[other], swapped[place]
             assert found_by_both(swapped, head), (place, other)
+
+
+def test_every_changed_byte_of_an_export_is_found_by_both(tmp_path: Path) -> None:
+    path, draw = tmp_path / "study.jsonl", random.Random(9)
+    with path.open("w") as out:
+        write_export(short_ledger()[:3], out)
+    sound = path.read_text()
+    assert file_verdicts(path) == ("with caveats", "with caveats")
+    for text in every_change(sound, draw):
+        if draw.random() < 0.15:  # all of them would take half a minute
+            path.write_text(text)
+            assert not {*file_verdicts(path)} & {*SOUND}, text
+
+
+def file_verdicts(path: Path) -> tuple[str, str]:
+    """Ours and theirs of an export."""
+    found = []
+    for read in (our_verdict, their_verdict):
+        try:
+            found.append(read(path))
+        except (ValueError, TypeError, LookupError, two_verifiers.independent().Wrong):
+            found.append("unreadable")
+    return found[0], found[1]
+
+
+def our_verdict(path: Path) -> str:
+    with open_export(path) as (_, read):
+        return verify(read).verdict
+
+
+def their_verdict(path: Path) -> str:
+    module = two_verifiers.independent()
+    return str(module.verify(module.entries_of(path))[0])

@@ -206,6 +206,22 @@ def another_part(entries: Sequence[Entry], draw: random.Random) -> list[Entry] |
     return rechained([{**each, "kind": each["kind"]} for each in records])
 
 
+def a_lower_price(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
+    """A Gaussian plan at half its price, with an amount and a total that are right."""
+    records = records_of(entries)
+    last = [record for record in records if "after" in record][-1:]
+    if not last or not last[0].get("priced") or last[0]["steps"][0]["cost"]["kind"] != "gdp":
+        return None
+    record, price = last[0], last[0]["priced"]["cost"]
+    before = amount_from_record(record["after"]).minus(Amount.of(price["epsilon"], price["delta"]))
+    price["epsilon"] /= 2.0
+    amount = Amount.of(price["epsilon"], price["delta"])
+    record |= {"after": amount_record(before.plus(amount))} | (
+        {"amount": amount_record(amount)} if "amount" in record else {}
+    )
+    return rechained(records)
+
+
 def other_noise(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """Noise that is called secure, or is not."""
     records = records_of(entries)
@@ -233,6 +249,7 @@ FORGERIES: Final[Mapping[str, Forgery]] = {
         more_than_the_ceiling,
         released_without_a_charge,
         another_part,
+        a_lower_price,
         other_noise,
     )
 }

@@ -105,11 +105,19 @@ def random_ledger(draw: random.Random, most: int = 14) -> list[Entry]:
             handle = handle.concerning(draw.choice(ABOUTS))
         with contextlib.suppress(*REFUSED):
             _event(draw, ledger, handle, handles, waiting)
-    if draw.random() < 0.6:
-        for reservation in waiting:
-            with reservation:
-                pass
+    for reservation in waiting:  # also after the sub-budget that paid was closed
+        with contextlib.suppress(*REFUSED):
+            _end(draw, reservation)
     return list(ledger.entries)
+
+
+def _end(draw: random.Random, reservation: Reservation) -> None:
+    chance = draw.random()
+    if chance < 0.3:
+        reservation.give_back()
+    elif chance < 0.6:
+        with reservation:
+            reservation.note_drawn_elsewhere(described(private=True), 1)
 
 
 def _event(
@@ -137,7 +145,8 @@ def _charge(draw: random.Random, handle: Ledger, waiting: list[Reservation], rul
     steps = [Step(random_cost(rule, draw), draw.choice((1, 1, 2, 30))) for _ in range(draw.choice((1, 1, 2)))]
     delta = 0.0
     if isinstance(rule, BasicComposition) and draw.random() < 0.35:  # a plan at a price; by a quick theorem, as a rule
-        steps = [Step(GDP(draw.random()), draw.choice((1, 5)))]
+        cost = PureDP(0.05) if draw.random() < 0.1 else GDP(draw.random())
+        steps = [Step(cost, draw.choice((1, 5)))]
         delta = draw.choice((1e-7, 3e-6))
     private = draw.random() < 0.8
     mechanism = described(private) if draw.random() < 0.7 else None
