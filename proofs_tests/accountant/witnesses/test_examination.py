@@ -79,8 +79,9 @@ def all_kinds(by: Authority, folder: Path, entries: Sequence[Entry], number: int
     return [KeptHead(on), stamped(by, on), signed(folder, entries[: number + 1])]
 
 
-def trust_of(by: Authority) -> Trust:
-    return Trust((KEY.public,), load_roots(by.root))
+def trust_of(by: Authority, tolerance: int = 24 * HOUR) -> Trust:
+    """With a tolerance for `WHOLE`, which is as old as this run of the tests."""
+    return Trust((KEY.public,), load_roots(by.root), tolerance)
 
 
 # --- heads -----------------------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ def test_a_ledger_that_was_given_another_id_has_no_evidence(trusted: Authority, 
 def test_a_forged_signature_of_a_witness_is_found(tmp_path: Path) -> None:
     genuine = signed(tmp_path, WHOLE[:8])
     forged = signed(tmp_path, WHOLE[:8], OTHER)
-    trust = Trust((KEY.public,))
+    trust = Trust((KEY.public,), tolerance=24 * HOUR)
     assert examined(WHOLE, [genuine], trust).errors == ()
     (unknown,) = examined(WHOLE, [forged], trust).errors
     assert "which is not the key of a witness that you named" in unknown
@@ -148,9 +149,10 @@ def test_evidence_that_nobody_can_check_proves_nothing(trusted: Authority, tmp_p
 
 
 def test_what_is_proved_of_times(trusted: Authority, tmp_path: Path) -> None:
-    on, before = head(WHOLE, 7), time.time_ns()
-    stamp, statement = stamped(trusted, on), signed(tmp_path, WHOLE[:12])
-    found = examined(WHOLE, [stamp, statement], trust_of(trusted))
+    now = written(10)  # the tests may have begun long ago
+    on, before = head(now, 7), time.time_ns()
+    stamp, statement = stamped(trusted, on), signed(tmp_path, now[:12])
+    found = examined(now, [stamp, statement], trust_of(trusted, TOLERANCE))
     by_stamp = found.no_later_than(7)
     assert by_stamp is not None
     assert before - 10**9 <= by_stamp <= time.time_ns() + 2 * 10**9
@@ -158,36 +160,39 @@ def test_what_is_proved_of_times(trusted: Authority, tmp_path: Path) -> None:
     assert found.no_later_than(12) is None
     assert found.not_before(11) is None
     assert found.not_before(12) == found.not_before(20) == statement.begun  # a stamp alone says nothing of what follows
-    assert examined(WHOLE, [stamp], trust_of(trusted)).not_before(20) is None
+    assert examined(now, [stamp], trust_of(trusted, TOLERANCE)).not_before(20) is None
 
 
 def test_a_back_dated_entry_is_found_by_a_witness_alone(trusted: Authority, tmp_path: Path) -> None:
     """The ledger is two hours old when it is witnessed; then an entry comes that says it was written an hour before."""
-    old = dated(WHOLE, -2 * HOUR)
+    now = written(10)  # the tests may have begun long ago
+    old = dated(now, -2 * HOUR)
     evidence = all_kinds(trusted, tmp_path, old, 15)
-    back_dated = rechained([*old[:16], *dated(WHOLE, -HOUR)[16:]])
+    back_dated = rechained([*old[:16], *dated(now, -HOUR)[16:]])
     assert verify(back_dated).sound
-    (error,) = examined(back_dated, evidence, trust_of(trusted)).errors
+    (error,) = examined(back_dated, evidence, trust_of(trusted, TOLERANCE)).errors
     assert "entry 16 says that it was written at" in error
     assert "it is back-dated, or the witness was shown an old copy" in error
-    assert examined(back_dated, evidence[:2], trust_of(trusted)).errors == ()
-    honest = rechained([*old[:16], *WHOLE[16:]])
-    assert examined(honest, evidence, trust_of(trusted)).errors == ()
+    assert examined(back_dated, evidence[:2], trust_of(trusted, TOLERANCE)).errors == ()
+    honest = rechained([*old[:16], *now[16:]])
+    assert examined(honest, evidence, trust_of(trusted, TOLERANCE)).errors == ()
 
 
 def test_a_clock_that_was_ahead_is_found_by_both(trusted: Authority, tmp_path: Path) -> None:
-    ahead = dated(WHOLE, HOUR)
+    now = written(10)  # the tests may have begun long ago
+    ahead = dated(now, HOUR)
     _, stamp, statement = all_kinds(trusted, tmp_path, ahead, 15)
     for evidence in (stamp, statement):
-        (error,) = examined(ahead, [evidence], trust_of(trusted)).errors
+        (error,) = examined(ahead, [evidence], trust_of(trusted, TOLERANCE)).errors
         assert "the writer's clock was ahead, or the entry was dated later" in error
-        patient = attrs.evolve(trust_of(trusted), tolerance=2 * HOUR)
+        patient = attrs.evolve(trust_of(trusted, TOLERANCE), tolerance=2 * HOUR)
         assert examined(ahead, [evidence], patient).errors == ()
 
 
 def test_clocks_may_differ_by_the_tolerance(tmp_path: Path) -> None:
+    now = written(10)  # the tests may have begun long ago
     for by, wrong in ((TOLERANCE - HOUR // 60, False), (TOLERANCE + HOUR // 60, True)):
-        entries = dated(WHOLE, by)
+        entries = dated(now, by)
         found = examined(entries, [signed(tmp_path, entries)], Trust((KEY.public,)))
         assert bool(found.errors) is wrong
         (tmp_path / f"{KEY.public.hex[:8]}.memory").unlink()
@@ -195,7 +200,8 @@ def test_clocks_may_differ_by_the_tolerance(tmp_path: Path) -> None:
 
 def test_a_witness_that_was_shown_an_old_copy_is_found_by_another_s_evidence(tmp_path: Path) -> None:
     """One saw entry 20, and later another saw the ledger end with entry 7."""
-    old = dated(WHOLE, -HOUR)
+    now = written(10)  # the tests may have begun long ago
+    old = dated(now, -HOUR)
     first = signed(tmp_path, old)
     plain = attrs.evolve(signed(tmp_path, old[:8], OTHER), begun=first.time + HOUR, time=first.time + HOUR)
     later = attrs.evolve(plain, signature=OTHER.sign(plain.message).hex())
@@ -204,8 +210,9 @@ def test_a_witness_that_was_shown_an_old_copy_is_found_by_another_s_evidence(tmp
 
 
 def test_missing_statements_are_noted(tmp_path: Path) -> None:
-    statements = [signed(tmp_path, WHOLE[:length]) for length in (3, 5, 9)]
-    found = examined(WHOLE, [statements[0], statements[2]], Trust((KEY.public,)))
+    now = written(10)  # the tests may have begun long ago
+    statements = [signed(tmp_path, now[:length]) for length in (3, 5, 9)]
+    found = examined(now, [statements[0], statements[2]], Trust((KEY.public,)))
     assert found.errors == ()
     assert "of the witness's statements 0 to 2, 1 are not here" in found.notes
 
