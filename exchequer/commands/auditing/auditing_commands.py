@@ -18,6 +18,7 @@ from exchequer.commands.ledgers.ledger_options import (
     OUT,
     SECOND_OPINION,
 )
+from exchequer.console.times import PACE, SINCE, UNTIL
 
 
 @ledger.command()
@@ -27,21 +28,43 @@ from exchequer.commands.ledgers.ledger_options import (
     "--entries", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the newest entries."
 )
 @click.option("--whole", is_flag=True, help="Read all entries of a long ledger, too, for what only they can tell.")
+@SINCE
+@UNTIL
+@PACE
 @AS_JSON
-def show(ledger: str, account: str, entries: int, whole: bool, as_json: bool) -> None:
+def show(
+    ledger: str,
+    account: str,
+    entries: int,
+    whole: bool,
+    since: str | None,
+    until: str | None,
+    pace: str,
+    as_json: bool,
+) -> None:
     """Print what was spent, what each account has left, and the newest entries. Writes nothing.
 
     A ledger of more than 50,000 entries is read from its newest checkpoint on, which is believed; `exchequer ledger
     verify` is what replays everything. Then who was charged for what is not known, and --whole reads it.
 
+    With --from or --to it shows what was spent in that time, and before and after it, and the newest entries of that
+    time; a charge counts at its own time, less what was given back of it later. That reads the whole ledger.
+
     \b
     Examples:
       exchequer ledger show study.db
       exchequer ledger show study.db --account team-a --entries 50
+      exchequer ledger show study.db --from 2026-03 --to 2026-04
+      exchequer ledger show study.db --from 30d
     """
+    if since is not None or until is not None:
+        from exchequer.commands.auditing import window_ledger
+
+        window_ledger.show_window(ledger, account, entries, since, until, as_json=as_json)
+        return
     from exchequer.commands.auditing import show_ledger as work
 
-    work.show_ledger(ledger, account, entries, whole=whole, as_json=as_json)
+    work.show_ledger(ledger, account, entries, pace, whole=whole, as_json=as_json)
 
 
 @ledger.command()
