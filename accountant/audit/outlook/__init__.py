@@ -2,7 +2,7 @@
 
 from accountant.audit.outlook.advice import READING, Advice, Releases, RuleTotal, advise
 from accountant.audit.outlook.forecast import FEWEST_CHARGES, Forecast, Outlook, PaceReader, UsualCharge, fits
-from accountant.audit.outlook.window import AFTER, BEFORE, IN, Part, Window, WindowSpending, read_window
+from accountant.audit.outlook.window import AFTER, BEFORE, IN, Part, Window, WindowSpending, read_window, time_of
 
 __all__ = [
     "AFTER",
@@ -23,4 +23,5 @@ __all__ = [
     "advise",
     "fits",
     "read_window",
+    "time_of",
 ]

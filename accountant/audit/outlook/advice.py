@@ -40,8 +40,8 @@ from accountant.costs import (
     float_down,
 )
 
-OTHERS: Final = ("basic", "advanced", "zcdp", "gdp")
-"""Rules that a ledger can be opened with."""
+OTHERS: Final = ("basic", "zcdp", "gdp", "advanced")
+"""Rules that a ledger can be opened with; of equal totals the first is advised."""
 
 MOST_KINDS: Final = 64
 """Of costs that a privacy loss distribution is made of, for reading: of more it takes long."""

@@ -235,6 +235,16 @@ def read_window(entries: Iterable[Entry], window: Window) -> WindowSpending:
     return found
 
 
+def time_of(entry: Entry) -> int:
+    """When an entry was written, in nanoseconds since 1970. Raises ValueError where it does not say."""
+    if (digits := entry.line[-20:-1]).isdecimal() and digits.isascii() and entry.line[-28:-20].endswith('"time":'):
+        return int(digits)
+    time = entry.record.get("time")
+    if not isinstance(time, int):
+        raise ValueError(f"entry {entry.number} does not say when it was written")
+    return time
+
+
 def _simulated(record: Charged) -> bool:
     """Whether a charge announced simulated noise."""
     return record.mechanism is not None and not record.mechanism.private

@@ -93,8 +93,13 @@ def verify(
       exchequer ledger verify study.db --since 4be02dd5...
     """
     from exchequer.commands.auditing import audit_ledger as work
+    from exchequer.commands.auditing import ledger_parts
 
-    if since is None:
+    if ledger_parts.names_part(ledger):
+        if second_opinion or since is not None:
+            raise ValueError("this is a part of a ledger: leave out --second-opinion and --since")
+        code = ledger_parts.verify_file(ledger, expect_head, strict=strict, as_json=as_json)
+    elif since is None:
         code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
     elif second_opinion or expect_head is not None:
         raise ValueError("--since: it reads the new part alone: leave out --second-opinion and --expect-head")
@@ -129,17 +134,30 @@ def report(ledger: str, out: Path, title: str | None, second_opinion: bool, forc
 @ledger.command()
 @LEDGER
 @click.option("--out", required=True, metavar="FILE", help="Where the entries go, as JSON Lines; - prints them.")
+@SINCE
+@UNTIL
 @FORCE
-def export(ledger: str, out: str, force: bool) -> None:
+def export(ledger: str, out: str, since: str | None, until: str | None, force: bool) -> None:
     """Write all entries to a file that can be verified anywhere, with SHA-256 and a JSON parser alone.
 
     They are written as they are, sound or not. No ledger can be opened on an export.
+
+    With --from it writes a part: the entries of that time, the digest before them, and what the entries before them add
+    up to, which must hold. `exchequer ledger verify` checks a part from there on, and never calls it plainly sound, as
+    what stands before it is the word of whoever exported it. With --to alone it is a whole export, of the ledger as it
+    was then.
 
     \b
     Examples:
       exchequer ledger export study.db --out ledger.jsonl
       exchequer ledger verify ledger.jsonl
+      exchequer ledger export study.db --from 2026-03 --to 2026-04 --out march.jsonl
     """
+    if since is not None or until is not None:
+        from exchequer.commands.auditing import ledger_parts
+
+        ledger_parts.write_window(ledger, out, since, until, force=force)
+        return
     from exchequer.commands.auditing import audit_ledger as work
 
     work.write_entries(ledger, out, force=force)

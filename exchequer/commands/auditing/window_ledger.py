@@ -7,7 +7,7 @@ import click
 
 from accountant import Entry
 from accountant.audit import in_symbols, spent_text
-from accountant.audit.outlook import IN, Part, Window, WindowSpending
+from accountant.audit.outlook import IN, Part, Window, WindowSpending, time_of
 from accountant.audit.report import moment, shown
 from accountant.entries import State
 from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, sub_budget
@@ -43,8 +43,7 @@ def _newest(entries: StoredEntries, asked: Window, path: str, number: int) -> li
     """The newest entries of the window, oldest first; of a sub-budget, those that name it."""
     kept: deque[Entry] = deque(maxlen=number)
     for entry in entries if number else ():
-        time = int(entry.line[-20:-1]) if entry.line[-20:-1].isdigit() else int(str(entry.record["time"]))
-        place = asked.place(time)
+        place = asked.place(time_of(entry))
         if place > IN:  # times never go back
             break
         if place == IN and (not path or f"{entry.record.get('account', '')}/".startswith(f"{path}/")):
