@@ -17,7 +17,7 @@ QUARTER: Final = 90 * DAY
 
 UNITS: Final = {"h": HOUR, "d": DAY, "w": 7 * DAY}
 
-FORMS: Final = "2026, 2026-03, 2026-03-01 or 2026-03-01T09:30, in UTC, or how long ago, as 12h, 30d or 8w"
+FORMS: Final = "2026-03-01, 2026-03-01T09:30, 2026-03 or 2026, in UTC, or how long ago, as 12h, 30d or 8w"
 
 SINCE = click.option("--from", "since", metavar="TIME", help=f"From this time on: {FORMS}.")
 UNTIL = click.option(

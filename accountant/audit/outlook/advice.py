@@ -7,7 +7,7 @@ reading only. A rule is fixed when a ledger is opened, so all of this is advice 
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 import attrs
 
@@ -40,6 +40,8 @@ from accountant.costs import (
     float_down,
 )
 
+C = TypeVar("C", bound=Cost)
+
 OTHERS: Final = ("basic", "zcdp", "gdp", "advanced")
 """Rules that a ledger can be opened with; of equal totals the first is advised."""
 
@@ -66,7 +68,7 @@ class Releases:
     @staticmethod
     def of(spending: Spending) -> "Releases":
         """Those of the entries that were gathered, less what was given back."""
-        return Releases(*({cost: n for cost, n in each.items() if n > 0} for each in _counters(spending)))
+        return Releases(_some(spending.summed), _some(spending.priced), _some(spending.prices))
 
     @staticmethod
     def of_plan(plan: Plan) -> "Releases":
@@ -95,8 +97,8 @@ class Releases:
         return [priced, self.all_rounds]
 
 
-def _counters(spending: Spending) -> tuple[Mapping[Cost, int], Mapping[Cost, int], Mapping[ApproxDP, int]]:
-    return spending.summed, spending.priced, spending.prices
+def _some(counts: Mapping[C, int]) -> dict[C, int]:
+    return {cost: number for cost, number in counts.items() if number > 0}
 
 
 @attrs.frozen

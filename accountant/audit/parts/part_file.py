@@ -184,12 +184,11 @@ def _parsed(path: str | Path, line: str, place: int, names: frozenset[str]) -> M
     """An object with exactly these parts, exactly as it was written: so nothing can be said twice, or hidden."""
     try:
         record = json.loads(line) if line.isascii() else None
-        written = canonical(record) if isinstance(record, dict) and record.keys() == names else None
+        if isinstance(record, dict) and record.keys() == names and canonical(record) == line.removesuffix("\n"):
+            return record
     except (ValueError, TypeError, RecursionError):
-        written = None
-    if written is None or written != line.removesuffix("\n"):
-        raise _wrong(path, place, f"expected an object with {', '.join(sorted(names))}, as it was exported")
-    return record  # type: ignore[no-any-return]  # an object, or nothing would have been written
+        pass
+    raise _wrong(path, place, f"expected an object with {', '.join(sorted(names))}, as it was exported")
 
 
 def _wrong(path: str | Path, place: int, what: str) -> ValueError:

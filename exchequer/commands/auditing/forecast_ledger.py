@@ -85,16 +85,24 @@ def _planned(found: Forecast, state: State, plan: Plan, delta: float) -> Planned
 # --- for programs ----------------------------------------------------------------------------------------------
 
 
+def summary(found: Forecast) -> dict[str, object]:
+    """In short, for JSON: which account ends first, and after how many whole days; why there is no number."""
+    first = found.first
+    return {
+        "pace_days": found.pace / DAY,
+        "first": None if first is None else first.path,
+        "lasts_days": None if first is None else _days(first.lasts),
+        "why": None if first is not None else _why_not(found),
+    }
+
+
 def as_dict(found: Forecast) -> dict[str, object]:
     """For JSON; what was spent is rounded up, what is left and spans down. Times in nanoseconds since 1970."""
-    first = found.first
     return {
         "account": found.path,
         "unit": found.rule.unit,
         "now": found.now,
-        "pace_days": found.pace / DAY,
-        "first": None if first is None else first.path,
-        "lasts_days": None if first is None else _days(first.lasts),
+        **summary(found),
         "accounts": [_outlook_record(account, found.now) for account in found.accounts],
     }
 
@@ -137,10 +145,14 @@ def headline(found: Forecast, pace: str) -> str:
     """The forecast in a line."""
     first, late = found.first, f"at the pace of the last {pace}"
     if first is None or first.lasts is None:
-        why = next((account.why for account in found.accounts), "this sub-budget is closed")
-        return f"no forecast {late}: {why if len(found.accounts) < 2 else 'no account has a long enough past'}"
+        return f"no forecast {late}: {_why_not(found)}"
     whose = "what remains" if len(found.accounts) == 1 else f"what remains of {_name(first.path)}, the first to end,"
     return f"{late}, {whose} lasts {_lasts(first, found.now)}"
+
+
+def _why_not(found: Forecast) -> str:
+    reasons = [account.why for account in found.accounts] or ["this sub-budget is closed"]
+    return reasons[0] if len(set(reasons)) == 1 else "no account has a long enough past"
 
 
 def _lasts(account: Outlook, now: int) -> str:

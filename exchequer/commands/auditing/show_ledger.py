@@ -42,8 +42,7 @@ from accountant.entries import (
     Upgraded,
     decode,
 )
-from exchequer.commands.auditing.forecast_ledger import as_dict as forecast_record
-from exchequer.commands.auditing.forecast_ledger import headline
+from exchequer.commands.auditing.forecast_ledger import headline, summary
 from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
@@ -217,7 +216,7 @@ def as_dict(found: Overview, newest: Sequence[Entry]) -> dict[str, object]:
         "entries": len(found.entries),
         "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
         "head": found.head,
-        "forecast": None if found.forecast is None else forecast_record(found.forecast),
+        "forecast": None if found.forecast is None else summary(found.forecast),
         **({} if found.believed is None else {"checkpoint": found.believed}),
     }
 

@@ -114,13 +114,13 @@ def _print(found: WindowSpending, state: State, path: str, name: str) -> None:
     paths = _paths(state, path)
     if len(paths) > 1:
         output.heading(f"Accounts, in {rule.unit}")
-        rows = [(_name(each), *(_spent(found, part) for part in found.parts(each))) for each in paths[:MOST_ACCOUNTS]]
-        output.table(["account", *NAMES], rows)
+        spent = [[_name(each), *(_spent(found, part) for part in found.parts(each))] for each in paths[:MOST_ACCOUNTS]]
+        output.table(["account", *NAMES], spent)
     if labels := found.by_account(path):
         output.heading("Charged in that time to")
         shown_ones = list(labels.items())[:MOST_ACCOUNTS]
-        rows = [(_name(each), str(part.charges), _spent(found, part), _remark(part)) for each, part in shown_ones]
-        output.table(["account", "charges", rule.unit, ""], rows, numbers=["charges"])
+        listed = [(_name(each), str(part.charges), _spent(found, part), _remark(part)) for each, part in shown_ones]
+        output.table(["account", "charges", rule.unit, ""], listed, numbers=["charges"])
     output.paragraph(
         "A charge counts at its own time, less what was given back of it, whenever that was. By itself: what these "
         "charges lose without the others; all of them together lose what stands under together."
