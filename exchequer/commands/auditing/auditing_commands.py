@@ -18,7 +18,7 @@ from exchequer.commands.ledgers.ledger_options import (
     OUT,
     SECOND_OPINION,
 )
-from exchequer.console.times import PACE, SINCE, UNTIL
+from exchequer.console.times import SINCE, UNTIL
 
 
 @ledger.command()
@@ -30,7 +30,7 @@ from exchequer.console.times import PACE, SINCE, UNTIL
 @click.option("--whole", is_flag=True, help="Read all entries of a long ledger, too, for what only they can tell.")
 @SINCE
 @UNTIL
-@PACE
+@click.option("--pace", metavar="SPAN", help="How much of the past the forecast rests on, as 30d. Default: 90d.")
 @AS_JSON
 def show(
     ledger: str,
@@ -39,7 +39,7 @@ def show(
     whole: bool,
     since: str | None,
     until: str | None,
-    pace: str,
+    pace: str | None,
     as_json: bool,
 ) -> None:
     """Print what was spent, what each account has left, and the newest entries. Writes nothing.
@@ -47,8 +47,10 @@ def show(
     A ledger of more than 50,000 entries is read from its newest checkpoint on, which is believed; `exchequer ledger
     verify` is what replays everything. Then who was charged for what is not known, and --whole reads it.
 
-    With --from or --to it shows what was spent in that time, and before and after it, and the newest entries of that
-    time; a charge counts at its own time, less what was given back of it later. That reads the whole ledger.
+    Where the last 90 days have a pace, it also says how long what remains lasts at that; see `exchequer ledger
+    forecast`. With --from or --to it shows what was spent in that time, and before and after it, and the newest
+    entries of that time; a charge counts at its own time, less what was given back of it later. That reads the whole
+    ledger.
 
     \b
     Examples:

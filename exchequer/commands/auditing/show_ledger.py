@@ -47,7 +47,7 @@ from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, from_chec
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.console import output
-from exchequer.console.times import QUARTER, span
+from exchequer.console.times import DAY, QUARTER, span
 
 MOST_LINES: Final = 60
 """Of the statement; JSON has them all."""
@@ -173,14 +173,16 @@ def _from_checkpoint(entries: StoredEntries, newest: Entry, path: str, pace: Pac
     return Overview(entries, reading.state, path, reading.head, believed=newest.number, forecast=forecast)
 
 
-def show_ledger(location: str, path: str, entries: int, pace: str, *, whole: bool, as_json: bool) -> None:
+def show_ledger(location: str, path: str, entries: int, pace: str | None, *, whole: bool, as_json: bool) -> None:
     """Print statement, accounts and the newest entries. whole: read all entries, however many there are.
 
-    pace: how much of the past the forecast rests on, as 90d.
+    pace: how much of the past the forecast rests on, as 30d; None shows one of the last 90 days, if there is any.
     """
-    length = span("--pace", pace)
+    length = QUARTER if pace is None else span("--pace", pace)
     with reading(location) as stored:
         found = overview(stored, path, whole, length)
+        if pace is None and (found.forecast is None or found.forecast.first is None):
+            found = attrs.evolve(found, forecast=None)
         newest = found.newest(entries)
     if as_json:
         click.echo(json.dumps(as_dict(found, newest), indent=1, allow_nan=False))
@@ -191,7 +193,10 @@ def show_ledger(location: str, path: str, entries: int, pace: str, *, whole: boo
         _summary(found)
     _accounts(found)
     if found.forecast is not None:
-        output.paragraph(f"Forecast: {headline(found.forecast, pace)}; see `exchequer ledger forecast`.")
+        late = pace or f"{QUARTER // DAY}d"
+        output.paragraph(f"Forecast: {headline(found.forecast, late)}; see `exchequer ledger forecast`.")
+    elif pace is not None:
+        output.paragraph("A forecast rests on entries that were not read; `exchequer ledger forecast` reads them.")
     if drawn := found.drawn():
         _drawn(found, drawn)
     if newest:
@@ -216,7 +221,7 @@ def as_dict(found: Overview, newest: Sequence[Entry]) -> dict[str, object]:
         "entries": len(found.entries),
         "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
         "head": found.head,
-        "forecast": None if found.forecast is None else summary(found.forecast),
+        **({} if found.forecast is None else {"forecast": summary(found.forecast)}),
         **({} if found.believed is None else {"checkpoint": found.believed}),
     }
 

@@ -165,7 +165,7 @@ def test_more_before_it_than_the_budget_is_an_error(part: Path) -> None:
 
 
 def test_nothing_is_exported_of_books_that_do_not_hold_or_of_no_entry() -> None:
-    forged = rewritten(BOOKS, 5, '"account":"', '"account":"x')[:6] + list(BOOKS[6:])
+    forged = [*rewritten(BOOKS, 5, '"used":[]', '"used":[[]]')[:6], *BOOKS[6:]]
     with pytest.raises(LedgerBroken, match="does not hold together"):
         written(forged, 40, 60)
     with pytest.raises(ValueError, match="no entry was written in that time"):
