@@ -293,16 +293,7 @@ class Verifier(Reader):
         if 0 <= self._seen < self.entries:
             yield f"{self.entries - self._seen} entries were written since the expected head"
         if self._start:
-            yield (
-                f"entries before number {self._start} were not read: the kept head vouches for the checkpoint there, "
-                "which says what they add up to; whether they were sound was found when that head was kept"
-            )
-            state = self._replay.state
-            promise = f"{in_symbols(state.budget)} by {state.rule.name!r} under {state.adjacency.name}"
-            yield _plain(
-                f"the first entry promises {promise}: compare that with what you know, as the kept head covers it only "
-                "so far as charges and ceilings agree"
-            )
+            yield from self._of_start()
         yield from self._not_private()
         replay = self._checker
         if replay.state.opened is not None and isinstance(rule := replay.state.rule, OwnRule):
@@ -329,6 +320,19 @@ class Verifier(Reader):
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
         if len(waiting) > MOST_UNRELEASED:
             yield f"{len(waiting) - MOST_UNRELEASED} more charges were never released (they count)"
+
+    def _of_start(self) -> Iterator[str]:
+        """What was not read, and is believed."""
+        yield (
+            f"entries before number {self._start} were not read: the kept head vouches for the checkpoint there, "
+            "which says what they add up to; whether they were sound was found when that head was kept"
+        )
+        state = self._replay.state
+        promise = f"{in_symbols(state.budget)} by {state.rule.name!r} under {state.adjacency.name}"
+        yield _plain(
+            f"the first entry promises {promise}: compare that with what you know, as the kept head covers it only "
+            "so far as charges and ceilings agree"
+        )
 
 
 def not_expected(head: str, expected: str) -> str:

@@ -4,11 +4,7 @@ import click
 
 from exchequer.commands.ledgers.ledger_commands import ledger as ledger
 from exchequer.commands.ledgers.ledger_options import AS_JSON, LEDGER
-
-SINCE = click.option(
-    "--from", "since", metavar="TIME", help="From this time on: 2026-03-01, or 2026-03-01T09:30, in UTC."
-)
-UNTIL = click.option("--to", "until", metavar="TIME", help="Up to this time, which is not included.")
+from exchequer.console.times import SINCE, UNTIL
 
 
 @ledger.command()

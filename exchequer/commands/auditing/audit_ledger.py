@@ -176,11 +176,16 @@ def verify_ledger(
     expected = None if expect_head is None else digest("--expect-head", expect_head)
     with reading(location) as entries:
         found = audited(entries, known_claims(), expected, second, outside=outside)
+    return tell(found, entries.name, strict=strict, as_json=as_json)
+
+
+def tell(found: Audited, name: str, *, strict: bool, as_json: bool, **more: object) -> int:
+    """Print what was found, and return the exit code. more: for JSON."""
     code = found.code(strict)
     if as_json:
-        _print_json({"ledger": entries.name, **_as_dict(found), "strict": strict, "exit_code": code})
+        _print_json({"ledger": name, **_as_dict(found), **more, "strict": strict, "exit_code": code})
         return code
-    _verdict(found, found.title(entries.name))
+    _verdict(found, found.title(name))
     if found.second is not None:
         _print_opinion(found.second)
     if strict and code and not found.errors:
@@ -269,13 +274,14 @@ def write_entries(location: str, out: str, *, force: bool) -> None:
     """Write all entries as JSON Lines, sound or not. out: a path, or "-" for standard output."""
     if out != "-":
         refuse_overwriting(Path(out), force)
-    with reading(location) as entries, output.entries_bar("exporting", len(entries)) as progress, _target(out) as file:
+    with reading(location) as entries, output.entries_bar("exporting", len(entries)) as progress, target(out) as file:
         header = write_export(_counted(entries, progress), file)
     output.note(f"{header.entries} entries of {entries.name}, head {header.head}")
 
 
 @contextlib.contextmanager
-def _target(out: str) -> Iterator[IO[str]]:
+def target(out: str) -> Iterator[IO[str]]:
+    """Where entries go: a file that is there whole or not at all, or standard output for "-"."""
     if out == "-":
         yield sys.stdout
         return

@@ -19,6 +19,7 @@ from exchequer.commands.ledgers.ledger_options import (
     OUT,
     SECOND_OPINION,
 )
+from exchequer.console.times import SINCE, UNTIL
 
 
 @ledger.command()
@@ -28,21 +29,45 @@ from exchequer.commands.ledgers.ledger_options import (
     "--entries", type=click.IntRange(min=0), default=10, show_default=True, help="How many of the newest entries."
 )
 @click.option("--whole", is_flag=True, help="Read all entries of a long ledger, too, for what only they can tell.")
+@SINCE
+@UNTIL
+@click.option("--pace", metavar="SPAN", help="How much of the past the forecast rests on, as 30d. Default: 90d.")
 @AS_JSON
-def show(ledger: str, account: str, entries: int, whole: bool, as_json: bool) -> None:
+def show(
+    ledger: str,
+    account: str,
+    entries: int,
+    whole: bool,
+    since: str | None,
+    until: str | None,
+    pace: str | None,
+    as_json: bool,
+) -> None:
     """Print what was spent, what each account has left, and the newest entries. Writes nothing.
 
     A ledger of more than 50,000 entries is read from its newest checkpoint on, which is believed; `exchequer ledger
     verify` is what replays everything. Then who was charged for what is not known, and --whole reads it.
 
+    Where the last 90 days have a pace, it also says how long what remains lasts at that; see `exchequer ledger
+    forecast`. With --from or --to it shows what was spent in that time, and before and after it, and the newest
+    entries of that time; a charge counts at its own time, less what was given back of it later. That reads the whole
+    ledger.
+
     \b
     Examples:
       exchequer ledger show study.db
       exchequer ledger show study.db --account team-a --entries 50
+      exchequer ledger show study.db --from 2026-03 --to 2026-04
+      exchequer ledger show study.db --from 30d
     """
+    if since is not None or until is not None:
+        from exchequer.commands.auditing import window_ledger
+
+        window_ledger.show_window(ledger, account, entries, since, until, as_json=as_json)
+        return
     from exchequer.commands.auditing import show_ledger as work
 
-    work.show_ledger(ledger, account, entries, whole=whole, as_json=as_json)
+    work.show_ledger(ledger, account, entries, pace, whole=whole, as_json=as_json)
 
 
 @ledger.command()
@@ -88,10 +113,18 @@ def verify(
       exchequer ledger verify study.db --anchors auditor.jsonl --witness-key witness.key.pub --require-signed
     """
     from exchequer.commands.auditing import audit_ledger as work
+    from exchequer.commands.auditing import ledger_parts
     from exchequer.commands.auditing.outside_evidence import Outside
 
     outside = Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key, as_json)
-    if since is None:
+    if ledger_parts.names_part(ledger):
+        if second_opinion or since is not None or outside:
+            raise ValueError(
+                "this is a part of a ledger: leave out --second-opinion, --since, --anchors and what is asked of "
+                "signatures"
+            )
+        code = ledger_parts.verify_file(ledger, expect_head, strict=strict, as_json=as_json)
+    elif since is None:
         code = work.verify_ledger(
             ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json, outside=outside
         )
@@ -131,17 +164,30 @@ def report(ledger: str, out: Path, title: str | None, second_opinion: bool, forc
 @ledger.command()
 @LEDGER
 @click.option("--out", required=True, metavar="FILE", help="Where the entries go, as JSON Lines; - prints them.")
+@SINCE
+@UNTIL
 @FORCE
-def export(ledger: str, out: str, force: bool) -> None:
+def export(ledger: str, out: str, since: str | None, until: str | None, force: bool) -> None:
     """Write all entries to a file that can be verified anywhere, with SHA-256 and a JSON parser alone.
 
     They are written as they are, sound or not. No ledger can be opened on an export.
+
+    With --from it writes a part: the entries of that time, the digest before them, and what the entries before them add
+    up to, which must hold. `exchequer ledger verify` checks a part from there on, and never calls it plainly sound, as
+    what stands before it is the word of whoever exported it. With --to alone it is a whole export, of the ledger as it
+    was then.
 
     \b
     Examples:
       exchequer ledger export study.db --out ledger.jsonl
       exchequer ledger verify ledger.jsonl
+      exchequer ledger export study.db --from 2026-03 --to 2026-04 --out march.jsonl
     """
+    if since is not None or until is not None:
+        from exchequer.commands.auditing import ledger_parts
+
+        ledger_parts.write_window(ledger, out, since, until, force=force)
+        return
     from exchequer.commands.auditing import audit_ledger as work
 
     work.write_entries(ledger, out, force=force)

@@ -1,7 +1,6 @@
 """`exchequer ledger spent` and `diff`: charges added up by what they say of themselves, and two readings compared."""
 
 import csv
-import datetime
 import json
 import re
 import sys
@@ -17,9 +16,9 @@ from accountant.entries import GENESIS, Opened, decode, follows, visible
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
+from exchequer.console.times import window
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
-_EPOCH: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 MOST_CHARACTERS: Final = 20
 """Of a name in the table; CSV and JSON have all of it."""
@@ -49,7 +48,7 @@ def print_spent(
     """Print the answer. Raises ValueError for a question that no charge answers, and as `reading` does."""
     if as_csv and as_json:
         raise click.UsageError("--csv or --json, not both")
-    question = Question(by, dict(map(_condition, wanted)), nanoseconds("--from", since), nanoseconds("--to", until))
+    question = Question(by, dict(map(_condition, wanted)), *window(since, until))
     with reading(location) as entries:
         found = breakdown(entries, question)
         budget = _budget(entries)
@@ -59,18 +58,6 @@ def print_spent(
         _write_csv(found, budget)
     else:
         _print(found, budget, entries.name)
-
-
-def nanoseconds(option: str, text: str | None) -> int | None:
-    """A time in UTC, since 1970; None where none is given. Raises ValueError."""
-    if text is None:
-        return None
-    try:
-        when = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{option}: expected a time as 2026-03-01 or 2026-03-01T09:30, got {text!r:.60}") from None
-    aware = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
-    return (aware - _EPOCH) // datetime.timedelta(microseconds=1) * 1000
 
 
 def _condition(text: str) -> tuple[str, str]:

@@ -64,6 +64,14 @@ def ledger() -> None:
     "records is public; feature-value:COLUMN one entry of that column, counted from 0, feature-values:COLUMN,COLUMN "
     "a record's entries of several. Default: add-remove-one.",
 )
+@click.option(
+    "--expect",
+    "expected",
+    multiple=True,
+    metavar="KIND:NUMBERS[@ROUNDS]",
+    help="A plan that this ledger is for, written as --mechanism of `exchequer ledger price`; several times for a "
+    "mixed one. Prints what each rule would charge for it, and opens nothing where the budget does not cover it.",
+)
 def open_(
     ledger: str,
     epsilon: float | None,
@@ -73,21 +81,24 @@ def open_(
     composition: str | None,
     delta_prime: float | None,
     adjacency: str | None,
+    expected: tuple[str, ...],
 ) -> None:
     """Begin a durable ledger, with a budget that never changes.
 
     Where there is a ledger already, it is left as it is: this is refused if it promises something else. Prints the id
-    and the head, which should be kept elsewhere.
+    and the head, which should be kept elsewhere. A rule cannot be changed later: where another one would charge much
+    less, a line says so, with the numbers; --expect makes it exact.
 
     \b
     Examples:
       exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
+      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5 --composition zcdp --expect pure-dp:0.05@200
       exchequer ledger open postgresql+psycopg://team@db.example/study --rho 0.5 --adjacency replace-one
     """
     from exchequer.commands.ledgers import spend_plan as work
 
     budget, rule = work.budget_of(epsilon, delta, rho, mu), work.rule_of(composition, delta_prime)
-    work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency))
+    work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency), expected)
 
 
 @ledger.command()

@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
+from accountant.audit.parts import is_part
 from accountant.entries import LONGEST, Entry, SigningKey, open_export
 from accountant.storage import SqlStore
 
@@ -138,6 +139,10 @@ def _stored(store: SqlStore, start: int, length: int) -> Iterator[Entry]:
 def _exported(path: Path) -> StoredEntries:
     if not _begins_like_an_export(path):
         raise ValueError(f"{path} is neither a ledger in SQLite nor an export of one")
+    if is_part(path):
+        raise ValueError(
+            f"{path} is a part of a ledger: `exchequer ledger verify` reads it, others want a whole export"
+        )
     with open_export(path) as (header, _):
         length = header.entries
     return StoredEntries(str(path), length, lambda start: _lines(path, start))
