@@ -6,7 +6,7 @@ sum is so many times each amount.
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import attrs
 import numpy as np
@@ -92,7 +92,7 @@ class ChargeTable(Accumulator):
         self.opened: Opened | None = None
         self.unreadable = 0
         self.length = 0
-        self._room = {name: np.zeros(FIRST, dtype) for name, dtype in _COLUMNS.items()}
+        self._room: dict[str, npt.NDArray[Any]] = {name: np.zeros(FIRST, dtype) for name, dtype in _COLUMNS.items()}
         self._accounts, self._mechanisms, self._models = Kept[str](), Kept[str](""), Kept[str]("")
         self._abouts, self._amounts = Kept[About](NOTHING_SAID), Kept[tuple[int, int, int]]()
         self._left: dict[int, int] = {}  # rounds of charges that may give some back
@@ -177,7 +177,7 @@ class ChargeTable(Accumulator):
         self._room["open"][new] = True
         self.length = end
 
-    def _column(self, name: str) -> npt.NDArray[np.generic]:
+    def _column(self, name: str) -> npt.NDArray[Any]:
         return self._room[name][: self.length]
 
     def _rows(self, numbers: Iterable[int]) -> Rows:
