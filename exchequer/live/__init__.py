@@ -7,7 +7,7 @@ from exchequer.live.access import Access, new_token, read_token
 from exchequer.live.app import application
 from exchequer.live.follower import Follower, Seen
 from exchequer.live.pages import Desk
-from exchequer.live.server import Listening, listening
+from exchequer.live.server import Listening
 from exchequer.live.source import Source
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "Seen",
     "Source",
     "application",
-    "listening",
     "new_token",
     "read_token",
 ]

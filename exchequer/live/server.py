@@ -1,11 +1,12 @@
 """The web server: waitress, with few threads and small limits, and nothing in its answers that names it."""
 
 import logging
-from typing import Final
+import threading
+from typing import Any, Final
 
-import attrs
 from flask import Flask
-from waitress.server import MultiSocketServer, create_server
+from waitress import wasyncore
+from waitress.server import BaseWSGIServer, create_server
 
 THREADS: Final = 8
 """Requests that are answered at once; more wait. They share one lock, so more threads would not be quicker."""
@@ -18,39 +19,58 @@ IDLE: Final = 30
 """Seconds after which a connection that says nothing is closed."""
 
 
-@attrs.frozen(eq=False)
 class Listening:
-    """A server that is bound to its address. url: where it answers on this machine."""
+    """A server that is bound to its address. url: where it answers on this machine.
 
-    url: str
-    _server: object
+    host: an IP address, or localhost for 127.0.0.1.  port: 0 for one that is free.  Raises OSError where the address
+    is taken.
+    """
+
+    def __init__(self, app: Flask, host: str, port: int) -> None:
+        logging.getLogger("waitress").setLevel(logging.ERROR)  # it would name addresses and requests
+        self._map: dict[int, Any] = {}
+        self._running, self._turn = False, threading.Lock()
+        server = create_server(
+            app,
+            map=self._map,
+            host="127.0.0.1" if host == "localhost" else host,
+            port=port,
+            threads=THREADS,
+            ident=None,
+            connection_limit=CONNECTIONS,
+            channel_timeout=IDLE,
+            cleanup_interval=5,
+            max_request_header_size=LONGEST_HEADER,
+            max_request_body_size=LONGEST_BODY,
+            expose_tracebacks=False,
+            clear_untrusted_proxy_headers=True,
+        )
+        assert isinstance(server, BaseWSGIServer)  # of one address there is one server
+        self._server = server
+        self.url = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
 
     def run(self) -> None:
         """Answer until `close`, or Ctrl-C."""
-        self._server.run()  # type: ignore[attr-defined]  # waitress's stubs know no common type of its servers
+        with self._turn:
+            self._running = True
+        try:
+            self._server.run()
+        finally:
+            with self._turn:
+                self._running = False
+            self._let_go()
 
     def close(self) -> None:
-        """Answer no more."""
-        self._server.close()  # type: ignore[attr-defined]
+        """Answer no more; `run` returns soon."""
+        with self._turn:
+            if self._running:
+                self._server.trigger.pull_trigger(self._close_all)  # in the thread that runs
+                return
+        self._let_go()
 
+    def _let_go(self) -> None:
+        self._server.task_dispatcher.shutdown()
+        self._close_all()
 
-def listening(app: Flask, host: str, port: int) -> Listening:
-    """A server for the application. port: 0 for one that is free.  Raises OSError where the address is taken."""
-    logging.getLogger("waitress").setLevel(logging.ERROR)  # it would name addresses and requests
-    server = create_server(
-        app,
-        host=host,
-        port=port,
-        threads=THREADS,
-        ident=None,
-        connection_limit=CONNECTIONS,
-        channel_timeout=IDLE,
-        cleanup_interval=5,
-        max_request_header_size=LONGEST_HEADER,
-        max_request_body_size=LONGEST_BODY,
-        expose_tracebacks=False,
-        clear_untrusted_proxy_headers=True,
-    )
-    bound = server.effective_listen[0][1] if isinstance(server, MultiSocketServer) else server.effective_port
-    shown = f"[{host}]" if ":" in host else host
-    return Listening(f"http://{shown}:{bound}/", server)
+    def _close_all(self) -> None:
+        wasyncore.close_all(self._map, True)

@@ -23,7 +23,7 @@ def serve_ledger(
         import waitress  # noqa: F401
     except ModuleNotFoundError as error:
         raise ValueError(MISSING) from error
-    from exchequer.live import Access, Desk, Follower, Source, application, listening, read_token
+    from exchequer.live import Access, Desk, Follower, Listening, Source, application, read_token
 
     _check_address(host)
     token = read_token(token_file)
@@ -36,7 +36,7 @@ def serve_ledger(
     with contextlib.closing(Source(location)) as source:
         follower = Follower(source, known_claims(), say=output.note)
         desk = Desk(follower, source.read, title or f"Privacy report on {source.name}")
-        server = listening(application(desk, access, say=output.note), host, port)
+        server = Listening(application(desk, access, say=output.note), host, port)
         follower.start()
         try:
             _announce(server.url, names, token=token is not None, others=Access.needs_token(host, names))
