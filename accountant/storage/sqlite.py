@@ -40,7 +40,10 @@ def engine(url: sa.URL, access: Access, patience: float) -> sa.Engine:
             connection.execute("PRAGMA synchronous=FULL")
         return connection
 
-    return sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
+    # Who only watches opens the file each time: a connection would go on with its own copy of pages, or with a file
+    # that was replaced.
+    pool = sa.NullPool if access == "read-only" else sa.QueuePool
+    return sa.create_engine("sqlite://", creator=connect, poolclass=pool)
 
 
 def begin_immediate(raw: sqlite3.Connection, patience: float) -> None:

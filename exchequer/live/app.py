@@ -12,6 +12,7 @@ from typing import Final
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from accountant import LedgerUnavailable
 from exchequer.live.access import COOKIE, LOOPBACK, SESSION, Access
 from exchequer.live.markup import page
 from exchequer.live.pages import PATHS, Desk
@@ -63,6 +64,11 @@ def application(desk: Desk, access: Access, *, say: Callable[[str], object] = la
     def known(error: HTTPException) -> Response:
         code = error.code or 500
         return plain(SAID.get(code, "Error."), code)
+
+    @app.errorhandler(LedgerUnavailable)
+    def unavailable(error: LedgerUnavailable) -> Response:
+        say(f"the ledger cannot be read just now: {error}")
+        return plain("The ledger cannot be read just now.", 503)
 
     @app.errorhandler(Exception)
     def unknown(error: Exception) -> Response:

@@ -56,21 +56,24 @@ class Listening:
         try:
             self._server.run()
         finally:
-            with self._turn:
+            self._server.task_dispatcher.shutdown()
+            with self._turn:  # whoever closes has told us by now, and writes to our pipe no more
                 self._running = False
-            self._let_go()
+                self._server.trigger.close()
+            self._close_connections()
 
     def close(self) -> None:
         """Answer no more; `run` returns soon."""
         with self._turn:
             if self._running:
-                self._server.trigger.pull_trigger(self._close_all)  # in the thread that runs
+                self._server.trigger.pull_trigger(self._close_connections)  # in the thread that runs
                 return
-        self._let_go()
-
-    def _let_go(self) -> None:
         self._server.task_dispatcher.shutdown()
-        self._close_all()
+        self._server.trigger.close()
+        self._close_connections()
 
-    def _close_all(self) -> None:
-        wasyncore.close_all(self._map, True)
+    def _close_connections(self) -> None:
+        """All of them, and then the loop ends. The pipe stays open: threads that answer still write to it."""
+        trigger = self._server.trigger
+        wasyncore.close_all({key: each for key, each in self._map.items() if each is not trigger}, True)
+        self._map.clear()

@@ -1,6 +1,5 @@
-"""The database that is followed: opened so that nothing can be written, and again where its file was replaced."""
+"""The database that is followed: opened so that nothing can be written to it."""
 
-import contextlib
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import sqlalchemy as sa
 from accountant import Entry
 from accountant.entries import visible
 from accountant.storage import SqlStore
-from exchequer.commands.ledgers.open_ledger import SQLITE, url_of, without_password, without_passwords
+from exchequer.commands.ledgers.open_ledger import SQLITE, url_of, without_passwords
 
 
 class Source:
@@ -29,21 +28,19 @@ class Source:
             url = sa.make_url(self._url)
             database = str(url.database or "")
             self._file = Path(database) if url.get_backend_name() == "sqlite" else None
-            self.name = visible(Path(database).name if self._file is not None else database)
+            self.name = visible(database if self._file is None else self._file.name)
             self._turn = threading.Lock()
-            self._identity = self._file_now()
             self._store, self._stale = SqlStore(self._url, "read-only"), False
 
     def store(self) -> SqlStore:
-        """Where the entries are now. Raises FileNotFoundError where the file is gone, and as opening does."""
+        """Where the entries are now. Raises FileNotFoundError, and as opening it does."""
         with self._turn, without_passwords(self._location):
-            identity = self._file_now()
-            if (
-                self._stale or identity != self._identity
-            ):  # an open connection would go on reading the file that was there before
+            if self._stale:
+                if self._file is not None and not self._file.exists():  # it may come back, as from a move
+                    raise FileNotFoundError(f"there is no file {self.name}")
                 fresh = SqlStore(self._url, "read-only")
                 self._store.close()
-                self._store, self._identity, self._stale = fresh, identity, False
+                self._store, self._stale = fresh, False
             return self._store
 
     def open_again(self) -> None:
@@ -63,14 +60,6 @@ class Source:
         """Let go of connections."""
         with self._turn:
             self._store.close()
-
-    def _file_now(self) -> tuple[int, int] | None:
-        if self._file is None:
-            return None
-        with contextlib.suppress(FileNotFoundError):
-            found = self._file.stat()
-            return found.st_dev, found.st_ino
-        raise FileNotFoundError(f"there is no file {without_password(self._location)}")
 
 
 def _refuse_exports(location: str) -> None:

@@ -9,6 +9,7 @@ from typing import Final
 
 import attrs
 
+from accountant import Entry
 from exchequer.live import Access, Desk, Follower, Listening, Source, application
 
 PATIENCE: Final = 60.0
@@ -67,13 +68,21 @@ def wait(condition: Callable[[], bool]) -> None:
 
 @contextmanager
 def serving(
-    location: str, access: Access | None = None, *, every: float = 0.05, begin: bool = True
+    location: str,
+    access: Access | None = None,
+    *,
+    every: float = 0.05,
+    begin: bool = True,
+    read: Callable[[int], Iterator[Entry]] | None = None,
 ) -> Iterator[Served]:
-    """The ledger at this place, served while the block lasts. begin: whether it is read already."""
+    """The ledger at this place, served while the block lasts.
+
+    begin: whether it is read already.  read: gives the entries of its pages, if that is not to be the ledger.
+    """
     said: list[str] = []
     with closing(Source(location)) as source:
         follower = Follower(source, None, every=every, say=lambda text: said.append(str(text)))
-        desk = Desk(follower, source.read, f"Privacy report on {source.name}")
+        desk = Desk(follower, read or source.read, f"Privacy report on {source.name}")
         server = Listening(
             application(desk, access or Access(), say=lambda text: said.append(str(text))), "127.0.0.1", 0
         )
