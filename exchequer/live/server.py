@@ -1,6 +1,8 @@
 """The web server: waitress, with few threads and small limits, and nothing in its answers that names it."""
 
 import logging
+import os
+import socket
 import threading
 from typing import Any, Final
 
@@ -33,8 +35,7 @@ class Listening:
         server = create_server(
             app,
             map=self._map,
-            host="127.0.0.1" if host == "localhost" else host,
-            port=port,
+            sockets=[_bound("127.0.0.1" if host == "localhost" else host, port)],
             threads=THREADS,
             ident=None,
             connection_limit=CONNECTIONS,
@@ -77,3 +78,18 @@ class Listening:
         trigger = self._server.trigger
         wasyncore.close_all({key: each for key, each in self._map.items() if each is not trigger}, True)
         self._map.clear()
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket at this address. Raises OSError where it is taken, or none of this machine's."""
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere others could then take the port as well
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+    except BaseException as error:
+        found.close()
+        if isinstance(error, OSError):
+            raise OSError(error.errno, f"cannot listen at {host}, port {port}: {error.strerror}") from error
+        raise
+    return found

@@ -12,35 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant import About, ApproxDP, BasicComposition, Ledger, Plan, PureDP, ReplaceOne
 from accountant.audit.breakdowns import BY
 from exchequer.live import Access, new_token
 from exchequer.live.queries import FILTERS, BadQuery, parsed
-from proofs_tests.support.ledgers.doubles import RandomizedResponse
+from proofs_tests.support.ledgers.hostile import EVIL, written
 from proofs_tests.support.programs.served import Answer, Served, serving
 
-EVIL = (
-    "<script>alert(1)</script>",
-    '"><img src=x onerror=alert(1)>',
-    "</style><script>alert(1)</script>",
-    "</title></head><body><iframe src=//evil.example>",
-    "{{ 7*191 }}{% raw %}",
-    "javascript:alert(1)",
-    "' OR 1=1; DROP TABLE exchequer_entries; --",
-)
 PAGES = ("/", "/spent", "/entries", "/verify.json", "/healthz")
-
-
-def written(url: str) -> None:
-    """Whoever charges says something evil in every text."""
-    with Ledger.open(url, ApproxDP(4.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne()) as ledger:
-        for place, evil in enumerate(EVIL):
-            about = About(dataset=evil, purpose=evil, user=evil, host=evil, program=evil)
-            said = ledger.concerning(about)
-            said.release(RandomizedResponse(2.0**-8), said.protect(True), account=f"a{place}{evil}".replace("/", "|"))
-        ada = ledger.concerning(About(dataset="hospital", user="ada", purpose="pilot"))
-        ada.reserve(Plan.of(PureDP(2.0**-6), 2), adjacency=ReplaceOne(), account="team-a")
-        ledger.note_model("ab" * 32, [2])
 
 
 @pytest.fixture(scope="module")
