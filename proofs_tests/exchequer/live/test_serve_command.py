@@ -134,10 +134,13 @@ def test_it_serves_until_it_is_told_to_end(study: str, tmp_path: Path) -> None:
         unknown.value.close()
         wait(lambda: _answers(asked, b"3 of 3 charges"))
         server.send_signal(signal.SIGTERM)
-        said, _ = server.communicate(timeout=30)
+        server.wait(30)
+        said = server.stdout.read()
     finally:
         server.kill()
         server.wait()
+        if server.stdout is not None:
+            server.stdout.close()
     assert server.returncode == 0, said
     assert "There is no TLS here" in said
     assert secret not in said
