@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from flask import Flask
 from waitress import wasyncore
-from waitress.server import BaseWSGIServer, create_server
+from waitress.server import create_server
 
 THREADS: Final = 8
 """Requests that are answered at once; more wait. They share one lock, so more threads would not be quicker."""
@@ -32,7 +32,7 @@ class Listening:
         logging.getLogger("waitress").setLevel(logging.ERROR)  # it would name addresses and requests
         self._map: dict[int, Any] = {}
         self._running, self._turn = False, threading.Lock()
-        server = create_server(
+        server: Any = create_server(  # its stubs know neither its port nor its pipe
             app,
             map=self._map,
             sockets=[_bound("127.0.0.1" if host == "localhost" else host, port)],
@@ -46,7 +46,6 @@ class Listening:
             expose_tracebacks=False,
             clear_untrusted_proxy_headers=True,
         )
-        assert isinstance(server, BaseWSGIServer)  # of one address there is one server
         self._server = server
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
 

@@ -12,8 +12,8 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
+from accountant.audit import Accumulator, Run
 from accountant.audit.breakdowns.breakdown import PERIODS, SAID, Breakdown, Group, Question
-from accountant.audit.fast_reader import Accumulator, ChargeTemplate, Run
 from accountant.composition import NOTHING, Amount
 from accountant.entries import NOTHING_SAID, About, Charged, Opened, Produced, Record, Released, Returned
 
@@ -137,7 +137,7 @@ class ChargeTable(Accumulator):
     def take_run(self, run: Run) -> None:
         """The next entries."""
         sorts = list(run.uses)
-        terms = [self._of_sort(sort) for sort in sorts]
+        terms = [self._terms(sort.record, sort.terms.amount) for sort in sorts]
         place = {sort: number for number, sort in enumerate(sorts)}
         numbers, times = [charge[0] for charge in run.charges], [int(charge[2]) for charge in run.charges]
         self._append(numbers, times, terms, [place[charge[1]] for charge in run.charges])
@@ -151,9 +151,6 @@ class ChargeTable(Accumulator):
         for _, charge, _, sort_of in run.releases:
             if sort_of is None:
                 self._left.pop(charge, None)
-
-    def _of_sort(self, sort: ChargeTemplate) -> Terms:
-        return self._terms(sort.record, sort.terms.amount)
 
     def _terms(self, record: Charged, amount: Amount) -> Terms:
         said = record.mechanism

@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from accountant import About, Ledger, Plan
+from accountant import About, Entry, Ledger, Plan
 from accountant.audit import verify
 from accountant.storage import SqlStore
 from exchequer.live import Follower, Source
@@ -304,17 +304,22 @@ def test_a_ledger_that_is_damaged_from_the_beginning_is_red(url: str, ledger: Le
 # --- what nobody may see ---------------------------------------------------------------------------------------
 
 
+def _fails(start: int) -> Iterator[Entry]:
+    raise KeyError(f"a secret of the server, at {start}")
+
+
 def test_errors_have_a_number_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "study.db"
     with opened(f"sqlite:///{path}") as ledger:
         spend(ledger, 3)
-    with serving(str(path), every=3600.0, read=lambda start: iter([1 // 0])) as served:
+    with serving(str(path), every=3600.0, read=_fails) as served:
         answer = served.ask("/entries")
         assert answer.code == 500
         number = answer.body.split()[-1].rstrip(".")
         assert answer.body == f"Something went wrong here. The server's log has it as error {number}.\n"
         assert sum(number in text for text in served.said) == 1
         assert "x-frame-options" in answer.headers
+        assert "secret" in "".join(served.said)
 
 
 def test_passwords_and_places_stay_here(ledger: Ledger, url: str) -> None:
