@@ -24,7 +24,7 @@ Codes: TypeAlias = npt.NDArray[np.int64]
 FIRST: Final = 1024
 """Rows that there is room for at first; it is doubled when they are used up."""
 
-_CALENDAR: Final = {"year": "datetime64[Y]", "month": "datetime64[M]", "day": "datetime64[D]"}
+_CALENDAR: Final = {"year": "Y", "month": "M", "day": "D"}
 
 _COLUMNS: Final = {
     "number": np.uint64,
@@ -39,7 +39,11 @@ _COLUMNS: Final = {
     "void": np.bool_,
 }
 
-SECOND: Final = 1_000_000_000
+DAY: Final = 86_400_000_000_000
+"""Nanoseconds."""
+
+MOST_COUNTED: Final = 1 << 22
+"""Different numbers that are counted without sorting."""
 
 
 class Terms(NamedTuple):
@@ -92,6 +96,7 @@ class ChargeTable(Accumulator):
         self.opened: Opened | None = None
         self.unreadable = 0
         self.length = 0
+        self._known_whole: Amount | None = None
         self._room: dict[str, npt.NDArray[Any]] = {name: np.zeros(FIRST, dtype) for name, dtype in _COLUMNS.items()}
         self._accounts, self._mechanisms, self._models = Kept[str](), Kept[str](""), Kept[str]("")
         self._abouts, self._amounts = Kept[About](NOTHING_SAID), Kept[tuple[int, int, int]]()
@@ -172,7 +177,7 @@ class ChargeTable(Accumulator):
         for name in Terms._fields:
             self._room[name][new] = np.array([getattr(each, name) for each in terms], _COLUMNS[name])[which]
         self._room["open"][new] = True
-        self.length = end
+        self.length, self._known_whole = end, None
 
     def _column(self, name: str) -> npt.NDArray[Any]:
         return self._room[name][: self.length]
@@ -189,7 +194,7 @@ class ChargeTable(Accumulator):
 
     def _returned(self, record: Returned) -> None:
         rows = self._rows([record.charge])
-        left = self._left.get(record.charge, 0) - record.rounds
+        left, self._known_whole = self._left.get(record.charge, 0) - record.rounds, None
         for row in rows:
             amount = self._amount(int(self._room["amount"][row])).minus(record.amount)
             self._room["amount"][row] = self._amounts.number(_short(amount))
@@ -218,9 +223,8 @@ class ChargeTable(Accumulator):
         together = Group("")
         if len(rows):
             together = self._groups(rows, np.zeros(len(rows), np.int64), [""])[0]
-        whole = _total(self._sums(self._asked(Question()), None, 1)[0])
         ordered = sorted(groups, key=lambda group: (*(-part for part in group.amount), group.said))
-        return Breakdown(question, self.opened.composition, tuple(ordered), together, whole)
+        return Breakdown(question, self.opened.composition, tuple(ordered), together, self._whole())
 
     def count(self, question: Question) -> int:
         """How many charges a question asks for."""
@@ -282,9 +286,17 @@ class ChargeTable(Accumulator):
     def _told_apart(self, by: str, rows: Rows) -> tuple[Codes, list[str]]:
         """For each row the number of what it says, and what that is."""
         if by in PERIODS:
-            seconds = (self._column("time")[rows] // np.uint64(SECOND)).astype(np.int64)
-            periods, codes = np.unique(seconds.astype("datetime64[s]").astype(_CALENDAR[by]), return_inverse=True)
-            return codes.astype(np.int64), [str(period) for period in periods]
+            days = (self._column("time")[rows] // np.uint64(DAY)).astype(np.int64)  # none is after the year 2554
+            periods = (
+                np.arange(days.max(initial=0) + 1)
+                .astype("datetime64[D]")
+                .astype(f"datetime64[{_CALENDAR[by]}]")
+                .astype(np.int64)
+            )
+            start = int(periods[days.min(initial=len(periods) - 1)])
+            codes = periods[days] - start
+            last = int(codes.max(initial=-1))
+            return codes, [str(np.datetime64(start + code, _CALENDAR[by])) for code in range(last + 1)]
         if by not in SAID:
             return self._column(by)[rows].astype(np.int64), self._kept(by).values
         texts = Kept[str]()
@@ -296,36 +308,43 @@ class ChargeTable(Accumulator):
 
     def _groups(self, rows: Rows, codes: Codes, texts: list[str]) -> list[Group]:
         """Rows with the same code together."""
-        found, first, places, counts = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
-        last = np.zeros(len(found), np.intp)
-        last[places] = np.arange(len(rows))  # of equal places the last one stays
-        sums = self._sums(rows, places, len(found))
-        open_ = np.bincount(places, self._column("open")[rows], len(found))
-        simulated = np.bincount(places, self._column("simulated")[rows], len(found))
+        kinds, order = len(texts), np.arange(len(rows))
+        counts = np.bincount(codes, minlength=kinds)
+        first, last = np.zeros(kinds, np.intp), np.zeros(kinds, np.intp)
+        last[codes] = order  # of equal codes the last one stays
+        first[codes[::-1]] = order[::-1]
+        sums = self._sums(rows, codes)
+        open_ = np.bincount(codes[self._column("open")[rows]], minlength=kinds)
+        simulated = np.bincount(codes[self._column("simulated")[rows]], minlength=kinds)
         time = self._column("time")
         return [
             Group(
-                texts[found[place]],
-                int(counts[place]),
-                _total(sums[place]),
-                int(open_[place]),
-                int(simulated[place]),
-                int(time[rows[first[place]]]),
-                int(time[rows[last[place]]]),
+                texts[code],
+                int(counts[code]),
+                _total(sums[code]),
+                int(open_[code]),
+                int(simulated[code]),
+                int(time[rows[first[code]]]),
+                int(time[rows[last[code]]]),
             )
-            for place in range(len(found))
+            for code in np.flatnonzero(counts).tolist()
         ]
 
-    def _sums(self, rows: Rows, places: Rows | None, groups: int) -> list[dict[int, list[int]]]:
-        """For each group the loss and the delta that its rows come to, by the power of two that they are in."""
+    def _whole(self) -> Amount:
+        """What all charges come to; computed once for each state."""
+        if self._known_whole is None:
+            rows = self._asked(Question())
+            self._known_whole = _total(self._sums(rows, np.zeros(len(rows), np.int64)).get(0, {}))
+        return self._known_whole
+
+    def _sums(self, rows: Rows, codes: Codes) -> dict[int, dict[int, list[int]]]:
+        """For each code the loss and the delta that its rows come to, by the power of two that they are in."""
         kinds = len(self._amounts.values)
-        amounts = self._column("amount")[rows].astype(np.int64)
-        pairs = amounts if places is None else places * np.int64(kinds) + amounts
-        sums: list[dict[int, list[int]]] = [{} for _ in range(groups)]
-        for pair, times in zip(*(each.tolist() for each in np.unique(pairs, return_counts=True)), strict=True):
-            place, kind = divmod(pair, kinds)
+        sums: dict[int, dict[int, list[int]]] = {}
+        for pair, times in _counted(codes * np.int64(kinds) + self._column("amount")[rows]):
+            code, kind = divmod(pair, kinds)
             loss, delta, power = self._amounts.values[kind]
-            parts = sums[place].setdefault(power, [0, 0])
+            parts = sums.setdefault(code, {}).setdefault(power, [0, 0])
             parts[0] += times * loss
             parts[1] += times * delta
         return sums
@@ -333,6 +352,19 @@ class ChargeTable(Accumulator):
     def _amount(self, number: int) -> Amount:
         loss, delta, power = self._amounts.values[number]
         return Amount(loss << power, delta << power)
+
+
+def _counted(numbers: Codes) -> Iterator[tuple[int, int]]:
+    """Each number, and how often it occurs."""
+    if not len(numbers):
+        return
+    if numbers.max() < MOST_COUNTED:
+        counts = np.bincount(numbers)
+        found = np.flatnonzero(counts)
+        counts = counts[found]
+    else:
+        found, counts = np.unique(numbers, return_counts=True)
+    yield from zip(found.tolist(), counts.tolist(), strict=True)
 
 
 def _short(amount: Amount) -> tuple[int, int, int]:
