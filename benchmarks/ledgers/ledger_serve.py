@@ -160,12 +160,13 @@ def measure(entries: int, requests: int, folder: Path) -> tuple[dict[str, list[f
         again, failed_again = _asked(server, [PAGES[number % len(PAGES)] for number in range(requests)])
         times["request, of filters of its own every second one"] = latencies
         times["request, of pages that are kept"] = again
+        later = server.memory
         times["until one more charge is on the page"] = _updates(server, path)
         numbers = {
             "memory before": before,
             "memory after": after,
             "growth": after - before,
-            "growth in twice as many": server.memory - before,
+            "growth in twice as many": later - before,
             "not answered": float(failed + failed_again),
         }
     path.unlink()

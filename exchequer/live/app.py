@@ -101,7 +101,8 @@ def _add_pages(app: Flask, desk: Desk) -> None:
         return _json(_verdict(desk), 503 if seen.verdict == "reading" else 200)
 
     def health() -> Response:
-        return plain("ok" if desk.follower.alive else "nobody reads the ledger", 200 if desk.follower.alive else 503)
+        works = desk.follower.alive and not desk.seen.trouble
+        return plain("ok" if works else "the ledger is not being read", 200 if works else 503)
 
     app.add_url_rule("/verify.json", "verify", verdict, methods=["GET"], provide_automatic_options=False)
     app.add_url_rule("/healthz", "health", health, methods=["GET"], provide_automatic_options=False)
@@ -133,6 +134,8 @@ def _refused(access: Access) -> Response | None:
     """What is wrong with a request before anybody looks at what it asks; None if it may be answered."""
     if access.serves(request.headers.get("Host")) is None:
         return plain("This server does not answer to that name. Whoever runs it can allow it: --allow-host.", 400)
+    if _from_elsewhere():
+        return plain("Other sites may link to this page, and nothing else.", 403)
     login = request.path == LOGIN and access.token is not None
     if request.method not in READS and not (login and request.method == "POST"):
         refusal = plain(SAID[405], 405)
@@ -149,14 +152,24 @@ def _refused(access: Access) -> Response | None:
     return refusal
 
 
+def _from_elsewhere() -> bool:
+    """Whether a browser says that another site asks, for anything but a page to go to: to measure how long it takes."""
+    site, mode = request.headers.get("Sec-Fetch-Site"), request.headers.get("Sec-Fetch-Mode")
+    return site not in (None, "same-origin", "none") and (mode != "navigate" or request.method not in READS)
+
+
+def _sent_from(origin: str | None, host: str) -> bool:
+    """Whether a form may have been sent from a page of this server: "null" is what a browser says for our pages."""
+    return origin in (None, "null") or str(origin).partition("://")[2] == host
+
+
 def _add_login(app: Flask, access: Access) -> None:
     def form() -> Response:
         return _form(200)
 
     def login() -> Response:
         host = request.headers.get("Host", "")
-        origin = request.headers.get("Origin")
-        if origin is not None and origin.partition("://")[2] != host:
+        if not _sent_from(request.headers.get("Origin"), host):
             return plain("This form was sent from another site.", 403)
         if not access.knows(request.form.get("token", "")):
             return _form(401, failed=True)

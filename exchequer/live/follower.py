@@ -164,6 +164,7 @@ class Follower:
                 head=newest.digest,
                 last=newest.number,
                 verification=None if first else self._verified(),
+                looked=None if first else datetime.datetime.now(datetime.UTC),
             )
 
     def _verified(self) -> Verification:

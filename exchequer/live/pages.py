@@ -6,6 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import attrs
+
 from accountant import Entry
 from accountant.audit.breakdowns import BY
 from accountant.audit.report import report_of
@@ -13,6 +15,9 @@ from exchequer.live import listings
 from exchequer.live.follower import Follower, Seen
 from exchequer.live.markup import Bar, Link, Page, around, page
 from exchequer.live.queries import Query
+
+MOST_LATE: Final = 60.0
+"""Seconds after which what was seen is no longer said to be so."""
 
 MOST_PAGES: Final = 64
 MOST_CHARACTERS: Final = 8_000_000
@@ -65,8 +70,12 @@ class Desk:
 
     @property
     def seen(self) -> Seen:
-        """What is known now."""
-        return self.follower.seen
+        """What is known now; with a word on it where nobody has looked for long, as behind somebody's lock."""
+        seen = self.follower.seen
+        if seen.looked is None or seen.lost or seen.trouble:
+            return seen
+        late = (datetime.datetime.now(datetime.UTC) - seen.looked).total_seconds() > MOST_LATE
+        return attrs.evolve(seen, trouble="Nobody could look at the ledger for some time.") if late else seen
 
     def sent(self, path: str, query: Query) -> tuple[str, str]:
         """HTML and its Content-Security-Policy. path: of `PATHS`."""

@@ -1,5 +1,6 @@
 """A served ledger that others write to, cut, rewrite, replace or break: the page follows, or turns red for good."""
 
+import datetime
 import hashlib
 import json
 import os
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+import attrs
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
@@ -81,7 +83,7 @@ def test_an_open_charge_is_a_caveat_until_it_is_released(url: str, ledger: Ledge
         assert "1 not released" in served.ask("/spent").body
         charge.release(BIT, ledger.protect(True))
         charge.__exit__(None, None, None)
-        served.wait(lambda: served.follower.seen.verdict == "sound")
+        served.wait(lambda: served.follower.seen.verdict == "sound" and served.follower.seen.head == ledger.head)
         assert "not released" not in served.ask("/spent").body
 
 
@@ -94,7 +96,9 @@ def test_an_empty_database_is_no_sound_ledger(tmp_path: Path) -> None:
             assert "NOT SOUND" in served.ask(target).body
         with opened(url) as ledger:
             spend(ledger)
-        served.wait(lambda: served.follower.seen.verdict == "sound")
+            head = ledger.head
+        served.wait(lambda: served.follower.seen.head == head)
+        assert served.follower.seen.verdict == "sound"
         assert "1 of 1 charges" in served.ask("/spent").body
 
 
@@ -270,8 +274,9 @@ def test_the_same_ledger_in_another_file_goes_on(tmp_path: Path) -> None:
         assert str(tmp_path) not in answer.body
         with opened(f"sqlite:///{moved}") as ledger:
             spend(ledger)
+            head = ledger.head
         moved.rename(path)
-        served.wait(lambda: not served.follower.seen.trouble)
+        served.wait(lambda: served.follower.seen.head == head and not served.follower.seen.trouble)
         assert served.follower.seen.verdict == "sound"
         assert "4 of 4 charges" in served.ask("/spent").body
         assert len([text for text in served.said if "just now" in text]) <= 2  # once for each thing that is wrong
@@ -302,6 +307,22 @@ def test_a_ledger_that_is_damaged_from_the_beginning_is_red(url: str, ledger: Le
 
 
 # --- what nobody may see ---------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_hangs_does_not_stay_green(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    with opened(f"sqlite:///{path}") as ledger:
+        spend(ledger, 3)
+    with serving(str(path), every=3600.0) as served:
+        assert "live-mark live-good" in served.ask("/").body
+        assert served.ask("/healthz").code == 200
+        early = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=61)
+        served.follower.seen = attrs.evolve(served.follower.seen, looked=early)
+        answer = served.ask("/")
+        assert "Nobody could look at the ledger" in answer.body
+        assert "live-mark live-good" not in answer.body
+        assert verdict(served)["reachable"] is False
+        assert served.ask("/healthz").code == 503
 
 
 def _fails(start: int) -> Iterator[Entry]:

@@ -157,6 +157,16 @@ def test_names_of_this_machine_do(served: Served) -> None:
         assert served.ask("/healthz", Host=host).code == 200
 
 
+def test_other_sites_may_link_here_and_nothing_else(served: Served) -> None:
+    for site in ("cross-site", "same-site"):
+        link = served.ask("/spent", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate")
+        assert link.code == 200
+        for mode in ("no-cors", "cors", "websocket", None):
+            assert served.ask("/spent", Sec_Fetch_Site=site, Sec_Fetch_Mode=mode).code == 403
+    for site in ("same-origin", "none"):
+        assert served.ask("/spent", Sec_Fetch_Site=site, Sec_Fetch_Mode="navigate").code == 200
+
+
 HOSTILE = (
     "by=weather", "by=", "x=1", "by=user&by=user", "where.weather=x", "page=0", "page=-1", "page=1e9", "page=99999999",
     "page=%D9%A1", "from=yesterday", "from=2026-13-01", "from=2026-02-30", "from=0000-01-01", "from=2026-03-01'",
@@ -234,6 +244,10 @@ def test_the_form_gives_a_session_and_no_other_site_can_use_it(tmp_path: Path) -
         assert served.ask("/login", "POST", f"token={token}", Origin="https://evil.example", **kind).code == 403
         assert served.ask("/login", "POST", "token=" + "a" * 10_000, **kind).code in (401, 413)
         assert served.ask("/", "POST", f"token={token}", **kind).code == 405
+        away = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Mode": "navigate"}
+        assert served.ask("/login", "POST", f"token={token}", Origin="null", **away, **kind).code == 403
+        here = {"Sec_Fetch_Site": "same-origin", "Sec_Fetch_Mode": "navigate"}
+        assert served.ask("/login", "POST", f"token={token}", Origin="null", **here, **kind).code == 303
         done = served.ask("/login", "POST", f"token={token}", Origin=own, **kind)
         assert (done.code, done.headers["location"]) == (303, "/")
         cookie, *rest = [part.strip() for part in done.headers["set-cookie"].split(";")]
