@@ -1,11 +1,15 @@
 """How a ledger's database may be named, and what may be done with it."""
 
-from typing import Literal
+from typing import Final, Literal
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-Access = Literal["create", "write", "read"]
+Access = Literal["create", "write", "read", "read-only"]
+"""A reader of a file, "read", puts back what a writer that crashed left half-written, where it may; "read-only" leaves
+every byte as it is."""
+
+READS: Final = ("read", "read-only")
 
 
 def checked_url(url: str) -> sa.URL:

@@ -6,7 +6,7 @@ from typing import Protocol, cast
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 
-from accountant.storage.access import Access
+from accountant.storage.access import READS, Access
 
 
 class _Server(Protocol):
@@ -40,7 +40,7 @@ def engine(url: sa.URL, access: Access, patience: float) -> sa.Engine:
         cursor.execute(
             "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
         )
-        if access == "read":
+        if access in READS:
             cursor.execute("SET default_transaction_read_only = on")
         cursor.close()
         connection.commit()

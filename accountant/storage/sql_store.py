@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from accountant.entries import GENESIS, Entry, Kind, digest_of, follows
 from accountant.exceptions import LedgerBroken, LedgerCopyRefused, LedgerMismatch, LedgerUnavailable
 from accountant.storage import postgresql, sql_schema, sqlite
-from accountant.storage.access import Access, checked_url
+from accountant.storage.access import READS, Access, checked_url
 from accountant.storage.sql_schema import ENTRIES
 from accountant.storage.writers import NEWER, PostgresqlWriter, Row, SqliteWriter, Writer
 
@@ -64,7 +64,8 @@ class SqlStore:
 
     url: "sqlite:///study.db" or "postgresql+psycopg://user@host/database"; one ledger to a database, or to a schema
       of it: "...?options=-csearch_path%3Dstudy".
-    access: "create" makes what is missing, "write" wants a ledger to be there, "read" can do nothing but read.
+    access: "create" makes what is missing, "write" wants a ledger to be there, "read" can do nothing but read;
+      "read-only" does not even put back what a writer that crashed left half-written in a file.
     Raises ValueError for a URL that is neither, LedgerMismatch where there is no ledger or a newer one, and
     LedgerUnavailable where the database does not answer.
     """
@@ -113,7 +114,7 @@ class SqlStore:
         sql_schema.check_version(found, sql_schema.MIGRATIONS)
         if not found and access != "create":
             raise LedgerMismatch(f"there is no ledger at {self.name}")
-        if found < len(sql_schema.MIGRATIONS) and access != "read":
+        if found < len(sql_schema.MIGRATIONS) and access not in READS:
             self._turn(sql_schema.migrate)
 
     def _turn(self, work: sql_schema.Migration) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from accountant.exceptions import LedgerMismatch, LedgerUnavailable
-from accountant.storage.access import Access
+from accountant.storage.access import READS, Access
 
 
 def engine(url: sa.URL, access: Access, patience: float) -> sa.Engine:
@@ -27,19 +27,23 @@ def engine(url: sa.URL, access: Access, patience: float) -> sa.Engine:
     if access != "create" and not path.exists():
         raise LedgerMismatch(f"there is no ledger at {url}: the file does not exist")
     # What a crash left half-written is put back by whoever opens the file next; a reader that may, does so too.
-    mode = {"create": "rwc", "write": "rw", "read": "rw" if os.access(path, os.W_OK) else "ro"}[access]
+    read = "rw" if os.access(path, os.W_OK) else "ro"
+    mode = {"create": "rwc", "write": "rw", "read": read, "read-only": "ro"}[access]
     target = f"file:{urllib.parse.quote(str(path))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(target, uri=True, isolation_level=None, check_same_thread=False, timeout=patience)
-        if access == "read":
+        if access in READS:
             connection.execute("PRAGMA query_only=ON")
         else:
             connection.execute("PRAGMA journal_mode=TRUNCATE")
             connection.execute("PRAGMA synchronous=FULL")
         return connection
 
-    return sa.create_engine("sqlite://", creator=connect, poolclass=sa.QueuePool)
+    # Who only watches opens the file each time: a connection would go on with its own copy of pages, or with a file
+    # that was replaced.
+    pool = sa.NullPool if access == "read-only" else sa.QueuePool
+    return sa.create_engine("sqlite://", creator=connect, poolclass=pool)
 
 
 def begin_immediate(raw: sqlite3.Connection, patience: float) -> None:

@@ -66,6 +66,13 @@ CATALOGUE: Final = (
         3,
     ),
     Benchmark(
+        "ledger-serve",
+        "ledgers",
+        "The served page over a ledger of 10^6 entries: 50 requests at once, memory, and what one more charge takes.",
+        "none.",
+        3,
+    ),
+    Benchmark(
         "verification-kit",
         "kit",
         "What the kit detects: mutants killed, the smallest miscalibration by samples, and the time it takes.",

@@ -1,6 +1,7 @@
 """Who spent what on which data, and what changed between two readings of a ledger."""
 
 from accountant.audit.breakdowns.breakdown import BY, NOT_SAID, SAID, Breakdown, Group, Question, breakdown
+from accountant.audit.breakdowns.charge_table import ChargeRow, ChargeTable
 from accountant.audit.breakdowns.difference import Difference, Relation, difference
 
 __all__ = [
@@ -8,6 +9,8 @@ __all__ = [
     "NOT_SAID",
     "SAID",
     "Breakdown",
+    "ChargeRow",
+    "ChargeTable",
     "Difference",
     "Group",
     "Question",

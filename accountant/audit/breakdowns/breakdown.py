@@ -49,7 +49,7 @@ class ChargeFacts:
         if name in SAID:
             return str(getattr(self.record.about, name))
         if name in PERIODS:
-            return datetime.datetime.fromtimestamp(self.time / 1e9, tz=datetime.UTC).strftime(PERIODS[name])
+            return datetime.datetime.fromtimestamp(self.time // 10**9, tz=datetime.UTC).strftime(PERIODS[name])
         announced = self.record.mechanism
         found = {
             "account": self.record.account,

@@ -335,10 +335,10 @@ def entries_table(entries: Sequence[Entry], rule: Composition) -> None:
 
 
 def _row(entry: Entry, record: Record, rule: Composition) -> tuple[str, str, str, str]:
-    return str(entry.number), moment(record.time).removesuffix(" UTC"), entry.kind, shown(_what(record, rule), 300)
+    return str(entry.number), moment(record.time).removesuffix(" UTC"), entry.kind, shown(entry_text(record, rule), 300)
 
 
-def _what(record: Record, rule: Composition) -> str:
+def entry_text(record: Record, rule: Composition) -> str:
     """The entry in words; costs rounded up."""
     match record:
         case Opened(budget=budget, adjacency=adjacency):

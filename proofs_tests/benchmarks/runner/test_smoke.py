@@ -21,6 +21,7 @@ DATA_FREE = {
     "hall",
     "ledger",
     "ledger-readers",
+    "ledger-serve",
     "one-run",
     "recordings",
     "verification-kit",

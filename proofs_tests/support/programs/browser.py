@@ -29,10 +29,11 @@ QUIET: Final = (
     "--disable-sync",
     "--hide-scrollbars",
     "--force-device-scale-factor=1",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     "--enable-logging=stderr",
 )
-"""No window, no sandbox (tests may run as root), no errands of its own, no name that resolves."""
+"""No window, no sandbox (tests may run as root), no errands of its own, no name that resolves; and our own
+servers at 127.0.0.1."""
 
 SECONDS: Final = 60.0
 """The longest that one look may take: a machine under load needs some, a hanging browser fails the test."""
@@ -50,26 +51,27 @@ class Look:
 
 @attrs.frozen
 class Browser:
-    """Chromium, with a profile of its own in `folder`."""
+    """Chromium, with a profile of its own in `folder`. A page is a file, or the address of one on 127.0.0.1."""
 
     program: str
     folder: Path
 
-    def dom(self, page: Path, *, width: int = 1200, height: int = 900) -> Look:
+    def dom(self, page: Path | str, *, width: int = 1200, height: int = 900) -> Look:
         """The document as the browser understood it."""
         return self._run(page, "--dump-dom", f"--window-size={width},{height}")
 
-    def screenshot(self, page: Path, picture: Path, *, width: int, height: int) -> Look:
+    def screenshot(self, page: Path | str, picture: Path, *, width: int, height: int) -> Look:
         """A picture of the top of the page, as a PNG."""
         return self._run(page, f"--screenshot={picture}", f"--window-size={width},{height}")
 
-    def print(self, page: Path, paper: Path) -> Look:
+    def print(self, page: Path | str, paper: Path) -> Look:
         """The page as a PDF, by its own print style."""
         return self._run(page, f"--print-to-pdf={paper}", "--no-pdf-header-footer")
 
-    def _run(self, page: Path, *wishes: str) -> Look:
+    def _run(self, page: Path | str, *wishes: str) -> Look:
         profile = f"--user-data-dir={self.folder / 'profile'}"
-        command = [self.program, *QUIET, profile, *wishes, page.resolve().as_uri()]
+        address = page if isinstance(page, str) else page.resolve().as_uri()
+        command = [self.program, *QUIET, profile, *wishes, address]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         assert done.returncode == 0, f"the browser failed with {done.returncode}: {done.stderr[-2000:]}"
         return Look(done.stdout, tuple(_CONSOLE.findall(done.stderr)))
