@@ -13,10 +13,11 @@ import click
 from accountant import Amount, Budget, Entry
 from accountant.audit import in_symbols, percent, spent_text
 from accountant.audit.breakdowns import Breakdown, Difference, Group, Question, breakdown, difference
-from accountant.entries import Opened, decode, visible
+from accountant.entries import Opened, decode
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
+from exchequer.console.csv_cells import cell
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -149,14 +150,8 @@ def _write_csv(found: Breakdown, budget: Budget) -> None:
         alone = _alone(found, group.amount, budget)
         numbers = [group.charges, amount["loss"], amount["delta"]]
         out.writerow(
-            [_cell(group.said), *numbers, alone, found.share(group), group.open, group.simulated],
+            [cell(group.said), *numbers, alone, found.share(group), group.open, group.simulated],
         )
-
-
-def _cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    shown = visible(text)
-    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
 
 
 # --- diff ------------------------------------------------------------------------------------------------------
