@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
 from exchequer.commands.auditing import asking_commands, auditing_commands
+from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
@@ -63,6 +64,7 @@ def main(ctx: click.Context) -> None:
 
 
 main.add_command(asking_commands.ledger)
+assert export_commands.ledger is asking_commands.ledger, "it has further commands of the same group"
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 

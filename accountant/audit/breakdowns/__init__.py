@@ -1,6 +1,16 @@
 """Who spent what on which data, and what changed between two readings of a ledger."""
 
-from accountant.audit.breakdowns.breakdown import BY, NOT_SAID, SAID, Breakdown, Group, Question, breakdown
+from accountant.audit.breakdowns.breakdown import (
+    BY,
+    NOT_SAID,
+    SAID,
+    Breakdown,
+    ChargeFacts,
+    Group,
+    Question,
+    asked_charges,
+    breakdown,
+)
 from accountant.audit.breakdowns.difference import Difference, Relation, difference
 
 __all__ = [
@@ -8,10 +18,12 @@ __all__ = [
     "NOT_SAID",
     "SAID",
     "Breakdown",
+    "ChargeFacts",
     "Difference",
     "Group",
     "Question",
     "Relation",
+    "asked_charges",
     "breakdown",
     "difference",
 ]

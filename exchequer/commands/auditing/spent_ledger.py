@@ -49,7 +49,7 @@ def print_spent(
     """Print the answer. Raises ValueError for a question that no charge answers, and as `reading` does."""
     if as_csv and as_json:
         raise click.UsageError("--csv or --json, not both")
-    question = Question(by, dict(map(_condition, wanted)), nanoseconds("--from", since), nanoseconds("--to", until))
+    question = Question(by, dict(map(condition, wanted)), nanoseconds("--from", since), nanoseconds("--to", until))
     with reading(location) as entries:
         found = breakdown(entries, question)
         budget = _budget(entries)
@@ -73,7 +73,8 @@ def nanoseconds(option: str, text: str | None) -> int | None:
     return int(aware.timestamp()) * 1_000_000_000
 
 
-def _condition(text: str) -> tuple[str, str]:
+def condition(text: str) -> tuple[str, str]:
+    """What --where says: a name, and what it must say. Raises ValueError."""
     name, sign, value = text.partition("=")
     if not sign:
         raise ValueError(f"--where: expected NAME=TEXT, as dataset=hospital, got {text!r:.60}")
