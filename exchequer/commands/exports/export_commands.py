@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from exchequer.commands.ledgers.ledger_commands import ledger as ledger
-from exchequer.commands.ledgers.ledger_options import FORCE, LEDGER, OUT
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, FORCE, LEDGER, OUT, SECOND_OPINION
 
 
 @ledger.command()
@@ -66,3 +66,52 @@ def deployment(ledger: str, out: Path, wanted: tuple[str, ...], delta: float, fo
     from exchequer.commands.exports import deployment_file as work
 
     click.get_current_context().exit(work.write_deployment(ledger, out, wanted, delta, force=force))
+
+
+@ledger.command()
+@LEDGER
+@click.option("--out", type=OUT, required=True, help="Where the pack goes, as a zip file.")
+@click.option("--model", "models", type=FILE, multiple=True, help="A saved model to go with it; several times.")
+@click.option("--public-key", type=FILE, help="The key, in PEM, that all receipts of the models must be signed with.")
+@SECOND_OPINION
+@FORCE
+def pack(
+    ledger: str, out: Path, models: tuple[Path, ...], public_key: Path | None, second_opinion: bool, force: bool
+) -> None:
+    """Write all evidence on a ledger to one zip file, for a trusted research environment or an archive.
+
+    It holds the statement, all entries, the models with their receipts, what `exchequer ledger verify` found, the
+    report, a record of disclosure criteria and versions for programs (SATRE 3.3.09), and sums of all of it. The same
+    input makes the same bytes, but for the time that it bears, which SOURCE_DATE_EPOCH sets. Nothing is written of a
+    ledger that is not sound, nor with a model whose claim it does not confirm. Entries may name people and machines.
+
+    \b
+    Example:
+      exchequer ledger pack study.db --out pack.zip --model model.json --public-key study.key.pub
+      exchequer ledger check-pack pack.zip --expect-head 4be02dd5...
+    """
+    from exchequer.commands.exports import packs as work
+
+    code = work.write_pack(ledger, out, models, public_key, second=second_opinion, force=force)
+    click.get_current_context().exit(code)
+
+
+@ledger.command("check-pack")
+@click.argument("pack", type=FILE)
+@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: the ledger in it must have had it once.")
+@click.option("--public-key", type=FILE, help="The key, in PEM, that all receipts in it must be signed with.")
+@AS_JSON
+def check_pack(pack: Path, expect_head: str | None, public_key: Path | None, as_json: bool) -> None:
+    """Say whether a PACK is as `exchequer ledger pack` made it: verify its entries, make all the rest again, compare.
+
+    Ends with 0 if so, with 1 if anything was changed, added or removed, or nothing can be read, and with 3 where the
+    ledger has caveats, or the pack was made by other versions, so that not all of it can be compared. Who made it is
+    another question, which a head or a key from elsewhere answers.
+
+    \b
+    Example:
+      exchequer ledger check-pack pack.zip --expect-head 4be02dd5... --public-key study.key.pub
+    """
+    from exchequer.commands.exports import packs as work
+
+    click.get_current_context().exit(work.print_check(pack, expect_head, public_key, as_json=as_json))
