@@ -7,6 +7,7 @@ writes the rows. So the longest ledger takes no more memory than a short one.
 import contextlib
 import csv
 import datetime
+import functools
 import math
 import sqlite3
 import sys
@@ -17,13 +18,27 @@ from typing import IO, Final
 
 import attrs
 
-from accountant.composition import NOTHING, Amount, Composition, amount_from_record, amount_record, amount_text
+from accountant.composition import NOTHING, Amount, Composition, Plan, amount_from_record, amount_record, amount_text
 from accountant.costs import BeyondFloats, Cost, float_down, float_up
-from accountant.entries import Charged, Entry, Opened, Produced, Released, Returned, decode, whole_file
+from accountant.entries import (
+    Charged,
+    Entry,
+    Opened,
+    Produced,
+    Record,
+    Released,
+    Returned,
+    decode,
+    decode_charge,
+    whole_file,
+)
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
 from exchequer.console.csv_cells import cell
 from exchequer.console.input_errors import refuse_overwriting
+
+KEPT: Final = 1024
+"""Texts and costs that are kept, as most of them occur again and again."""
 
 COLUMNS: Final = (
     "number",
@@ -104,13 +119,18 @@ def entry_rows(entries: StoredEntries) -> Iterator[tuple[str | int | float, ...]
         with output.entries_bar("writing", len(entries)) as progress:
             for place, entry in enumerate(entries, 1):
                 progress(place)
-                record = decode(entry) if entry.kind in ("opened", "charged") else None
+                record = _read(entry) if entry.kind in ("opened", "charged") else None
                 if isinstance(record, Opened):
                     opened = opened or record
                 elif isinstance(record, Charged) and opened is not None:
                     yield _row(entry.number, record, opened.composition, _outcome(later, entry.number))
     if opened is None:
         raise ValueError("the ledger was never opened")
+
+
+def _read(entry: Entry) -> Record:
+    charge = decode_charge(entry.number, entry.line) if entry.kind == "charged" else None
+    return charge or decode(entry)
 
 
 def _note_outcomes(entries: Iterable[Entry], later: sqlite3.Connection, progress: Callable[[int], None]) -> None:
@@ -161,6 +181,9 @@ def _outcome(later: sqlite3.Connection, charge: int) -> Outcome:
     )
 
 
+_cell = functools.lru_cache(maxsize=KEPT)(cell)
+
+
 def _row(number: int, record: Charged, rule: Composition, outcome: Outcome) -> tuple[str | int | float, ...]:
     said, about, amount = record.mechanism, record.about, record.amount(rule)
     texts = (
@@ -168,19 +191,19 @@ def _row(number: int, record: Charged, rule: Composition, outcome: Outcome) -> t
         "" if said is None else said.mechanism,
         "" if said is None else said.query,
         *(about.dataset, about.dataset_digest, about.purpose, about.user, about.host, about.program),
-        " | ".join(step.cost.kind for step in record.plan.steps),
-        " | ".join(_parameters(step.cost, step.rounds) for step in record.plan.steps),
+        *_costs(record.plan),
         "" if record.price is None else f"{record.price.kind} {_parameters(record.price, 1)} (by {record.route})",
     )
     return (
         number,
         _utc(record.time),
-        *map(cell, texts),
+        *map(_cell, texts),
         *(record.plan.rounds, outcome.released, outcome.rounds),
-        cell(rule.unit),
-        *(*_exactly(amount), *map(_up, (amount.loss, amount.delta))),
-        *(*_exactly(outcome.returned), *map(_down, (outcome.returned.loss, outcome.returned.delta))),
-        *(*_exactly(record.after), *map(_up, (record.after.loss, record.after.delta))),
+        _cell(rule.unit),
+        *_spent(amount),
+        *_returned(outcome.returned),
+        *_exactly(record.after),
+        *map(_up, (record.after.loss, record.after.delta)),
         _simulated(record, outcome),
         " ".join(outcome.models),
     )
@@ -192,10 +215,27 @@ def _utc(time: int) -> str:
     return f"{when.isoformat(timespec='microseconds')}Z"
 
 
+@functools.lru_cache(maxsize=KEPT)
+def _costs(plan: Plan) -> tuple[str, str]:
+    """The kinds of its costs, and their numbers."""
+    kinds = " | ".join(step.cost.kind for step in plan.steps)
+    return kinds, " | ".join(_parameters(step.cost, step.rounds) for step in plan.steps)
+
+
 def _parameters(cost: Cost, rounds: int) -> str:
     """The numbers of a cost, as they stand in the entry."""
     numbers = " ".join(f"{name}={value!r}" for name, value in cost.as_dict().items() if name != "kind")
     return f"{rounds} x {numbers}" if rounds > 1 else numbers
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _spent(amount: Amount) -> tuple[str | float, ...]:
+    return (*_exactly(amount), _up(amount.loss), _up(amount.delta))
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _returned(amount: Amount) -> tuple[str | float, ...]:
+    return (*_exactly(amount), float_down(amount.loss), float_down(amount.delta))
 
 
 def _exactly(amount: Amount) -> tuple[str, str]:
@@ -208,10 +248,6 @@ def _up(part: Fraction) -> float:
         return float_up(part)
     except BeyondFloats:
         return math.inf
-
-
-def _down(part: Fraction) -> float:
-    return float_down(part)
 
 
 def _simulated(record: Charged, outcome: Outcome) -> str:
