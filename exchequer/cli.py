@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
 from exchequer.commands.auditing import asking_commands, auditing_commands, outlook_commands, serving_commands
+from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
@@ -66,6 +67,7 @@ main.add_command(writer_commands.ledger)  # with what each of these modules regi
 main.add_command(asking_commands.ledger)
 main.add_command(outlook_commands.ledger)
 main.add_command(serving_commands.ledger)
+main.add_command(export_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 

@@ -2,7 +2,7 @@
 
 from accountant.entries.about import NOTHING_SAID, About, keyed_digest
 from accountant.entries.accounts import LONGEST_LABEL, MAIN, ROOT, Account, OpenCharge
-from accountant.entries.atomic_files import whole_file
+from accountant.entries.atomic_files import whole_binary_file, whole_file
 from accountant.entries.chain import GENESIS, Entry, EntryStore, Kind, MemoryStore, digest_of, follows
 from accountant.entries.charge_lines import ChargeLine, ReleaseLine, decode_charge
 from accountant.entries.checkpoints import BELIEVED_FROM, Start, read_start
@@ -93,6 +93,7 @@ __all__ = [
     "signed_message",
     "visible",
     "visible_lines",
+    "whole_binary_file",
     "whole_file",
     "why_no_name",
     "why_not_written",

@@ -30,3 +30,21 @@ def whole_file(path: str | Path) -> Iterator[IO[str]]:
     except BaseException:
         partial.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def whole_binary_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """The same for bytes, which can be sought in; for regular files alone. Raises ValueError for anything else."""
+    place = Path(os.path.realpath(path))
+    if place.exists() and not place.is_file():
+        raise ValueError(f"{path} is no regular file")
+    partial = place.with_name(f".{place.name[:100]}.{secrets.token_hex(4)}")
+    try:
+        with partial.open("x+b") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(place)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise

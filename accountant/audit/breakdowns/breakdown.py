@@ -214,3 +214,11 @@ class _ChargesSoFar:
         for number, charge in self._found.items():
             if charge.rounds:
                 yield attrs.evolve(charge, model=",".join(dict.fromkeys(self._models.get(number, []))))
+
+
+def asked_charges(entries: Iterable[Entry], question: Question) -> tuple[ChargeFacts, ...]:
+    """Each charge that a question asks for, oldest first; how it groups them does not matter."""
+    facts = _ChargesSoFar()
+    for entry in entries:
+        facts.take(entry)
+    return tuple(charge for charge in facts.charges() if question.asks(charge))

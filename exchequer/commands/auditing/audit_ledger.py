@@ -31,6 +31,7 @@ from exchequer.commands.auditing.outside_evidence import Outside, signature_reco
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
+from exchequer.console.pdf_printing import report_writer
 
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion
@@ -246,9 +247,12 @@ def _print_opinion(second: "SecondOpinion") -> None:
 # --- report and export -----------------------------------------------------------------------------------------
 
 
-def write_report(location: str, out: Path, title: str | None, *, second: bool, force: bool) -> int:
-    """Write the report; the exit code is that of `verify_ledger`."""
+def write_report(
+    location: str, out: Path, title: str | None, *, second: bool, force: bool, browser: str | None = None
+) -> int:
+    """Write the report, as HTML or as PDF by the name of `out`; the exit code is that of `verify_ledger`."""
     refuse_overwriting(out, force)
+    write = report_writer(out, browser)
     claims = known_claims()
     evidence = Evidence()
     with reading(location) as entries:
@@ -263,8 +267,7 @@ def write_report(location: str, out: Path, title: str | None, *, second: bool, f
             title=title or f"Privacy report on {entries.name}",
             made=datetime.datetime.now(datetime.UTC),
         )
-    with whole_file(out) as file:
-        file.write(text)
+    write(text)
     _verdict(found, found.title(entries.name))
     output.paragraph(f"The report is in {out}.")
     return found.code(strict=False)

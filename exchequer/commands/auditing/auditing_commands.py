@@ -140,24 +140,31 @@ def verify(
 
 @ledger.command()
 @LEDGER
-@click.option("--out", type=OUT, required=True, help="Where the report goes, as HTML.")
+@click.option("--out", type=OUT, required=True, help="Where the report goes: .html, or .pdf.")
 @click.option("--title", help="What it is called. Default: after the ledger.")
 @SECOND_OPINION
+@click.option(
+    "--browser",
+    metavar="PROGRAM",
+    help="For .pdf: the Chromium, Chrome or Edge that prints it. Default: what EXCHEQUER_BROWSER names, or one that is "
+    "installed.",
+)
 @FORCE
-def report(ledger: str, out: Path, title: str | None, second_opinion: bool, force: bool) -> None:
-    """Write a report for people: one HTML file that needs no network, and prints well.
+def report(ledger: str, out: Path, title: str | None, second_opinion: bool, browser: str | None, force: bool) -> None:
+    """Write a report for people: one HTML file that needs no network, or the same printed as PDF.
 
     It says what is promised, how the budget was spent and by whom, what that rests on, and what `exchequer ledger
     verify` found. Ends with 1 if the ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the
     report is written all the same.
 
     \b
-    Example:
+    Examples:
       exchequer ledger report study.db --out report.html --second-opinion
+      exchequer ledger report study.db --out report.pdf
     """
     from exchequer.commands.auditing import audit_ledger as work
 
-    code = work.write_report(ledger, out, title, second=second_opinion, force=force)
+    code = work.write_report(ledger, out, title, second=second_opinion, force=force, browser=browser)
     click.get_current_context().exit(code)
 
 

@@ -12,10 +12,11 @@ import click
 from accountant import Amount, Budget, Entry, LedgerBroken
 from accountant.audit import in_symbols, percent, spent_text
 from accountant.audit.breakdowns import Breakdown, Difference, Group, Question, breakdown, difference
-from accountant.entries import GENESIS, Opened, decode, follows, visible
+from accountant.entries import GENESIS, Opened, decode, follows
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
+from exchequer.console.csv_cells import cell
 from exchequer.console.times import window
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -48,7 +49,7 @@ def print_spent(
     """Print the answer. Raises ValueError for a question that no charge answers, and as `reading` does."""
     if as_csv and as_json:
         raise click.UsageError("--csv or --json, not both")
-    question = Question(by, dict(map(_condition, wanted)), *window(since, until))
+    question = Question(by, dict(map(condition, wanted)), *window(since, until))
     with reading(location) as entries:
         found = breakdown(entries, question)
         budget = _budget(entries)
@@ -60,7 +61,8 @@ def print_spent(
         _print(found, budget, entries.name)
 
 
-def _condition(text: str) -> tuple[str, str]:
+def condition(text: str) -> tuple[str, str]:
+    """What --where says: a name, and what it must say. Raises ValueError."""
     name, sign, value = text.partition("=")
     if not sign:
         raise ValueError(f"--where: expected NAME=TEXT, as dataset=hospital, got {text!r:.60}")
@@ -137,14 +139,8 @@ def _write_csv(found: Breakdown, budget: Budget) -> None:
         alone = _alone(found, group.amount, budget)
         numbers = [group.charges, amount["loss"], amount["delta"]]
         out.writerow(
-            [_cell(group.said), *numbers, alone, found.share(group), group.open, group.simulated],
+            [cell(group.said), *numbers, alone, found.share(group), group.open, group.simulated],
         )
-
-
-def _cell(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    shown = visible(text)
-    return f"'{shown}" if shown[:1] in ("=", "+", "-", "@") else shown
 
 
 # --- diff ------------------------------------------------------------------------------------------------------
