@@ -30,14 +30,17 @@ from accountant.entries import Account
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion
 
-MOST_BARS: Final = 5
+MOST_BARS: Final = 4
 """Sub-budgets of the picture."""
 
-MOST_DATASETS: Final = 4
+MOST_DATASETS: Final = 3
 """Data sets of the picture, and of the facts above it."""
 
-MOST_OF_A_NAME: Final = 60
-"""Characters of a name on this page."""
+MOST_OF_A_NAME: Final = 24
+"""Characters of a name on this page: of a longer one its beginning and its end, as what differs is often there."""
+
+MOST_OF_A_WORD: Final = 200
+"""Characters of what a witness says."""
 
 DIGITS: Final = 4
 
@@ -174,7 +177,7 @@ def _light_facts(
         guess=best_guess(as_approx(spent)) if promises and spent is not None else 1.0,
         used=_used(evidence.state.root) if promises else 0.0,
         fullest=0.0 if fullest is None else _used(fullest),
-        fullest_name="" if fullest is None else shown(fullest.path, MOST_OF_A_NAME),
+        fullest_name="" if fullest is None else _name(fullest.path),
         charges=evidence.kinds["charged"],
         waiting=len(evidence.waiting),
         drawn=bool(sources),
@@ -185,9 +188,16 @@ def _light_facts(
         head=_head_word(verification),
         claims=_claims_word(evidence, claims),
         on_trust=tuple(_on_trust(evidence)),
-        witness="" if witness is None else witness.text,
+        witness="" if witness is None else shown(witness.text, MOST_OF_A_WORD),
         witness_agrees=witness is not None and witness.agrees,
     )
+
+
+def _name(text: str) -> str:
+    """A name from the ledger, short enough for one line."""
+    if len(text) <= MOST_OF_A_NAME:
+        return shown(text)
+    return f"{shown(text[: 2 * MOST_OF_A_NAME // 3])}…{shown(text[-MOST_OF_A_NAME // 3 :])}"
 
 
 def _used(account: Account) -> float:
@@ -223,9 +233,9 @@ def _claims_word(evidence: Evidence, claims: Mapping[str, ClaimText] | None) -> 
 
 def _on_trust(evidence: Evidence) -> Iterator[str]:
     if evidence.opened is not None and isinstance(rule := evidence.opened.composition, OwnRule):
-        yield f"the rule of composition {shown(rule.name, MOST_OF_A_NAME)}"
+        yield f"the rule of composition {_name(rule.name)}"
     for said in sorted(evidence.declared):
-        yield f"costs {shown(said, MOST_OF_A_NAME)}"
+        yield f"costs {shown(said, MOST_OF_A_WORD)}"
 
 
 # --- the number and the sentence --------------------------------------------------------------------------------
@@ -317,7 +327,7 @@ def _facts(evidence: Evidence, verification: Checked) -> Iterator[tuple[str, str
 
 def _datasets(evidence: Evidence) -> str:
     groups = evidence.abouts.by("dataset")
-    names = [shown(group.said, MOST_OF_A_NAME) for group in groups if group.is_said]
+    names = [_name(group.said) for group in groups if group.is_said]
     if not names:
         return "no charge says which data it is about"
     rest = len(names) - MOST_DATASETS
@@ -360,7 +370,7 @@ def _measure(evidence: Evidence) -> str:
 
 def _dataset_bar(group: SpentOn, root: Account) -> Bar:
     share = part_of(group.amount, root.ceiling)
-    name = shown(group.said, MOST_OF_A_NAME) if group.is_said else "not said"
+    name = _name(group.said) if group.is_said else "not said"
     text = f"{used_percent(share)} of the whole budget was spent "
     text += f"on {name}." if group.is_said else "without saying on which data."
     return Bar(name, min(share, 1.0), text, text)
@@ -368,7 +378,7 @@ def _dataset_bar(group: SpentOn, root: Account) -> Bar:
 
 def _budget_bar(account: Account) -> Bar:
     share = _used(account)
-    name = shown(account.path, MOST_OF_A_NAME) if account.path else "the whole budget"
+    name = _name(account.path) if account.path else "the whole budget"
     of = f"the budget of {name}" if account.path else name
     text = f"{used_percent(share)} of {of} is used."
     caption = f"{left_percent(share)} of {of} is left" if not account.closed else f"{text[:-1]}, and it is closed"

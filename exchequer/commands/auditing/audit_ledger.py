@@ -211,13 +211,16 @@ def _print_opinion(second: "SecondOpinion") -> None:
 # --- report and export -----------------------------------------------------------------------------------------
 
 
-def write_report(location: str, out: Path, title: str | None, *, second: bool, force: bool) -> int:
+def write_report(
+    location: str, out: Path, title: str | None, *, second: bool, force: bool, expect_head: str | None = None
+) -> int:
     """Write the report; the exit code is that of `verify_ledger`."""
+    expected = None if expect_head is None else digest("--expect-head", expect_head)
     refuse_overwriting(out, force)
     claims = known_claims()
     evidence = Evidence()
     with reading(location) as entries:
-        found = audited(entries, claims, None, second, evidence)
+        found = audited(entries, claims, expected, second, evidence)
         if found.result.verdict == "cannot be checked":
             raise ValueError(f"no report can be made: {found.result.unchecked}")
         text = report_of(
