@@ -133,7 +133,7 @@ def worst(tones: Iterable[Tone]) -> Tone:
 
 
 def lights(facts: LightFacts) -> tuple[Light, ...]:
-    """All of them. Of entries that do not add up none is green: what they say may be false."""
+    """All of them. Of entries that do not add up, or are contradicted, none is green: they may say what is false."""
     found = (
         _integrity(facts),
         _promise(facts),
@@ -144,13 +144,13 @@ def lights(facts: LightFacts) -> tuple[Light, ...]:
         _second(facts),
         _rests_on(facts),
     )
-    return found if facts.sound else tuple(map(_doubted, found))
+    return found if facts.sound and not facts.contradicted else tuple(map(_doubted, found))
 
 
 def _doubted(light: Light) -> Light:
     if light.tone is not Tone.GOOD:
         return light
-    return Light(light.name, Tone.UNCHECKED, "not known", "The entries do not hold together, so nobody can say.")
+    return Light(light.name, Tone.UNCHECKED, "not known", "What the entries say is in doubt, so nobody can say.")
 
 
 def _integrity(facts: LightFacts) -> Light:

@@ -120,6 +120,10 @@ def test_no_combination_of_findings_is_greener_than_the_worst_of_them() -> None:
         for light in shown:
             if light.tone is Tone.GOOD:
                 assert known.sound, (known, light)
+                assert known.second != "disagrees", (known, light)
+                assert known.head != "not found", (known, light)
+                assert known.claims != "some unknown", (known, light)
+                assert known.witness_agrees or not known.witness, (known, light)
                 assert GREEN_ONLY_IF[light.name](known), (known, light)
     assert tried == 5 * 3 * 6 * 3 * 5 * 4 * 5 * 4
 

@@ -202,7 +202,7 @@ def drawn(tree: Element) -> list[tuple[str, str, str]]:
         inside = {
             each.attributes["id"]: "".join(map(str, each.children)) for each in svg.below() if "id" in each.attributes
         }
-        texts.append((item.text, *(inside[name] for name in ids)))
+        texts.append((item.text, inside[ids[0]], inside[ids[1]]))
     return texts
 
 

@@ -21,9 +21,7 @@ ABOUTS = (
     About(user="ada"),
 )
 STEPS = st.lists(
-    st.tuples(
-        st.sampled_from(["release", "open", "give back", "give back some", "many", "model"]), st.sampled_from(ABOUTS)
-    ),
+    st.tuples(st.sampled_from(["release", "open", "give back", "give back some", "many"]), st.sampled_from(ABOUTS)),
     max_size=8,
 )
 
@@ -31,7 +29,6 @@ STEPS = st.lists(
 def ledger_of(steps: list[tuple[str, About]]) -> list[Entry]:
     ledger = Ledger(ApproxDP(50.0, 1e-3), composition=BasicComposition(), adjacency=ReplaceOne())
     data = ledger.protect(True)
-    made: list[int] = []
     for what, about in steps:
         handle = ledger.concerning(about)
         match what:
@@ -46,7 +43,6 @@ def ledger_of(steps: list[tuple[str, About]]) -> list[Entry]:
             case _:
                 for _ in range(5 if what == "many" else 1):
                     handle.release(Secure(0.5), data)
-        made.append(len(ledger.entries))
     return list(ledger.entries)
 
 
@@ -74,6 +70,21 @@ def test_tables_are_for_what_is_said_alone() -> None:
     assert table(said, "By user")[1][:4] == ["ada", "3", "0", "Σε = 1.5"]
     nothing = section(page(ledger_of([("release", About())])), "Which data")
     assert "No charge says which data it is about" in nothing.text
+
+
+def test_models_are_listed_with_the_data_sets_of_their_charges() -> None:
+    ledger = Ledger(PureDP(1.0), composition=BasicComposition(), adjacency=ReplaceOne())
+    data = ledger.protect(True)
+    numbers = []
+    for name in ("clinic", "hospital", "clinic", ""):
+        ledger.concerning(About(dataset=name)).release(Secure(0.0625), data)
+        numbers.append(next(entry.number for entry in reversed(ledger.entries) if entry.kind == "charged"))
+    ledger.note_model("a" * 64, numbers[:3])
+    ledger.note_model("b" * 64, numbers[3:])
+    first, second = table(page(ledger.entries), "Models that came of it")[1:]
+    assert first[0] == "a" * 64
+    assert first[3:] == [", ".join(map(str, numbers[:3])), "clinic, hospital"]
+    assert second[3:] == [str(numbers[3]), "not said"]
 
 
 def test_a_ledger_in_which_every_charge_is_about_something_else_takes_little(monkeypatch: pytest.MonkeyPatch) -> None:
