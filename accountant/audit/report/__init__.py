@@ -4,9 +4,9 @@ from accountant.audit.report.burn_down import moment
 from accountant.audit.report.chapters import ClaimText
 from accountant.audit.report.document import report, report_of, summary_html
 from accountant.audit.report.evidence import Evidence
+from accountant.audit.report.light_facts import Witness
 from accountant.audit.report.lights import Headline, Light, LightFacts, Tone, headline, lights
 from accountant.audit.report.page import shown, style_sheet
-from accountant.audit.report.summary import Witness
 
 __all__ = [
     "ClaimText",

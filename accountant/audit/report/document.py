@@ -15,6 +15,7 @@ from accountant.audit import verify
 from accountant.audit.report import about_chapters, chapters, spend_chapters
 from accountant.audit.report.chapters import ClaimText, Findings
 from accountant.audit.report.evidence import Evidence
+from accountant.audit.report.light_facts import Checked, Witness
 from accountant.audit.report.page import (
     Cell,
     Page,
@@ -32,7 +33,7 @@ from accountant.audit.report.page import (
     shown,
 )
 from accountant.audit.report.questions import LedgerFacts, questions
-from accountant.audit.report.summary import Checked, Witness, summary_of
+from accountant.audit.report.summary import summary_of
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import Entry, Opened
 

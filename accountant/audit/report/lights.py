@@ -99,9 +99,14 @@ class LightFacts:
         return exceeded or unwitnessed or self.second == "disagrees" or self.claims == "some unknown"
 
     @property
+    def doubtful(self) -> bool:
+        """Whether what the entries say may be false."""
+        return not self.sound or self.contradicted
+
+    @property
     def holds(self) -> bool:
         """Whether anything is promised, if only on conditions."""
-        return self.sound and self.promises and not self.simulated and not self.contradicted
+        return self.promises and not self.simulated and not self.doubtful
 
     @property
     def conditions(self) -> tuple[str, ...]:
@@ -144,7 +149,7 @@ def lights(facts: LightFacts) -> tuple[Light, ...]:
         _second(facts),
         _rests_on(facts),
     )
-    return found if facts.sound and not facts.contradicted else tuple(map(_doubted, found))
+    return tuple(map(_doubted, found)) if facts.doubtful else found
 
 
 def _doubted(light: Light) -> Light:
@@ -172,6 +177,8 @@ def _promise(facts: LightFacts) -> Light:
     name = "Promise"
     if not facts.promises:
         return Light(name, Tone.BAD, "none", "Nothing is promised: releases may tell everything about anybody.")
+    if not facts.sound:
+        return Light(name, Tone.BAD, "none", "Entries that do not hold together promise nothing.")
     if facts.simulated:
         return Light(name, Tone.BAD, "none", "Simulated noise protects nobody.")
     if facts.contradicted:

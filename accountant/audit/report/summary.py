@@ -1,21 +1,19 @@
 """The first page of a report, for people who are not mathematicians: one number, one sentence, one picture, lights."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
-from accountant.audit import Verdict, as_approx, best_guess, percent, rounded_up
+from accountant.audit import as_approx, best_guess, percent, rounded_up
 from accountant.audit.report.burn_down import day
 from accountant.audit.report.chapters import ClaimText
 from accountant.audit.report.evidence import Evidence, part_of
+from accountant.audit.report.light_facts import Checked, Witness, light_facts, short_name, sub_budgets, used_part
 from accountant.audit.report.lights import (
-    ClaimsWord,
     Headline,
-    HeadWord,
     Light,
     LightFacts,
-    SecondWord,
     headline,
     left_percent,
     lights,
@@ -23,8 +21,7 @@ from accountant.audit.report.lights import (
 )
 from accountant.audit.report.page import counted, shown
 from accountant.audit.report.spent_on import SpentOn
-from accountant.composition import OwnRule
-from accountant.costs import AddRemoveOne, Adjacency, Budget, FeatureValue, FeatureValues, Unbounded, own_sources
+from accountant.costs import AddRemoveOne, Adjacency, Budget, FeatureValue, FeatureValues
 from accountant.entries import Account
 
 if TYPE_CHECKING:
@@ -36,57 +33,7 @@ MOST_BARS: Final = 4
 MOST_DATASETS: Final = 3
 """Data sets of the picture, and of the facts above it."""
 
-MOST_OF_A_NAME: Final = 24
-"""Characters of a name on this page: of a longer one its beginning and its end, as what differs is often there."""
-
-MOST_OF_A_WORD: Final = 200
-"""Characters of what a witness says."""
-
 DIGITS: Final = 4
-
-
-class Checked(Protocol):
-    """What `accountant.audit.verification.verify` found."""
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """What is wrong with the ledger."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What somebody should know."""
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Why a ledger that adds up is not plainly sound."""
-
-    @property
-    def entries(self) -> int:
-        """How many entries were read."""
-
-    @property
-    def head(self) -> str:
-        """The digest of the last of them."""
-
-    @property
-    def sound(self) -> bool:
-        """Whether there are no errors."""
-
-    @property
-    def verdict(self) -> Verdict:
-        """In a word."""
-
-    @property
-    def expected(self) -> str:
-        """The digest that had to be among the entries', "" if none was asked for."""
-
-
-@attrs.frozen
-class Witness:
-    """What a witness outside of the ledger says of its head. agrees: whether that speaks for the ledger."""
-
-    agrees: bool
-    text: str
 
 
 @attrs.frozen
@@ -120,8 +67,13 @@ class Picture:
 
 @attrs.frozen
 class Summary:
-    """The first page. number, sentence: what is promised.  rest: what the sentence rests on.  facts: which ledger."""
+    """The first page.
 
+    holds: whether anything is promised.  number, sentence: what.  rest: what the sentence rests on.
+    facts: which ledger.
+    """
+
+    holds: bool
     facts: tuple[tuple[str, str], ...]
     headline: Headline
     number: BigNumber
@@ -139,103 +91,21 @@ def summary_of(
     witness: Witness | None,
 ) -> Summary:
     """Of what one pass found; a ledger that cannot be read gets one too."""
-    known = _light_facts(evidence, verification, claims, second, witness)
+    known = light_facts(evidence, verification, claims, second, witness)
     shining = lights(known)
     number, rest = _number(evidence, known), ""
     if evidence.opened is not None and known.holds:
         rest = _rest(evidence.opened.budget)
     return Summary(
+        known.holds,
         tuple(_facts(evidence, verification)),
         headline(shining),
         number,
         _sentence(evidence, known),
         rest,
-        _picture(evidence),
+        _doubted(_picture(evidence)) if known.doubtful else _picture(evidence),
         shining,
     )
-
-
-# --- what the lights depend on --------------------------------------------------------------------------------
-
-
-def _light_facts(
-    evidence: Evidence,
-    verification: Checked,
-    claims: Mapping[str, ClaimText] | None,
-    second: "SecondOpinion | None",
-    witness: Witness | None,
-) -> LightFacts:
-    opened, sources = evidence.opened, evidence.sources
-    spent = None if opened is None else opened.composition.guarantee(evidence.state.total, opened.budget)
-    promises = spent is not None and not isinstance(spent, Unbounded)
-    fullest = max((account for account in _sub_budgets(evidence) if not account.closed), key=_used, default=None)
-    return LightFacts(
-        verdict=verification.verdict,
-        errors=len(verification.errors),
-        unreadable=evidence.unreadable,
-        promises=promises,
-        guess=best_guess(as_approx(spent)) if promises and spent is not None else 1.0,
-        used=_used(evidence.state.root) if promises else 0.0,
-        fullest=0.0 if fullest is None else _used(fullest),
-        fullest_name="" if fullest is None else _name(fullest.path),
-        charges=evidence.kinds["charged"],
-        waiting=len(evidence.waiting),
-        drawn=bool(sources),
-        simulated=not evidence.private,
-        silent=evidence.unknown,
-        foreign=tuple(own_sources(sources)),
-        second=_second_word(second),
-        head=_head_word(verification),
-        claims=_claims_word(evidence, claims),
-        on_trust=tuple(_on_trust(evidence)),
-        witness="" if witness is None else shown(witness.text, MOST_OF_A_WORD),
-        witness_agrees=witness is not None and witness.agrees,
-    )
-
-
-def _name(text: str) -> str:
-    """A name from the ledger, short enough for one line."""
-    if len(text) <= MOST_OF_A_NAME:
-        return shown(text)
-    return f"{shown(text[: 2 * MOST_OF_A_NAME // 3])}…{shown(text[-MOST_OF_A_NAME // 3 :])}"
-
-
-def _used(account: Account) -> float:
-    return 0.0 if account.ceiling.endless else part_of(account.drawn, account.ceiling)
-
-
-def _sub_budgets(evidence: Evidence) -> list[Account]:
-    return [account for path, account in evidence.state.accounts.items() if path]
-
-
-def _second_word(second: "SecondOpinion | None") -> SecondWord:
-    if second is None:
-        return "not asked"
-    if not second.agrees:
-        return "disagrees"
-    compared = any(total.epsilon is not None for total in second.theirs)
-    short = any(total.left_out or total.epsilon is None for total in second.theirs)
-    return "agrees" if compared and not short and not second.unknown else "agrees in part"
-
-
-def _head_word(verification: Checked) -> HeadWord:
-    if not verification.expected:
-        return "not given"
-    return "found" if verification.sound else "not found"
-
-
-def _claims_word(evidence: Evidence, claims: Mapping[str, ClaimText] | None) -> ClaimsWord:
-    if claims is None:
-        return "no registry"
-    rule = () if evidence.opened is None else evidence.opened.composition.claims
-    return "all known" if {*evidence.claims, *rule} <= set(claims) else "some unknown"
-
-
-def _on_trust(evidence: Evidence) -> Iterator[str]:
-    if evidence.opened is not None and isinstance(rule := evidence.opened.composition, OwnRule):
-        yield f"the rule of composition {_name(rule.name)}"
-    for said in sorted(evidence.declared):
-        yield f"costs {shown(said, MOST_OF_A_WORD)}"
 
 
 # --- the number and the sentence --------------------------------------------------------------------------------
@@ -327,7 +197,7 @@ def _facts(evidence: Evidence, verification: Checked) -> Iterator[tuple[str, str
 
 def _datasets(evidence: Evidence) -> str:
     groups = evidence.abouts.by("dataset")
-    names = [_name(group.said) for group in groups if group.is_said]
+    names = [short_name(group.said) for group in groups if group.is_said]
     if not names:
         return "no charge says which data it is about"
     rest = len(names) - MOST_DATASETS
@@ -340,7 +210,7 @@ def _picture(evidence: Evidence) -> Picture | None:
     """Of the sub-budgets; where there are none, of the data sets."""
     if evidence.opened is None or evidence.state.root.ceiling.endless:
         return None
-    below = sorted(_sub_budgets(evidence), key=lambda account: (-_used(account), account.path))
+    below = sorted(sub_budgets(evidence), key=lambda account: (-used_part(account), account.path))
     if not below and evidence.abouts.says("dataset"):
         return _of_datasets(evidence, evidence.state.root)
     kept = sorted(below[:MOST_BARS], key=lambda account: account.path.split("/"))
@@ -350,6 +220,17 @@ def _picture(evidence: Evidence) -> Picture | None:
     if len(below) > MOST_BARS:
         note += f" Shown are the {MOST_BARS} of {len(below):,} sub-budgets that are used up most."
     return Picture("How much of each budget is used", tuple(map(_budget_bar, (evidence.state.root, *kept))), note)
+
+
+def _doubted(picture: Picture | None) -> Picture | None:
+    """The same of entries that may say what is false."""
+    if picture is None:
+        return None
+    bars = (
+        attrs.evolve(bar, caption=f"By these entries: {bar.caption}", text=f"By these entries: {bar.text}")
+        for bar in picture.bars
+    )
+    return attrs.evolve(picture, name=f"In doubt: {picture.name[0].lower()}{picture.name[1:]}", bars=tuple(bars))
 
 
 def _of_datasets(evidence: Evidence, root: Account) -> Picture:
@@ -370,15 +251,15 @@ def _measure(evidence: Evidence) -> str:
 
 def _dataset_bar(group: SpentOn, root: Account) -> Bar:
     share = part_of(group.amount, root.ceiling)
-    name = _name(group.said) if group.is_said else "not said"
+    name = short_name(group.said) if group.is_said else "not said"
     text = f"{used_percent(share)} of the whole budget was spent "
     text += f"on {name}." if group.is_said else "without saying on which data."
     return Bar(name, min(share, 1.0), text, text)
 
 
 def _budget_bar(account: Account) -> Bar:
-    share = _used(account)
-    name = _name(account.path) if account.path else "the whole budget"
+    share = used_part(account)
+    name = short_name(account.path) if account.path else "the whole budget"
     of = f"the budget of {name}" if account.path else name
     text = f"{used_percent(share)} of {of} is used."
     caption = f"{left_percent(share)} of {of} is left" if not account.closed else f"{text[:-1]}, and it is closed"

@@ -247,7 +247,7 @@ def test_the_first_page_holds_number_sentence_picture_and_lights(shown: Shown, k
     for name, made in (("usual", shown.made), ("worst", worst_ledger())):
         file, paper = tmp_path / f"{name}.html", kept / f"first-page-{name}.pdf"
         file.write_text(first_page(made), encoding="utf-8")
-        for part in ('class="number"', 'class="sentence"', '<figure class="budgets"', '<ul class="lights"'):
+        for part in ('<p class="number', 'class="sentence"', '<figure class="budgets"', '<ul class="lights"'):
             assert part in first_page(made)
         shown.browser.print(file, paper)
         assert pages(paper) == 1, name

@@ -81,6 +81,7 @@ GREEN_ONLY_IF: Final[dict[str, Callable[[LightFacts], bool]]] = {
     "Entries": lambda known: known.verdict == "sound",
     "Promise": lambda known: (
         known.promises
+        and known.sound
         and not known.simulated
         and not known.silent
         and not known.foreign

@@ -152,6 +152,13 @@ def test_no_chance_is_named_where_nothing_is_promised(entries: object, words: st
     assert found.number.what != "spent so far, of the whole privacy budget"
 
 
+def test_the_picture_of_a_ledger_in_doubt_says_so() -> None:
+    for caption, name, text in drawn(page(broken())):
+        assert name.startswith("In doubt: ")
+        assert caption.startswith("By these entries: ")
+        assert text.startswith("By these entries: ")
+
+
 def test_a_witness_that_contradicts_takes_the_promise_away() -> None:
     found = summary(zcdp_ledger().entries, witness=Witness(False, "A witness has seen another head."))
     assert "contradicted" in found.sentence
