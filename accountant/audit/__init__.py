@@ -6,10 +6,21 @@ The report and the second opinion are in sub-packages of their own, as they take
 from typing import TYPE_CHECKING
 
 from accountant.audit.displayed_numbers import as_property, in_symbols, left_text, rounded_down, rounded_up, spent_text
+from accountant.audit.entry_checks import declared_elsewhere
 from accountant.audit.fast_reader import Accumulator, Run
 from accountant.audit.model_claims import ModelClaim, content_digest, read_model_claim
 from accountant.audit.odometer import Odometer, ReadOut, Share, epsilon_at, from_spending, least_delta, odometer
-from accountant.audit.plain_language import READ_AT, SEVERAL, as_approx, for_group, percent, readings, times, unit
+from accountant.audit.plain_language import (
+    READ_AT,
+    SEVERAL,
+    as_approx,
+    best_guess,
+    for_group,
+    percent,
+    readings,
+    times,
+    unit,
+)
 from accountant.audit.reading import Reading, broken
 from accountant.audit.saved_models import ModelComparison, compare_model
 from accountant.audit.separate_fits import SeparateFits, in_words
@@ -45,9 +56,11 @@ __all__ = [
     "Verifier",
     "as_approx",
     "as_property",
+    "best_guess",
     "broken",
     "compare_model",
     "content_digest",
+    "declared_elsewhere",
     "epsilon_at",
     "for_group",
     "from_spending",

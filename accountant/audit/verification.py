@@ -72,6 +72,7 @@ class Verification:
     caveats: why a ledger that adds up is not plainly sound: nothing is promised, noise was simulated, or charges were
       never released.
     unchecked: why no sum could be checked: the rule of composition is not installed here, or not in that version.
+    expected: the digest that had to be among the entries', "" if none was asked for; where it is not, that is an error.
     """
 
     errors: tuple[str, ...]
@@ -80,6 +81,7 @@ class Verification:
     head: str
     caveats: tuple[str, ...] = ()
     unchecked: str = ""
+    expected: str = ""
 
     @property
     def sound(self) -> bool:
@@ -269,7 +271,10 @@ class Verifier(Reader):
             errors.append(not_expected(self.head, self._expected))
         errors += self._writers.errors(self._replay.charges)
         caveats = tuple(self._caveats())
-        return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats, self._unchecked)
+        expected = self._expected or ""
+        return Verification(
+            tuple(errors), tuple(self._notes()), self.entries, self.head, caveats, self._unchecked, expected
+        )
 
     def _caveats(self) -> Iterator[str]:
         yield from self._not_private()

@@ -2,8 +2,26 @@
 
 from accountant.audit.report.burn_down import moment
 from accountant.audit.report.chapters import ClaimText
-from accountant.audit.report.document import report, report_of
+from accountant.audit.report.document import report, report_of, summary_html
 from accountant.audit.report.evidence import Evidence
-from accountant.audit.report.page import shown
+from accountant.audit.report.light_facts import Witness
+from accountant.audit.report.lights import Headline, Light, LightFacts, Tone, headline, lights
+from accountant.audit.report.page import shown, style_sheet
 
-__all__ = ["ClaimText", "Evidence", "moment", "report", "report_of", "shown"]
+__all__ = [
+    "ClaimText",
+    "Evidence",
+    "Headline",
+    "Light",
+    "LightFacts",
+    "Tone",
+    "Witness",
+    "headline",
+    "lights",
+    "moment",
+    "report",
+    "report_of",
+    "shown",
+    "style_sheet",
+    "summary_html",
+]

@@ -98,7 +98,7 @@ def _panel(
     return Panel(
         name=name,
         axis=axis,
-        text=f"A step curve of the share of the budget that was spent. From {where.format(say(first))} to "
+        text=f"A step curve of the share of the whole budget that was spent. From {where.format(say(first))} to "
         f"{where.format(say(last))} it goes from {_percent(points[0].share)} to {_percent(end)}; the most it ever was "
         f"is {_percent(most)}. The ceiling is drawn at 100 %.",
         path=path,
@@ -164,6 +164,11 @@ def _utc(time: int) -> datetime.datetime:
         return datetime.datetime.fromtimestamp(time / _SECOND, tz=datetime.UTC)
     except (OverflowError, ValueError, OSError):
         return datetime.datetime.max.replace(tzinfo=datetime.UTC)
+
+
+def day(time: int) -> str:
+    """The day of an entry, in UTC."""
+    return _utc(time).strftime("%Y-%m-%d")
 
 
 def moment(time: int) -> str:

@@ -180,7 +180,7 @@ def _figures(found: Findings) -> Figures:
         (
             _cost_figure("Spent so far", found.spent, spent_text(found.evidence.state.total, found.rule)),
             _cost_figure("Budget", found.opened.budget, left_text(found.evidence.state.root.ceiling, found.rule)),
-            Figure("Left", share, "" if found.left.endless else left_text(found.left, found.rule)),
+            Figure("Left of the whole budget", share, "" if found.left.endless else left_text(found.left, found.rule)),
             Figure(
                 "Charges",
                 f"{found.evidence.kinds['charged']:,}",
@@ -243,8 +243,8 @@ def burn_down(found: Findings) -> ReportSection:
         "How the budget was spent",
         (
             Text(
-                f"{spent} of the budget is spent. The share is {measure}, which is what this rule of composition adds "
-                "up, exactly. Rounds that were given back take the curve down again."
+                f"{spent} of the whole budget is spent. The share is {measure}, which is what this rule of composition "
+                "adds up, exactly. Rounds that were given back take the curve down again."
             ),
             Panels(drawn),
         ),

@@ -7,12 +7,15 @@ a caveat gets a tick. One that is not sound gets its report too, as somebody wil
 import datetime
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import metadata
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
+
+import attrs
 
 from accountant.audit import verify
-from accountant.audit.report import chapters, spend_chapters
+from accountant.audit.report import about_chapters, chapters, spend_chapters
 from accountant.audit.report.chapters import ClaimText, Findings
 from accountant.audit.report.evidence import Evidence
+from accountant.audit.report.light_facts import Checked, Witness
 from accountant.audit.report.page import (
     Cell,
     Page,
@@ -25,10 +28,12 @@ from accountant.audit.report.page import (
     counted,
     listing,
     render,
+    render_summary,
     row,
     shown,
 )
 from accountant.audit.report.questions import LedgerFacts, questions
+from accountant.audit.report.summary import summary_of
 from accountant.costs import Unbounded, own_sources
 from accountant.entries import Entry, Opened
 
@@ -42,34 +47,6 @@ UNBOUNDED: Final = (
     "These books promise nothing. They list what was released, some of it perhaps at a cost without any bound, so that "
     "nobody takes it for private."
 )
-
-
-class Checked(Protocol):
-    """What `accountant.audit.verification.verify` found."""
-
-    @property
-    def errors(self) -> tuple[str, ...]:
-        """What is wrong with the ledger."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What somebody should know."""
-
-    @property
-    def caveats(self) -> tuple[str, ...]:
-        """Why a ledger that adds up is not plainly sound."""
-
-    @property
-    def entries(self) -> int:
-        """How many entries were read."""
-
-    @property
-    def head(self) -> str:
-        """The digest of the last of them."""
-
-    @property
-    def sound(self) -> bool:
-        """Whether there are no errors."""
 
 
 def report(
@@ -102,9 +79,28 @@ def report_of(
     second_opinion: "SecondOpinion | None",
     title: str,
     made: datetime.datetime,
+    witness: Witness | None = None,
+    window: str = "",
 ) -> str:
-    """The same of evidence that a `Verifier` gathered in the pass that found `verification`."""
-    return render(_page(evidence, verification, claims, second_opinion, title, made))
+    """The same of evidence that a `Verifier` gathered in the pass that found `verification`.
+
+    witness: what somebody outside says of the head.  window: which time the report is about, if not all of it.
+    """
+    page = _page(evidence, verification, claims, second_opinion, title, made)
+    summary = summary_of(evidence, verification, claims, second_opinion, witness)
+    return render(attrs.evolve(page, summary=summary, window=shown(window) if window else ""))
+
+
+def summary_html(
+    evidence: Evidence,
+    *,
+    verification: Checked,
+    claims: Mapping[str, ClaimText] | None,
+    second_opinion: "SecondOpinion | None" = None,
+    witness: Witness | None = None,
+) -> str:
+    """The first page alone, a `section` to be set under some `h1` beside `style_sheet()`."""
+    return render_summary(summary_of(evidence, verification, claims, second_opinion, witness))
 
 
 def _page(
@@ -119,11 +115,10 @@ def _page(
     nothing = opened is not None and isinstance(opened.budget, Unbounded)
     version = _version()
     return Page(
+        summary=None,
+        window="",
         title=shown(title),
         made=made.astimezone(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        ledger=f"Ledger {shown(opened.id, 40)}, {counted(verification.entries, 'entry', 'entries')}"
-        if opened
-        else "Books without a first entry",
         sound=verification.sound,
         verified=_verified(verification),
         errors=listing(verification.errors, MOST_AT_THE_TOP),
@@ -198,6 +193,7 @@ def _sections(
     if found.promises:
         yield chapters.burn_down(found)
     yield spend_chapters.spend(found)
+    yield about_chapters.about(found)
     if found.promises:
         yield spend_chapters.other_rules(found)
     if second is not None:

@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from accountant.audit import Accumulator, Run, Spending, parted
+from accountant.audit import Accumulator, Run, Spending, declared_elsewhere, parted
 from accountant.audit.report.released import ReleaseGroups
+from accountant.audit.report.spent_on import AboutSpending
 from accountant.composition import ROUTE_CLAIMS, Amount, Plan
 from accountant.costs import CLAIM_OF_KIND, Cost, Description
 from accountant.entries import Charged, DamagedEntry, OpenCharge, Opened, Record, Released, Returned, State
@@ -56,6 +57,7 @@ class Evidence(Accumulator):
     unreadable: entries that could not be taken in, which `verify` says more about.
     plans, given_back: the first MOST_KEPT of each; `spending.routes` and `kinds` count them all.
     costs: rounds of each cost, by the mechanism that was announced.  claims: ids that costs and plans rest on.
+    declared: what is said of costs that are somebody's word.  abouts: what was charged for what.
     """
 
     def __init__(self) -> None:
@@ -65,6 +67,8 @@ class Evidence(Accumulator):
         self.unreadable = 0
         self.waiting: dict[int, Waiting] = {}
         self.claims: set[str] = set()
+        self.declared: set[str] = set()
+        self.abouts = AboutSpending()
         self.plans: list[PricedPlan] = []
         self.given_back: list[GivenBack] = []
         self.costs: dict[str, Counter[Cost]] = {}
@@ -107,6 +111,7 @@ class Evidence(Accumulator):
                 self._drew(used.record, charge.record.mechanism, times)
         self.state.length, self.state.time = run.end, run.time
         self.spending.take_run(run)
+        self.abouts.take_run(run)
 
     @property
     def opened(self) -> Opened | None:
@@ -158,6 +163,7 @@ class Evidence(Accumulator):
         self.last_time = max(self.last_time, record.time)
         self.state.apply(number, record)
         self.spending.take(number, record)
+        self.abouts.take(number, record)
         match record:
             case Charged():
                 self._charged(number, record)
@@ -217,6 +223,8 @@ class Evidence(Accumulator):
     def _rests_on(self, mechanism: Description) -> None:
         self._simulated = self._simulated or not mechanism.private
         self.claims.update(mechanism.claims)
+        if len(self.declared) < MOST_KEPT:
+            self.declared.update(declared_elsewhere(mechanism))
 
 
 def label(mechanism: Description | None) -> str:

@@ -7,7 +7,7 @@ the page forbids scripts and any reference to elsewhere.
 import functools
 import re
 from collections.abc import Iterable
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import attrs
 import jinja2
@@ -15,6 +15,9 @@ from markupsafe import Markup, escape
 
 from accountant.audit.report.burn_down import Panel
 from accountant.entries import visible
+
+if TYPE_CHECKING:
+    from accountant.audit.report.summary import Summary
 
 MOST_ROWS: Final = 60
 """Rows of one table; the rest is counted, so that the page stays small however long the ledger is."""
@@ -150,15 +153,17 @@ class ReportSection:
 class Page:
     """The whole report.
 
-    ledger: what the report was made from.  sound: whether it adds up.  verified: how it was checked.
+    summary: its first page.  window: the time that it is about, "" for all of it.
+    sound: whether it adds up.  verified: how it was checked.
     caveats: why a ledger that adds up gets no tick all the same.
     unbounded: why nothing is promised, "" if something is.
     simulated, unknown: what is wrong with the noise, "" if nothing is.  contradicted: by another accountant, if so.
     """
 
+    summary: "Summary | None"
+    window: str
     title: str
     made: str
-    ledger: str
     sound: bool
     verified: str
     errors: Listing
@@ -216,3 +221,13 @@ def _templates() -> jinja2.Environment:
 def render(page: Page) -> str:
     """The page as one HTML file."""
     return _templates().get_template("report.html").render(page=page)
+
+
+def render_summary(summary: "Summary") -> str:
+    """The first page alone, as a section."""
+    return _templates().get_template("summary.html").render(summary=summary)
+
+
+def style_sheet() -> str:
+    """The style of reports, as one element for a head."""
+    return _templates().get_template("style.html").render()

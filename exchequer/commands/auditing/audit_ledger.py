@@ -248,15 +248,23 @@ def _print_opinion(second: "SecondOpinion") -> None:
 
 
 def write_report(
-    location: str, out: Path, title: str | None, *, second: bool, force: bool, browser: str | None = None
+    location: str,
+    out: Path,
+    title: str | None,
+    *,
+    second: bool,
+    force: bool,
+    browser: str | None = None,
+    expect_head: str | None = None,
 ) -> int:
     """Write the report, as HTML or as PDF by the name of `out`; the exit code is that of `verify_ledger`."""
+    expected = None if expect_head is None else digest("--expect-head", expect_head)
     refuse_overwriting(out, force)
     write = report_writer(out, browser)
     claims = known_claims()
     evidence = Evidence()
     with reading(location) as entries:
-        found = audited(entries, claims, None, second, evidence)
+        found = audited(entries, claims, expected, second, evidence)
         if found.result.verdict == "cannot be checked":
             raise ValueError(f"no report can be made: {found.result.unchecked}")
         text = report_of(

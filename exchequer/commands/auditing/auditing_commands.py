@@ -142,6 +142,7 @@ def verify(
 @LEDGER
 @click.option("--out", type=OUT, required=True, help="Where the report goes: .html, or .pdf.")
 @click.option("--title", help="What it is called. Default: after the ledger.")
+@click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
 @SECOND_OPINION
 @click.option(
     "--browser",
@@ -150,21 +151,33 @@ def verify(
     "installed.",
 )
 @FORCE
-def report(ledger: str, out: Path, title: str | None, second_opinion: bool, browser: str | None, force: bool) -> None:
+def report(
+    ledger: str,
+    out: Path,
+    title: str | None,
+    expect_head: str | None,
+    second_opinion: bool,
+    browser: str | None,
+    force: bool,
+) -> None:
     """Write a report for people: one HTML file that needs no network, or the same printed as PDF.
 
-    It says what is promised, how the budget was spent and by whom, what that rests on, and what `exchequer ledger
-    verify` found. Ends with 1 if the ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the
-    report is written all the same.
+    Its first page is one number, one sentence, one picture, and lights that are green only for what was checked:
+    --second-opinion and --expect-head check more. After it comes what is promised, how the budget was spent, by whom
+    and on which data, what that rests on, and what `exchequer ledger verify` found. Ends with 1 if the ledger is not
+    sound, and with 3 if it adds up with caveats, as `verify` does; the report is written all the same.
 
     \b
     Examples:
       exchequer ledger report study.db --out report.html --second-opinion
+      exchequer ledger report study.db --out report.html --expect-head 4be02dd5...
       exchequer ledger report study.db --out report.pdf
     """
     from exchequer.commands.auditing import audit_ledger as work
 
-    code = work.write_report(ledger, out, title, second=second_opinion, force=force, browser=browser)
+    code = work.write_report(
+        ledger, out, title, second=second_opinion, force=force, browser=browser, expect_head=expect_head
+    )
     click.get_current_context().exit(code)
 
 

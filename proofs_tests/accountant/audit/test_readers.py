@@ -128,6 +128,7 @@ def evidence_of(evidence: Evidence) -> dict[str, object]:
     told = {**vars(evidence), "drawn": list(evidence.drawn.groups()), "state": evidence.state.as_dict()}
     told["spending"] = figures(evidence.spending)
     told["plans"] = [(number, plan.account, plan.plan, plan.price, plan.route) for number, plan in evidence.plans]
+    told["abouts"] = vars(evidence.abouts)
     told["points"] = list(evidence.spent_over_time())
     return {**told, "sources": evidence.sources, "unknown": evidence.unknown, "length": evidence.state.length}
 

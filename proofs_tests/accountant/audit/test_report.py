@@ -329,7 +329,7 @@ def test_the_books_are_named_so_that_others_find_them() -> None:
 
 def test_the_burn_down_ends_where_the_books_do() -> None:
     ledger = open_ledger(BasicComposition(), PureDP(1.0), ReplaceOne(), 6)
-    tree = page(rewritten(ledger.entries, {}))
+    tree = section(page(rewritten(ledger.entries, {})), "How the budget was spent")
     assert len(tree.find("svg")) == 2  # by entry, and by time
     for drawing in tree.find("svg"):
         curve = next(each for each in drawing.find("path") if each.attributes["class"] == "curve")
@@ -344,8 +344,8 @@ def test_the_burn_down_ends_where_the_books_do() -> None:
 def test_drawings_are_told_to_those_who_do_not_see_them() -> None:
     ledger = open_ledger(BasicComposition(), PureDP(1.0), ReplaceOne(), 6)
     ids = {each.attributes["id"]: each for each in page(ledger.entries).below() if "id" in each.attributes}
-    (drawing,) = page(ledger.entries).find("svg")
+    (drawing,) = section(page(ledger.entries), "How the budget was spent").find("svg")
     assert drawing.attributes["role"] == "img"
     name, text = drawing.attributes["aria-labelledby"].split()
-    assert "Share of the budget spent" in "".join(str(each) for each in ids[name].children)
+    assert "Share of the whole budget spent" in "".join(str(each) for each in ids[name].children)
     assert "from 0.0 % to 60.0 %" in "".join(str(each) for each in ids[text].children)

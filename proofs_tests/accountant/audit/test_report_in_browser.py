@@ -11,10 +11,11 @@ import attrs
 import numpy as np
 import pytest
 
-from accountant import ApproxDP, BasicComposition, Ledger, PureDP, ReplaceOne, ZCDPComposition
-from accountant.audit.report import report
+from accountant import ApproxDP, BasicComposition, Ledger, Plan, PureDP, ReplaceOne, ZCDPComposition
+from accountant.audit.report import Evidence, Witness, report, report_of
 from accountant.audit.verification import verify
 from accountant.costs.spendable import SECURE
+from accountant.entries import About
 from exchequer.datasets import breast_cancer
 from learners import LazyBoostClassifier, PrivateBoostClassifier
 from proofs_tests.support.ledgers.reports import (
@@ -179,7 +180,7 @@ def measured(shown: Shown, made: str, folder: Path, width: int) -> Measured:
     return Measured(**json.loads(unescape(said)))
 
 
-@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("width", [1200, 400, 375, 320])
 def test_text_fits_the_window_and_stands_out(shown: Shown, tmp_path: Path, width: int) -> None:
     found = measured(shown, shown.made, tmp_path, width)
     assert found.width == found.needed == width
@@ -195,9 +196,9 @@ def test_bad_news_and_long_names_fit_a_phone_too(shown: Shown, tmp_path: Path) -
     entries = list(ledger.entries)
     entries[2] = attrs.evolve(entries[2], digest="0" * 64)
     made = html(rewritten(ledger.entries, {SECURE: "n" * 150}), verify(entries), "t" * 150)
-    found = measured(shown, made, tmp_path, 400)
+    found = measured(shown, made, tmp_path, 320)
     assert found.outside == []
-    assert found.needed == found.width == 400
+    assert found.needed == found.width == 320
     assert found.contrast >= 4.5, found.faintest
 
 
@@ -208,6 +209,82 @@ def test_it_prints_on_a_few_pages_of_a4(shown: Shown, kept: Path) -> None:
     assert 5 <= pages(paper) <= 14
     boxes = set(re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper.read_bytes()))
     assert [[round(float(side)) for side in box] for box in boxes] == [[595, 842]]
+
+
+def first_page(made: str) -> str:
+    """The report without anything after its summary."""
+    before, opening, rest = made.partition('<section class="summary"')
+    inside, closing, _ = rest.partition("</section>")
+    assert opening
+    assert closing
+    return f"{before}{opening}{inside}{closing}</main></body></html>"
+
+
+def worst_ledger() -> str:
+    """Long names, more sub-budgets than are shown, and something wrong or open of every sort."""
+    ledger = Ledger(ApproxDP(1.0, 1e-5), composition=ZCDPComposition(), adjacency=ReplaceOne())
+    for number in range(8):
+        below = ledger.allocate(f"{number}" + "w" * 150, 0.1)
+        below.concerning(About(dataset="W" * 190 + str(number))).release(Secure(0.01), below.protect(True))
+        below.reserve(Plan.of(PureDP(0.01), 2), adjacency=ReplaceOne())
+    entries = rewritten(ledger.entries, {SECURE: "n" * 150})
+    witness = Witness(False, "A witness that was asked has seen another head of this ledger. " * 3)
+    evidence = Evidence()
+    checked = verify(entries, evidence)
+    return report_of(
+        evidence,
+        verification=checked,
+        claims=None,
+        second_opinion=None,
+        title="t" * 100,
+        made=MADE,
+        witness=witness,
+        window="From 2026-01-01 to 2026-03-01",
+    )
+
+
+def test_the_first_page_holds_number_sentence_picture_and_lights(shown: Shown, kept: Path, tmp_path: Path) -> None:
+    for name, made in (("usual", shown.made), ("worst", worst_ledger())):
+        file, paper = tmp_path / f"{name}.html", kept / f"first-page-{name}.pdf"
+        file.write_text(first_page(made), encoding="utf-8")
+        for part in ('<p class="number', 'class="sentence"', '<figure class="budgets"', '<ul class="lights"'):
+            assert part in first_page(made)
+        shown.browser.print(file, paper)
+        assert pages(paper) == 1, name
+
+
+def test_the_details_begin_on_the_second_page(shown: Shown, tmp_path: Path) -> None:
+    """A report with the summary and one line after it prints on two pages."""
+    file, paper = tmp_path / "two.html", tmp_path / "two.pdf"
+    file.write_text(first_page(shown.made).replace("</main>", "<p>The details</p></main>"), encoding="utf-8")
+    shown.browser.print(file, paper)
+    assert pages(paper) == 2
+
+
+FOCUS: Final = """
+<script>
+"use strict";
+const found = [...document.querySelectorAll("a, summary, button, input, [tabindex]")].map(each => {
+  each.focus();
+  const box = each.getBoundingClientRect(), style = getComputedStyle(each);
+  return [document.activeElement === each, box.top >= 0 && box.height > 0, style.outlineStyle !== "none"];
+});
+const note = document.createElement("pre");
+note.textContent = JSON.stringify(found);
+document.body.append(note);
+</script>
+"""
+"""Of everything that the keyboard reaches: whether it takes the focus, is seen then, and shows that it has it."""
+
+
+def test_the_keyboard_reaches_every_link_and_the_focus_is_seen(shown: Shown, tmp_path: Path) -> None:
+    free = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", shown.made)
+    file = tmp_path / "focus.html"
+    file.write_text(free.replace("</body>", FOCUS + "</body>"), encoding="utf-8")
+    (said,) = re.findall("<pre>(.*?)</pre>", shown.browser.dom(file).dom, re.DOTALL)
+    found = json.loads(unescape(said))
+    assert len(found) == len(parsed(shown.made).find("a")) > 9
+    assert all(each == [True, True, True] for each in found), found
 
 
 def test_nothing_in_the_books_runs_even_without_the_policy(shown: Shown, tmp_path: Path) -> None:
