@@ -24,7 +24,7 @@ Codes: TypeAlias = npt.NDArray[np.int64]
 FIRST: Final = 1024
 """Rows that there is room for at first; it is doubled when they are used up."""
 
-_CALENDAR: Final = {"year": "Y", "month": "M", "day": "D"}
+_CALENDAR: Final = {"year": "datetime64[Y]", "month": "datetime64[M]", "day": "datetime64[D]"}
 
 _COLUMNS: Final = {
     "number": np.uint64,
@@ -285,21 +285,15 @@ class ChargeTable(Accumulator):
 
     def _told_apart(self, by: str, rows: Rows) -> tuple[Codes, list[str]]:
         """For each row the number of what it says, and what that is."""
+        texts = Kept[str]()
         if by in PERIODS:
             days = (self._column("time")[rows] // np.uint64(DAY)).astype(np.int64)  # none is after the year 2554
-            periods = (
-                np.arange(days.max(initial=0) + 1)
-                .astype("datetime64[D]")
-                .astype(f"datetime64[{_CALENDAR[by]}]")
-                .astype(np.int64)
-            )
-            start = int(periods[days.min(initial=len(periods) - 1)])
-            codes = periods[days] - start
-            last = int(codes.max(initial=-1))
-            return codes, [str(np.datetime64(start + code, _CALENDAR[by])) for code in range(last + 1)]
+            start = int(days.min(initial=1 << 20))
+            between = np.arange(start, days.max(initial=start) + 1).astype("datetime64[D]").astype(_CALENDAR[by])
+            of_day = np.array([texts.number(str(period)) for period in between])
+            return of_day[days - start].astype(np.int64), texts.values
         if by not in SAID:
             return self._column(by)[rows].astype(np.int64), self._kept(by).values
-        texts = Kept[str]()
         of_about = np.array([texts.number(str(getattr(about, by))) for about in self._abouts.values])
         return of_about[self._column("about")[rows].astype(np.intp)].astype(np.int64), texts.values
 
