@@ -251,9 +251,8 @@ def test_a_long_ledger_is_read_from_a_checkpoint_older_than_the_pace(
 
 def test_advice_on_a_ledger(folder: Path) -> None:
     with Ledger.open(URL, ApproxDP(4.0, 1e-5), composition=BasicComposition(), adjacency=ReplaceOne()) as ledger:
-        bit = ledger.protect(True)
-        for _ in range(140):
-            ledger.release(RandomizedResponse(0.01), bit)
+        ledger.reserve(Plan.of(PureDP(0.01), 139), adjacency=ReplaceOne())
+        ledger.release(RandomizedResponse(0.01), ledger.protect(True))
         spent = ledger.spent
     found = record("advise", "study.db")
     rows = {row["rule"]: row for row in found["rules"]}  # type: ignore[attr-defined]  # JSON

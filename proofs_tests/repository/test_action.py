@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 import pytest
-import yaml  # type: ignore[import-untyped]  # ships no types; comes with distributed
+import yaml
 
 from exchequer.cli import main
 

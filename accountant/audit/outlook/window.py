@@ -74,12 +74,14 @@ class _Open(NamedTuple):
 class WindowSpending(Accumulator):
     """What the entries so far spent before, in and after a window. `read_window` makes one of a whole ledger.
 
-    opened: the first entry.
+    It raises nothing, whatever entries say, so that it may be told of a ledger that is not sound.
+    opened: the first entry.  missed: entries that could not be counted; above 0, nothing here is exact.
     """
 
     def __init__(self, window: Window) -> None:
         self.window = window
         self.opened: Opened | None = None
+        self.missed = 0
         self._parts: dict[tuple[str, str], list[Part]] = {}
         self._allocated: set[str] = set()
         self._open: dict[int, _Open] = {}
@@ -131,6 +133,16 @@ class WindowSpending(Accumulator):
 
     def take(self, number: int, record: Record) -> None:
         """The next entry."""
+        try:
+            self._take(number, record)
+        except (LookupError, TypeError, ValueError, ArithmeticError):
+            self.missed += 1
+
+    def miss(self) -> None:
+        """The next entry cannot be read."""
+        self.missed += 1
+
+    def _take(self, number: int, record: Record) -> None:
         match record:
             case Opened():
                 self.opened = record

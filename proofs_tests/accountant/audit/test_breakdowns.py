@@ -17,7 +17,7 @@ from accountant import About, Amount, ApproxDP, BasicComposition, Entry, Ledger,
 from accountant.audit.breakdowns import BY, Question, breakdown, difference
 from accountant.composition import NOTHING
 from exchequer.cli import main
-from exchequer.commands.auditing.spent_ledger import nanoseconds
+from exchequer.console.times import nanoseconds
 from proofs_tests.support.learners import paid_models
 from proofs_tests.support.ledgers.books import rewritten
 from proofs_tests.support.ledgers.doubles import RandomizedResponse

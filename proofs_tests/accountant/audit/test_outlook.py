@@ -24,10 +24,11 @@ from accountant import (
     Plan,
     PureDP,
     ReplaceOne,
+    Reservation,
     Unbounded,
     ZCDPComposition,
 )
-from accountant.audit import Reading, gather
+from accountant.audit import Reading, gather, verify
 from accountant.audit.breakdowns import Question, breakdown
 from accountant.audit.outlook import (
     AFTER,
@@ -48,7 +49,7 @@ from accountant.composition import NOTHING, TextbookComposition
 from accountant.costs import curves
 from accountant.entries import decode
 from proofs_tests.old_files.frozen import BEGUN, Clock, frozen
-from proofs_tests.support.ledgers.books import Secure
+from proofs_tests.support.ledgers.books import Secure, rechained
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 HOUR = 3_600_000_000_000
@@ -71,7 +72,7 @@ def spent(steps: Iterable[Step], budget: Budget | None = None) -> Iterator[tuple
     """A ledger on which these steps were taken, and its clock. What is given back late is of the plan before."""
     with frozen("outlook") as clock:
         ledger = Ledger(budget or ApproxDP(50.0, 1e-3), composition=BasicComposition(), adjacency=ReplaceOne())
-        team, bit, waiting = ledger.allocate("team", 0.25), ledger.protect(True), []
+        team, bit, waiting = ledger.allocate("team", 0.25), ledger.protect(True), list[Reservation]()
         for what, which, hours in steps:
             clock.now += hours * HOUR
             cost = COSTS[which]
@@ -382,6 +383,18 @@ def test_deltas_of_the_releases_bound_what_others_may_spend() -> None:
     over = {line.name: line for line in advise(many, BasicComposition(), ApproxDP(2.0, 1e-5)).lines}
     assert over["basic"].fits is False
     assert over["advanced"].total is None
+
+
+def test_unsound_entries_are_counted_as_missed() -> None:
+    with spent([("part", 0, 1), ("release", 0, 1)]) as (ledger, _):
+        entries = [entry for entry in ledger.entries if entry.kind != "charged" or entry.number > 4]
+    found = WindowSpending(Window())
+    for entry in (*entries[1:], *entries):
+        found.take(entry.number, decode(entry))
+    found.miss()
+    assert found.missed == 4  # a charge before the first entry, and twice what gives back what nobody was charged
+    verify(rechained(entries), found)
+    assert found.missed == 5
 
 
 def test_windows_of_many_accounts_are_apart() -> None:
