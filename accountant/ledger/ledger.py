@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 from fractions import Fraction
-from types import TracebackType
+from pathlib import Path
 from typing import Final, Self, TypeVar
 
 from accountant.audit import Odometer, Statement, StatementDetails, Verification, odometer, stated, verify
@@ -25,10 +25,11 @@ from accountant.entries import (
 )
 from accountant.exceptions import AdjacencyMismatch, NotSpendable, SubBudgetRefused
 from accountant.ledger.account_names import labelled, path_below, unknown_label
+from accountant.ledger.among_others import AmongOthers
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
-from accountant.ledger.exists_once import ExistsOnce
 from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import opened_writer, refuse_other_types
+from accountant.ledger.oversight import enter, overseen
 from accountant.ledger.promises import refuse_plan, refuse_unprovable
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
@@ -44,7 +45,7 @@ LONGEST_KEPT: Final = 4096
 """Characters of descriptions whose lines are kept for the next release like it."""
 
 
-class Ledger(ExistsOnce):
+class Ledger(AmongOthers):
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
     budget: PureDP, ApproxDP, ZCDP or GDP; Unbounded for a ledger that promises nothing, with NoBound.
@@ -93,6 +94,8 @@ class Ledger(ExistsOnce):
         expect_head: str | None = None,
         signing_key: SigningKey | None = None,
         about: About | None = None,
+        registry: str | None = None,
+        policy: Path | str | None = None,
     ) -> Self:
         """A durable ledger: begin one, or go on with the one that is there.
 
@@ -101,27 +104,17 @@ class Ledger(ExistsOnce):
         expect_head: a digest that an auditor kept; it must occur among the entries.
         signing_key: what receipts are signed with.
         about: what charges are about, see `concerning`; unless given, what `About.from_environment` finds.
-        Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
-        something else, LedgerBroken where the entries do not hold together since their last checkpoint, and
-        LedgerUnavailable where the database does not answer.
+        registry: URL of a `Registry`, which this ledger enters for each data set; unless given, EXCHEQUER_REGISTRY.
+        policy: a file in TOML that opening and each charge are held against; unless given, EXCHEQUER_POLICY.
+        Raises PolicyRefused and PolicyMistakes; ValueError for a URL that names no ledger, LedgerMismatch where there
+        is none, or one that promises something else, LedgerBroken where the entries do not hold together since their
+        last checkpoint, and LedgerUnavailable where the database does not answer; for the registry likewise.
         """
         said = About.from_environment() if about is None else about
-        writer = opened_writer(url, budget, composition, adjacency, expect_head)
+        writer = opened_writer(url, budget, composition, adjacency, expect_head, overseen(said, registry, policy))
         ledger = cls.__new__(cls)
         ledger._set_up(writer, ROOT, signing_key, said)
         return ledger
-
-    def close(self) -> None:
-        """Let go of the database. A ledger in memory has nothing to let go of."""
-        self._writer.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- what an auditor reads; reading never changes anything -------------------------------------
 
@@ -286,6 +279,7 @@ class Ledger(ExistsOnce):
         """
         view = self._view(self._path, about.over(self._about))
         view._charged_to = self._charged_to
+        enter(self._writer, view._about)
         return view
 
     def note_model(self, model: str, charges: Sequence[int]) -> int:

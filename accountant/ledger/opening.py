@@ -5,6 +5,7 @@ from typing import Final, get_args
 from accountant.composition import Composition, TextbookComposition
 from accountant.costs import Adjacency, Budget
 from accountant.exceptions import LedgerMismatch
+from accountant.ledger.oversight import Overseer
 from accountant.ledger.writer import LedgerWriter
 
 EARLIER: Final = ". What is TextbookComposition now was AdvancedComposition in earlier versions"
@@ -27,14 +28,32 @@ def opened_writer(
     composition: Composition | None,
     adjacency: Adjacency | None,
     expect_head: str | None,
+    overseer: Overseer,
 ) -> LedgerWriter:
     """The writer of the ledger at this URL; all as `Ledger.open` takes it."""
+    try:
+        return _opened(url, budget, composition, adjacency, expect_head, overseer)
+    except BaseException:
+        overseer.let_go()
+        raise
+
+
+def _opened(
+    url: str,
+    budget: Budget | None,
+    composition: Composition | None,
+    adjacency: Adjacency | None,
+    expect_head: str | None,
+    overseer: Overseer,
+) -> LedgerWriter:
     refuse_other_types(budget, composition, adjacency)
     from accountant.storage import SqlStore  # takes SQLAlchemy along, which ledgers in memory need not wait for
 
     beginning = budget is not None and composition is not None and adjacency is not None
     if budget is not None and composition is not None:
         composition.ceiling(budget)  # refused before a file is made
+    if composition is not None and adjacency is not None:
+        overseer.refuse_promise(composition, adjacency)
     store = SqlStore(url, "create" if beginning else "write")
     try:
         writer = LedgerWriter(store)
@@ -44,9 +63,11 @@ def opened_writer(
                 raise LedgerMismatch(f"there is no ledger at {store.name}: give budget, composition and adjacency")
             writer.open_new(budget, composition, adjacency)
         _refuse_other(writer, budget, composition, adjacency)
+        overseer.refuse_promise(writer.state.rule, writer.state.adjacency)
         # Every digest was computed anew on the way here, so one that is found is the one that was kept.
         if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
             raise LedgerMismatch(f"{expect_head} is nowhere in this ledger: it was cut off, or rolled back")
+        overseer.join(writer, store)
     except BaseException:
         store.close()
         raise

@@ -34,6 +34,7 @@ from accountant.exceptions import (
     LedgerCopyRefused,
     LedgerUnavailable,
     NotSpendable,
+    PolicyRefused,
     ReservationClosed,
     SubBudgetRefused,
 )
@@ -232,7 +233,7 @@ class _Overtaken(Exception):
     """Somebody else wrote first, and nothing was written here."""
 
 
-_NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused)
+_NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, PolicyRefused, ReservationClosed, SubBudgetRefused)
 """What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
 
 

@@ -5,7 +5,7 @@ import functools
 import json
 import os
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition, UnsupportedBudget, composition_from_record
@@ -34,6 +34,10 @@ from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica
 
+if TYPE_CHECKING:
+    from accountant.policies import Guard
+    from accountant.registry import Membership
+
 CHECKPOINT_EVERY: Final = 10_000
 """Entries after which whoever opens the ledger next writes a checkpoint, so that opening stays quick."""
 
@@ -45,10 +49,13 @@ class LedgerWriter:
     """Writes the entries of one ledger in this process. Shared by all its accounts.
 
     replica: the ledger as this process sees them.
+    guard: holds each charge against a policy, where there is one.  membership: in a registry, where there is one.
     """
 
     def __init__(self, store: EntryStore) -> None:
         self.replica = Replica(store)
+        self.guard: Guard | None = None
+        self.membership: Membership | None = None
 
     @property
     def store(self) -> EntryStore:
@@ -100,7 +107,8 @@ class LedgerWriter:
     def charge(self, new: NewCharge) -> int:
         """Write a charge, durably, and return its number.
 
-        Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
+        Raises BudgetExceeded, UnknownLabel, SubBudgetRefused for a closed one, or PolicyRefused; then nothing was
+        written.
         """
         if new.upgrades and self.state.format < NEWEST_FORMAT:
             self.replica.in_turn(self._upgrade)
@@ -144,11 +152,15 @@ class LedgerWriter:
             raise unknown_label(state, account, payer)
         if not payer.affords(amount):
             raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
-        replica, number = self.replica, state.length
+        replica, number, guard = self.replica, state.length, self.guard
         when = replica.now()
+        if guard is not None:
+            guard.admit(new, payer.path, when, state)
         replica.write_checked("charged", new.line.at(number, when, state.total.plus(amount)))
         state.charge(number, account, payer, amount, new.rounds)
         replica.wrote(when)
+        if guard is not None:
+            guard.charged(number, new, when)
         return number
 
     def refuse_unsayable(self, description: str) -> None:
@@ -173,6 +185,8 @@ class LedgerWriter:
             replica.write("released", line)
         del state.open[charge]
         replica.wrote(when)
+        if self.guard is not None:
+            self.guard.released(state.length - 1, charge)
 
     def give_back(self, charge: int, rounds: int, amount: Amount) -> None:
         """Write that rounds of an open charge were not used and never will be. Raises ReservationClosed."""
