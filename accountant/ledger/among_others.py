@@ -1,13 +1,37 @@
-"""A ledger among others over the same data set; and how it is let go of, with the registry that knows of them."""
+"""What a ledger is among others: it exists once, as a copy would spend its budget again, and may be in a registry."""
 
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Never, Self
 
 from accountant.entries import About
-from accountant.ledger.exists_once import ExistsOnce
+from accountant.exceptions import LedgerCopyRefused
+from accountant.ledger.writer import LedgerWriter
 
 if TYPE_CHECKING:
     from accountant.registry import Together
+
+
+class ExistsOnce:
+    """A ledger of this writer, which is neither copied nor pickled."""
+
+    _writer: LedgerWriter
+
+    def __sklearn_clone__(self) -> Self:
+        """`sklearn.clone` keeps the same ledger, so that every fit of a cross-validation pays."""
+        return self
+
+    def _refuse(self, what: str) -> Never:
+        remedy = "; open it there by its URL" if self._writer.store.shared else ""
+        raise LedgerCopyRefused(f"a ledger cannot be {what}: its budget would be spent twice{remedy}")
+
+    def __copy__(self) -> Never:
+        self._refuse("copied")
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Never:
+        self._refuse("deep-copied")
+
+    def __reduce_ex__(self, protocol: object) -> Never:
+        self._refuse("pickled, nor sent to another process")
 
 
 class AmongOthers(ExistsOnce):

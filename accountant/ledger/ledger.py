@@ -28,8 +28,7 @@ from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.among_others import AmongOthers
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
 from accountant.ledger.new_charges import NewCharges, refuse_account
-from accountant.ledger.opening import opened_writer, refuse_other_types
-from accountant.ledger.oversight import enter, overseen
+from accountant.ledger.opening import enter, opened_writer, overseen, refuse_other_types
 from accountant.ledger.promises import refuse_plan, refuse_unprovable
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
