@@ -17,7 +17,7 @@ from accountant.canonical_json import canonical
 from accountant.entries import Entry, Kind
 from accountant.exceptions import LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.registry.registration import Registration
-from accountant.storage import SqlStore
+from accountant.storage import Access, SqlStore
 
 REGISTRY: Final = "EXCHEQUER_REGISTRY"
 """The environment variable that names a registry for every ledger that is opened."""
@@ -44,25 +44,28 @@ class Registry:
         url: as of a ledger, in a database, or a schema of PostgreSQL, of its own.
         Raises ValueError, LedgerMismatch where there is a ledger, LedgerUnavailable.
         """
-        return cls._at(url, create=True)
+        return cls._at(url, "create")
 
     @classmethod
-    def open(cls, url: str) -> Self:
-        """The registry that is there. Raises LedgerMismatch where there is none, LedgerBroken, LedgerUnavailable."""
-        return cls._at(url, create=False)
+    def open(cls, url: str, access: Access = "write") -> Self:
+        """The registry that is there. access: "read" to do nothing but read.
+
+        Raises ValueError, LedgerMismatch where there is none, LedgerBroken, LedgerUnavailable.
+        """
+        return cls._at(url, access)
 
     @classmethod
-    def _at(cls, url: str, *, create: bool) -> Self:
+    def _at(cls, url: str, access: Access) -> Self:
         with _named():
             try:
-                store = SqlStore(url, "create" if create else "write")
+                store = SqlStore(url, access)
             except LedgerMismatch as error:
-                if create or "there is no ledger" not in str(error):
+                if access == "create" or "there is no ledger" not in str(error):
                     raise
                 raise LedgerMismatch(f"{error}: `exchequer ledger registry URL --create` makes a registry") from None
         registry = cls(store)
         try:
-            if create:
+            if access == "create":
                 registry._begin()
             registry.refresh()
             if not registry._known:

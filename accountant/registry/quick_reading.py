@@ -5,7 +5,7 @@ from typing import Protocol
 
 import attrs
 
-from accountant.audit import Reading
+from accountant.audit import Accumulator, Reading
 from accountant.composition import Composition
 from accountant.costs import Adjacency, Budget
 from accountant.entries import BELIEVED_FROM, Entry, State, read_start
@@ -61,15 +61,18 @@ class Entries(Protocol):
         """The newest checkpoint."""
 
 
-def read_quickly(entries: Entries, *, whole: bool = False) -> QuickReading:
-    """Read a ledger. whole: from its first entry on.  Raises LedgerBroken where it does not hold together."""
+def read_quickly(entries: Entries, *accumulators: Accumulator, whole: bool = False) -> QuickReading:
+    """Read a ledger. whole: from its first entry on.  accumulators: are told what is read.
+
+    Raises LedgerBroken where it does not hold together.
+    """
     newest = None if whole else entries.checkpoint()
     if newest is not None and newest.number >= BELIEVED_FROM:
         state = State()
         state.resume(*read_start(entries.since, newest))
-        reading, believed = Reading(state=state, head=newest.digest), newest.number
+        reading, believed = Reading(*accumulators, state=state, head=newest.digest), newest.number
     else:
-        reading, believed = Reading(), None
+        reading, believed = Reading(*accumulators), None
     reading.take(entries.since(reading.entries))
     if reading.state.opened is None:
         raise LedgerBroken("the ledger does not hold together: it was never opened")

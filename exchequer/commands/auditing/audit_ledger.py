@@ -27,6 +27,7 @@ from accountant.audit import (
 from accountant.audit.report import ClaimText, Evidence, report_of
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
+from exchequer.commands.auditing.policy_check import held_against, policy_record, print_policy
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
@@ -143,16 +144,22 @@ def _second_opinion(entries: StoredEntries) -> "SecondOpinion":
     return second_opinion(entries)
 
 
-def verify_ledger(location: str, expect_head: str | None, *, second: bool, strict: bool, as_json: bool) -> int:
+def verify_ledger(
+    location: str, expect_head: str | None, *, second: bool, policy: Path | None = None, strict: bool, as_json: bool
+) -> int:
     """Print what is wrong with the ledger, and what somebody should know; the exit code."""
     expected = None if expect_head is None else digest("--expect-head", expect_head)
     with reading(location) as entries:
         found = audited(entries, known_claims(), expected, second)
-    code = found.code(strict)
+        held = held_against(entries, policy)
+    code = NOT_SOUND if held is not None and held.breaches else found.code(strict)
     if as_json:
-        _print_json({"ledger": entries.name, **_as_dict(found), "strict": strict, "exit_code": code})
+        _print_json(
+            {"ledger": entries.name, **_as_dict(found), **policy_record(held), "strict": strict, "exit_code": code}
+        )
         return code
     _verdict(found, found.title(entries.name))
+    print_policy(held)
     if found.second is not None:
         _print_opinion(found.second)
     if strict and code and not found.errors:

@@ -49,10 +49,19 @@ def show(ledger: str, account: str, entries: int, whole: bool, as_json: bool) ->
 @click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
 @click.option("--since", metavar="DIGEST", help="A head that you kept when this ledger was sound: read what is new.")
 @SECOND_OPINION
+@click.option(
+    "--policy", type=FILE, help="Also hold each entry against this policy in TOML; end with 1 if one broke it."
+)
 @click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
 @AS_JSON
 def verify(
-    ledger: str, expect_head: str | None, since: str | None, second_opinion: bool, strict: bool, as_json: bool
+    ledger: str,
+    expect_head: str | None,
+    since: str | None,
+    second_opinion: bool,
+    policy: Path | None,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """Check the ledger: every digest, every sum, every ceiling, every price.
 
@@ -68,13 +77,16 @@ def verify(
       exchequer ledger verify study.db --second-opinion
       exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
       exchequer ledger verify study.db --since 4be02dd5...
+      exchequer ledger verify study.db --policy policy.toml
     """
     from exchequer.commands.auditing import audit_ledger as work
 
     if since is None:
-        code = work.verify_ledger(ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json)
-    elif second_opinion or expect_head is not None:
-        raise ValueError("--since: it reads the new part alone: leave out --second-opinion and --expect-head")
+        code = work.verify_ledger(
+            ledger, expect_head, second=second_opinion, policy=policy, strict=strict, as_json=as_json
+        )
+    elif second_opinion or expect_head is not None or policy is not None:
+        raise ValueError("--since reads the new part alone: leave out --second-opinion, --expect-head and --policy")
     else:
         code = work.verify_new_part(ledger, since, strict=strict, as_json=as_json)
     click.get_current_context().exit(code)

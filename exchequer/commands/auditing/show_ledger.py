@@ -45,6 +45,7 @@ from accountant.entries import (
 )
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
+from exchequer.commands.ledgers.registry_listing import print_together, registered_with, together_record
 from exchequer.console import output
 
 WHOLE: Final = "(all of it)"
@@ -186,8 +187,10 @@ def show_ledger(location: str, path: str, entries: int, *, whole: bool, as_json:
     with reading(location) as stored:
         found = overview(stored, path, whole)
         newest = found.newest(entries)
+    others = registered_with(found.opened.id)
     if as_json:
-        click.echo(json.dumps(as_dict(found, newest), indent=1, allow_nan=False))
+        said = {"registered": [together_record(each) for each in others]} if others else {}
+        click.echo(json.dumps({**as_dict(found, newest), **said}, indent=1, allow_nan=False))
         return
     if (statement := found.statement()) is not None:
         output.statement(statement, MOST_LINES)
@@ -196,6 +199,7 @@ def show_ledger(location: str, path: str, entries: int, *, whole: bool, as_json:
     _accounts(found)
     if drawn := found.drawn():
         _drawn(found, drawn)
+    print_together(others)
     if newest:
         _entries(found, newest)
 

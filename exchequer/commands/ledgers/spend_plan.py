@@ -37,6 +37,7 @@ from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
+from exchequer.commands.ledgers.registry_listing import print_together
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.prices.price import few_enough, parse_step
@@ -143,7 +144,10 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
                 ("head", ledger.head),
             ]
         )
+        others = ledger.others()
     output.paragraph(KEEP_THE_HEAD)
+    if others is not None:
+        print_together([others])
 
 
 def allocate(location: str, name: str, share: Fraction | Budget, parent: str) -> None:

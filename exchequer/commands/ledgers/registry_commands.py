@@ -1,0 +1,27 @@
+"""`exchequer ledger registry`: its options and its help."""
+
+import click
+
+from exchequer.commands.ledgers.ledger_commands import ledger as ledger
+from exchequer.commands.ledgers.ledger_options import AS_JSON
+
+
+@ledger.command()
+@click.argument("url", envvar="EXCHEQUER_REGISTRY")
+@click.option("--create", is_flag=True, help="Make the registry, where there is none.")
+@AS_JSON
+def registry(url: str, create: bool, as_json: bool) -> None:
+    """List which ledgers exist over which data set, as a registry has them; or make one.
+
+    URL is that of a database of its own, or of a schema of PostgreSQL. Ledgers enter themselves when they are opened
+    for a data set with EXCHEQUER_REGISTRY set, or by Ledger.open(..., registry=URL). A registry is never made by the
+    way: one that is missing would hide every ledger in the one that was meant.
+
+    \b
+    Examples:
+      exchequer ledger registry sqlite:///registry.db --create
+      exchequer ledger registry sqlite:///registry.db --json
+    """
+    from exchequer.commands.ledgers import registry_listing as work
+
+    work.print_registry(url, create=create, as_json=as_json)
