@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
-from exchequer.commands.auditing import asking_commands, auditing_commands
-from exchequer.commands.ledgers import ledger_options
+from exchequer.commands.auditing import asking_commands, auditing_commands, overview_commands
+from exchequer.commands.ledgers import ledger_options, registry_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
@@ -63,6 +63,8 @@ def main(ctx: click.Context) -> None:
 
 
 main.add_command(asking_commands.ledger)
+main.add_command(overview_commands.ledger)
+main.add_command(registry_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 
