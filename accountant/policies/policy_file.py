@@ -172,6 +172,8 @@ class _Reader:
         if key not in table:
             return None
         record = self._table(table, key, where)
+        if not isinstance(table[key], dict):
+            return None
         self._known(record, ("epsilon", "delta"), where)
         epsilon = self._number(record, f"{where}.epsilon", math.inf)
         delta = self._number(record, f"{where}.delta", 1.0)

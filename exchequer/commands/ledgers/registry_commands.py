@@ -1,9 +1,11 @@
-"""`exchequer ledger registry`: its options and its help."""
+"""`exchequer ledger registry` and `policy`: their options and their help."""
+
+from pathlib import Path
 
 import click
 
 from exchequer.commands.ledgers.ledger_commands import ledger as ledger
-from exchequer.commands.ledgers.ledger_options import AS_JSON
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE
 
 
 @ledger.command()
@@ -25,3 +27,21 @@ def registry(url: str, create: bool, as_json: bool) -> None:
     from exchequer.commands.ledgers import registry_listing as work
 
     work.print_registry(url, create=create, as_json=as_json)
+
+
+@ledger.command()
+@click.argument("file", type=FILE, required=False)
+def policy(file: Path | None) -> None:
+    """Read a policy in TOML, and say what it asks for, or all that is wrong with it. Without FILE: print an example.
+
+    Ledgers are held against the policy that EXCHEQUER_POLICY names, or Ledger.open(..., policy=FILE); and later, by
+    `exchequer ledger verify --policy FILE`.
+
+    \b
+    Examples:
+      exchequer ledger policy > policy.toml
+      exchequer ledger policy policy.toml
+    """
+    from exchequer.commands.ledgers import registry_listing as work
+
+    work.print_policy(file)

@@ -1,14 +1,16 @@
-"""`exchequer ledger registry`, and what other commands say of the other ledgers over a data set."""
+"""`exchequer ledger registry` and `policy`, and what other commands say of the other ledgers over a data set."""
 
 import json
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from accountant.audit import in_symbols
 from accountant.audit.report import moment
 from accountant.costs import adjacency_record
+from accountant.policies import EXAMPLE, read_policy
 from accountant.registry import REGISTRY, LedgerOver, Registration, Registry, Together, over, together
 from exchequer.commands.ledgers.open_ledger import without_passwords
 from exchequer.console import output
@@ -109,3 +111,26 @@ def registered_with(ledger_id: str) -> list[Together]:
         datasets = [each.dataset for each in registry.ledgers() if each.ledger == ledger_id]
         listed = [(dataset, registry.ledgers(dataset)) for dataset in datasets]
     return [together(dataset, [over(each) for each in parts]) for dataset, parts in listed]
+
+
+def print_policy(file: Path | None) -> None:
+    """Print what a policy asks for; without one, an example. Raises PolicyMistakes with all that is wrong."""
+    if file is None:
+        click.echo(EXAMPLE, nl=False)
+        return
+    found = read_policy(file)
+    limits = [*found.dataset_limits(), *([] if found.release is None else [found.release])]
+    output.title(f"{file}: a policy, with {len(limits)} limit(s)")
+    output.facts([("limit", str(each)) for each in limits])
+    texts = (
+        ("users", found.users),
+        ("programs", found.programs),
+        ("adjacency", found.adjacency),
+        ("not adjacency", found.forbidden_adjacency),
+        ("not composition", found.forbidden_composition),
+        ("charges say", found.about),
+        ("noise", ("secure only",) if found.secure_noise else ()),
+        ("sub-budgets", found.sub_budgets),
+        ("who pays", ("sub-budgets only",) if found.sub_budgets_only else ()),
+    )
+    output.facts([(name, ", ".join(said)) for name, said in texts if said])
