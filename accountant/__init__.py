@@ -48,6 +48,7 @@ from accountant.entries import About, Entry, EntryStore, MemoryStore
 from accountant.exceptions import (
     AdjacencyMismatch,
     BudgetExceeded,
+    KeyRefused,
     LedgerBroken,
     LedgerCopyRefused,
     LedgerMismatch,
@@ -86,6 +87,7 @@ __all__ = [
     "FeatureValue",
     "FeatureValues",
     "GDPComposition",
+    "KeyRefused",
     "LaplaceDP",
     "Ledger",
     "LedgerBroken",

@@ -103,6 +103,10 @@ class ReservationClosed(RuntimeError):
     """A reservation was used outside its `with` block, or for more rounds than it holds."""
 
 
+class KeyRefused(ValueError):
+    """A writer's key may not sign here, or its change is not allowed: not enrolled, replaced or revoked."""
+
+
 class SubBudgetRefused(ValueError):
     """A sub-budget, or a label beside them, that cannot be made, found or closed."""
 

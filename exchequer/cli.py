@@ -12,8 +12,8 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
-from exchequer.commands.auditing import asking_commands, auditing_commands, overview_commands
-from exchequer.commands.ledgers import ledger_options, registry_commands
+from exchequer.commands.auditing import asking_commands, auditing_commands, outlook_commands, overview_commands
+from exchequer.commands.ledgers import ledger_options, registry_commands, writer_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
@@ -62,9 +62,11 @@ def main(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+main.add_command(writer_commands.ledger)  # with what each of these modules registers on it
 main.add_command(asking_commands.ledger)
 main.add_command(overview_commands.ledger)
 main.add_command(registry_commands.ledger)
+main.add_command(outlook_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 
@@ -133,6 +135,7 @@ def train(
     account: str | None,
     signing_key: Path | None,
     about: tuple[str, ...],
+    writer_key: Path | None,
     out: Path,
     force: bool,
     **options: Setting | None,
@@ -174,7 +177,7 @@ def train(
     from exchequer.commands.ledgers.paying_ledger import PayingLedger
 
     promise = LEARNERS[learner].delta if delta is None else delta
-    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key, about)
+    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key, about, writer_key)
     order = work.TrainingRequest(LEARNERS[learner], epsilon, promise, given, seed, payer)
     work.train(data, schema, out, order, header=not no_header, force=force)
 

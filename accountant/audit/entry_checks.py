@@ -155,11 +155,12 @@ class EntryChecker(StateReplay):
         self.terms.pop(record.charge, None)
         self._takes_from([mechanism for mechanism, _ in record.used])
         wrong = self.state.apply(number, record)
+        simulated = any(not mechanism.private for mechanism, _ in record.used)
         if charge is not None and terms is not None:
-            simulated = any(not mechanism.private for mechanism, _ in record.used)
             reason = terms.why_not_release(sum(rounds for _, rounds in record.used), charge.rounds, simulated)
             wrong += [] if reason is None or reason in wrong else [reason]
-            self.simulated += simulated and terms.announced is not False
+        if charge is not None:  # of one from before the start nobody knows what it announced: this is seen all the same
+            self.simulated += simulated and (terms is None or terms.announced is not False)
         wrong += _unsound(mechanism for mechanism, _ in record.used)
         return wrong + self._rests_on(claim for mechanism, _ in record.used for claim in mechanism.claims)
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from accountant.audit.entry_checks import StateReplay, Terms
 from accountant.composition import Amount, amount_text
-from accountant.entries import Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
+from accountant.entries import NEWEST_FORMAT, Account, Charged, ChargeLine, OpenCharge, Record, Released, ReleaseLine
 
 TEMPLATES: Final = 4096
 """Templates of each sort that are kept; when there are more, all are learned anew."""
@@ -31,6 +31,9 @@ _DIGITS: Final = 19
 _USED: Final = ',"used":'
 
 _EARLIEST: Final = "1" + "0" * (_DIGITS - 1)
+
+_NEVER: Final = ":"
+"""Sorts behind all digits: after a time that has more of them, which is none, nothing is taken in the quick way."""
 
 _SCALE: Final = 4096
 """Above the number of bits of any amount."""
@@ -186,6 +189,8 @@ class FastReader:
         if template.turn != self._turn:
             if not line.startswith(template.line.middle, line.find('"}', len(template.line.head))):
                 return False  # as would be seen below; binding takes time
+            if (template.record.drawn is None) is (self._replay.state.format >= NEWEST_FORMAT):
+                return False  # it was learnt before an entry upgraded the ledger
             self._bind(template)
         remaining, loss, delta = template.remaining, template.loss, template.delta
         new_loss, new_delta = self._loss + loss, self._delta + delta
@@ -324,7 +329,7 @@ class FastReader:
     def go_on(self) -> None:
         """Go on from where the state is now."""
         time = str(self._replay.state.time)
-        self._time = self._since = time if len(time) == _DIGITS else _EARLIEST
+        self._time = self._since = time if len(time) == _DIGITS else _EARLIEST if len(time) < _DIGITS else _NEVER
 
     def _begin(self, zeros: int) -> None:
         total = self._replay.state.total

@@ -23,7 +23,9 @@ from accountant.entries import (
     LONGEST_LINE,
     DamagedEntry,
     Entry,
+    KeyChange,
     Record,
+    Signed,
     Start,
     decode,
     decode_charge,
@@ -31,6 +33,7 @@ from accountant.entries import (
     kind_of,
     visible,
 )
+from accountant.witnesses import WriterSignatures
 
 MOST_ERRORS: Final = 100
 """Findings that are kept; of any more, their number."""
@@ -109,6 +112,7 @@ def verify(
     expect_head: str | None = None,
     claims: Collection[str] | None = None,
     progress: Callable[[int], object] | None = None,
+    writers: WriterSignatures | None = None,
 ) -> Verification:
     """Whether the ledger holds together: chain, sums, ceilings, prices, and what was released of what.
 
@@ -116,8 +120,9 @@ def verify(
     claims: the ids of all known claims; a charge that rests on another one is an error.
     progress: called with the number of entries read so far, after every thousand and after the last.
     accumulators: are told what the entries say, sound or not, in the same pass; whatever that is, they raise nothing.
+    writers: what is expected of writers' signatures, and who signed what; every signature is checked without it, too.
     """
-    audit = Verifier(*accumulators, expect_head=expect_head, claims=claims)
+    audit = Verifier(*accumulators, expect_head=expect_head, claims=claims, writers=writers)
     rest, before = iter(entries), -1
     while audit.entries > before:
         before = audit.entries
@@ -141,8 +146,10 @@ class Verifier(Reader):
         claims: Collection[str] | None = None,
         fast: bool = True,
         start: tuple[Start, str] | None = None,
+        writers: WriterSignatures | None = None,
     ) -> None:
         self._checker = EntryChecker(claims)
+        self._writers = WriterSignatures() if writers is None else writers
         super().__init__(self._checker, accumulators, expect_head)
         self._start = 0
         if start is not None:
@@ -154,11 +161,16 @@ class Verifier(Reader):
 
     def _go_on_from(self, start: Start, digest: str) -> None:
         self._checker.state.resume(*start)
+        self._writers.go_on_from(start.number, self._checker.state)
         self._start, self.head = start.number, digest
         self.entries = self._due = start.number + 1
         if digest == self._expected:
             self._seen = self.entries
         self._settle()
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """The next entries."""
+        super().take(self._writers.watch(entries))
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -193,6 +205,8 @@ class Verifier(Reader):
                 wrong += self._misplaced(entry, record)
             if not self._unchecked:
                 wrong += self._replay.apply(self._due, record)
+                if linked and isinstance(record, Signed | KeyChange):
+                    wrong += self._writers.check(entry, record, self._replay.state)
             if self._learns and not wrong and not self._unchecked:
                 self._fast.learn(self._due, record, entry.line)
         except RuleNotInstalled as error:
@@ -253,11 +267,13 @@ class Verifier(Reader):
             errors.append("the ledger was never opened")
         if self._expected is not None and self._seen < 0:
             errors.append(not_expected(self.head, self._expected))
+        errors += self._writers.errors(self._replay.charges)
         caveats = tuple(self._caveats())
         return Verification(tuple(errors), tuple(self._notes()), self.entries, self.head, caveats, self._unchecked)
 
     def _caveats(self) -> Iterator[str]:
         yield from self._not_private()
+        yield from self._writers.caveats()
         if waiting := len(self._replay.state.open):
             of = "" if self._start else f"of {self._replay.charges} "
             yield f"{waiting} {of}charges without a release: they count as spent"
@@ -277,16 +293,7 @@ class Verifier(Reader):
         if 0 <= self._seen < self.entries:
             yield f"{self.entries - self._seen} entries were written since the expected head"
         if self._start:
-            yield (
-                f"entries before number {self._start} were not read: the kept head vouches for the checkpoint there, "
-                "which says what they add up to; whether they were sound was found when that head was kept"
-            )
-            state = self._replay.state
-            promise = f"{in_symbols(state.budget)} by {state.rule.name!r} under {state.adjacency.name}"
-            yield _plain(
-                f"the first entry promises {promise}: compare that with what you know, as the kept head covers it only "
-                "so far as charges and ceilings agree"
-            )
+            yield from self._of_start()
         yield from self._not_private()
         replay = self._checker
         if replay.state.opened is not None and isinstance(rule := replay.state.rule, OwnRule):
@@ -307,11 +314,25 @@ class Verifier(Reader):
                 f"{replay.unlisted} of {self._charges()}, the first to {replay.first_unlisted!r}, named neither "
                 "a sub-budget nor an announced label: the budget around the sub-budgets paid"
             )
+        yield from map(_plain, self._writers.notes(self._replay.charges))
         waiting = replay.state.open
         for number, charge in itertools.islice(waiting.items(), MOST_UNRELEASED):
             yield _plain(f"entry {number}: charged to {charge.account!r} and never released (it counts)")
         if len(waiting) > MOST_UNRELEASED:
             yield f"{len(waiting) - MOST_UNRELEASED} more charges were never released (they count)"
+
+    def _of_start(self) -> Iterator[str]:
+        """What was not read, and is believed."""
+        yield (
+            f"entries before number {self._start} were not read: the kept head vouches for the checkpoint there, "
+            "which says what they add up to; whether they were sound was found when that head was kept"
+        )
+        state = self._replay.state
+        promise = f"{in_symbols(state.budget)} by {state.rule.name!r} under {state.adjacency.name}"
+        yield _plain(
+            f"the first entry promises {promise}: compare that with what you know, as the kept head covers it only "
+            "so far as charges and ceilings agree"
+        )
 
 
 def not_expected(head: str, expected: str) -> str:

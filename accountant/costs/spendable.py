@@ -91,7 +91,9 @@ class Description:
     @cached_property
     def canonical(self) -> str:
         """Canonical JSON, rendered once per mechanism."""
-        record = {name: getattr(self, name) for name in _PARTS}
+        # Whatever a subclass adds is written too, and so refused: no reader knows it, and leaving it out would hide it.
+        names = _PARTS if type(self) is Description else {field.name for field in attrs.fields(type(self))}
+        record = {name: getattr(self, name) for name in names if not name.startswith("_")}
         record["parameters"] = dict(self.parameters)
         return canonical(record)
 

@@ -18,11 +18,14 @@ from accountant.entries.entry_kinds import (
     Checkpoint,
     Closed,
     DamagedEntry,
+    KeyAction,
+    KeyChange,
     Opened,
     Produced,
     Record,
     Released,
     Returned,
+    Signed,
     Upgraded,
     hexadecimal,
 )
@@ -30,6 +33,7 @@ from accountant.entries.export import LONGEST, open_export, write_export
 from accountant.entries.printable import visible, visible_lines, why_not_written, why_unreadable
 from accountant.entries.receipts import BadReceipt, PublicKey, Receipt, SigningKey, receipt
 from accountant.entries.state import State
+from accountant.entries.writer_keys import EnrolledKey, KeyRing, signed_message, why_no_name
 
 __all__ = [
     "BELIEVED_FROM",
@@ -53,8 +57,12 @@ __all__ = [
     "Checkpoint",
     "Closed",
     "DamagedEntry",
+    "EnrolledKey",
     "Entry",
     "EntryStore",
+    "KeyAction",
+    "KeyChange",
+    "KeyRing",
     "Kind",
     "MemoryStore",
     "OpenCharge",
@@ -66,6 +74,7 @@ __all__ = [
     "ReleaseLine",
     "Released",
     "Returned",
+    "Signed",
     "SigningKey",
     "Start",
     "State",
@@ -81,9 +90,11 @@ __all__ = [
     "open_export",
     "read_start",
     "receipt",
+    "signed_message",
     "visible",
     "visible_lines",
     "whole_file",
+    "why_no_name",
     "why_not_written",
     "why_unreadable",
     "write_export",

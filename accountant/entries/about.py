@@ -99,7 +99,7 @@ class About:
                 purpose=environment.get(PURPOSE, "").strip(),
                 **{name: _fit(found[name]()) for name in wanted},
             )
-        except ValueError as error:
+        except (ValueError, LookupError, OSError, ImportError) as error:  # a user without a name, as in containers
             raise ValueError(f"environment ({DATASET}, {PURPOSE}, {RECORD}): {error}") from None
 
 

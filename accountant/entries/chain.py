@@ -24,6 +24,8 @@ Kind = Literal[
     "checkpoint",
     "upgraded",
     "produced",
+    "key",
+    "signed",
 ]
 
 

@@ -48,7 +48,7 @@ class ChargeLine:
     ) -> "ChargeLine":
         """announced: `Description.canonical`.  price, route: of a plan that is charged as one thing.
 
-        about, amount: what it is about and its exact amount; both or neither.
+        amount: what it comes to, exactly; None in the first format.  about: what it is about, where that is said.
         Raises ValueError for a number that JSON does not have.
         """
         return ChargeLine(
@@ -71,6 +71,11 @@ class ChargeLine:
             about=record.about,
             amount=record.drawn,
         )
+
+    def without_amount(self) -> "ChargeLine":
+        """The same as the first format has it."""
+        _, _, rest = self.middle.partition(_MECHANISM)
+        return attrs.evolve(self, middle=f"{_NO_AMOUNT}{rest}")
 
     def at(self, number: int, time: int, after: Amount) -> str:
         """The line of charge `number`. after: the total with it."""
@@ -177,7 +182,7 @@ def decode_charge(number: int, line: str) -> Charged | None:
         announced = _part(_read_mechanism, line[mechanism:at])
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError):
         return None
-    if (drawn is not None) is not bool(about):
+    if about and drawn is None:
         return None
     return Charged(int(time), account, adjacency, total, announced, plan, price, route, about, drawn)
 

@@ -33,6 +33,6 @@ def read_start(read: Callable[[int], Iterator[Entry]], newest: Entry) -> Start:
             raise DamagedEntry("it is none, or has another number")
         start = Start(opened, newest.number, record)
         State().resume(*start)
-    except (KeyError, TypeError, ValueError, StopIteration, RuntimeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RuntimeError) as error:
         raise LedgerBroken(f"the checkpoint in entry {newest.number} cannot be used: {error}") from error
     return start

@@ -2,12 +2,14 @@
 
 The ledger, `verify`, the statement, the report and the second opinion all read entries through `decode`; `encode` is
 its inverse, byte for byte what the ledger writes. An entry whose line is not the one written here says something
-twice, otherwise than it should, or beside the point. The format is `FORMAT`, in the first entry; see LEDGER.md.
+twice, otherwise than it should, or beside the point. Which format it is stands in the first entry; see LEDGER.md.
 """
 
 import json
 from collections.abc import Callable, Mapping
 from typing import Final
+
+import attrs
 
 from accountant.canonical_json import canonical
 from accountant.composition import (
@@ -38,11 +40,13 @@ from accountant.entries.entry_kinds import (
     Checkpoint,
     Closed,
     DamagedEntry,
+    KeyChange,
     Opened,
     Produced,
     Record,
     Released,
     Returned,
+    Signed,
     Upgraded,
     hexadecimal,
     whole,
@@ -57,6 +61,7 @@ from accountant.entries.json_parts import (
     step_of,
     text_of,
 )
+from accountant.entries.writer_keys import key_change_from, signed_from
 
 OLDER: Final = f"this version reads {FORMAT} to {NEWEST_FORMAT}: install a newer one"
 
@@ -90,11 +95,13 @@ _KINDS: Final[Mapping[type, Kind]] = {
     Checkpoint: "checkpoint",
     Upgraded: "upgraded",
     Produced: "produced",
+    KeyChange: "key",
+    Signed: "signed",
 }
 
 
 def _rest(
-    record: Opened | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced,
+    record: Opened | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced | KeyChange | Signed,
 ) -> dict[str, object]:
     match record:
         case Opened():
@@ -102,7 +109,7 @@ def _rest(
                 "adjacency": adjacency_record(record.adjacency),
                 "budget": record.budget.as_dict(),
                 "composition": record.composition.describe(),
-                "format": FORMAT,
+                "format": record.format,
                 "id": record.id,
             }
         case Returned():
@@ -124,6 +131,11 @@ def _rest(
             return {"format": record.format}
         case Produced():
             return {"charges": list(record.charges), "model": record.model}
+        case KeyChange():
+            return attrs.asdict(record, filter=attrs.filters.exclude("time"))
+        case Signed():
+            charges, signature = list(record.charges), record.signature
+            return {"charges": charges, "head": record.head, "key": record.key, "signature": signature}
 
 
 # --- from JSON --------------------------------------------------------------------------------------------
@@ -141,7 +153,7 @@ def decode(entry: Entry) -> Record:
 
 
 def _opened(record: Mapping[str, object]) -> Opened:
-    if record["format"] != FORMAT:
+    if not FORMAT <= whole(record["format"]) <= NEWEST_FORMAT:
         raise ValueError(f"this ledger is written in format {record['format']!r}, {OLDER}")
     budget = cost_from_dict(flat_of(record["budget"]))
     if isinstance(budget, LaplaceDP | BoundedRange | SubsampledGaussian):
@@ -152,6 +164,7 @@ def _opened(record: Mapping[str, object]) -> Opened:
         composition=composition_from_record(flat_of(record["composition"])),
         adjacency=adjacency_from_record(object_of(record["adjacency"])),
         id=text_of(record["id"]),
+        format=whole(record["format"]),
     )
 
 
@@ -161,8 +174,8 @@ def _charged(record: Mapping[str, object]) -> Charged:
     about = About.from_dict(object_of(record["about"])) if "about" in record else NOTHING_SAID
     if "about" in record and not about:
         raise ValueError("a charge that is about nothing does not say so")
-    if ("amount" in record) is not bool(about):
-        raise ValueError("what a charge is about and its amount come together")
+    if about and "amount" not in record:
+        raise ValueError("a charge that says what it is about says its amount, too")
     return Charged(
         time=whole(record["time"]),
         account=text_of(record["account"]),
@@ -173,7 +186,7 @@ def _charged(record: Mapping[str, object]) -> Charged:
         price=price,
         route=route,
         about=about,
-        drawn=amount_of(record["amount"]) if about else None,
+        drawn=amount_of(record["amount"]) if "amount" in record else None,
     )
 
 
@@ -220,6 +233,14 @@ def _produced(record: Mapping[str, object]) -> Produced:
     return Produced(whole(record["time"]), hexadecimal("model", record["model"], 64), tuple(charges))
 
 
+def _key(record: Mapping[str, object]) -> KeyChange:
+    return key_change_from(record, whole(record["time"]))
+
+
+def _signed(record: Mapping[str, object]) -> Signed:
+    return signed_from(record, whole(record["time"]))
+
+
 def _checkpoint(record: Mapping[str, object]) -> Checkpoint:
     return Checkpoint(whole(record["time"]), object_of(record["state"]))
 
@@ -235,4 +256,6 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, object]], Record]]] = {
     "checkpoint": _checkpoint,
     "upgraded": _upgraded,
     "produced": _produced,
+    "key": _key,
+    "signed": _signed,
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
@@ -11,11 +11,12 @@ from accountant.costs import Adjacency, ApproxDP, Budget, Description
 from accountant.entries.about import NOTHING_SAID, About
 
 FORMAT: Final = 1
-"""The version of the entries' format that every ledger begins with."""
+"""The first version of the entries' format, in which earlier versions of this library opened ledgers."""
 
 NEWEST_FORMAT: Final = 2
-"""The newest one, to which a ledger is upgraded by the first entry that needs it: charges that say what they are about,
-and models that came of charges."""
+"""The newest one, in which ledgers are opened: every charge has its exact amount and may say what it is about, models
+may say which charges they came of, and writers may have keys and sign. A ledger of the first format is upgraded by the
+first entry that needs it."""
 
 LONGEST_LINE: Final = 1 << 25
 """Characters of a line that is read: parsing what is much longer could take all memory."""
@@ -35,6 +36,7 @@ class Opened:
     """The first entry: the budget, the rule and the relation that this ledger promises.
 
     time: nanoseconds since 1970, as in every entry.  id: random, so that no two ledgers have the same.
+    format: the version in which entries are written from here on.
     """
 
     time: int
@@ -42,6 +44,7 @@ class Opened:
     composition: Composition
     adjacency: Adjacency
     id: str
+    format: int = NEWEST_FORMAT
 
 
 @attrs.frozen
@@ -51,7 +54,7 @@ class Charged:
     account: who or what for; a path, whose longest allocated beginning is the sub-budget that pays.
     after: the total of this ledger from here on.  mechanism: None for a plan that did not announce one.
     price, route: for a plan that was charged as one thing, else None.
-    about: which data it was charged for, what for, by whom; with it the entry also writes `drawn`, its exact amount.
+    about: which data it was charged for, what for, by whom.  drawn: its exact amount, None in the first format.
     """
 
     time: int
@@ -133,6 +136,45 @@ class Produced:
     charges: tuple[int, ...]
 
 
+KeyAction: TypeAlias = Literal["enrol", "rotate", "revoke"]
+
+
+@attrs.frozen
+class KeyChange:
+    """A key was enrolled, replaced or revoked.
+
+    key: the key in question, the new one of a rotation; 64 hexadecimal digits, as all keys.
+    name, administrator: of a key that is enrolled; "" and False else, as a rotation keeps what the old one had.
+    by: the key that allows it.  head: the digest of the entry before this one.
+    proof: the signature of a new key, which shows that somebody has it; "" of a revocation.
+    signature: that of `by`.
+    """
+
+    time: int
+    action: KeyAction
+    key: str
+    name: str
+    administrator: bool
+    by: str
+    head: str
+    proof: str = ""
+    signature: str = ""
+
+
+@attrs.frozen
+class Signed:
+    """A writer signed this entry, which covers all before it, and says which charges are its own.
+
+    head: the digest of the entry before this one.  charges: their numbers, ascending; none was said before.
+    """
+
+    time: int
+    key: str
+    charges: tuple[int, ...]
+    head: str
+    signature: str = ""
+
+
 @attrs.frozen
 class Checkpoint:
     """Everything before this entry was verified by the process that wrote it, and adds up to this state.
@@ -146,7 +188,18 @@ class Checkpoint:
 
 
 Record: TypeAlias = (
-    Opened | Charged | Released | Returned | Allocated | Announced | Closed | Checkpoint | Upgraded | Produced
+    Opened
+    | Charged
+    | Released
+    | Returned
+    | Allocated
+    | Announced
+    | Closed
+    | Checkpoint
+    | Upgraded
+    | Produced
+    | KeyChange
+    | Signed
 )
 
 

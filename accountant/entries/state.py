@@ -18,22 +18,26 @@ from accountant.entries.entry_kinds import (
     Charged,
     Checkpoint,
     Closed,
+    KeyChange,
     Opened,
     Produced,
     Record,
     Released,
     Returned,
+    Signed,
     Upgraded,
     whole,
 )
+from accountant.entries.writer_keys import KeyRing
 
 _TOO_EARLY: Final = f"it says what format {NEWEST_FORMAT} has, and no entry before it upgrades the ledger to that"
+_NO_AMOUNT: Final = f"it does not say its amount, as charges do in format {NEWEST_FORMAT}"
 
 
 class State:
     """The state of one ledger after `length` entries.
 
-    labels: the paths that were announced, oldest first, as the keys of a dict.
+    labels: the paths that were announced, oldest first, as the keys of a dict.  writers: the keys of those who sign.
     """
 
     def __init__(self) -> None:
@@ -43,6 +47,7 @@ class State:
         self.accounts: dict[str, Account] = {}
         self.labels: dict[str, None] = {}
         self.open: dict[int, OpenCharge] = {}
+        self.writers = KeyRing()
 
     @property
     def root(self) -> Account:
@@ -106,7 +111,7 @@ class State:
     def begin(self, opened: Opened) -> None:
         """The first entry."""
         self.accounts = {ROOT: Account(ROOT, None, opened.composition.ceiling(opened.budget))}
-        self.opened = opened
+        self.opened, self.format = opened, opened.format
 
     def charge(self, number: int, account: str, payer: Account, amount: Amount, rounds: int) -> None:
         """Entry `number` charges this amount, whether it is affordable or not. payer: `payer(account)`."""
@@ -230,10 +235,23 @@ class State:
             case Produced(charges=charges):
                 wrong = [] if self.format >= NEWEST_FORMAT else [_TOO_EARLY]
                 return wrong if charges[-1] < number else [*wrong, "its model came of charges that come later"]
+            case KeyChange():
+                reason = self.writers.why_not_change(record)
+                if reason is None:
+                    self.writers.change(number, record)
+                return self._of_format_2([] if reason is None else [f"it changes the keys of writers, but {reason}"])
+            case Signed(key=key, charges=charges):
+                reason = self.writers.why_not_sign(key)
+                if reason is None and charges and charges[-1] >= number:
+                    reason = "it says that charges are its own which come later"
+                return self._of_format_2([] if reason is None else [f"it is signed, but {reason}"])
             case Checkpoint(state=state):
                 return [] if self.says(state) else ["its state is not what the entries before it add up to"]
             case _:
                 return []
+
+    def _of_format_2(self, wrong: list[str]) -> list[str]:
+        return wrong if self.format >= NEWEST_FORMAT else [*wrong, _TOO_EARLY]
 
     def _charged(self, number: int, record: Charged) -> list[str]:
         wrong: list[str] = []
@@ -246,9 +264,11 @@ class State:
             wrong.append("its running total is not the sum of the costs so far")
         if record.adjacency != self.adjacency:
             wrong.append("its adjacency is not that of the ledger")
-        if record.about and self.format < NEWEST_FORMAT:
+        if record.drawn is None:
+            wrong += [_NO_AMOUNT] if self.format >= NEWEST_FORMAT else []
+        elif self.format < NEWEST_FORMAT:
             wrong.append(_TOO_EARLY)
-        if record.drawn is not None and record.drawn != amount:
+        elif record.drawn != amount:
             wrong.append("its amount is not what its costs come to")
         return wrong
 
@@ -275,13 +295,14 @@ class State:
     # --- checkpoints --------------------------------------------------------------------------------------
 
     def as_dict(self) -> dict[str, object]:
-        """The sub-budgets, the open charges and the labels, for JSON; the rest is the reader's.
+        """The sub-budgets, the open charges, the labels and the writers' keys, for JSON; the rest is the reader's.
 
-        Without any labels, and in the first format, it is what versions that had none wrote.
+        Without any labels and keys, and in the first format, it is what versions that had none wrote.
         """
         return {
             **({"labels": list(self.labels)} if self.labels else {}),
             **({"format": self.format} if self.format > FORMAT else {}),
+            **({"writers": self.writers.as_list()} if self.writers else {}),
             "accounts": [account.as_dict() for account in self.accounts.values()],
             "open": [charge.as_dict(number) for number, charge in self.open.items()],
         }
@@ -308,6 +329,9 @@ class State:
                 parent.parted = True
         self.labels = {str(label): None for label in cast("list[object]", checkpoint.state.get("labels", []))}
         self.format = whole(checkpoint.state.get("format", FORMAT))
+        if self.format < opened.format:
+            raise ValueError("the checkpoint's format is before that of the ledger")
+        self.writers = KeyRing.from_list(checkpoint.state.get("writers", []))
         if self.root.ceiling != ceiling:
             raise ValueError("the checkpoint's budget is not that of the ledger")
         self.open = {

@@ -51,10 +51,12 @@ class AmongOthers(ExistsOnce):
         return membership.together(dataset, self._writer.replica.refresh())
 
     def close(self) -> None:
-        """Let go of the database. A ledger in memory has nothing to let go of."""
-        self._writer.store.close()
-        if self._writer.membership is not None:
-            self._writer.membership.registry.close()
+        """Sign what is not signed yet, if there is a key, and let go of the database. Raises KeyRefused."""
+        try:
+            self._writer.close()
+        finally:
+            if self._writer.membership is not None:
+                self._writer.membership.registry.close()
 
     def __enter__(self) -> Self:
         return self

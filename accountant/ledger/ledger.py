@@ -23,15 +23,15 @@ from accountant.entries import (
     hexadecimal,
     receipt,
 )
-from accountant.exceptions import AdjacencyMismatch, NotSpendable, SubBudgetRefused
+from accountant.exceptions import NotSpendable, SubBudgetRefused
 from accountant.ledger.account_names import labelled, path_below, unknown_label
-from accountant.ledger.among_others import AmongOthers
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
 from accountant.ledger.new_charges import NewCharges, refuse_account
 from accountant.ledger.opening import enter, opened_writer, overseen, refuse_other_types
-from accountant.ledger.promises import refuse_plan, refuse_unprovable
+from accountant.ledger.promises import refuse_other_adjacency, refuse_plan, refuse_unprovable
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
+from accountant.ledger.signing import SignsCharges
 from accountant.ledger.writer import AS_ANNOUNCED, LedgerWriter
 
 D = TypeVar("D")
@@ -44,7 +44,7 @@ LONGEST_KEPT: Final = 4096
 """Characters of descriptions whose lines are kept for the next release like it."""
 
 
-class Ledger(AmongOthers):
+class Ledger(SignsCharges):
     """One budget, one rule of composition, one adjacency; all fixed when it is opened.
 
     budget: PureDP, ApproxDP, ZCDP or GDP; Unbounded for a ledger that promises nothing, with NoBound.
@@ -93,6 +93,7 @@ class Ledger(AmongOthers):
         expect_head: str | None = None,
         signing_key: SigningKey | None = None,
         about: About | None = None,
+        writer_key: SigningKey | None = None,
         registry: str | None = None,
         policy: Path | str | None = None,
     ) -> Self:
@@ -103,14 +104,16 @@ class Ledger(AmongOthers):
         expect_head: a digest that an auditor kept; it must occur among the entries.
         signing_key: what receipts are signed with.
         about: what charges are about, see `concerning`; unless given, what `About.from_environment` finds.
+        writer_key: what charges are signed with, see `sign_with`.
         registry: URL of a `Registry`, which this ledger enters for each data set; unless given, EXCHEQUER_REGISTRY.
         policy: a file in TOML that opening and each charge are held against; unless given, EXCHEQUER_POLICY.
         Raises PolicyRefused and PolicyMistakes; ValueError for a URL that names no ledger, LedgerMismatch where there
-        is none, or one that promises something else, LedgerBroken where the entries do not hold together since their
-        last checkpoint, and LedgerUnavailable where the database does not answer; for the registry likewise.
+        is none, or one that promises something else, KeyRefused, LedgerBroken where the entries do not hold together
+        since their last checkpoint, and LedgerUnavailable where a database does not answer; the registry likewise.
         """
         said = About.from_environment() if about is None else about
-        writer = opened_writer(url, budget, composition, adjacency, expect_head, overseen(said, registry, policy))
+        overseer = overseen(said, registry, policy)
+        writer = opened_writer(url, budget, composition, adjacency, expect_head, writer_key, overseer)
         ledger = cls.__new__(cls)
         ledger._set_up(writer, ROOT, signing_key, said)
         return ledger
@@ -274,7 +277,7 @@ class Ledger(AmongOthers):
     def concerning(self, about: About) -> Self:
         """This ledger, its charges saying what they are about; what is not said here is as this ledger has it.
 
-        The first such charge upgrades the ledger to format 2, which earlier versions do not read.
+        In a ledger of format 1 the first such charge upgrades it to format 2, which earlier versions do not read.
         """
         view = self._view(self._path, about.over(self._about))
         view._charged_to = self._charged_to
@@ -282,7 +285,7 @@ class Ledger(AmongOthers):
         return view
 
     def note_model(self, model: str, charges: Sequence[int]) -> int:
-        """Write that a model came of charges, for auditors; the number of that entry. Upgrades the ledger to format 2.
+        """Write that a model came of charges, for auditors; the number of that entry. Upgrades it to format 2.
 
         model: SHA-256 of its content, in hexadecimal, as receipts have it.  charges: numbers of entries.
         Raises ValueError.
@@ -341,7 +344,7 @@ class Ledger(AmongOthers):
         Raises BudgetExceeded, UnknownLabel, AdjacencyMismatch or UnsupportedCost, before anything is charged.
         """
         self._writer.replica.same_process()
-        self._promises(adjacency, "this plan")
+        refuse_other_adjacency(adjacency, self._adjacency, "this plan")
         if isinstance(plan, Plan):  # else it is refused below, with all that may be wrong with it
             refuse_plan(plan, adjacency)
         if not isinstance(mechanism, Description | None):
@@ -371,20 +374,12 @@ class Ledger(AmongOthers):
         kind = type(mechanism)  # which answers without working a description out
         if missing := [name for name in MEMBERS if not (hasattr(kind, name) or hasattr(mechanism, name))]:
             raise NotSpendable(f"{type(mechanism).__name__} has no {', '.join(missing)}; nothing was charged")
-        self._promises(mechanism.adjacency, type(mechanism).__name__)
+        refuse_other_adjacency(mechanism.adjacency, self._adjacency, type(mechanism).__name__)
         refuse_unprovable(cost, self._adjacency)
         mechanism.check(content)
         if not callable(mechanism.sample):
             raise NotSpendable(f"{type(mechanism).__name__}.sample is nothing that could be called")
         return content
-
-    def _promises(self, adjacency: Adjacency, what: str) -> None:
-        if adjacency is not self._adjacency and adjacency != self._adjacency:
-            raise AdjacencyMismatch(
-                f"{what} was proved for {adjacency}, but this ledger promises {self._adjacency}; nothing was charged. "
-                f"Release what was proved for {self._adjacency.name}, or open a ledger that promises {adjacency.name}",
-                adjacency,
-            )
 
     def __repr__(self) -> str:
         whose = f" {self._path!r}" if self._path else ""

@@ -25,6 +25,7 @@ class NewCharge:
     amount: Amount
     rounds: int
     line: ChargeLine
+    """As the newest format has it."""
     upgrades: bool
     """Whether its entry needs the newest format."""
     plan: Plan
@@ -68,7 +69,6 @@ class NewCharges:
             raise NotSpendable(f"{self.rule.name} composition counts less than 0: {amount!r}; nothing was charged")
         refuse_plan(plan, self.adjacency)
         best, route = (None, None) if price is None else (price.best, price.route)
-        drawn = amount if self.about else None
         line = ChargeLine.of(
             account,
             self.adjacency,
@@ -77,7 +77,7 @@ class NewCharges:
             price=best,
             route=route,
             about=self.about,
-            amount=drawn,
+            amount=amount,
         )
         sample = line.at(0, 0, NOTHING)  # the rest of a line are numbers, which are fit for it
         refuse_bad_texts(sample)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from accountant.composition import Composition, TextbookComposition
 from accountant.costs import Adjacency, Budget
-from accountant.entries import About
+from accountant.entries import About, SigningKey
 from accountant.exceptions import LedgerMismatch
 from accountant.ledger.writer import LedgerWriter
+from accountant.witnesses import SIGN_EVERY
 
 if TYPE_CHECKING:
     from accountant.policies import Policy
@@ -38,11 +39,12 @@ def opened_writer(
     composition: Composition | None,
     adjacency: Adjacency | None,
     expect_head: str | None,
+    writer_key: SigningKey | None,
     overseer: "Overseer",
 ) -> LedgerWriter:
     """The writer of the ledger at this URL; all as `Ledger.open` takes it."""
     try:
-        return _opened(url, budget, composition, adjacency, expect_head, overseer)
+        return _opened(url, budget, composition, adjacency, expect_head, writer_key, overseer)
     except BaseException:
         overseer.let_go()
         raise
@@ -54,6 +56,7 @@ def _opened(
     composition: Composition | None,
     adjacency: Adjacency | None,
     expect_head: str | None,
+    writer_key: SigningKey | None,
     overseer: "Overseer",
 ) -> LedgerWriter:
     refuse_other_types(budget, composition, adjacency)
@@ -78,6 +81,8 @@ def _opened(
         if expect_head is not None and all(entry.digest != expect_head for entry in store.read()):
             raise LedgerMismatch(f"{expect_head} is nowhere in this ledger: it was cut off, or rolled back")
         overseer.join(writer, store)
+        if writer_key is not None:
+            writer.sign_with(writer_key, SIGN_EVERY)
     except BaseException:
         store.close()
         raise

@@ -27,6 +27,16 @@ def refuse_plan(plan: Plan, adjacency: Adjacency) -> None:
         refuse_unprovable(step.cost, adjacency)
 
 
+def refuse_other_adjacency(adjacency: Adjacency, promised: Adjacency, what: str) -> None:
+    """Raise AdjacencyMismatch where `what` was proved for another adjacency than the ledger promises."""
+    if adjacency is not promised and adjacency != promised:
+        raise AdjacencyMismatch(
+            f"{what} was proved for {adjacency}, but this ledger promises {promised}; nothing was charged. "
+            f"Release what was proved for {promised.name}, or open a ledger that promises {adjacency.name}",
+            adjacency,
+        )
+
+
 def _instead(cost: Cost) -> str:
     """Without the sampling a record that is replaced is one that leaves and one that comes: twice the μ."""
     if not isinstance(cost, SubsampledGaussian) or not 2.0 * cost.mu < math.inf:

@@ -30,6 +30,7 @@ from accountant.entries import (
 )
 from accountant.exceptions import (
     BudgetExceeded,
+    KeyRefused,
     LedgerBroken,
     LedgerCopyRefused,
     LedgerUnavailable,
@@ -233,7 +234,15 @@ class _Overtaken(Exception):
     """Somebody else wrote first, and nothing was written here."""
 
 
-_NOT_YET: Final = (_Overtaken, BudgetExceeded, NotSpendable, PolicyRefused, ReservationClosed, SubBudgetRefused)
+_NOT_YET: Final = (
+    _Overtaken,
+    BudgetExceeded,
+    KeyRefused,
+    NotSpendable,
+    PolicyRefused,
+    ReservationClosed,
+    SubBudgetRefused,
+)
 """What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
 
 

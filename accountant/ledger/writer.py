@@ -3,8 +3,9 @@
 import contextlib
 import functools
 import json
+import operator
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from accountant.canonical_json import canonical
@@ -13,6 +14,7 @@ from accountant.costs import Adjacency, Budget
 from accountant.entries import (
     BELIEVED_FROM,
     NEWEST_FORMAT,
+    Account,
     Allocated,
     Announced,
     Checkpoint,
@@ -22,17 +24,26 @@ from accountant.entries import (
     Produced,
     ReleaseLine,
     Returned,
+    SigningKey,
     State,
     Upgraded,
     read_start,
     why_unreadable,
 )
-from accountant.exceptions import BudgetExceeded, NotSpendable, ReservationClosed, SubBudgetRefused
+from accountant.exceptions import (
+    BudgetExceeded,
+    KeyRefused,
+    LedgerCopyRefused,
+    NotSpendable,
+    ReservationClosed,
+    SubBudgetRefused,
+)
 from accountant.ledger import charge_recorder
 from accountant.ledger.account_names import unknown_label
 from accountant.ledger.new_charges import LONGEST_ACCOUNT, NewCharge
 from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica
+from accountant.witnesses import KeyRequest, WriterSigning
 
 if TYPE_CHECKING:
     from accountant.policies import Guard
@@ -48,7 +59,7 @@ AS_ANNOUNCED: Final = ReleaseLine.of(())
 class LedgerWriter:
     """Writes the entries of one ledger in this process. Shared by all its accounts.
 
-    replica: the ledger as this process sees them.
+    replica: the ledger as this process sees them.  signing: what is signed with a writer's key, if there is one.
     guard: holds each charge against a policy, where there is one.  membership: in a registry, where there is one.
     """
 
@@ -56,6 +67,7 @@ class LedgerWriter:
         self.replica = Replica(store)
         self.guard: Guard | None = None
         self.membership: Membership | None = None
+        self.signing: WriterSigning | None = None
 
     @property
     def store(self) -> EntryStore:
@@ -110,11 +122,25 @@ class LedgerWriter:
         Raises BudgetExceeded, UnknownLabel, SubBudgetRefused for a closed one, or PolicyRefused; then nothing was
         written.
         """
-        if new.upgrades and self.state.format < NEWEST_FORMAT:
-            self.replica.in_turn(self._upgrade)
+        if new.upgrades:
+            self._upgraded(functools.partial(self._upgrade_for, new))
         number = self.replica.in_turn(functools.partial(self._charge, new))
         charge_recorder.note(self, number)
+        if self.signing is not None:
+            self.signing.pending.append(number)
+            if len(self.signing.pending) >= self.signing.every:
+                self.sign()
         return number
+
+    def _upgraded(self, upgrade: Callable[[State], None]) -> None:
+        """Make sure that the ledger is of the newest format."""
+        if self.state.format < NEWEST_FORMAT:
+            self.replica.in_turn(upgrade)
+
+    def _upgrade_for(self, new: NewCharge, state: State) -> None:
+        """Upgrade the ledger, unless the charge is refused: then nothing is written."""
+        self._admitted(new, state)
+        self._upgrade(state)
 
     def _upgrade(self, state: State) -> None:
         """Write that entries may say more from here on, unless somebody has. Older versions then read no further."""
@@ -127,14 +153,15 @@ class LedgerWriter:
         Raises ValueError where these are no charges; then nothing was written.
         """
         length = self.replica.refresh().length
-        for number in charges:
+        numbers = [_number(each) for each in charges]
+        for number in numbers:
             entry = next(iter(self.store.read(number)), None) if 0 <= number < length else None
             if entry is None or entry.kind != "charged":
                 raise ValueError(f"charges: entry {number} is no charge of this ledger")
-        record = functools.partial(Produced, model=model, charges=tuple(sorted(set(charges))))
-        if not charges:
+        record = functools.partial(Produced, model=model, charges=tuple(sorted(set(numbers))))
+        if not numbers:
             raise ValueError("charges: expected at least one number of an entry")
-        self.replica.in_turn(self._upgrade)
+        self._upgraded(self._upgrade)
 
         def produce(state: State) -> int:
             number = state.length
@@ -144,24 +171,24 @@ class LedgerWriter:
         return self.replica.in_turn(produce)
 
     def _charge(self, new: NewCharge, state: State) -> int:
-        account, amount = new.account, new.amount
-        payer = state.payer(account)
-        if payer.closed:
-            raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
-        if not state.lists(account, payer):
-            raise unknown_label(state, account, payer)
-        if not payer.affords(amount):
-            raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
+        account, amount, (payer, when) = new.account, new.amount, self._admitted(new, state)
+        if self.signing is not None and (reason := self.signing.why_not(state)) is not None:
+            raise KeyRefused(f"{reason}; nothing was charged")
         replica, number, guard = self.replica, state.length, self.guard
-        when = replica.now()
-        if guard is not None:
-            guard.admit(new, payer.path, when, state)
-        replica.write_checked("charged", new.line.at(number, when, state.total.plus(amount)))
+        line = new.line if state.format >= NEWEST_FORMAT else new.line.without_amount()
+        replica.write_checked("charged", line.at(number, when, state.total.plus(amount)))
         state.charge(number, account, payer, amount, new.rounds)
         replica.wrote(when)
         if guard is not None:
             guard.charged(number, new, when)
         return number
+
+    def _admitted(self, new: NewCharge, state: State) -> tuple[Account, int]:
+        """Who pays for a charge, and when it is written. Raises where it is refused, PolicyRefused among others."""
+        payer, when = _payer_of(new, state), self.replica.now()
+        if self.guard is not None:
+            self.guard.admit(new, payer.path, when, state)
+        return payer, when
 
     def refuse_unsayable(self, description: str) -> None:
         """Raise NotSpendable for a `Description.canonical` that a reservation's last entry could not hold."""
@@ -233,3 +260,88 @@ class LedgerWriter:
             return unspent
 
         return self.replica.in_turn(close)
+
+    # --- keys of writers ------------------------------------------------------------------------------------
+
+    def sign_with(self, key: SigningKey, every: int) -> None:
+        """Sign with this key from here on. Raises KeyRefused."""
+        signing = WriterSigning(key, every)
+        if (reason := signing.why_not(self.replica.refresh())) is not None:
+            raise KeyRefused(f"{reason}: `exchequer ledger writers enrol` enrols keys")
+        self.sign()  # with the key until now
+        self.signing = signing
+
+    def sign(self) -> int | None:
+        """Sign what is pending, and return that entry's number; None where nothing is. Raises KeyRefused."""
+        signing = self.signing
+        if signing is None or not signing.pending:
+            return None
+
+        def sign(state: State) -> int | None:
+            if (reason := signing.why_not(state)) is not None:
+                raise KeyRefused(f"{reason}: {len(signing.pending)} charges stay unsigned")
+            signing.settle(self.store.read)
+            if not signing.pending:
+                return None
+            number = state.length
+            self.replica.enter(signing.at(number, self.replica.now(), self.store.head, self._id(state)))
+            signing.settle(self.store.read)
+            return number
+
+        return self.replica.in_turn(sign)
+
+    def change_key(self, request: KeyRequest) -> int:
+        """Write a change of keys, and return the entry's number. Raises KeyRefused; then nothing was written."""
+
+        def refuse(state: State) -> None:
+            change = request.at(state.length, 0, self.store.head, self._id(state))
+            if (reason := state.writers.why_not_change(change)) is not None:
+                raise KeyRefused(f"{reason}; nothing was written")
+
+        def change(state: State) -> int:
+            refuse(state)
+            number = state.length
+            self.replica.enter(request.at(number, self.replica.now(), self.store.head, self._id(state)))
+            return number
+
+        self.replica.refresh()
+        refuse(self.state)
+        with contextlib.suppress(KeyRefused):  # of a key that was revoked already; what it charged stays unsigned
+            self.sign()  # while this handle's key still may
+        self.replica.in_turn(self._upgrade)
+        return self.replica.in_turn(change)
+
+    def _id(self, state: State) -> str:
+        assert state.opened is not None  # a ledger is opened when it is made
+        return state.opened.id
+
+    def close(self) -> None:
+        """Sign what is pending, then let go of the store, whatever comes of that."""
+        try:
+            with contextlib.suppress(LedgerCopyRefused):  # a fork's child has nothing of its own to sign
+                self.sign()
+        finally:
+            self.store.close()
+
+
+def _payer_of(new: NewCharge, state: State) -> Account:
+    """Who pays for a charge. Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused where it is refused."""
+    account, amount = new.account, new.amount
+    payer = state.payer(account)
+    if payer.closed:
+        raise SubBudgetRefused(f"the sub-budget {payer.path!r} is closed; nothing was charged")
+    if not state.lists(account, payer):
+        raise unknown_label(state, account, payer)
+    if not payer.affords(amount):
+        raise BudgetExceeded(amount, payer.left, state.rule, payer.path)
+    return payer
+
+
+def _number(value: object) -> int:
+    """The number of an entry, of numpy's too. Raises ValueError."""
+    try:
+        if not isinstance(value, bool):
+            return operator.index(value)  # type: ignore[arg-type]  # what has no index raises
+    except TypeError:
+        pass
+    raise ValueError(f"charges: expected numbers of entries, got {value!r:.99}")

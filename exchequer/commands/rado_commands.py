@@ -91,6 +91,7 @@ def release(
     account: str | None,
     signing_key: Path | None,
     about: tuple[str, ...],
+    writer_key: Path | None,
     out: Path,
     force: bool,
 ) -> None:
@@ -133,7 +134,7 @@ def release(
             "standardise": not raw,
         },
         seed,
-        None if ledger is None else PayingLedger(ledger, account or "", signing_key, about),
+        None if ledger is None else PayingLedger(ledger, account or "", signing_key, about, writer_key),
     )
     work.release(data, schema, out, order, header=not no_header, force=force)
 

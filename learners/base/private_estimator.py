@@ -146,6 +146,8 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
                 receipts = tuple(ledger.receipt(number, bought=bought) for number in charged)
                 if bought is not None and ledger.about and charged:
                     ledger.note_model(bought, charged)
+                if charged:
+                    ledger.sign()
             statement = ledger.statement()  # first: should the ledger not answer, the last fit stays as it was
             self._remember(model, data.classes, data.names, tuned, plan.shown)
             self.ledger_, self.statement_ = ledger, statement

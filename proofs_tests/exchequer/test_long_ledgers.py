@@ -9,7 +9,7 @@ from accountant.entries.chain import Entry, digest_of
 from exchequer.commands.auditing import show_ledger
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.ledgers.ledger_runs import folder as folder
-from proofs_tests.support.ledgers.ledger_runs import record, refused, said
+from proofs_tests.support.ledgers.ledger_runs import record, refused, said, tampered
 from proofs_tests.support.ledgers.ledger_runs import study as study
 
 URL = "sqlite:///study.db"
@@ -95,3 +95,10 @@ def test_what_since_cannot_do_is_refused(long: str) -> None:
     assert "expected 64 hexadecimal digits" in refused("verify", "study.db", "--since", "abc")
     for option in (["--second-opinion"], ["--expect-head", long]):
         assert "--since: it reads the new part alone" in refused("verify", "study.db", "--since", long, *option)
+
+
+def test_diff_with_a_head_finds_what_was_changed_under_it(long: str) -> None:
+    """The ledger is compared with itself, so digests must be computed: stored ones may stay as they were."""
+    assert "nothing before was changed" in said("diff", long, "study.db")
+    copy = tampered("""UPDATE exchequer_entries SET line = replace(line, '"time":1', '"time":2') WHERE number = 1""")
+    assert "entry 1 is not the one that stood there" in refused("diff", long, copy)

@@ -368,3 +368,16 @@ def texts(node: ast.AST) -> Iterator[str]:
     for part in ast.walk(node):
         if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value:
             yield part.value
+
+
+def test_a_fit_is_signed_by_its_writer(study: str) -> None:
+    said("ledger", "key", "ada.key")
+    said("ledger", "writers", "enrol", "study.db", "--key", "ada.key", "--name", "ada")
+    said(*trained("--ledger", "study.db", "--writer-key", "ada.key"))
+    said(*trained("--ledger", "study.db", out="again.json"), code=0)
+    with Ledger.open("sqlite:///study.db") as ledger:
+        kinds = [entry.kind for entry in ledger.entries]
+    assert kinds.count("signed") == 1
+    assert "signed by nobody" in said("ledger", "verify", "study.db", "--require-signed", code=1)
+    assert "its claim is what the books say" in said("verify-model", "model.json", "--ledger", "study.db")
+    assert "--writer-key go with --ledger" in refused(*trained("--writer-key", "ada.key", out="no.json"))

@@ -101,6 +101,11 @@ from mechanisms import (
     WeightedExponential,
     WeightedNoisyMax,
 )
+from proofs_tests.support.ledgers.first_format import (
+    as_in_first_format,
+    begin_in_first_format,
+    in_memory_in_first_format,
+)
 
 __all__ = [
     "GDP",
@@ -189,7 +194,10 @@ __all__ = [
     "WeightedExponential",
     "WeightedNoisyMax",
     "ZCDPComposition",
+    "as_in_first_format",
+    "begin_in_first_format",
     "exported_learners",
+    "in_memory_in_first_format",
     "main",
     "open_export",
     "parallel",

@@ -30,6 +30,9 @@ from proofs_tests.old_files.doors import (
     UnsupportedBudget,
     UnsupportedCost,
     ZCDPComposition,
+    as_in_first_format,
+    begin_in_first_format,
+    in_memory_in_first_format,
     write_checkpoint,
 )
 from proofs_tests.old_files.frozen import Clock, frozen, machine, put, put_json, said
@@ -93,8 +96,8 @@ def fitted_model(name: str, path: Path) -> Any:
 
 
 def lines_of(model: Any) -> list[str]:
-    """The entries of the ledger that paid, as they are stored; none where there was no ledger."""
-    return [entry.line for entry in model.ledger_.entries] if hasattr(model, "ledger_") else []
+    """The entries of the ledger that paid, as the first format has them; none where there was no ledger."""
+    return [as_in_first_format(entry) for entry in model.ledger_.entries] if hasattr(model, "ledger_") else []
 
 
 def model_readouts(path: Path, table_name: str) -> dict[str, object]:
@@ -190,19 +193,18 @@ def play(name: str, opens: Callable[[Any], Ledger]) -> Ledger:
 
 
 def in_memory(promise: Any) -> Ledger:
-    """A ledger that is kept nowhere."""
-    return Ledger(promise.budget, composition=promise.composition, adjacency=promise.adjacency)
+    """A ledger that is kept nowhere; of the first format, as all that were kept."""
+    return in_memory_in_first_format(promise.budget, composition=promise.composition, adjacency=promise.adjacency)
 
 
 def opens_at(url: str) -> Callable[[Any], Ledger]:
-    """A ledger that is kept there."""
-    return lambda promise: Ledger.open(
-        url,
-        promise.budget,
-        composition=promise.composition,
-        adjacency=promise.adjacency,
-        signing_key=readouts.signing_key(),
-    )
+    """A ledger that is kept there, of the first format."""
+
+    def opens(promise: Any) -> Ledger:
+        begin_in_first_format(url, promise.budget, composition=promise.composition, adjacency=promise.adjacency)
+        return Ledger.open(url, signing_key=readouts.signing_key())
+
+    return opens
 
 
 def cost_for(name: str) -> str:
@@ -250,19 +252,13 @@ def pay(ledger: Ledger, cases: Sequence[str], clock: Clock) -> Iterator[tuple[st
 
 
 def paid_models(purse: str, folder: Path) -> None:
-    """Models with signed receipts, and the ledger that paid."""
-    with (
-        frozen(purse) as clock,
-        Ledger.open(
-            f"sqlite:///{folder / purse}.db",
-            ApproxDP(400.0, 1e-3),
-            composition=BasicComposition(),
-            adjacency=PURSES[purse].adjacency,
-            signing_key=readouts.signing_key(),
-        ) as ledger,
-    ):
-        for name, model in pay(ledger, PURSES[purse].cases, clock):
-            model.save(folder / f"{name}.json")
+    """Models with signed receipts, and the ledger that paid, of the first format."""
+    url, budget = f"sqlite:///{folder / purse}.db", ApproxDP(400.0, 1e-3)
+    with frozen(purse) as clock:
+        begin_in_first_format(url, budget, composition=BasicComposition(), adjacency=PURSES[purse].adjacency)
+        with Ledger.open(url, signing_key=readouts.signing_key()) as ledger:
+            for name, model in pay(ledger, PURSES[purse].cases, clock):
+                model.save(folder / f"{name}.json")
 
 
 def verified(model: str, purse: str) -> dict[str, object]:
@@ -302,7 +298,7 @@ RULES: Final[Mapping[str, Composition]] = {
 def charged(name: str, rule: str) -> list[str]:
     """The lines that a fit adds to a ledger with that rule; none where it is refused."""
     with frozen(name):
-        ledger = Ledger(ApproxDP(400.0, 1e-3), composition=RULES[rule], adjacency=relation(name))
+        ledger = in_memory_in_first_format(ApproxDP(400.0, 1e-3), composition=RULES[rule], adjacency=relation(name))
         with contextlib.suppress(UnsupportedCost, UnsupportedBudget, BudgetExceeded, ValueError):
             CASES[name].fitted(ledger=ledger)
     return [entry.line for entry in ledger.entries][1:]

@@ -1,12 +1,14 @@
 """Who spent how much, on which data, what for, when: the charges that answer a question, by what they say."""
 
 import datetime
+import itertools
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Final
 
 import attrs
 
+from accountant.audit import Reading
 from accountant.composition import NOTHING, Amount, Composition
 from accountant.costs import float_up
 from accountant.entries import Charged, Entry, Opened, Produced, Released, Returned, decode
@@ -20,6 +22,9 @@ BY: Final = (*SAID, "account", "mechanism", "model", *PERIODS)
 """What charges can be told apart by."""
 
 NOT_SAID: Final = "(not said)"
+
+EVERY: Final = 1000
+"""Entries that are held at once."""
 
 
 @attrs.frozen
@@ -86,7 +91,7 @@ def _agrees(charge: ChargeFacts, name: str, wanted: str) -> bool:
     if name == "account":
         return f"{said}/".startswith(f"{wanted}/")
     if name == "model":
-        return bool(wanted) and any(each.startswith(wanted) for each in said.split(","))
+        return any(each.startswith(wanted) for each in said.split(",")) if wanted else not said
     return said == wanted
 
 
@@ -138,10 +143,16 @@ class Breakdown:
 
 
 def breakdown(entries: Iterable[Entry], question: Question) -> Breakdown:
-    """The charges that a question asks for, grouped. Raises ValueError where the ledger was never opened."""
-    facts = _ChargesSoFar()
-    for entry in entries:
-        facts.take(entry)
+    """The charges that a question asks for, grouped.
+
+    Raises LedgerBroken where digests or sums do not hold: what is wrong could say less than what was spent. ValueError
+    where the ledger was never opened.
+    """
+    facts, reading, rest = _ChargesSoFar(), Reading(), iter(entries)
+    while some := list(itertools.islice(rest, EVERY)):
+        reading.take(some)
+        for entry in some:
+            facts.take(entry)
     if facts.opened is None:
         raise ValueError("the ledger was never opened")
     groups, together, whole = dict[str, Group](), Group(""), NOTHING

@@ -52,7 +52,7 @@ from accountant.costs import (
     Unbounded,
     own_sources,
 )
-from accountant.entries import FORMAT, Opened
+from accountant.entries import Opened
 
 
 @attrs.frozen
@@ -370,7 +370,7 @@ def facts_of_ledger(found: Findings, entries: int, head: str, version: str) -> R
         ("Last entry", moment(evidence.last_time), False),
         ("Rule of composition", f"{_described(found.rule)}: {RULES.get(found.rule.name, '')}", False),
         ("Adjacency", str(found.opened.adjacency), False),
-        ("Format of the entries", str(FORMAT), False),
+        ("Format of the entries", str(evidence.state.format), False),
         ("This report made by", version, False),
     )
     if evidence.unreadable:

@@ -4,11 +4,7 @@ import click
 
 from exchequer.commands.ledgers.ledger_commands import ledger as ledger
 from exchequer.commands.ledgers.ledger_options import AS_JSON, LEDGER
-
-SINCE = click.option(
-    "--from", "since", metavar="TIME", help="From this time on: 2026-03-01, or 2026-03-01T09:30, in UTC."
-)
-UNTIL = click.option("--to", "until", metavar="TIME", help="Up to this time, which is not included.")
+from exchequer.console.times import SINCE, UNTIL
 
 
 @ledger.command()
@@ -65,7 +61,7 @@ def diff(earlier: str, later: str, as_json: bool) -> None:
 
     EARLIER may also be a head that was kept: then LATER is compared with itself as it was then. Ends with 0 where
     nothing of EARLIER was changed or lost, and with 1 where LATER was cut off, rewritten or is another ledger. Digests
-    are compared, not computed: `exchequer ledger verify` tells whether they hold.
+    up to a head are computed; others are compared: `exchequer ledger verify` tells whether they hold.
 
     \b
     Examples:

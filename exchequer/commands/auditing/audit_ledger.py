@@ -27,6 +27,7 @@ from accountant.audit import (
 from accountant.audit.report import ClaimText, Evidence, report_of
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
+from exchequer.commands.auditing.outside_evidence import Outside, signature_record, with_evidence
 from exchequer.commands.auditing.policy_check import held_against, policy_record, print_policy
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
@@ -34,6 +35,8 @@ from exchequer.console.input_errors import refuse_overwriting
 
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion
+    from accountant.policies import PolicyCheck
+    from accountant.witnesses import Examination, WriterSignatures
 
 SOUND, NOT_SOUND, NO_ANSWER, WITH_CAVEATS = 0, 1, 2, 3
 """Exit codes; 2 is also for input that nothing can be said about."""
@@ -69,6 +72,9 @@ NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is inst
 NO_OPINION: Final = "no second opinion: it would add up entries that are not sound"
 NOTHING_TO_ADD: Final = "no second opinion: this ledger promises nothing, so there is no total to compare"
 
+NOTHING_OUTSIDE: Final = Outside()
+"""Nothing is held against a ledger from outside of it."""
+
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -77,10 +83,15 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 @attrs.frozen
 class Audited:
-    """What was found. second: what the other accountant says; None where nobody asked, or the ledger is not sound."""
+    """What was found. second: what the other accountant says; None where nobody asked, or the ledger is not sound.
+
+    evidence: what witnesses say, where any are asked.  writers: who signed what.
+    """
 
     verification: Verification
     second: "SecondOpinion | None" = None
+    evidence: "Examination | None" = None
+    writers: "WriterSignatures | None" = None
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -117,19 +128,29 @@ def audited(
     expect_head: str | None,
     second: bool,
     *accumulators: Accumulator,
+    outside: Outside = NOTHING_OUTSIDE,
 ) -> Audited:
     """Verify the ledger, and ask for the second opinion where it is sound. accumulators: are told what it says."""
     failures: list[str] = []
+    examiner, writers = outside.examiner(), outside.writers()
+    passing = until_failure(entries, failures)
     with output.entries_bar("verifying", len(entries)) as progress:
         found = verify(
-            until_failure(entries, failures), *accumulators, expect_head=expect_head, claims=claims, progress=progress
+            passing if examiner is None else examiner.watch(passing),
+            *accumulators,
+            expect_head=expect_head,
+            claims=claims,
+            progress=progress,
+            writers=writers,
         )
+    evidence = None if examiner is None else examiner.examination()
+    found = found if evidence is None else with_evidence(found, evidence)
     notes = [*found.notes, *([NO_REGISTRY] if claims is None else [])]
     why_not = NO_OPINION if not found.sound or failures else NOTHING_TO_ADD if _promise_nothing(entries) else ""
     if second and why_not:
         notes.append(why_not)
     found = attrs.evolve(found, errors=(*failures, *found.errors), notes=tuple(notes))
-    return Audited(found, _second_opinion(entries) if second and not why_not else None)
+    return Audited(found, _second_opinion(entries) if second and not why_not else None, evidence, writers)
 
 
 def _promise_nothing(entries: StoredEntries) -> bool:
@@ -145,20 +166,33 @@ def _second_opinion(entries: StoredEntries) -> "SecondOpinion":
 
 
 def verify_ledger(
-    location: str, expect_head: str | None, *, second: bool, policy: Path | None = None, strict: bool, as_json: bool
+    location: str,
+    expect_head: str | None,
+    *,
+    second: bool,
+    policy: Path | None = None,
+    strict: bool,
+    as_json: bool,
+    outside: Outside = NOTHING_OUTSIDE,
 ) -> int:
     """Print what is wrong with the ledger, and what somebody should know; the exit code."""
     expected = None if expect_head is None else digest("--expect-head", expect_head)
     with reading(location) as entries:
-        found = audited(entries, known_claims(), expected, second)
+        found = audited(entries, known_claims(), expected, second, outside=outside)
         held = held_against(entries, policy)
+    return tell(found, entries.name, strict=strict, as_json=as_json, held=held)
+
+
+def tell(
+    found: Audited, name: str, *, strict: bool, as_json: bool, held: "PolicyCheck | None" = None, **more: object
+) -> int:
+    """Print what was found, and return the exit code. more: for JSON.  held: what broke a policy, if one was asked."""
     code = NOT_SOUND if held is not None and held.breaches else found.code(strict)
     if as_json:
-        _print_json(
-            {"ledger": entries.name, **_as_dict(found), **policy_record(held), "strict": strict, "exit_code": code}
-        )
+        said = {**_as_dict(found), **policy_record(held), **more}
+        _print_json({"ledger": name, **said, "strict": strict, "exit_code": code})
         return code
-    _verdict(found, found.title(entries.name))
+    _verdict(found, found.title(name))
     print_policy(held)
     if found.second is not None:
         _print_opinion(found.second)
@@ -199,6 +233,8 @@ def _as_dict(found: Audited) -> dict[str, object]:
         "caveats": list(found.result.caveats),
         "notes": list(found.result.notes),
         "second_opinion": None if found.second is None else found.second.as_dict(),
+        **({} if found.evidence is None else {"evidence": [each.as_dict() for each in found.evidence.findings]}),
+        **({"signatures": signature_record(found.writers)} if found.writers and found.writers.entries else {}),
     }
 
 
@@ -246,13 +282,14 @@ def write_entries(location: str, out: str, *, force: bool) -> None:
     """Write all entries as JSON Lines, sound or not. out: a path, or "-" for standard output."""
     if out != "-":
         refuse_overwriting(Path(out), force)
-    with reading(location) as entries, output.entries_bar("exporting", len(entries)) as progress, _target(out) as file:
+    with reading(location) as entries, output.entries_bar("exporting", len(entries)) as progress, target(out) as file:
         header = write_export(_counted(entries, progress), file)
     output.note(f"{header.entries} entries of {entries.name}, head {header.head}")
 
 
 @contextlib.contextmanager
-def _target(out: str) -> Iterator[IO[str]]:
+def target(out: str) -> Iterator[IO[str]]:
+    """Where entries go: a file that is there whole or not at all, or standard output for "-"."""
     if out == "-":
         yield sys.stdout
         return

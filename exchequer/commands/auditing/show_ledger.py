@@ -3,6 +3,7 @@
 import collections
 import functools
 import json
+import time
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -11,7 +12,6 @@ import click
 
 from accountant import Amount, Budget, Composition, Cost, Entry, Statement
 from accountant.audit import (
-    Reading,
     Spending,
     StatementDetails,
     in_symbols,
@@ -20,39 +20,37 @@ from accountant.audit import (
     rounded_up,
     stated,
 )
+from accountant.audit.outlook import Forecast, PaceReader
 from accountant.audit.report import moment, shown
 from accountant.costs import adjacency_record, float_down, float_up
 from accountant.entries import (
     BELIEVED_FROM,
     MAIN,
-    ROOT,
     Account,
     Allocated,
     Announced,
     Charged,
     Checkpoint,
     Closed,
+    KeyChange,
     OpenCharge,
     Opened,
     Produced,
     Record,
     Released,
     Returned,
+    Signed,
     State,
     Upgraded,
     decode,
-    read_start,
 )
+from exchequer.commands.auditing.forecast_ledger import headline, summary
+from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.commands.ledgers.registry_listing import print_together, registered_with, together_record
 from exchequer.console import output
-
-WHOLE: Final = "(all of it)"
-"""In the place of a path: the account that everything draws on."""
-
-MOST_ACCOUNTS: Final = 200
-"""Rows of the table of accounts; JSON has them all."""
+from exchequer.console.times import DAY, QUARTER, span
 
 MOST_LINES: Final = 60
 """Of the statement; JSON has them all."""
@@ -74,6 +72,7 @@ class Overview:
     path: of the sub-budget that it is about, "" for the whole.  head: the digest of the newest entry.
     details, spending: what was charged for; None where the entries up to a checkpoint were not read.
     believed: the number of that checkpoint, else None.
+    forecast: how long what remains lasts; None where it rests on entries that were not read.
     """
 
     entries: StoredEntries
@@ -83,6 +82,7 @@ class Overview:
     details: StatementDetails | None = None
     spending: Spending | None = None
     believed: int | None = None
+    forecast: Forecast | None = None
 
     @property
     def opened(self) -> Opened:
@@ -151,41 +151,41 @@ class Overview:
         return f"{account}/".startswith(f"{self.path}/")
 
 
-def overview(entries: StoredEntries, path: str, whole: bool = False) -> Overview:
+def overview(entries: StoredEntries, path: str, whole: bool = False, pace: int = QUARTER) -> Overview:
     """Replay the ledger, a long one from its newest checkpoint on unless the whole of it is wanted.
 
+    pace: how much of the past the forecast rests on, in nanoseconds.
     Raises LedgerBroken where it does not add up, ValueError where there is no such sub-budget.
     """
-    newest = None if whole else entries.checkpoint()
+    newest, late = None if whole else entries.checkpoint(), PaceReader(time.time_ns(), pace)
     if newest is not None and newest.number >= BELIEVED_FROM:
-        return _from_checkpoint(entries, newest, path)
+        return _from_checkpoint(entries, newest, path, late)
     details, spending = StatementDetails(), Spending()
     with output.entries_bar("reading", len(entries)) as progress:
-        reading = replayed(entries, details, spending, progress=progress)
-    return Overview(entries, reading.state, sub_budget(reading.state, path), reading.head, details, spending)
+        reading = replayed(entries, details, spending, late, progress=progress)
+    path = sub_budget(reading.state, path)
+    forecast = late.forecast(reading.state, path)
+    return Overview(entries, reading.state, path, reading.head, details, spending, forecast=forecast)
 
 
-def _from_checkpoint(entries: StoredEntries, newest: Entry, path: str) -> Overview:
-    """What is known without reading all: what the checkpoint says, which is believed, and what followed it."""
-    state = State()
-    state.resume(*read_start(entries.since, newest))
-    reading = Reading(state=state, head=newest.digest)
-    reading.take(entries.since(newest.number + 1))
-    return Overview(entries, state, sub_budget(state, path), reading.head, believed=newest.number)
+def _from_checkpoint(entries: StoredEntries, newest: Entry, path: str, pace: PaceReader) -> Overview:
+    """What is known without reading all."""
+    reading = from_checkpoint(entries, newest, pace)
+    path = sub_budget(reading.state, path)
+    forecast = pace.forecast(reading.state, path) if pace.window.since and older(newest, pace.window.since) else None
+    return Overview(entries, reading.state, path, reading.head, believed=newest.number, forecast=forecast)
 
 
-def sub_budget(state: State, path: str) -> str:
-    """The path, if it is that of a sub-budget. Raises ValueError."""
-    if path not in state.accounts:
-        there = ", ".join(sorted(state.accounts.keys() - {ROOT})) or "none at all"
-        raise ValueError(f"--account: there is no sub-budget {path!r}; there are: {shown(there, 300)}")
-    return path
+def show_ledger(location: str, path: str, entries: int, pace: str | None, *, whole: bool, as_json: bool) -> None:
+    """Print statement, accounts and the newest entries. whole: read all entries, however many there are.
 
-
-def show_ledger(location: str, path: str, entries: int, *, whole: bool, as_json: bool) -> None:
-    """Print statement, accounts and the newest entries. whole: read all entries, however many there are."""
+    pace: how much of the past the forecast rests on, as 30d; None shows one of the last 90 days, if there is any.
+    """
+    length = QUARTER if pace is None else span("--pace", pace)
     with reading(location) as stored:
-        found = overview(stored, path, whole)
+        found = overview(stored, path, whole, length)
+        if pace is None and (found.forecast is None or found.forecast.first is None):
+            found = attrs.evolve(found, forecast=None)
         newest = found.newest(entries)
     others = registered_with(found.opened.id)
     if as_json:
@@ -197,6 +197,11 @@ def show_ledger(location: str, path: str, entries: int, *, whole: bool, as_json:
     else:
         _summary(found)
     _accounts(found)
+    if found.forecast is not None:
+        late = pace or f"{QUARTER // DAY}d"
+        output.paragraph(f"Forecast: {headline(found.forecast, late)}; see `exchequer ledger forecast`.")
+    elif pace is not None:
+        output.paragraph("A forecast rests on entries that were not read; `exchequer ledger forecast` reads them.")
     if drawn := found.drawn():
         _drawn(found, drawn)
     print_together(others)
@@ -222,6 +227,7 @@ def as_dict(found: Overview, newest: Sequence[Entry]) -> dict[str, object]:
         "entries": len(found.entries),
         "newest": [{"digest": entry.digest, "entry": entry.record} for entry in newest],
         "head": found.head,
+        **({} if found.forecast is None else {"forecast": summary(found.forecast)}),
         **({} if found.believed is None else {"checkpoint": found.believed}),
     }
 
@@ -323,7 +329,12 @@ def _number(amount: Amount, deltas: bool, *, up: bool = False) -> str:
 def _entries(found: Overview, newest: Sequence[Entry]) -> None:
     all_of_them = len(newest) == len(found.entries)
     output.heading("All entries" if all_of_them else f"The newest {len(newest)} of {len(found.entries)} entries")
-    rows = [_row(entry, decode(entry), found.rule) for entry in newest]
+    entries_table(newest, found.rule)
+
+
+def entries_table(entries: Sequence[Entry], rule: Composition) -> None:
+    """A line for each entry."""
+    rows = [_row(entry, decode(entry), rule) for entry in entries]
     output.table(["", "time (UTC)", "entry", "what"], rows, numbers=[""], whole=["time (UTC)", "entry"])
 
 
@@ -357,6 +368,10 @@ def _what(record: Record, rule: Composition) -> str:
             return f"entries may be of format {newer} from here on"
         case Produced(model=model, charges=charges):
             return f"the model {model[:16]}… came of charges {', '.join(map(str, charges[:9]))}"
+        case KeyChange(action=action, key=key, name=name, by=by):
+            return f"{action} {shown(name)} {key[:16]}…, signed by {by[:16]}…"
+        case Signed(key=key, charges=charges):
+            return f"{len(charges)} charges, by the key {key[:16]}…"
 
 
 def _cost(record: Charged) -> str:

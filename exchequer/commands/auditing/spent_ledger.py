@@ -1,7 +1,6 @@
 """`exchequer ledger spent` and `diff`: charges added up by what they say of themselves, and two readings compared."""
 
 import csv
-import datetime
 import json
 import re
 import sys
@@ -10,13 +9,14 @@ from typing import Final
 
 import click
 
-from accountant import Amount, Budget, Entry
+from accountant import Amount, Budget, Entry, LedgerBroken
 from accountant.audit import in_symbols, percent, spent_text
 from accountant.audit.breakdowns import Breakdown, Difference, Group, Question, breakdown, difference
-from accountant.entries import Opened, decode, visible
+from accountant.entries import GENESIS, Opened, decode, follows, visible
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
+from exchequer.console.times import window
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -48,7 +48,7 @@ def print_spent(
     """Print the answer. Raises ValueError for a question that no charge answers, and as `reading` does."""
     if as_csv and as_json:
         raise click.UsageError("--csv or --json, not both")
-    question = Question(by, dict(map(_condition, wanted)), nanoseconds("--from", since), nanoseconds("--to", until))
+    question = Question(by, dict(map(_condition, wanted)), *window(since, until))
     with reading(location) as entries:
         found = breakdown(entries, question)
         budget = _budget(entries)
@@ -58,18 +58,6 @@ def print_spent(
         _write_csv(found, budget)
     else:
         _print(found, budget, entries.name)
-
-
-def nanoseconds(option: str, text: str | None) -> int | None:
-    """A time in UTC, since 1970; None where none is given. Raises ValueError."""
-    if text is None:
-        return None
-    try:
-        when = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{option}: expected a time as 2026-03-01 or 2026-03-01T09:30, got {text!r:.60}") from None
-    aware = when if when.tzinfo is not None else when.replace(tzinfo=datetime.UTC)
-    return int(aware.timestamp()) * 1_000_000_000
 
 
 def _condition(text: str) -> tuple[str, str]:
@@ -105,7 +93,7 @@ def _row(found: Breakdown, group: Group, name: str, budget: Budget) -> list[str]
     remarks = [f"{group.open} not released"] if group.open else []
     remarks += [f"{group.simulated} SIMULATED"] if group.simulated else []
     return [
-        name[:MOST_CHARACTERS],
+        name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…",
         str(group.charges),
         spent_text(group.amount, found.rule).removeprefix(f"{found.rule.unit} = "),
         _alone(found, group.amount, budget),
@@ -185,11 +173,21 @@ def print_difference(earlier: str, later: str, *, as_json: bool) -> int:
 
 
 def _until(entries: StoredEntries, head: str) -> Iterator[Entry]:
-    """The entries up to the one with this digest. Raises ValueError where there is none."""
+    """The entries up to the one with this digest. Raises ValueError where there is none.
+
+    LedgerBroken where a digest before does not fit: a head vouches for those lines alone that it was computed of.
+    """
+    before = GENESIS
     for entry in entries:
+        if not follows(before, entry.line, entry.digest):
+            raise LedgerBroken(
+                f"entry {entry.number} is not the one that stood there when this head was kept, or the one before is "
+                "not; `exchequer ledger verify` lists everything that is wrong"
+            )
         yield entry
         if entry.digest == head:
             return
+        before = entry.digest
     raise ValueError(f"{head} is the digest of no entry: the ledger was cut off, rewritten, or is another one")
 
 

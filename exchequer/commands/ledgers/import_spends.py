@@ -8,6 +8,7 @@ import click
 from accountant import BudgetExceeded, Ledger
 from accountant.audit import in_symbols
 from accountant.entries import MAIN
+from exchequer.commands.ledgers.change_writers import private_key
 from exchequer.commands.ledgers.open_ledger import spending
 from exchequer.console import output
 from exchequer.console.input_errors import about
@@ -21,12 +22,14 @@ def import_spends(
     source: str,
     delta: float | None,
     account: str | None,
+    writer_key: Path | None = None,
     *,
     again: bool,
     as_json: bool,
 ) -> None:
     """Read all of the file, price all of it, charge it with one entry. Raises ValueError, and BudgetExceeded."""
-    with spending(location) as ledger:
+    writer = None if writer_key is None else private_key("--writer-key", writer_key)
+    with spending(location, writer) as ledger:
         with about(str(file)):
             found = _read(file, ledger, delta)
         try:
@@ -45,6 +48,7 @@ def import_spends(
                 f"{error}. These spends have happened, and this ledger promises less than they come to with its own: "
                 "open one whose budget covers both, and import there; keep this one as it is"
             ) from error
+        ledger.sign()
         head = ledger.head
     _say(found, recorded, declared_by, head, as_json=as_json)
 

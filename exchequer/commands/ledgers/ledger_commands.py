@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT, WRITER_KEY
 
 
 @click.group("ledger")
@@ -64,6 +64,14 @@ def ledger() -> None:
     "records is public; feature-value:COLUMN one entry of that column, counted from 0, feature-values:COLUMN,COLUMN "
     "a record's entries of several. Default: add-remove-one.",
 )
+@click.option(
+    "--expect",
+    "expected",
+    multiple=True,
+    metavar="KIND:NUMBERS[@ROUNDS]",
+    help="A plan that this ledger is for, written as --mechanism of `exchequer ledger price`; several times for a "
+    "mixed one. Prints what each rule would charge for it, and opens nothing where the budget does not cover it.",
+)
 def open_(
     ledger: str,
     epsilon: float | None,
@@ -73,21 +81,24 @@ def open_(
     composition: str | None,
     delta_prime: float | None,
     adjacency: str | None,
+    expected: tuple[str, ...],
 ) -> None:
     """Begin a durable ledger, with a budget that never changes.
 
     Where there is a ledger already, it is left as it is: this is refused if it promises something else. Prints the id
-    and the head, which should be kept elsewhere.
+    and the head, which should be kept elsewhere. A rule cannot be changed later: where another one would charge much
+    less, a line says so, with the numbers; --expect makes it exact.
 
     \b
     Examples:
       exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
+      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5 --composition zcdp --expect pure-dp:0.05@200
       exchequer ledger open postgresql+psycopg://team@db.example/study --rho 0.5 --adjacency replace-one
     """
     from exchequer.commands.ledgers import spend_plan as work
 
     budget, rule = work.budget_of(epsilon, delta, rho, mu), work.rule_of(composition, delta_prime)
-    work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency))
+    work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency), expected)
 
 
 @ledger.command()
@@ -201,9 +212,10 @@ def price(ledger: str, mechanisms: tuple[str, ...], rounds: int, delta: float, a
 @ledger.command()
 @click.argument("file", type=OUT)
 def key(file: Path) -> None:
-    """Make a key to sign receipts with, in FILE; the public key goes to FILE.pub.
+    """Make a key to sign with, in FILE; the public key goes to FILE.pub.
 
-    Models that are trained with `--signing-key FILE` carry receipts that say who gave them.
+    Models that are trained with `--signing-key FILE` carry receipts that say who gave them. A key may also be a
+    writer's, see `exchequer ledger writers`, or a witness's, see `exchequer ledger anchor`; use one for one purpose.
 
     \b
     Example:
@@ -226,6 +238,7 @@ def key(file: Path) -> None:
     "ledger that adds epsilons; each such spend costs this delta.",
 )
 @click.option("--account", help="Who is charged: a sub-budget, or a label. Default: the whole budget.")
+@WRITER_KEY
 @click.option("--again", is_flag=True, help="Charge spends that were imported before: they happened twice.")
 @AS_JSON
 def import_(
@@ -235,6 +248,7 @@ def import_(
     source: str,
     delta: float | None,
     account: str | None,
+    writer_key: Path | None,
     again: bool,
     as_json: bool,
 ) -> None:
@@ -255,4 +269,4 @@ def import_(
     """
     from exchequer.commands.ledgers import import_spends as work
 
-    work.import_spends(ledger, file, declared_by, source, delta, account, again=again, as_json=as_json)
+    work.import_spends(ledger, file, declared_by, source, delta, account, writer_key, again=again, as_json=as_json)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+from click.core import ParameterSource
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -22,6 +23,15 @@ SECOND_OPINION = click.option(
     is_flag=True,
     help="Have an independent accountant add up the same entries: Google's dp-accounting, from "
     "pip install 'exchequer[pld]'.",
+)
+
+
+WRITER_KEY = click.option(
+    "--writer-key",
+    type=FILE,
+    envvar="EXCHEQUER_WRITER_KEY",
+    show_envvar=True,
+    help="With a durable ledger: key to sign the charges with; see `exchequer ledger writers`.",
 )
 
 
@@ -47,15 +57,16 @@ def payer_options(command: F) -> F:
         help="With --ledger: what the charges are about, for auditors: dataset, purpose, user, host, program; several "
         "times. It stays in the ledger. Default: what EXCHEQUER_DATASET, EXCHEQUER_PURPOSE and EXCHEQUER_RECORD say.",
     )
-    return payer(account(click.option("--signing-key", type=FILE, help=said)(about(command))))
+    return payer(account(click.option("--signing-key", type=FILE, help=said)(about(WRITER_KEY(command)))))
 
 
 def refuse_unpaid(
     ledger: str | None, account: str | None, signing_key: Path | None, about: tuple[str, ...] = ()
 ) -> None:
     """Raise UsageError for options of a ledger without one."""
-    if ledger is None and (account is not None or signing_key is not None or about):
-        raise click.UsageError("--account, --signing-key and --about go with --ledger")
+    writer = click.get_current_context().get_parameter_source("writer_key") is ParameterSource.COMMANDLINE
+    if ledger is None and (account is not None or signing_key is not None or about or writer):
+        raise click.UsageError("--account, --signing-key, --about and --writer-key go with --ledger")
 
 
 def refuse_simulated(ledger: str | None, seed: int | None) -> None:

@@ -18,7 +18,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
-from accountant.entries import LONGEST, Entry, open_export
+from accountant.audit.parts import is_part
+from accountant.entries import LONGEST, Entry, SigningKey, open_export
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
@@ -138,6 +139,10 @@ def _stored(store: SqlStore, start: int, length: int) -> Iterator[Entry]:
 def _exported(path: Path) -> StoredEntries:
     if not _begins_like_an_export(path):
         raise ValueError(f"{path} is neither a ledger in SQLite nor an export of one")
+    if is_part(path):
+        raise ValueError(
+            f"{path} is a part of a ledger: `exchequer ledger verify` reads it, others want a whole export"
+        )
     with open_export(path) as (header, _):
         length = header.entries
     return StoredEntries(str(path), length, lambda start: _lines(path, start))
@@ -221,9 +226,9 @@ def _url(location: str) -> str:
 
 
 @contextmanager
-def spending(location: str) -> Iterator[Ledger]:
+def spending(location: str, writer_key: SigningKey | None = None) -> Iterator[Ledger]:
     """The ledger that is there, for as long as the block lasts. Raises as `Ledger.open` does."""
-    with without_passwords(location), Ledger.open(url_of(location)) as ledger:
+    with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key) as ledger:
         yield ledger
 
 

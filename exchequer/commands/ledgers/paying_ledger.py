@@ -10,6 +10,7 @@ import attrs
 from accountant import About, Ledger, SubBudgetRefused
 from accountant.audit.breakdowns import SAID
 from accountant.entries import SigningKey
+from exchequer.commands.ledgers.change_writers import private_key
 from exchequer.commands.ledgers.open_ledger import url_of, without_password, without_passwords
 from exchequer.commands.ledgers.registry_listing import sums
 from exchequer.console import output
@@ -31,7 +32,7 @@ class PayingLedger:
     """Which ledger, which account of it, and with which key its receipts are signed.
 
     location: a URL or the path of a SQLite file.
-    about: what its charges are about, as NAME=TEXT.
+    about: what its charges are about, as NAME=TEXT.  writer_key: what they are signed with.
     account: the path of a sub-budget, if there is one of that name, else a label; "" gives none.
     """
 
@@ -39,6 +40,7 @@ class PayingLedger:
     account: str = ""
     signing_key: Path | None = None
     about: tuple[str, ...] = ()
+    writer_key: Path | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.account and not all(part and part == part.strip() for part in self.account.split("/")):
@@ -50,7 +52,9 @@ class PayingLedger:
         about = self._said()
         with (
             without_passwords(self.location),
-            Ledger.open(url_of(self.location), signing_key=self._key(), about=about) as ledger,
+            Ledger.open(
+                url_of(self.location), signing_key=self._key(), about=about, writer_key=self._writer()
+            ) as ledger,
         ):
             if (others := ledger.others()) is not None and len(others.parts) > 1:
                 output.note(f"data set {others.dataset}: {len(others.parts)} ledgers; together {sums(others)}")
@@ -73,12 +77,10 @@ class PayingLedger:
         return About(**said).over(About.from_environment())
 
     def _key(self) -> SigningKey | None:
-        if self.signing_key is None:
-            return None
-        try:
-            return SigningKey.load(self.signing_key)
-        except ImportError as error:
-            raise ValueError(f"--signing-key: {error}") from error
+        return None if self.signing_key is None else private_key("--signing-key", self.signing_key)
+
+    def _writer(self) -> SigningKey | None:
+        return None if self.writer_key is None else private_key("--writer-key", self.writer_key)
 
     def receipted(self, model: PrivateEstimator[Any, Any]) -> None:
         """Say where the model was charged."""

@@ -35,6 +35,7 @@ from accountant.costs import open_probability, positive, probability_below_one
 from accountant.entries import SigningKey, State
 from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
+from exchequer.commands.ledgers import rule_advice
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
 from exchequer.commands.ledgers.registry_listing import print_together
@@ -122,14 +123,27 @@ def part_of(text: str | None, budget: Budget | None) -> Fraction | Budget:
 # --- the commands ----------------------------------------------------------------------------------------------
 
 
-def open_ledger(location: str, budget: Budget | None, rule: Composition | None, adjacency: Adjacency | None) -> None:
-    """Begin a ledger, or see whether the one that is there promises the same."""
+def open_ledger(
+    location: str,
+    budget: Budget | None,
+    rule: Composition | None,
+    adjacency: Adjacency | None,
+    expected: Sequence[str] = (),
+) -> None:
+    """Begin a ledger, or see whether the one that is there promises the same.
+
+    expected: a plan that is to fit, as `parse_step` reads it. Raises ValueError, before anything is written, where a
+    new ledger would not pay for it.
+    """
+    plan = rule_advice.plan_of(expected)
     begun = is_begun(location)
     if not begun:
         if budget is None:
             raise ValueError("there is no ledger yet: give its budget, --epsilon (with --delta), --rho or --mu")
         rule = rule or own_rule(budget)
         adjacency = adjacency or AddRemoveOne()
+        if plan is not None:
+            rule_advice.refuse_unfit(plan, rule, budget)
     with (
         without_passwords(location),
         Ledger.open(url_of(location), budget, composition=rule, adjacency=adjacency) as ledger,
@@ -144,10 +158,16 @@ def open_ledger(location: str, budget: Budget | None, rule: Composition | None, 
                 ("head", ledger.head),
             ]
         )
-        others = ledger.others()
+        promised, kept, left, others = ledger.composition, ledger.budget, ledger.remaining, ledger.others()
     output.paragraph(KEEP_THE_HEAD)
     if others is not None:
         print_together([others])
+    if plan is not None:
+        rule_advice.print_expected(plan, promised, kept, left)
+    elif begun:
+        rule_advice.print_of_entries(location)
+    else:
+        rule_advice.print_of_rule(promised, kept)
 
 
 def allocate(location: str, name: str, share: Fraction | Budget, parent: str) -> None:

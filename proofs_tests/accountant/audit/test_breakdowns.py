@@ -13,11 +13,13 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant import About, Amount, ApproxDP, BasicComposition, Entry, Ledger, Plan, PureDP, ReplaceOne
+from accountant import About, Amount, ApproxDP, BasicComposition, Entry, Ledger, LedgerBroken, Plan, PureDP, ReplaceOne
 from accountant.audit.breakdowns import BY, Question, breakdown, difference
 from accountant.composition import NOTHING
 from exchequer.cli import main
+from exchequer.commands.auditing.spent_ledger import nanoseconds
 from proofs_tests.support.learners import paid_models
+from proofs_tests.support.ledgers.books import rewritten
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
 MODEL, OTHER = "ab" * 32, "cd" * 32
@@ -38,8 +40,8 @@ def written(url: str | None = None) -> Ledger:
         charge.give_back()
     bo.release(RandomizedResponse(0.125), bo.protect(True), account="teams")
     ledger.reserve(Plan.of(PureDP(0.0625), 1), adjacency=ReplaceOne())
-    ledger.note_model(MODEL, [2, 4])
-    ledger.note_model(OTHER, [4])
+    ledger.note_model(MODEL, [1, 3])
+    ledger.note_model(OTHER, [3])
     return ledger
 
 
@@ -157,6 +159,26 @@ def test_the_command_answers(study: str) -> None:
     assert json.loads(said("spent", study, "--to", "2020-01-01", "--json")[1])["groups"] == []
 
 
+def test_what_does_not_hold_is_not_added_up() -> None:
+    """Or what nobody gave back would make the answer less than what was spent."""
+    entries = list(LEDGER.entries)
+    place = next(entry.number for entry in entries if entry.kind == "returned")
+    with pytest.raises(LedgerBroken, match=f"entry {place}: "):
+        breakdown(
+            rewritten(
+                entries, place, '"amount":{"delta":"0p0","loss":"3p-2"}', '"amount":{"delta":"0p0","loss":"1p0"}'
+            ),
+            Question(),
+        )
+    spoilt = attrs.evolve(entries[2], line=entries[2].line.replace('"user":"ada"', '"user":"bo"'))
+    with pytest.raises(LedgerBroken, match="entry 2: "):
+        breakdown([*entries[:2], spoilt, *entries[3:]], Question("user"))
+
+
+def test_charges_of_which_no_model_came_are_found() -> None:
+    assert groups(by="user", where={"model": ""}) == {"=bo": EIGHTH, "": SIXTEENTH}
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -170,6 +192,18 @@ def test_a_bad_question_is_one_line(study: str, options: tuple[str, ...], reason
     code, text = said("spent", study, *options)
     assert code == 2
     assert reason in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-01T00:00:00.25", 1_772_323_200_250_000_000),
+        ("1969-12-31T23:59:59.5", -500_000_000),
+        ("2026-03-01T01:00+01:00", 1_772_323_200_000_000_000),
+    ],
+)
+def test_times_are_exact(text: str, expected: int) -> None:
+    assert nanoseconds("--to", text) == expected
 
 
 def test_two_readings_are_compared(study: str, tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ from accountant.audit import (
 )
 from accountant.audit.fast_reader import MOST_IN_RUN
 from accountant.audit.report.evidence import Evidence
-from accountant.entries import GENESIS, State, decode, decode_charge, digest_of
+from accountant.entries import GENESIS, State, decode, decode_charge, digest_of, read_start
 from accountant.entries.codec import encode
 from accountant.ledger import replica
 from proofs_tests.support.ledgers.books import Secure, open_books, rechained, rewritten, sound_books
@@ -209,6 +209,27 @@ def test_a_reading_refuses_what_does_not_hold(place: int) -> None:
         Reading().take(rechained(spoilt))
     with pytest.raises(LedgerBroken, match=f"entry {place}: it is called"):
         Reading().take([*BOOKS[:place], attrs.evolve(entry, kind="closed" if entry.kind != "closed" else "opened")])
+
+
+def test_after_a_time_that_is_none_no_earlier_one_is_taken() -> None:
+    """Of twenty digits, as no clock shows it: the quick way compares times as texts of nineteen."""
+    place = next(entry.number for entry in BOOKS[60:] if entry.kind == "charged")
+    later = json.loads(BOOKS[place].line)
+    later["time"] = 10**19
+    line = json.dumps(later, sort_keys=True, separators=(",", ":"))
+    spoilt = rechained([*BOOKS[:place], attrs.evolve(BOOKS[place], line=line), *BOOKS[place + 1 :]])
+    with pytest.raises(LedgerBroken, match=f"entry {place + 1}: its time is before"):
+        Reading().take(spoilt)
+
+
+def test_a_statement_names_a_route_that_is_no_theorem_here() -> None:
+    """`verify` calls it an error; whoever reads the ledger is told all the same what it says."""
+    ledger = open_books(ApproxDP(5.0, 1e-3), BasicComposition())
+    ledger.reserve(Plan.of(BoundedRange(0.001), 3), adjacency=ReplaceOne(), delta=1e-9)
+    route = json.loads(ledger.entries[1].line)["priced"]["route"]
+    strange = rewritten(ledger.entries, 1, f'"route":"{route}"', '"route":"newer"')
+    assert not verify(strange).sound
+    assert "newer" in state(strange, ledger.spent, ledger.budget).claims
 
 
 def test_a_long_ledger_is_opened_as_strictly_as_a_short_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,6 +431,33 @@ def test_a_charge_from_before_the_checkpoint_gives_back_what_it_was_charged() ->
     changed = forged(entries, place, '"rounds":3', '"rounds":2')
     found = verify_since(Listed(changed), entries[kept].digest).verification
     assert any(f"entry {place}: it gives back another amount" in error for error in found.errors)
+
+
+def test_simulated_noise_of_a_charge_from_before_the_checkpoint_is_a_caveat() -> None:
+    """Which did not say what it would draw; its release was read, and says it."""
+    ledger = open_books(ApproxDP(1.0, 1e-5), BasicComposition())
+    with ledger.reserve(Plan.of(PureDP(0.001), 1), adjacency=ReplaceOne()) as waiting:
+        ledger._writer.write_checkpoint()
+        waiting.release(BIT, ledger.protect(True))
+    ledger.release(Secure(0.001), ledger.protect(True))
+    head = ledger.head
+    ledger.release(Secure(0.001), ledger.protect(True))
+    found = verify_since(Listed(ledger.entries), head)
+    assert found.start == 2
+    assert found.verification.verdict == ledger.verify().verdict == "with caveats"
+    assert "drew simulated noise" in found.verification.caveats[0]
+
+
+@pytest.mark.parametrize("nonsense", ['"x"', "[]", "7", "null", '{"delta":null,"loss":"0p0"}'])
+def test_a_checkpoint_of_nonsense_is_refused_and_read_around(nonsense: str) -> None:
+    entries, kept = kept_books()
+    start = verify_since(Listed(entries), entries[kept].digest).start
+    accounts = json.loads(entries[start].line)["state"]["accounts"]
+    accounts[0]["ceiling"] = json.loads(nonsense)
+    found = lied(entries, start, {"accounts": accounts})
+    with pytest.raises(LedgerBroken, match="cannot be used"):
+        read_start(Listed(found).since, found[start])
+    assert not verify_since(Listed(found), entries[kept].digest).verification.sound
 
 
 def test_the_state_of_a_new_part_is_that_of_the_whole() -> None:

@@ -321,7 +321,7 @@ def test_the_books_are_named_so_that_others_find_them() -> None:
     assert facts["Entries"] == "7 (3 charged, 1 opened, 3 released)"
     assert facts["Opened"] == "2024-10-04 00:00:00 UTC"
     assert facts["Last entry"] == "2024-10-10 00:00:00 UTC"
-    assert facts["Format of the entries"] == "1"
+    assert facts["Format of the entries"] == "2"
 
 
 # --- drawings -------------------------------------------------------------------------------------------------

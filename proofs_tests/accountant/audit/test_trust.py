@@ -54,6 +54,7 @@ def insert(file: Path, ledger: Ledger, kind: str, record: dict[str, object]) -> 
 
 NO_LOSS = {"delta": "0p0", "loss": "0p0"}
 ALL_IS_LEFT: dict[str, object] = {
+    "format": 2,
     "accounts": [
         {
             "account": "",

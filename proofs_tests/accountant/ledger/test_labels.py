@@ -186,13 +186,11 @@ def test_no_charge_slips_in_while_a_sub_budget_is_made(tmp_path: Path) -> None:
     assert kinds.count("charged") == len(paid)
 
 
-def test_a_checkpoint_keeps_labels_and_without_any_is_what_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_checkpoint_keeps_labels_and_without_any_lists_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     url = durable(tmp_path)
     with Ledger.open(url) as ledger:
         ledger.allocate("team", 0.5)
-        assert ledger._writer.state.as_dict().keys() == {"accounts", "open"}
+        assert ledger._writer.state.as_dict().keys() == {"accounts", "format", "open"}
         ledger.announce("pilot")
         ledger._writer.write_checkpoint()
         assert json.loads(ledger.entries[-1].line)["state"]["labels"] == ["pilot"]

@@ -185,10 +185,9 @@ def written_then(url: str, *charges: tuple[int, float, About]) -> None:
     total, rule = NOTHING, BasicComposition()
     records: list[Opened | Charged] = [Opened(at(2000), PureDP(100.0), rule, AddRemoveOne(), "0" * 32)]
     for time, epsilon, about in charges:
-        assert not about  # or it would need the newer format
         plan = Plan.of(PureDP(epsilon), 1)
         total = total.plus(plan.amount(rule))
-        records.append(Charged(time, "main", AddRemoveOne(), total, SECRET, plan, None, None))
+        records.append(Charged(time, "main", AddRemoveOne(), total, SECRET, plan, None, None, about, plan.amount(rule)))
     for number, record in enumerate(records):
         list(store.begin(number))
         store.append("opened" if number == 0 else "charged", encode(number, record))

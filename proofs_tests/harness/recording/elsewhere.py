@@ -19,6 +19,9 @@ D = TypeVar("D")
 FAR: Final = (-40.3, -1.3, 1.3, 40.3)
 """Scales of the noise."""
 
+GOLDEN: Final = (5.0**0.5 - 1.0) / 2.0
+"""Of its multiples, no two leave the same rest."""
+
 TAIL: Final = 6.0
 TOGETHER: Final = (-40.3, -TAIL, -1.3, 1.3, TAIL, 40.3)
 
@@ -32,10 +35,10 @@ def used_otherwise(program: Callable[[D], object], data: D, first: Run, by_choic
     As where noise that is too large is drawn anew, or where its sign goes out. "" where no such thing was seen.
     """
     summed = _summed(first.calls)
-    if not summed or all(_gives_the_same(program, data, first, summed, far, by_choice) for far in FAR):
+    if not summed or _gives_the_same(program, data, first, summed, by_choice):
         return ""
     for source in list(summed)[:SINGLE]:  # which of them
-        if not all(_gives_the_same(program, data, first, {source: summed[source]}, far, by_choice) for far in FAR):
+        if not _gives_the_same(program, data, first, {source: summed[source]}, by_choice):
             return f"{first.calls[source - 1].title}: its noise is used otherwise too than in the sum that was seen"
     title = first.calls[next(iter(summed)) - 1].title
     return f"{title}: its noise, or that of a later call, is used otherwise too than in the sum that was seen"
@@ -46,15 +49,31 @@ def _gives_the_same(
     data: D,
     first: Run,
     summed: Mapping[int, Sequence[int]],
-    far: float,
     by_choice: Collection[int],
 ) -> bool:
     """With the noise of these draws far away, and the same sums of it. All at once: one by one would be many runs."""
-    outputs = {source: _moved_apart(first.calls[source - 1], spots, far) for source, spots in summed.items()}
-    try:
-        return difference(first.output, run(program, data, first.calls, outputs, by_choice).output) is None
-    except (Diverged, CannotCompare):
-        return False
+    for ways in _ways(len(summed)):
+        moves = zip(summed.items(), ways, strict=True)
+        outputs = {source: _moved_apart(first.calls[source - 1], spots, far) for (source, spots), far in moves}
+        try:
+            if difference(first.output, run(program, data, first.calls, outputs, by_choice).output) is not None:
+                return False
+        except (Diverged, CannotCompare):
+            return False
+    return True
+
+
+def _ways(draws: int) -> Iterator[list[float]]:
+    """How far each draw is moved, in scales: no two by as much, so that differences of them move as well.
+
+    Of any two, once to the same side and once to opposite sides, as a program may look at the sign of their product.
+    """
+    apart = [1.0 + place * GOLDEN % 1.0 for place in range(draws)]
+    for spread in (apart, [3.0 - each for each in apart])[: min(draws, 2)]:
+        for far in FAR:
+            yield [far * each for each in spread]
+    for bit in range((draws - 1).bit_length()):
+        yield [FAR[-1] * each * (-1.0 if place >> bit & 1 else 1.0) for place, each in enumerate(apart)]
 
 
 def _summed(calls: Sequence[Call]) -> dict[int, list[int]]:

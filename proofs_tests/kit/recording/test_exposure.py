@@ -11,6 +11,7 @@ from accountant.arrays import FloatArray
 from mechanisms import SecureNoise
 from proofs_tests.harness import ClaimViolated, Pair, check_recorded
 from proofs_tests.harness.recording.comparison import compared
+from proofs_tests.harness.recording.elsewhere import used_otherwise
 from proofs_tests.harness.recording.exposure import hidden, placed
 from proofs_tests.harness.recording.runs import chosen_by, run
 
@@ -131,3 +132,23 @@ def test_what_cannot_be_looked_at_in_time_is_not_refuted(claimed: Cost) -> None:
 def test_a_refutation_in_time_stands() -> None:
     with pytest.raises(ClaimViolated):
         check_recorded(noisy, [PAIR], claimed=PureDP(0.9), seconds=5.0)
+
+
+def by_the_difference(value: float) -> float:
+    """Noise decides which of two sums comes out: neither is what another noise would have made of it."""
+    one, other = RNG.laplace(), RNG.laplace()
+    sums = value + one, 1.0 + other, 2.0 + RNG.laplace()
+    return float(sums[0] if one > other else sums[2])
+
+
+def by_the_product(value: float) -> float:
+    one, other = RNG.laplace(), RNG.laplace()
+    sums = value + one, 1.0 + other, 2.0 + RNG.laplace()
+    return float(sums[0] if one * other > 0.0 else sums[2])
+
+
+@pytest.mark.parametrize("program", [by_the_difference, by_the_product])
+def test_draws_that_decide_something_together_are_used_otherwise(program: Callable[[float], object]) -> None:
+    for _ in range(3):
+        first = run(program, PAIR.before)
+        assert "used otherwise" in used_otherwise(program, PAIR.before, first, chosen_by(first.calls))
