@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from accountant.costs import Adjacency
 from accountant.entries import State
 from accountant.policies import OtherLedgers
@@ -13,10 +15,16 @@ from accountant.storage import SqlStore
 
 
 def location_of(store: SqlStore) -> str:
-    """The URL of a ledger as others find it: without a password, and a file by its whole path."""
+    """The URL of a ledger as others find it: without a password, and a file by its whole path.
+
+    Whoever reads it has a password of their own, as in ~/.pgpass, or counts the ledger with its whole budget.
+    """
     if store.url.get_backend_name() == "sqlite":
         return store.url.set(database=str(Path(str(store.url.database)).resolve())).render_as_string()
-    return store.name
+    url = store.url
+    query = {key: value for key, value in url.query.items() if "password" not in key}
+    plain = sa.URL.create(url.drivername, url.username, None, url.host, url.port, url.database, query)
+    return plain.render_as_string(hide_password=False)
 
 
 class Membership:

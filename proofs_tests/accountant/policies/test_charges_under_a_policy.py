@@ -136,8 +136,8 @@ def test_a_rule_that_keeps_no_such_limit_is_refused_at_opening(tmp_path: Path) -
         with pytest.raises(PolicyRefused, match="cannot keep this"):
             Ledger.open(
                 f"sqlite:///{tmp_path}/l.db",
-                budget,  # type: ignore[arg-type]
-                composition=rule,  # type: ignore[arg-type]
+                budget,
+                composition=rule,
                 adjacency=AddRemoveOne(),
                 policy=policy,
             )
@@ -175,7 +175,7 @@ def test_the_environment_names_a_policy(tmp_path: Path, monkeypatch: pytest.Monk
 
 def at(year: int, **parts: int) -> int:
     """Nanoseconds since 1970 of a moment in UTC."""
-    moment = datetime.datetime(year, **{"month": 1, "day": 1, **parts}, tzinfo=datetime.UTC)  # type: ignore[arg-type]
+    moment = datetime.datetime(year, **{"month": 1, "day": 1, **parts}, tzinfo=datetime.UTC)
     return int(moment.timestamp()) * 10**9
 
 

@@ -4,9 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from accountant import About, Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable, PolicyRefused, PureDP
-from accountant.registry import Registry
+from accountant.registry import Registry, location_of
+from accountant.storage import SqlStore
 from proofs_tests.support.ledgers.durable import Places, behind_its_back
 from proofs_tests.support.ledgers.policed import HOSPITAL, pay, policed, policy_in
 
@@ -102,6 +104,22 @@ def test_limits_count_other_ledgers_with_their_whole_budgets(tmp_path: Path) -> 
             pay(second.concerning(About(dataset="school")), 1.0)
             with pytest.raises(PolicyRefused, match="whole budgets"):
                 pay(first, 0.125)
+
+
+@pytest.mark.postgres
+def test_no_password_is_kept_and_the_place_is_still_found(places: Places) -> None:
+    with places() as url:
+        if not url.startswith("postgresql"):
+            pytest.skip("files have no passwords")
+        with policed(url, None) as ledger:
+            pay(ledger, 0.25)
+        secret = sa.make_url(url).set(password="hush").update_query_dict({"sslpassword": "hush"})
+        store = SqlStore(secret.render_as_string(hide_password=False), "read")
+        location = location_of(store)
+        store.close()
+        assert "hush" not in location
+        assert "***" not in location
+        assert sa.make_url(location).database == secret.database
 
 
 def test_the_registry_is_append_only(tmp_path: Path) -> None:

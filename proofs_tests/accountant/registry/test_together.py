@@ -96,7 +96,7 @@ def test_relations_are_joined_where_one_holds_for_all_and_else_not() -> None:
     assert (mixed.budget, mixed.spent) == (ApproxDP(4.0, 0.0), ApproxDP(2.5, 0.0))
     assert len(mixed.factors) == 1
     apart = together("hospital", [ledger(PureDP(1.0), FeatureValue(0)), ledger(PureDP(1.0), FeatureValue(1))])
-    assert apart.budget is apart.spent is apart.adjacency is None
+    assert (apart.budget, apart.spent, apart.adjacency) == (None, None, None)
     assert "no relation is common" in apart.why_not
 
 
