@@ -1,10 +1,23 @@
 """Holding a ledger's entries against a policy, whatever policy there was when they were written."""
 
+import re
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import attrs
 
-from accountant.entries import Charged, Entry, Opened, Record, Released, State, decode, decode_charge
+from accountant.entries import (
+    Charged,
+    Checkpoint,
+    Entry,
+    Opened,
+    Record,
+    Released,
+    Returned,
+    State,
+    decode,
+    decode_charge,
+)
 from accountant.policies.checks import Checks, PolicyCharge
 from accountant.policies.policy import Policy, Violation
 from accountant.policies.running_sums import DatasetSums
@@ -50,8 +63,17 @@ def breaches(
     return PolicyCheck(policy, number, replay.charges, tuple(replay.found))
 
 
+_AS_ANNOUNCED: Final = ',"used":[]}'
+"""How the line of a release of what its charge announced ends; there are as many of them as charges."""
+
+_RELEASES: Final = re.compile(r'\{"charge":([0-9]{1,18}),"kind":"released",')
+
+
 class _Replay:
-    """The entries so far. checks: from the first entry on."""
+    """The entries so far. checks: from the first entry on.
+
+    state: knows of the sub-budgets alone, and of no charge, whose sums are for `verify` to check.
+    """
 
     def __init__(self, policy: Policy) -> None:
         self.policy, self.state, self.charges = policy, State(), 0
@@ -62,6 +84,10 @@ class _Replay:
     def take(self, entry: Entry) -> None:
         """The next entry."""
         number = entry.number
+        plain = entry.kind == "released" and self.checks is not None and entry.line.endswith(_AS_ANNOUNCED)
+        if plain and (found := _RELEASES.match(entry.line)) is not None:
+            self._sums.released(number, int(found[1]))
+            return
         record = (decode_charge(number, entry.line) if entry.kind == "charged" else None) or decode(entry)
         if isinstance(record, Opened) and self.checks is None:
             self.checks = Checks(self.policy, record.composition, record.adjacency)
@@ -70,7 +96,8 @@ class _Replay:
         if self.checks is not None:
             self.found += [Breach(number, each) for each in self._broken(number, record, self.checks)]
             self._sums.take(number, record)
-        self.state.apply(number, record)
+        if not isinstance(record, Charged | Released | Returned | Checkpoint):
+            self.state.apply(number, record)
 
     def _broken(self, number: int, record: Record, checks: Checks) -> Iterable[Violation]:
         match record:

@@ -170,6 +170,19 @@ def test_the_environment_names_a_policy(tmp_path: Path, monkeypatch: pytest.Monk
         refused(ledger, 1.5)
 
 
+def test_a_sub_budget_that_was_closed_is_known_to_be_one(tmp_path: Path) -> None:
+    text = '[sub_budgets]\nonly = true\nrequired = ["team"]\n'
+    with policed(f"sqlite:///{tmp_path}/l.db", policy_in(tmp_path, text)) as ledger:
+        refused(ledger)
+        team = ledger.allocate("team", 0.5)
+        pay(team, 0.5)
+        pay(team.allocate("inner", 0.5), 1.0)
+        team.close_account("inner")
+        refused(ledger)
+        pay(team, 0.25)
+        assert not breaches(ledger.entries, policy_from_text(HEADER + text)).breaches
+
+
 # --- years, and charges that do not say -------------------------------------------------------------------
 
 
