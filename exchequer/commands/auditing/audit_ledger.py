@@ -28,6 +28,7 @@ from accountant.audit.report import ClaimText, Evidence, report_of
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
 from exchequer.commands.auditing.outside_evidence import Outside, signature_record, with_evidence
+from exchequer.commands.auditing.policy_check import held_against, policy_record, print_policy
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
@@ -35,6 +36,7 @@ from exchequer.console.pdf_printing import report_writer
 
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion
+    from accountant.policies import PolicyCheck
     from accountant.witnesses import Examination, WriterSignatures
 
 SOUND, NOT_SOUND, NO_ANSWER, WITH_CAVEATS = 0, 1, 2, 3
@@ -169,6 +171,7 @@ def verify_ledger(
     expect_head: str | None,
     *,
     second: bool,
+    policy: Path | None = None,
     strict: bool,
     as_json: bool,
     outside: Outside = NOTHING_OUTSIDE,
@@ -177,16 +180,21 @@ def verify_ledger(
     expected = None if expect_head is None else digest("--expect-head", expect_head)
     with reading(location) as entries:
         found = audited(entries, known_claims(), expected, second, outside=outside)
-    return tell(found, entries.name, strict=strict, as_json=as_json)
+        held = held_against(entries, policy)
+    return tell(found, entries.name, strict=strict, as_json=as_json, held=held)
 
 
-def tell(found: Audited, name: str, *, strict: bool, as_json: bool, **more: object) -> int:
-    """Print what was found, and return the exit code. more: for JSON."""
-    code = found.code(strict)
+def tell(
+    found: Audited, name: str, *, strict: bool, as_json: bool, held: "PolicyCheck | None" = None, **more: object
+) -> int:
+    """Print what was found, and return the exit code. more: for JSON.  held: what broke a policy, if one was asked."""
+    code = NOT_SOUND if held is not None and held.breaches else found.code(strict)
     if as_json:
-        _print_json({"ledger": name, **_as_dict(found), **more, "strict": strict, "exit_code": code})
+        said = {**_as_dict(found), **policy_record(held), **more}
+        _print_json({"ledger": name, **said, "strict": strict, "exit_code": code})
         return code
     _verdict(found, found.title(name))
+    print_policy(held)
     if found.second is not None:
         _print_opinion(found.second)
     if strict and code and not found.errors:

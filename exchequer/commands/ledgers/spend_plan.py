@@ -38,6 +38,7 @@ from accountant.ledger import unknown_label
 from exchequer.commands.ledgers import rule_advice
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
+from exchequer.commands.ledgers.registry_listing import print_together
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.prices.price import few_enough, parse_step
@@ -157,8 +158,10 @@ def open_ledger(
                 ("head", ledger.head),
             ]
         )
-        promised, kept, left = ledger.composition, ledger.budget, ledger.remaining
+        promised, kept, left, others = ledger.composition, ledger.budget, ledger.remaining, ledger.others()
     output.paragraph(KEEP_THE_HEAD)
+    if others is not None:
+        print_together([others])
     if plan is not None:
         rule_advice.print_expected(plan, promised, kept, left)
     elif begun:
