@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, Plan, PureDP, ReplaceOne
-from exchequer.commands.auditing import forecast_ledger, show_ledger
+from exchequer.commands.auditing import show_ledger
+from exchequer.commands.outlook import forecast_ledger
 from exchequer.console.times import DAY, HOUR, day_text, nanoseconds, span, span_text, window
 from proofs_tests.old_files.frozen import BEGUN, frozen
 from proofs_tests.support.ledgers.doubles import RandomizedResponse

@@ -10,10 +10,10 @@ from accountant.audit import in_symbols, spent_text
 from accountant.audit.outlook import IN, Part, Window, WindowSpending, time_of
 from accountant.audit.report import moment, shown
 from accountant.entries import State
-from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, sub_budget
 from exchequer.commands.auditing.show_ledger import entries_table
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
+from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, sub_budget
 from exchequer.console import output
 from exchequer.console.times import window
 

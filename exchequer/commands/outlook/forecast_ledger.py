@@ -13,11 +13,11 @@ from accountant.audit.outlook import Forecast, Outlook, PaceReader, UsualCharge,
 from accountant.audit.report import shown
 from accountant.costs import probability_below_one
 from accountant.entries import BELIEVED_FROM, State
-from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.commands.ledgers.spend_plan import DOES_NOT_FIT, FITS, Quote, quote
 from exchequer.commands.ledgers.spend_plan import as_dict as quote_record
+from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.console.times import DAY, day_text, span, span_text
