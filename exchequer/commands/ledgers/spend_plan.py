@@ -129,8 +129,8 @@ def open_ledger(
     rule: Composition | None,
     adjacency: Adjacency | None,
     expected: Sequence[str] = (),
-) -> None:
-    """Begin a ledger, or see whether the one that is there promises the same.
+) -> int:
+    """Begin a ledger, or see whether the one that is there promises the same; the exit code.
 
     expected: a plan that is to fit, as `parse_step` reads it. Raises ValueError, before anything is written, where a
     new ledger would not pay for it.
@@ -163,11 +163,12 @@ def open_ledger(
     if others is not None:
         print_together([others])
     if plan is not None:
-        rule_advice.print_expected(plan, promised, kept, left)
-    elif begun:
+        return FITS if rule_advice.print_expected(plan, promised, kept, left) else DOES_NOT_FIT
+    if begun:
         rule_advice.print_of_entries(location)
     else:
         rule_advice.print_of_rule(promised, kept)
+    return FITS
 
 
 def allocate(location: str, name: str, share: Fraction | Budget, parent: str) -> None:

@@ -147,7 +147,9 @@ def headline(found: Forecast, pace: str) -> str:
     if first is None or first.lasts is None:
         return f"no forecast {late}: {_why_not(found)}"
     whose = "what remains" if len(found.accounts) == 1 else f"what remains of {_name(first.path)}, the first to end,"
-    return f"{late}, {whose} lasts {_lasts(first, found.now)}"
+    unknown = sum(account.lasts is None for account in found.accounts)
+    more = f"; {unknown} more account{'' if unknown == 1 else 's'} without a number" if unknown else ""
+    return f"{late}, {whose} lasts {_lasts(first, found.now)}{more}"
 
 
 def _why_not(found: Forecast) -> str:
