@@ -15,8 +15,8 @@ from exchequer.commands import rado_commands
 from exchequer.commands.auditing import asking_commands, auditing_commands, serving_commands
 from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
+from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
-from exchequer.commands.registries import overview_commands, registry_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
