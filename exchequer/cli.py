@@ -12,8 +12,9 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
-from exchequer.commands.auditing import asking_commands, auditing_commands, outlook_commands, overview_commands
-from exchequer.commands.ledgers import ledger_options, registry_commands, writer_commands
+from exchequer.commands.auditing import asking_commands, auditing_commands, outlook_commands
+from exchequer.commands.ledgers import ledger_options, writer_commands
+from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options

@@ -39,7 +39,7 @@ def overview(
       exchequer ledger overview --registry sqlite:///registry.db --json
       exchequer ledger overview a.db b.db --verify
     """
-    from exchequer.commands.auditing import overview_ledgers as work
+    from exchequer.commands.many_ledgers import overview_ledgers as work
 
     code = work.print_overview(ledgers, registry, whole=whole, verified=verified, as_csv=as_csv, as_json=as_json)
     click.get_current_context().exit(code)
