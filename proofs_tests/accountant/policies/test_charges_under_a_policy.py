@@ -40,7 +40,7 @@ def refused(ledger: Ledger, epsilon: float = 0.25, **said: object) -> PolicyRefu
     """The refusal of a charge, of which nothing is written."""
     before = ledger.spent
     with pytest.raises(PolicyRefused) as caught:
-        pay(ledger, epsilon, **said)  # type: ignore[arg-type]
+        pay(ledger, epsilon, **said)  # type: ignore[arg-type]  # what pay takes
     assert ledger.spent == before
     return caught.value
 
@@ -98,7 +98,7 @@ def test_each_rule_refuses_a_charge_and_is_found_later(
         assert error.rule.startswith(rule)
         assert error.remedy
     with policed(url, None, about) as ledger:
-        pay(ledger, 0.25, said=said)  # type: ignore[arg-type]
+        pay(ledger, 0.25, said=said)  # type: ignore[arg-type]  # of the table above
         number = next(entry.number for entry in ledger.entries if entry.kind == "charged")
         found = breaches(ledger.entries, policy_from_text(HEADER + text))
     assert [(each.number, each.violation.rule) for each in found.breaches] == [(number, error.rule)]
@@ -247,7 +247,7 @@ def test_accepted_are_exactly_the_charges_that_keep_every_limit(charges: list[tu
     quick, slow = DatasetSums(ledger.composition), DatasetSums(ledger.composition)
     Reading(quick, checked=False).take(ledger.entries)
     slow.catch_up(ledger.entries, len(ledger.entries))
-    year = year_of(int(ledger.entries[-1].record["time"]))  # type: ignore[call-overload]
+    year = year_of(int(ledger.entries[-1].record["time"]))  # type: ignore[call-overload]  # a number
     for dataset, total in sums.items():
         for each in (quick, slow):
             assert each.total(dataset).loss == each.in_year(dataset, year).loss == total
