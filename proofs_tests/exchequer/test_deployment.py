@@ -87,7 +87,7 @@ def valid(record: Record) -> list[str]:
 
 # --- what is written -------------------------------------------------------------------------------------------
 
-CASES = [
+CASES: list[tuple[Budget, Composition, Any, str, Record]] = [
     (BUDGET, BasicComposition(), PureDP(0.1), "Pure DP", {"epsilon": 0.1}),
     (ApproxDP(1.0, 1e-5), BasicComposition(), ApproxDP(0.1, 1e-7), "Approximate DP", {"epsilon": 0.1, "delta": 1e-7}),
     (ZCDP(1.0), ZCDPComposition(), ZCDP(0.01), "Zero-concentrated DP", {"rho": 0.01}),
