@@ -61,7 +61,7 @@ def show(
       exchequer ledger show study.db --from 30d
     """
     if since is not None or until is not None:
-        from exchequer.commands.outlook import window_ledger
+        from exchequer.commands.auditing import window_ledger
 
         window_ledger.show_window(ledger, account, entries, since, until, as_json=as_json)
         return
