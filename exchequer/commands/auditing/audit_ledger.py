@@ -28,8 +28,8 @@ from accountant.audit.report import ClaimText, Evidence, report_of
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
 from exchequer.commands.auditing.outside_evidence import Outside, signature_record, with_evidence
+from exchequer.commands.auditing.policy_check import held_against, policy_record, print_policy
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
-from exchequer.commands.many_ledgers.policy_check import held_against, policy_record, print_policy
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
 from exchequer.console.pdf_printing import report_writer

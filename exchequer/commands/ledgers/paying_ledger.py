@@ -12,7 +12,7 @@ from accountant.audit.breakdowns import SAID
 from accountant.entries import SigningKey
 from exchequer.commands.ledgers.change_writers import private_key
 from exchequer.commands.ledgers.open_ledger import url_of, without_password, without_passwords
-from exchequer.commands.many_ledgers.registry_listing import sums
+from exchequer.commands.ledgers.registry_listing import sums
 from exchequer.console import output
 from learners.base import PrivateEstimator
 

@@ -38,7 +38,7 @@ from accountant.ledger import unknown_label
 from exchequer.commands.ledgers import rule_advice
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
-from exchequer.commands.many_ledgers.registry_listing import print_together
+from exchequer.commands.ledgers.registry_listing import print_together
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.prices.price import few_enough, parse_step

@@ -18,7 +18,7 @@ from accountant.registry import LedgerOver, QuickReading, Registration, Registry
 from exchequer.commands.auditing.installed_claims import known_claims
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, without_password, without_passwords
-from exchequer.commands.many_ledgers.registry_listing import print_together, together_record
+from exchequer.commands.ledgers.registry_listing import print_together, together_record
 from exchequer.console import output
 
 FINE, NOT_FINE = 0, 1

@@ -24,7 +24,7 @@ def registry(url: str, create: bool, as_json: bool) -> None:
       exchequer ledger registry sqlite:///registry.db --create
       exchequer ledger registry sqlite:///registry.db --json
     """
-    from exchequer.commands.many_ledgers import registry_listing as work
+    from exchequer.commands.ledgers import registry_listing as work
 
     work.print_registry(url, create=create, as_json=as_json)
 
@@ -42,6 +42,6 @@ def policy(file: Path | None) -> None:
       exchequer ledger policy > policy.toml
       exchequer ledger policy policy.toml
     """
-    from exchequer.commands.many_ledgers import registry_listing as work
+    from exchequer.commands.ledgers import registry_listing as work
 
     work.print_policy(file)
