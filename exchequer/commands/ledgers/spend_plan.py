@@ -37,7 +37,14 @@ from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
 from exchequer.commands.ledgers import rule_advice
 from exchequer.commands.ledgers.amount_records import amount_record
-from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
+from exchequer.commands.ledgers.open_ledger import (
+    is_begun,
+    reading,
+    replayed,
+    spending,
+    url_to_begin,
+    without_passwords,
+)
 from exchequer.commands.ledgers.registry_listing import print_together
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
@@ -136,6 +143,8 @@ def open_ledger(
     new ledger would not pay for it.
     """
     plan = rule_advice.plan_of(expected)
+    with without_passwords(location):
+        location = url_to_begin(location)
     begun = is_begun(location)
     if not begun:
         if budget is None:
@@ -146,7 +155,7 @@ def open_ledger(
             rule_advice.refuse_unfit(plan, rule, budget)
     with (
         without_passwords(location),
-        Ledger.open(url_of(location), budget, composition=rule, adjacency=adjacency) as ledger,
+        Ledger.open(location, budget, composition=rule, adjacency=adjacency) as ledger,
     ):
         output.title("There is a ledger already, and it promises this" if begun else "A new ledger")
         output.facts(
