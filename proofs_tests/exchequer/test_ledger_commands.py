@@ -295,6 +295,12 @@ def test_the_environment_names_the_ledger(study: str) -> None:
     assert "LEDGER" in refused("show")
 
 
+def test_the_group_alone_prints_its_help() -> None:
+    result = CliRunner().invoke(group, [])
+    assert result.output.startswith("Usage: ")
+    assert "Error" not in result.output
+
+
 def test_every_command_is_explained() -> None:
     for name, command in group.commands.items():
         text = ended(0, name, "--help").output

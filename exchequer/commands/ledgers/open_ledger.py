@@ -20,6 +20,7 @@ from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
 from accountant.audit.parts import is_part
 from accountant.entries import LONGEST, Entry, SigningKey, open_export
+from accountant.registry import is_registry
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
@@ -109,6 +110,10 @@ def reading(location: str) -> Iterator[StoredEntries]:
             return
         store = _readable(url_of(location))
         try:
+            if is_registry(store):
+                raise ValueError(
+                    f"{store.name} is a registry of ledgers, and no ledger: see `exchequer ledger registry`"
+                )
             length = len(store)  # others may append while we read: each pass ends where the first one did
             yield StoredEntries(store.name, length, lambda start: _stored(store, start, length), store)
         finally:
