@@ -26,6 +26,9 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 MOST_CHARACTERS: Final = 20
 """Of a name in the table; CSV and JSON have all of it."""
 
+OF_A_DIGEST: Final = 13
+"""Of a model's: its first twelve digits, as the receipts in its file are printed."""
+
 SAID: Final = {
     "the same": "nothing has changed",
     "grown": "it has grown, and nothing before was changed",
@@ -85,7 +88,8 @@ def _alone(found: Breakdown, amount: Amount, budget: Budget) -> str:
 
 def _print(found: Breakdown, budget: Budget, name: str) -> None:
     output.title(f"{name}: spent, by {found.question.by}")
-    rows = [_row(found, group, group.name, budget) for group in found.groups]
+    most = OF_A_DIGEST if found.question.by == "model" else MOST_CHARACTERS
+    rows = [_row(found, group, _shortened(group.name, most), budget) for group in found.groups]
     if len(rows) != 1:
         rows.append(_row(found, found.together, "together", budget))
     columns = [found.question.by, "charges", found.rule.unit, "alone", "of all", ""]
@@ -93,11 +97,15 @@ def _print(found: Breakdown, budget: Budget, name: str) -> None:
     output.paragraph("alone: what these charges lose by themselves. All of them together lose no more than their sum.")
 
 
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _row(found: Breakdown, group: Group, name: str, budget: Budget) -> list[str]:
     remarks = [f"{group.open} not released"] if group.open else []
     remarks += [f"{group.simulated} SIMULATED"] if group.simulated else []
     return [
-        name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…",
+        name,
         str(group.charges),
         spent_text(group.amount, found.rule).removeprefix(f"{found.rule.unit} = "),
         _alone(found, group.amount, budget),
