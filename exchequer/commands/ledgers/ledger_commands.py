@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT, WRITER_KEY
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT, WRITER_KEY, about_option
 
 
 @click.group("ledger")
@@ -243,6 +243,7 @@ def key(file: Path) -> None:
     "ledger that adds epsilons; each such spend costs this delta.",
 )
 @click.option("--account", help="Who is charged: a sub-budget, or a label. Default: the whole budget.")
+@about_option("What")
 @WRITER_KEY
 @click.option("--again", is_flag=True, help="Charge spends that were imported before: they happened twice.")
 @AS_JSON
@@ -253,6 +254,7 @@ def import_(
     source: str,
     delta: float | None,
     account: str | None,
+    about: tuple[str, ...],
     writer_key: Path | None,
     again: bool,
     as_json: bool,
@@ -265,7 +267,7 @@ def import_(
     session of Tumult. Or it is a checkpoint of Opacus (.pt), if torch is installed.
 
     What the budget does not cover is refused, as a ledger that goes beyond its budget would promise what is not so:
-    open one with a budget that covers what happened, and import there.
+    open one with a budget that covers what happened, and import there. --about says whose data it was on.
 
     \b
     Examples:
@@ -274,4 +276,6 @@ def import_(
     """
     from exchequer.commands.ledgers import import_spends as work
 
-    work.import_spends(ledger, file, declared_by, source, delta, account, writer_key, again=again, as_json=as_json)
+    work.import_spends(
+        ledger, file, declared_by, source, delta, account, writer_key, about, again=again, as_json=as_json
+    )

@@ -16,8 +16,9 @@ import attrs
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
+from accountant import About, Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
+from accountant.audit.breakdowns import SAID
 from accountant.audit.parts import is_part
 from accountant.entries import LONGEST, Entry, SigningKey, open_export
 from accountant.registry import is_registry
@@ -246,10 +247,24 @@ def _url(location: str) -> str:
     return location
 
 
+def about_of(given: Iterable[str]) -> About:
+    """What `--about NAME=TEXT` says, and from the environment what it does not. Raises ValueError."""
+    said = dict[str, str]()
+    for each in given:
+        name, sign, text = each.partition("=")
+        if not sign or name not in SAID:
+            raise ValueError(f"--about: expected NAME=TEXT with one of {', '.join(SAID)}, got {each!r:.60}")
+        said[name] = text
+    return About(**said).over(About.from_environment())
+
+
 @contextmanager
-def spending(location: str, writer_key: SigningKey | None = None) -> Iterator[Ledger]:
-    """The ledger that is there, for as long as the block lasts. Raises as `Ledger.open` does."""
-    with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key) as ledger:
+def spending(location: str, writer_key: SigningKey | None = None, about: About | None = None) -> Iterator[Ledger]:
+    """The ledger that is there, for as long as the block lasts.
+
+    writer_key: what charges are signed with.  about: what charges say; unless given, what the environment does. Raises as `Ledger.open` does.
+    """
+    with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key, about=about) as ledger:
         yield ledger
 
 
