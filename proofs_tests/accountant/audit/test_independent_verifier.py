@@ -234,4 +234,4 @@ def our_verdict(path: Path) -> str:
 
 def their_verdict(path: Path) -> str:
     module = two_verifiers.independent()
-    return str(module.verify(module.entries_of(path))[0])
+    return str(module.verify(module.form.entries_of(path))[0])
