@@ -50,7 +50,8 @@ def genuine(key: bytes, message: bytes, signature: bytes) -> bool:
     first, s, point = signature[:32], int.from_bytes(signature[32:], "little"), decoded(key)
     if len(signature) != 64 or s >= ORDER or point is None or encoded(times(8, point)) == encoded(ZERO): return False
     k = int.from_bytes(hashlib.sha512(first + key + message).digest(), "little") % ORDER
-    return encoded(add(times(s, BASE), times(ORDER - k, point))) == first
+    opposite = (P - point[0], point[1], 1, P - point[3])
+    return encoded(add(times(s, BASE), times(k, opposite))) == first
 
 BASE: Any = decoded((4 * pow(5, -1, P) % P).to_bytes(32, "little"))
 

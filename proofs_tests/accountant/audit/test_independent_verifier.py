@@ -3,8 +3,10 @@
 import ast
 import json
 import random
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,10 @@ from accountant.entries import open_export, write_export
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.programs import two_verifiers, vectors
 from proofs_tests.support.programs.two_verifiers import VERIFIER, compare, disagreement, ours, theirs
+from proofs_tests.support.programs.vector_entries import spend
 
 MOST_LINES = 200
+FILES = sorted(VERIFIER.parent.glob("*.py"))
 VECTORS: dict[str, Any] = json.loads(vectors.FILE.read_text(encoding="ascii"))
 LEDGERS = {each["name"]: each for each in VECTORS["ledgers"]}
 DOCTORED = {each["name"]: each for each in VECTORS["doctored"]}
@@ -35,16 +39,25 @@ def entries(vector: dict[str, Any]) -> list[Entry]:
 
 
 def test_it_imports_the_standard_library_alone() -> None:
-    nodes = list(ast.walk(ast.parse(VERIFIER.read_text())))
+    nodes = [node for file in FILES for node in ast.walk(ast.parse(file.read_text()))]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert {name.partition(".")[0] for name in names} - {"exchequer_format"} <= sys.stdlib_module_names
+    assert {name.partition(".")[0] for name in names} - {file.stem for file in FILES} <= sys.stdlib_module_names
 
 
 def test_it_is_short_enough_to_be_read() -> None:
     """Lines of code: without blank ones, comments and docstrings."""
-    assert code_lines(VERIFIER) <= MOST_LINES
-    assert code_lines(VERIFIER.with_name("exchequer_format.py")) <= MOST_LINES
+    for file in FILES:
+        assert code_lines(file) <= MOST_LINES, file.name
+
+
+def test_all_of_its_files_are_installed_and_are_as_long_as_it_says() -> None:
+    project = tomllib.loads(VERIFIER.with_name("pyproject.toml").read_text())
+    assert sorted(project["tool"]["setuptools"]["py-modules"]) == [file.stem for file in FILES]
+    readme = VERIFIER.with_name("README.md").read_text()
+    for file in FILES:
+        (lines,) = re.findall(rf"`{file.name}`\s+\((\d+)\s+lines\)", readme)
+        assert int(lines) - 10 < code_lines(file) <= int(lines), file.name
 
 
 def code_lines(file: Path) -> int:
@@ -78,7 +91,7 @@ def small_ledger(url: str | None = None) -> list[Entry]:
     options: dict[str, Any] = {"composition": BasicComposition(), "adjacency": ReplaceOne()}
     ledger = Ledger(PureDP(1.0), **options) if url is None else Ledger.open(url, PureDP(1.0), **options)
     for epsilon in (0.25, 0.125):
-        vectors.spend(ledger, PureDP(epsilon))
+        spend(ledger, PureDP(epsilon))
     found = list(ledger.entries)
     ledger.close()
     return found

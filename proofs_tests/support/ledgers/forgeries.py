@@ -10,6 +10,7 @@ from accountant import Entry
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, amount_from_record, amount_record
 from accountant.entries import GENESIS, digest_of
+from proofs_tests.support.ledgers.forged_signatures import SIGNED_FORGERIES
 
 Forgery: TypeAlias = Callable[[Sequence[Entry], random.Random], list[Entry] | None]
 """Made of a sound ledger; None where that has nothing that it could change."""
@@ -251,5 +252,6 @@ FORGERIES: Final[Mapping[str, Forgery]] = {
         another_part,
         a_lower_price,
         other_noise,
+        *SIGNED_FORGERIES,
     )
 }
