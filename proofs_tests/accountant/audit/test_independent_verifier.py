@@ -97,6 +97,28 @@ def small_ledger(url: str | None = None) -> list[Entry]:
     return found
 
 
+def test_it_says_who_signed_and_finds_a_forged_signature_where_nothing_is_installed(tmp_path: Path) -> None:
+    signed, forged = entries(LEDGERS["signed"]), entries(DOCTORED["one bit of S of a signature"])
+    for name, each in (("signed", signed), ("forged", forged)):
+        with (tmp_path / f"{name}.jsonl").open("w") as out:
+            write_export(each, out)
+    found = run(tmp_path / "signed.jsonl")
+    assert found.returncode == 0
+    lines = [re.sub("key, [0-9a-f]{64}|[0-9a-f]{64}", "KEY", line).strip() for line in found.stdout.splitlines()[2:]]
+    assert lines == [
+        "charges signed by 'ada', key KEY: 1",
+        "charges signed by 'Zoë', key KEY: 2",
+        "charges signed by 'eve', key KEY: 0",
+        "charges signed by 'Zoë', key KEY: 1",
+        "the first of these keys, KEY, enrolled itself: is it known?",
+        "charges since then that nobody signed: 1",
+    ]
+    assert str(signed[3].record["key"]) in found.stdout
+    found = run(tmp_path / "forged.jsonl")
+    assert found.returncode == 1
+    assert "its signature is forged" in found.stdout
+
+
 def test_its_exit_codes_are_those_of_verify(tmp_path: Path) -> None:
     sound = small_ledger(f"sqlite:///{tmp_path / 'study.db'}")
     before = (tmp_path / "study.db").read_bytes()

@@ -15,6 +15,10 @@ ORDER: Final = 2**252 + 27742317777372353535851937790883648493
 Record = dict[str, Any]
 
 
+def _said(entries: Sequence[Entry]) -> list[Record]:
+    return [entry.record for entry in entries]
+
+
 def of_writers(records: Sequence[Record]) -> list[Record]:
     """Those that are signed."""
     return [record for record in records if record["kind"] in ("key", "signed")]
@@ -56,7 +60,7 @@ def spoilt(value: str, draw: random.Random) -> str:
 
 def a_signature_spoilt(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """The last signature is none."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     if not of_writers(records):
         return None
     return signed_again(records, lambda record: record.update(signature=spoilt(record["signature"], draw)))
@@ -64,7 +68,7 @@ def a_signature_spoilt(entries: Sequence[Entry], draw: random.Random) -> list[En
 
 def a_proof_spoilt(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """Nobody showed that the last new key is there."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     while records and not records[-1].get("proof"):
         records.pop()
     if not records:
@@ -74,7 +78,7 @@ def a_proof_spoilt(entries: Sequence[Entry], draw: random.Random) -> list[Entry]
 
 def signed_by_anybody(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """One more signature by some key, of some charges; it may be in order."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     if not of_writers(records):
         return None
     numbers = [record["number"] for record in records if record["kind"] == "charged" or draw.random() < 0.05]
@@ -90,7 +94,7 @@ def signature(records: Sequence[Record], key: str, charges: Sequence[int]) -> Re
 
 def listed_twice(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """A charge that was listed before, by the same key, if that still may."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     listed = [record for record in records if record["kind"] == "signed" and record["charges"]]
     if not listed:
         return None
@@ -100,7 +104,7 @@ def listed_twice(entries: Sequence[Entry], draw: random.Random) -> list[Entry] |
 
 def keys_changed_by_anybody(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """One more change of keys, by some key; it may be in order."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     if not of_writers(records):
         return None
     action, one, other = draw.choice(ACTIONS), *(draw.choice(KEYS).public.hex for _ in range(2))
@@ -117,7 +121,7 @@ def change(records: Sequence[Record], action: str, key: str, by: str, draw: rand
 
 def left_out_and_signed_again(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """Without one entry about keys or signatures; the others keep the numbers of charges that they say."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     if not of_writers(records):
         return None
     out = draw.choice(of_writers(records))
@@ -128,7 +132,7 @@ def left_out_and_signed_again(entries: Sequence[Entry], draw: random.Random) -> 
 
 def changed_and_signed_again(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """Another key, name, right, action or list of charges in one of them."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     if not of_writers(records):
         return None
     record = draw.choice(of_writers(records))
@@ -149,7 +153,7 @@ def changed_and_signed_again(entries: Sequence[Entry], draw: random.Random) -> l
 
 def of_another_ledger(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
     """Signatures that were made in a ledger of another id."""
-    records = [entry.record for entry in entries]
+    records = _said(entries)
     if not of_writers(records):
         return None
     message = signed_message("f" * 32, "")

@@ -1,7 +1,7 @@
 """Writers of random ledgers: keys that are the same whenever they are made, and what happens to them."""
 
 import random
-from typing import Final, cast
+from typing import Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -12,7 +12,7 @@ from accountant.witnesses import key_change
 
 KEYS: Final = tuple(SigningKey(Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32)) for number in range(1, 6))
 BY_HEX: Final = {key.public.hex: key for key in KEYS}
-ACTIONS: Final = ("enrol", "enrol", "enrol", "rotate", "revoke")
+ACTIONS: Final[tuple[KeyAction, ...]] = ("enrol", "enrol", "enrol", "rotate", "revoke")
 NAMES: Final = ("bob", "Zoë", "team a")
 
 
@@ -33,7 +33,7 @@ def event_of_writers(draw: random.Random, ledger: Ledger) -> None:
     elif chance < 0.55:
         ledger.sign_with(one, every=draw.choice((1, 2, 64)))
     else:
-        action = cast("KeyAction", draw.choice(ACTIONS))
+        action = draw.choice(ACTIONS)
         by = draw.choice((KEYS[0], other))
         enrols = action == "enrol"
         name, administrator = draw.choice(NAMES) if enrols else "", enrols and draw.random() < 0.3

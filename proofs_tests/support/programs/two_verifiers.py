@@ -14,9 +14,12 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import attrs
+
 from accountant import Entry, verify
 from accountant.costs import Budget
 from accountant.entries import State, decode
+from accountant.witnesses import WriterSignatures
 from proofs_tests.support.ledgers.forged_signatures import SIGNED_FORGERIES
 from proofs_tests.support.ledgers.forgeries import FORGERIES
 from proofs_tests.support.ledgers.random_ledgers import random_ledger
@@ -66,9 +69,22 @@ def disagreement(entries: Sequence[Entry], head: str = "") -> str | None:
         return f"{verdict} ({why}), theirs {other} ({reason})"
     if spent is None or also is None:
         return None
+    if (signers := _other_signers(entries)) is not None:
+        return signers
     said = {name: value for name, value in spent.as_dict().items() if name != "kind"}
     close = all(math.isclose(value, also[name], rel_tol=1e-9, abs_tol=1e-12) for name, value in said.items())  # type: ignore[arg-type]  # numbers
     return None if close and spent.kind == also["kind"] else f"spent {spent}, theirs {also}"
+
+
+def _other_signers(entries: Sequence[Entry]) -> str | None:
+    """Who signed how many charges of a sound ledger, and which nobody signed, where the two do not say the same."""
+    if not any(entry.kind == "signed" for entry in entries):
+        return None
+    writers = WriterSignatures()
+    verify(entries, writers=writers)
+    also = independent().verify([attrs.astuple(entry) for entry in entries])[2].writers
+    same = writers.signed == also.signed and {*writers.unsigned} == also.unsigned
+    return None if same else f"signed {writers.signed}, {[*writers.unsigned]}; theirs {also.signed}, {also.unsigned}"
 
 
 def compare(seed: int) -> tuple[Counter[str], list[str]]:
