@@ -10,7 +10,7 @@ from accountant.entries import signed_message
 from accountant.witnesses import key_change
 from proofs_tests.support.ledgers.forged_signatures import ORDER, change, signature, signed_again
 from proofs_tests.support.ledgers.forgeries import records_of
-from proofs_tests.support.ledgers.random_writers import KEYS, begin_to_sign
+from proofs_tests.support.ledgers.random_writers import BY_HEX, KEYS, begin_to_sign
 from proofs_tests.support.programs.vector_entries import entries_of, spend
 
 Forged: TypeAlias = tuple[str, list[Entry], int, str]
@@ -50,7 +50,7 @@ def signed_entries() -> list[Entry]:
 
 def forged() -> list[Forged]:
     """The same, doctored by whoever has all keys: the chain is computed anew, and each other signature is genuine."""
-    return [*_signatures(), *_signers(), *_listed(), *_changes()]
+    return [*_signatures(), *_signers(), *_listed(), *_changes(), *_beginnings()]
 
 
 def _records() -> list[dict[str, Any]]:
@@ -75,8 +75,7 @@ def _signatures() -> Iterator[Forged]:
 
     def elsewhere(said: dict[str, Any]) -> None:
         message = signed_message("1" * 32, canonical({**said, "signature": ""}))
-        key = next(key for key in KEYS if key.public.hex == said["key"])
-        said["signature"] = key.sign(message).hex()
+        said["signature"] = BY_HEX[said["key"]].sign(message).hex()
 
     yield "one bit of R of a signature", other("signature", lambda x: x ^ 1, records), place, forged
     yield "one bit of S of a signature", other("signature", lambda x: x ^ 1 << 300, records), place, forged
@@ -84,6 +83,15 @@ def _signatures() -> Iterator[Forged]:
     yield "a signature made for another ledger", signed_again(records, elsewhere), place, forged
     proof = other("proof", lambda x: x ^ 1 << 300, records[: enrolled + 1])
     yield "one bit of S of a proof", proof, enrolled, "its proof is forged"
+    change = other("signature", lambda x: x ^ 1 << 300, records[: enrolled + 1])
+    yield "one bit of S of what changes a key", change, enrolled, forged
+    yield "another head, and a signature of it", signed_again(records, _of_another_head), place, "it signs another head"
+
+
+def _of_another_head(said: dict[str, Any]) -> None:
+    said["head"] = "0" * 64
+    message = signed_message("0" * 32, canonical({**said, "signature": ""}))
+    said["signature"] = BY_HEX[said["key"]].sign(message).hex()
 
 
 def _malleable(number: int) -> int:
@@ -114,20 +122,46 @@ def _listed() -> Iterator[Forged]:
         entries = _appended(signature(records, new, [number]))
         yield f"a signature of {what}", entries, len(records), f"it signs entry {number} as a charge of its own, which"
     later = _appended(signature(records, new, [len(records)]))
+    place = _numbers("signed")[1]
+    assert len(records[place]["charges"]) == 2
+    records[place]["charges"].reverse()
+    yield "a signature of charges in no order", signed_again(records), place, "it cannot be read"
     yield "a signature of what comes later", later, len(records), "it is signed, but it says that charges are its own"
 
 
 def _changes() -> Iterator[Forged]:
     """Of keys, that may not be."""
-    records, (ada, _, new, eve, mallory), draw = _records(), (key.public.hex for key in KEYS), random.Random(0)
+    records, (ada, bob, new, eve, mallory), draw = _records(), (key.public.hex for key in KEYS), random.Random(0)
     but, proof = "it changes the keys of writers, but the key", {"proof": WEAK + "00" * 32}
     cases = (
         ("enrolled by no administrator", change(records, "enrol", mallory, new, draw), f"{but} {new} of 'Zoë' is no"),
         ("a revoked key enrolled again", change(records, "enrol", eve, ada, draw), f"{but} {eve} is, or was, enrolled"),
         ("revoked by no administrator", change(records, "revoke", ada, new, draw), f"{but} {new} of 'Zoë' is no"),
         ("rotated to a key that is there", change(records, "rotate", ada, new, draw), f"{but} {ada} is, or was"),
+        (
+            "rotated by a key that was replaced",
+            change(records, "rotate", mallory, bob, draw),
+            f"{but} {bob} of 'Zoë' was",
+        ),
+        ("revoked a second time", change(records, "revoke", eve, ada, draw), f"{but} {eve} of 'eve' was replaced or"),
     )
     for what, record, finding in cases:
         yield what, _appended(record), len(records), finding
     weak = _appended(change(records, "enrol", WEAK, ada, draw), lambda said: said.update(proof))
     yield "enrolled a key by which anybody signs", weak, len(records), "its proof is forged"
+
+
+def _beginnings() -> Iterator[Forged]:
+    """First keys, that may not be."""
+    first, (ada, bob, *_) = _numbers("key")[0], (key.public.hex for key in KEYS)
+    start, finding = (
+        _records()[: first + 1],
+        "it changes the keys of writers, but the first key of a ledger enrols itself",
+    )
+    for what, other in (("is no administrator", {"administrator": False}), ("another enrols", {"by": bob})):
+        entries = signed_again([*start[:-1], {**start[-1], **other}])
+        yield f"a first key that {what}", entries, first, finding
+    early = [{**start[0], "format": 1}, {**start[-1], "time": start[0]["time"]}]
+    yield "a key before format 2", signed_again(early), 1, "it says what format 2 has, and no entry before it upgrades"
+    alone = [start[0], {**signature(start[:1], ada, [])}]
+    yield "a signature before any key", signed_again(alone), 1, f"it is signed, but the key {ada} is not enrolled"
