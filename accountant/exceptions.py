@@ -46,6 +46,21 @@ class BudgetExceeded(ValueError):
         return type(self), (self.requested, self.remaining, self.rule, self.account)
 
 
+class PolicyRefused(ValueError):
+    """A policy does not allow this. Nothing was opened, or charged.
+
+    source: the policy's file.  rule: what it says there.  found: what breaks it.  remedy: what helps.
+    """
+
+    def __init__(self, source: str, rule: str, found: str, remedy: str) -> None:
+        super().__init__(f"policy {source}, {rule}: {found}; nothing was charged. {remedy}")
+        self.source, self.rule, self.found, self.remedy = source, rule, found, remedy
+
+    def __reduce__(self) -> tuple[type["PolicyRefused"], tuple[str, str, str, str]]:
+        """As it was made, so that it survives the way back from a worker process."""
+        return type(self), (self.source, self.rule, self.found, self.remedy)
+
+
 class AdjacencyMismatch(ValueError):
     """A mechanism's cost was proved for another relation than the one this ledger promises.
 

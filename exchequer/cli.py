@@ -12,9 +12,11 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands import rado_commands
-from exchequer.commands.auditing import asking_commands, auditing_commands, outlook_commands, serving_commands
+from exchequer.commands.auditing import asking_commands, auditing_commands, serving_commands
 from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
+from exchequer.commands.many_ledgers import overview_commands, registry_commands
+from exchequer.commands.outlook import outlook_commands
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
@@ -65,6 +67,8 @@ def main(ctx: click.Context) -> None:
 
 main.add_command(writer_commands.ledger)  # with what each of these modules registers on it
 main.add_command(asking_commands.ledger)
+main.add_command(overview_commands.ledger)
+main.add_command(registry_commands.ledger)
 main.add_command(outlook_commands.ledger)
 main.add_command(serving_commands.ledger)
 main.add_command(export_commands.ledger)

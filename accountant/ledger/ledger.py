@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Sequence
 from fractions import Fraction
-from types import TracebackType
+from pathlib import Path
 from typing import Final, Self, TypeVar
 
 from accountant.audit import Odometer, Statement, StatementDetails, Verification, odometer, stated, verify
@@ -27,7 +27,7 @@ from accountant.exceptions import NotSpendable, SubBudgetRefused
 from accountant.ledger.account_names import labelled, path_below, unknown_label
 from accountant.ledger.amounts import amount_of_plan, amount_of_share
 from accountant.ledger.new_charges import NewCharges, refuse_account
-from accountant.ledger.opening import opened_writer, refuse_other_types
+from accountant.ledger.opening import enter, opened_writer, overseen, refuse_other_types
 from accountant.ledger.promises import refuse_other_adjacency, refuse_plan, refuse_unprovable
 from accountant.ledger.protected_data import Protected, unseal
 from accountant.ledger.reservation import Reservation, declared_cost
@@ -94,6 +94,8 @@ class Ledger(SignsCharges):
         signing_key: SigningKey | None = None,
         about: About | None = None,
         writer_key: SigningKey | None = None,
+        registry: str | None = None,
+        policy: Path | str | None = None,
     ) -> Self:
         """A durable ledger: begin one, or go on with the one that is there.
 
@@ -103,27 +105,18 @@ class Ledger(SignsCharges):
         signing_key: what receipts are signed with.
         about: what charges are about, see `concerning`; unless given, what `About.from_environment` finds.
         writer_key: what charges are signed with, see `sign_with`.
-        Raises ValueError for a URL that names no ledger, LedgerMismatch where there is none, or one that promises
-        something else, KeyRefused, LedgerBroken where the entries do not hold together since their last checkpoint, and
-        LedgerUnavailable where the database does not answer.
+        registry: URL of a `Registry`, which this ledger enters for each data set; unless given, EXCHEQUER_REGISTRY.
+        policy: a file in TOML that opening and each charge are held against; unless given, EXCHEQUER_POLICY.
+        Raises PolicyRefused and PolicyMistakes; ValueError for a URL that names no ledger, LedgerMismatch where there
+        is none, or one that promises something else, KeyRefused, LedgerBroken where the entries do not hold together
+        since their last checkpoint, and LedgerUnavailable where a database does not answer; the registry likewise.
         """
         said = About.from_environment() if about is None else about
-        writer = opened_writer(url, budget, composition, adjacency, expect_head, writer_key)
+        overseer = overseen(said, registry, policy)
+        writer = opened_writer(url, budget, composition, adjacency, expect_head, writer_key, overseer)
         ledger = cls.__new__(cls)
         ledger._set_up(writer, ROOT, signing_key, said)
         return ledger
-
-    def close(self) -> None:
-        """Sign what is not signed yet, if there is a key, and let go of the database. Raises KeyRefused."""
-        self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # --- what an auditor reads; reading never changes anything -------------------------------------
 
@@ -288,6 +281,7 @@ class Ledger(SignsCharges):
         """
         view = self._view(self._path, about.over(self._about))
         view._charged_to = self._charged_to
+        enter(self._writer, view._about)
         return view
 
     def note_model(self, model: str, charges: Sequence[int]) -> int:

@@ -3,7 +3,7 @@
 import attrs
 
 from accountant.composition import NOTHING, Amount, Composition, Plan, Price
-from accountant.costs import Adjacency, Cost
+from accountant.costs import Adjacency, ApproxDP, Cost
 from accountant.entries import LONGEST_LABEL, NOTHING_SAID, About, ChargeLine, EntryStore, why_unreadable
 from accountant.exceptions import NotSpendable
 from accountant.ledger.amounts import amount_of_release
@@ -16,7 +16,10 @@ LONGEST_ACCOUNT = LONGEST_LABEL
 
 @attrs.frozen(eq=False)
 class NewCharge:
-    """What is charged to an account, and how often something may be released for it."""
+    """What is charged to an account, and how often something may be released for it.
+
+    plan, price, about, announced: what its line says, for policies.
+    """
 
     account: str
     amount: Amount
@@ -25,6 +28,10 @@ class NewCharge:
     """As the newest format has it."""
     upgrades: bool
     """Whether its entry needs the newest format."""
+    plan: Plan
+    price: ApproxDP | None
+    about: About
+    announced: str
 
 
 @attrs.frozen(eq=False)
@@ -76,7 +83,7 @@ class NewCharges:
         refuse_bad_texts(sample)
         if self.shared:
             refuse_unreadable(0, "charged", sample)
-        return NewCharge(account, amount, plan.rounds, line, bool(self.about))
+        return NewCharge(account, amount, plan.rounds, line, bool(self.about), plan, best, self.about, announced)
 
 
 def refuse_account(account: object) -> None:

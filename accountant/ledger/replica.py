@@ -35,6 +35,7 @@ from accountant.exceptions import (
     LedgerCopyRefused,
     LedgerUnavailable,
     NotSpendable,
+    PolicyRefused,
     ReservationClosed,
     SubBudgetRefused,
 )
@@ -233,7 +234,15 @@ class _Overtaken(Exception):
     """Somebody else wrote first, and nothing was written here."""
 
 
-_NOT_YET: Final = (_Overtaken, BudgetExceeded, KeyRefused, NotSpendable, ReservationClosed, SubBudgetRefused)
+_NOT_YET: Final = (
+    _Overtaken,
+    BudgetExceeded,
+    KeyRefused,
+    NotSpendable,
+    PolicyRefused,
+    ReservationClosed,
+    SubBudgetRefused,
+)
 """What `_at_first_try` may take for old news. Nothing else: a signal handler's exception must reach its user."""
 
 

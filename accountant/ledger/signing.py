@@ -3,15 +3,12 @@
 from typing import Self
 
 from accountant.entries import SigningKey
-from accountant.ledger.exists_once import ExistsOnce
-from accountant.ledger.writer import LedgerWriter
+from accountant.ledger.among_others import AmongOthers
 from accountant.witnesses import SIGN_EVERY, KeyRequest
 
 
-class SignsCharges(ExistsOnce):
+class SignsCharges(AmongOthers):
     """A ledger's handle, as far as it signs."""
-
-    _writer: LedgerWriter
 
     def sign_with(self, key: SigningKey, *, every: int = SIGN_EVERY) -> Self:
         """Sign charges from here on: after every so many, when `sign` is called, after a fit, and on closing.

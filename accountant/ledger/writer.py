@@ -6,7 +6,7 @@ import json
 import operator
 import os
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, Composition, UnsupportedBudget, composition_from_record
@@ -45,6 +45,10 @@ from accountant.ledger.new_lines import refuse_bad_texts, refuse_unreadable
 from accountant.ledger.replica import Replica
 from accountant.witnesses import KeyRequest, WriterSigning
 
+if TYPE_CHECKING:
+    from accountant.policies import Guard
+    from accountant.registry import Membership
+
 CHECKPOINT_EVERY: Final = 10_000
 """Entries after which whoever opens the ledger next writes a checkpoint, so that opening stays quick."""
 
@@ -56,10 +60,13 @@ class LedgerWriter:
     """Writes the entries of one ledger in this process. Shared by all its accounts.
 
     replica: the ledger as this process sees them.  signing: what is signed with a writer's key, if there is one.
+    guard: holds each charge against a policy, where there is one.  membership: in a registry, where there is one.
     """
 
     def __init__(self, store: EntryStore) -> None:
         self.replica = Replica(store)
+        self.guard: Guard | None = None
+        self.membership: Membership | None = None
         self.signing: WriterSigning | None = None
 
     @property
@@ -112,7 +119,8 @@ class LedgerWriter:
     def charge(self, new: NewCharge) -> int:
         """Write a charge, durably, and return its number.
 
-        Raises BudgetExceeded, UnknownLabel, or SubBudgetRefused for a closed one; then nothing was written.
+        Raises BudgetExceeded, UnknownLabel, SubBudgetRefused for a closed one, or PolicyRefused; then nothing was
+        written.
         """
         if new.upgrades:
             self._upgraded(functools.partial(self._upgrade_for, new))
@@ -131,7 +139,7 @@ class LedgerWriter:
 
     def _upgrade_for(self, new: NewCharge, state: State) -> None:
         """Upgrade the ledger, unless the charge is refused: then nothing is written."""
-        _payer_of(new, state)
+        self._admitted(new, state)
         self._upgrade(state)
 
     def _upgrade(self, state: State) -> None:
@@ -163,16 +171,24 @@ class LedgerWriter:
         return self.replica.in_turn(produce)
 
     def _charge(self, new: NewCharge, state: State) -> int:
-        account, amount, payer = new.account, new.amount, _payer_of(new, state)
+        account, amount, (payer, when) = new.account, new.amount, self._admitted(new, state)
         if self.signing is not None and (reason := self.signing.why_not(state)) is not None:
             raise KeyRefused(f"{reason}; nothing was charged")
-        replica, number = self.replica, state.length
-        when = replica.now()
+        replica, number, guard = self.replica, state.length, self.guard
         line = new.line if state.format >= NEWEST_FORMAT else new.line.without_amount()
         replica.write_checked("charged", line.at(number, when, state.total.plus(amount)))
         state.charge(number, account, payer, amount, new.rounds)
         replica.wrote(when)
+        if guard is not None:
+            guard.charged(number, new, when)
         return number
+
+    def _admitted(self, new: NewCharge, state: State) -> tuple[Account, int]:
+        """Who pays for a charge, and when it is written. Raises where it is refused, PolicyRefused among others."""
+        payer, when = _payer_of(new, state), self.replica.now()
+        if self.guard is not None:
+            self.guard.admit(new, payer.path, when, state)
+        return payer, when
 
     def refuse_unsayable(self, description: str) -> None:
         """Raise NotSpendable for a `Description.canonical` that a reservation's last entry could not hold."""
@@ -196,6 +212,8 @@ class LedgerWriter:
             replica.write("released", line)
         del state.open[charge]
         replica.wrote(when)
+        if self.guard is not None:
+            self.guard.released(state.length - 1, charge)
 
     def give_back(self, charge: int, rounds: int, amount: Amount) -> None:
         """Write that rounds of an open charge were not used and never will be. Raises ReservationClosed."""

@@ -12,9 +12,13 @@ def headline(found: Advice) -> str:
     best, own, most = found.best, found.own, found.most_left
     if own.total is None:
         return f"no total by {own.name}, the ledger's rule: {own.why}"
+    if own.loss is None:
+        return f"{own.name}, its rule, promises nothing"
     said = f"{own.name}, its rule, charged {in_symbols(own.total)}"
     if best is not None and not best.own and best.total is not None:
         return f"{said}; {best.name} would have charged {in_symbols(best.total)}"
+    if all(line.loss is None for line in found.lines[1:]):
+        return f"{said}; no other rule takes both this budget and these costs"
     said += "; no other rule would have charged less"
     if most is None or most.own or most.share is None or own.share is None:
         return said

@@ -87,7 +87,7 @@ def valid(record: Record) -> list[str]:
 
 # --- what is written -------------------------------------------------------------------------------------------
 
-CASES = [
+CASES: list[tuple[Budget, Composition, Any, str, Record]] = [
     (BUDGET, BasicComposition(), PureDP(0.1), "Pure DP", {"epsilon": 0.1}),
     (ApproxDP(1.0, 1e-5), BasicComposition(), ApproxDP(0.1, 1e-7), "Approximate DP", {"epsilon": 0.1, "delta": 1e-7}),
     (ZCDP(1.0), ZCDPComposition(), ZCDP(0.01), "Zero-concentrated DP", {"rho": 0.01}),
@@ -162,7 +162,8 @@ def test_what_only_people_know_is_a_todo_and_stays_valid(folder: Path) -> None:
 
 def test_a_record_is_valid_by_the_registrys_own_schema(folder: Path) -> None:
     schema()
-    for budget, rule, cost, *_ in (*CASES, (GDP(1.0), GDPComposition(), GDP(0.5))):
+    cases: list[tuple[Budget, Composition, Any]] = [(budget, rule, cost) for budget, rule, cost, _, _ in CASES]
+    for budget, rule, cost in (*cases, (GDP(1.0), GDPComposition(), GDP(0.5))):
         Path("study.db").unlink(missing_ok=True)
         spent(budget, rule, cost, About(dataset=EVIL))
         assert valid(written("--force")) == []

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, Plan, PureDP, ReplaceOne
-from exchequer.commands.auditing import forecast_ledger, show_ledger
+from exchequer.commands.auditing import show_ledger
+from exchequer.commands.outlook import forecast_ledger
 from exchequer.console.times import DAY, HOUR, day_text, nanoseconds, span, span_text, window
 from proofs_tests.old_files.frozen import BEGUN, frozen
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
@@ -273,7 +274,7 @@ def test_advice_on_a_ledger(folder: Path) -> None:
 
 def test_advice_where_a_budget_has_no_delta(study: str) -> None:
     text = said("advise", "study.db")
-    assert "no other rule would have charged less" in text
+    assert "no other rule takes both this budget and these costs" in text
     assert "--delta 1e-6 compares them all" in text
     found = record("advise", "study.db", "--delta", "1e-6")
     assert {row["rule"] for row in found["rules"] if row["total"]} == {"basic", "zcdp", "advanced"}  # type: ignore[attr-defined]  # JSON
@@ -305,7 +306,7 @@ def test_opening_for_a_plan(folder: Path) -> None:
     assert "that fits" in whole
     with Ledger.open(URL) as ledger:
         ledger.reserve(Plan.of(PureDP(1.0)), adjacency=AddRemoveOne())
-    again = said("open", URL, "--expect", "pure-dp:1.5")
+    again = said("open", URL, "--expect", "pure-dp:1.5", code=1)
     assert "The expected plan: it DOES NOT FIT" in again
     assert json.loads(ended(0, "show", "study.db", "--json").stdout)["budget"]["epsilon"] == 2.0
     pure = refused("open", "sqlite:///p.db", "--epsilon", "1", "--expect", f"pure-dp:{PureDP(0.3).epsilon}@4")

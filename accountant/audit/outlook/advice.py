@@ -169,11 +169,11 @@ class Advice:
         return max(known, key=lambda line: line.share or 0.0, default=None)
 
     def saves(self, factor: float) -> RuleTotal | None:
-        """The best rule, where the ledger's own charges at least so many times as much; else None."""
+        """The best rule, where the own charges at least so many times as much, and has no more left; else None."""
         best, own = self.best, self.own.loss
         if best is None or best.own or best.loss is None or own is None or own < factor * best.loss or not own:
             return None
-        return best
+        return None if (best.share or 0.0) < (self.own.share or 0.0) else best
 
 
 def advise(

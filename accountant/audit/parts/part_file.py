@@ -36,6 +36,9 @@ SCHEMA: Final = 1
 _HEADER: Final = frozenset(
     {"before", "entries", "exchequer", "first", "head", "id", "of", "opened", "schema", "state", "time"}
 )
+_BEGINS: Final = '{"before":'
+"""Keys are sorted."""
+
 _ENTRY: Final = frozenset({"digest", "kind", "line", "number"})
 
 
@@ -131,7 +134,9 @@ def _exported(entry: Entry) -> dict[str, object]:
 def is_part(path: str | Path) -> bool:
     """Whether a file begins as a part of a ledger does. Raises OSError."""
     with Path(path).open(encoding="ascii", errors="replace") as file:
-        line = file.readline(LONGEST)
+        if file.read(len(_BEGINS)) != _BEGINS:
+            return False
+        line = _BEGINS + file.readline(LONGEST)
     try:
         return isinstance(header := json.loads(line), dict) and header.get("exchequer") == KIND
     except (ValueError, RecursionError):

@@ -75,6 +75,9 @@ def show(
 @click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
 @click.option("--since", metavar="DIGEST", help="A head that you kept when this ledger was sound: read what is new.")
 @SECOND_OPINION
+@click.option(
+    "--policy", type=FILE, help="Also hold each entry against this policy in TOML; end with 1 if one broke it."
+)
 @witness_options
 @click.option("--strict", is_flag=True, help="End with 1 for caveats and notes as well, not for errors alone.")
 @AS_JSON
@@ -83,6 +86,7 @@ def verify(
     expect_head: str | None,
     since: str | None,
     second_opinion: bool,
+    policy: Path | None,
     anchors: tuple[Path, ...],
     witness_key: tuple[Path, ...],
     authority_root: tuple[Path, ...],
@@ -110,6 +114,7 @@ def verify(
       exchequer ledger verify study.db --second-opinion
       exchequer ledger verify ledger.jsonl --expect-head 4be02dd5...
       exchequer ledger verify study.db --since 4be02dd5...
+      exchequer ledger verify study.db --policy policy.toml
       exchequer ledger verify study.db --anchors auditor.jsonl --witness-key witness.key.pub --require-signed
     """
     from exchequer.commands.auditing import audit_ledger as work
@@ -118,20 +123,20 @@ def verify(
 
     outside = Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key, as_json)
     if ledger_parts.names_part(ledger):
-        if second_opinion or since is not None or outside:
+        if second_opinion or since is not None or policy is not None or outside:
             raise ValueError(
-                "this is a part of a ledger: leave out --second-opinion, --since, --anchors and what is asked of "
-                "signatures"
+                "this is a part of a ledger: leave out --second-opinion, --since, --policy, --anchors and what is "
+                "asked of signatures"
             )
         code = ledger_parts.verify_file(ledger, expect_head, strict=strict, as_json=as_json)
     elif since is None:
         code = work.verify_ledger(
-            ledger, expect_head, second=second_opinion, strict=strict, as_json=as_json, outside=outside
+            ledger, expect_head, second=second_opinion, policy=policy, strict=strict, as_json=as_json, outside=outside
         )
-    elif second_opinion or expect_head is not None or outside:
+    elif second_opinion or expect_head is not None or policy is not None or outside:
         raise ValueError(
-            "--since: it reads the new part alone: leave out --second-opinion, --expect-head, --anchors and what is "
-            "asked of signatures"
+            "--since: it reads the new part alone: leave out --second-opinion, --expect-head, --policy, --anchors and "
+            "what is asked of signatures"
         )
     else:
         code = work.verify_new_part(ledger, since, strict=strict, as_json=as_json)
@@ -143,7 +148,10 @@ def verify(
 @click.option("--out", type=OUT, required=True, help="Where the report goes: .html, or .pdf.")
 @click.option("--title", help="What it is called. Default: after the ledger.")
 @click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
+@SINCE
+@UNTIL
 @SECOND_OPINION
+@witness_options
 @click.option(
     "--browser",
     metavar="PROGRAM",
@@ -156,27 +164,47 @@ def report(
     out: Path,
     title: str | None,
     expect_head: str | None,
+    since: str | None,
+    until: str | None,
     second_opinion: bool,
+    anchors: tuple[Path, ...],
+    witness_key: tuple[Path, ...],
+    authority_root: tuple[Path, ...],
+    clock_tolerance: float,
+    require_signed: bool,
+    first_key: Path | None,
     browser: str | None,
     force: bool,
 ) -> None:
     """Write a report for people: one HTML file that needs no network, or the same printed as PDF.
 
     Its first page is one number, one sentence, one picture, and lights that are green only for what was checked:
-    --second-opinion and --expect-head check more. After it comes what is promised, how the budget was spent, by whom
-    and on which data, what that rests on, and what `exchequer ledger verify` found. Ends with 1 if the ledger is not
-    sound, and with 3 if it adds up with caveats, as `verify` does; the report is written all the same.
+    --second-opinion, --expect-head and --anchors check more. After it comes what is promised, how the budget was
+    spent, by whom and on which data, what that rests on, and what `exchequer ledger verify` found. Ends with 1 if the
+    ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the report is written all the same.
+
+    With --from or --to a section says what was spent in that time; all other numbers stay those of the whole ledger.
 
     \b
     Examples:
       exchequer ledger report study.db --out report.html --second-opinion
       exchequer ledger report study.db --out report.html --expect-head 4be02dd5...
       exchequer ledger report study.db --out report.pdf
+      exchequer ledger report study.db --out march.html --from 2026-03 --to 2026-04
     """
-    from exchequer.commands.auditing import audit_ledger as work
+    from exchequer.commands.auditing.outside_evidence import Outside
+    from exchequer.commands.auditing.report_file import write_report
 
-    code = work.write_report(
-        ledger, out, title, second=second_opinion, force=force, browser=browser, expect_head=expect_head
+    code = write_report(
+        ledger,
+        out,
+        title,
+        second=second_opinion,
+        force=force,
+        browser=browser,
+        expect_head=expect_head,
+        window=(since, until),
+        outside=Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key),
     )
     click.get_current_context().exit(code)
 

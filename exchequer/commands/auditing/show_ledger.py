@@ -44,10 +44,11 @@ from accountant.entries import (
     Upgraded,
     decode,
 )
-from exchequer.commands.auditing.forecast_ledger import headline, summary
-from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
+from exchequer.commands.ledgers.registry_listing import print_together, registered_with, together_record
+from exchequer.commands.outlook.forecast_ledger import headline, summary
+from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.console import output
 from exchequer.console.times import DAY, QUARTER, span
 
@@ -186,8 +187,10 @@ def show_ledger(location: str, path: str, entries: int, pace: str | None, *, who
         if pace is None and (found.forecast is None or found.forecast.first is None):
             found = attrs.evolve(found, forecast=None)
         newest = found.newest(entries)
+    others = registered_with(found.opened.id)
     if as_json:
-        click.echo(json.dumps(as_dict(found, newest), indent=1, allow_nan=False))
+        said = {"registered": [together_record(each) for each in others]} if others else {}
+        click.echo(json.dumps({**as_dict(found, newest), **said}, indent=1, allow_nan=False))
         return
     if (statement := found.statement()) is not None:
         output.statement(statement, MOST_LINES)
@@ -201,6 +204,7 @@ def show_ledger(location: str, path: str, entries: int, pace: str | None, *, who
         output.paragraph("A forecast rests on entries that were not read; `exchequer ledger forecast` reads them.")
     if drawn := found.drawn():
         _drawn(found, drawn)
+    print_together(others)
     if newest:
         _entries(found, newest)
 

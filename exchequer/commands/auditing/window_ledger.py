@@ -10,10 +10,10 @@ from accountant.audit import in_symbols, spent_text
 from accountant.audit.outlook import IN, Part, Window, WindowSpending, time_of
 from accountant.audit.report import moment, shown
 from accountant.entries import State
-from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, sub_budget
 from exchequer.commands.auditing.show_ledger import entries_table
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
+from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, sub_budget
 from exchequer.console import output
 from exchequer.console.times import window
 
@@ -26,11 +26,13 @@ def show_window(location: str, path: str, number: int, since: str | None, until:
     found = WindowSpending(asked)
     with reading(location) as entries:
         with output.entries_bar("reading", len(entries)) as progress:
-            state = replayed(entries, found, progress=progress).state
+            read = replayed(entries, found, progress=progress)
+        state = read.state
         sub_budget(state, path)
         newest = _newest(entries, asked, path, number)
     if as_json:
-        record = {"ledger": entries.name, **as_dict(found, state, path), "newest": [_entry(each) for each in newest]}
+        newest_records = [_entry(each) for each in newest]
+        record = {"ledger": entries.name, **as_dict(found, state, path), "newest": newest_records, "head": read.head}
         click.echo(json.dumps(record, indent=1, allow_nan=False))
         return
     _print(found, state, path, entries.name)
@@ -61,6 +63,9 @@ def _entry(entry: Entry) -> dict[str, object]:
 def as_dict(found: WindowSpending, state: State, path: str) -> dict[str, object]:
     """For JSON; what was spent is rounded up, times are in nanoseconds since 1970."""
     return {
+        "id": found.promise.id,
+        "composition": found.rule.describe(),
+        "budget": found.promise.budget.as_dict(),
         "account": path,
         "from": found.window.since,
         "to": found.window.until,

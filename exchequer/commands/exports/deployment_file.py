@@ -118,7 +118,7 @@ def _used(entries: Iterable[Entry], charges: Iterable[ChargeFacts]) -> Mapping[D
 def _dumped(writer: ModuleType, record: Mapping[str, object]) -> str:
     """As YAML, texts of several lines as they stand; the registry refuses folded ones."""
 
-    class Dumper(writer.SafeDumper):  # type: ignore[name-defined,misc]  # loaded on demand
+    class Dumper(writer.SafeDumper):  # type: ignore[name-defined, misc]  # loaded on demand
         pass
 
     def text(dumper: "yaml.SafeDumper", value: str) -> "yaml.Node":

@@ -253,7 +253,7 @@ def _disclosure(
     bounded = statement.promises
     rows: list[tuple[str, str, object, object, bool | None]] = [
         ("verified", "every digest, sum, ceiling and price holds", "no error", found.result.verdict, True),
-        ("budget", "all releases together cost at most the budget", sums["budget"], sums["spent"], bounded or None),
+        ("budget", "all releases together cost at most the budget", sums["budget"], sums["spent"], bounded),
         ("noise", "no release drew simulated noise", "none", "secure" if statement.private else "simulated or unknown",
          statement.private),
         ("released", "no charge is without its release", 0, statement.unreleased, not statement.unreleased),

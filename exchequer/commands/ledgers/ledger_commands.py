@@ -87,7 +87,8 @@ def open_(
 
     Where there is a ledger already, it is left as it is: this is refused if it promises something else. Prints the id
     and the head, which should be kept elsewhere. A rule cannot be changed later: where another one would charge much
-    less, a line says so, with the numbers; --expect makes it exact.
+    less, a line says so, with the numbers; --expect makes it exact. Ends with 1 where a ledger that is there already
+    does not pay for that plan any more.
 
     \b
     Examples:
@@ -98,7 +99,8 @@ def open_(
     from exchequer.commands.ledgers import spend_plan as work
 
     budget, rule = work.budget_of(epsilon, delta, rho, mu), work.rule_of(composition, delta_prime)
-    work.open_ledger(ledger, budget, rule, None if adjacency is None else work.adjacency_of(adjacency), expected)
+    relation = None if adjacency is None else work.adjacency_of(adjacency)
+    click.get_current_context().exit(work.open_ledger(ledger, budget, rule, relation, expected))
 
 
 @ledger.command()

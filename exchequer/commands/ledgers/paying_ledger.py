@@ -12,6 +12,7 @@ from accountant.audit.breakdowns import SAID
 from accountant.entries import SigningKey
 from exchequer.commands.ledgers.change_writers import private_key
 from exchequer.commands.ledgers.open_ledger import url_of, without_password, without_passwords
+from exchequer.commands.ledgers.registry_listing import sums
 from exchequer.console import output
 from learners.base import PrivateEstimator
 
@@ -55,6 +56,8 @@ class PayingLedger:
                 url_of(self.location), signing_key=self._key(), about=about, writer_key=self._writer()
             ) as ledger,
         ):
+            if (others := ledger.others()) is not None and len(others.parts) > 1:
+                output.note(f"data set {others.dataset}: {len(others.parts)} ledgers; together {sums(others)}")
             yield self._account_of(ledger) if self.account else ledger
 
     def _account_of(self, ledger: Ledger) -> Ledger:

@@ -92,7 +92,7 @@ def _option(rule: Composition | None) -> str:
     return f"{name} --delta-prime {rule.delta_prime!r}" if isinstance(rule, AdvancedComposition) else name
 
 
-def print_expected(plan: Plan, rule: Composition, budget: Budget, left: Amount) -> None:
+def print_expected(plan: Plan, rule: Composition, budget: Budget, left: Amount) -> bool:
     """What each rule would charge for the plan, and whether this ledger still pays for it."""
     found = expect(plan, rule, budget)
     fits = found.fits(left)
@@ -108,6 +108,7 @@ def print_expected(plan: Plan, rule: Composition, budget: Budget, left: Amount) 
         amount = found.advice.own.amount
         costs = found.advice.own.why if amount is None else f"it costs {spent_text(amount, rule)}"
         output.paragraph(f"{costs}; left is {left_text(left, rule)}.")
+    return fits
 
 
 def print_of_rule(rule: Composition, budget: Budget) -> None:

@@ -38,6 +38,7 @@ from accountant.ledger import unknown_label
 from exchequer.commands.ledgers import rule_advice
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
+from exchequer.commands.ledgers.registry_listing import print_together
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.prices.price import few_enough, parse_step
@@ -128,8 +129,8 @@ def open_ledger(
     rule: Composition | None,
     adjacency: Adjacency | None,
     expected: Sequence[str] = (),
-) -> None:
-    """Begin a ledger, or see whether the one that is there promises the same.
+) -> int:
+    """Begin a ledger, or see whether the one that is there promises the same; the exit code.
 
     expected: a plan that is to fit, as `parse_step` reads it. Raises ValueError, before anything is written, where a
     new ledger would not pay for it.
@@ -157,14 +158,17 @@ def open_ledger(
                 ("head", ledger.head),
             ]
         )
-        promised, kept, left = ledger.composition, ledger.budget, ledger.remaining
+        promised, kept, left, others = ledger.composition, ledger.budget, ledger.remaining, ledger.others()
     output.paragraph(KEEP_THE_HEAD)
+    if others is not None:
+        print_together([others])
     if plan is not None:
-        rule_advice.print_expected(plan, promised, kept, left)
-    elif begun:
+        return FITS if rule_advice.print_expected(plan, promised, kept, left) else DOES_NOT_FIT
+    if begun:
         rule_advice.print_of_entries(location)
     else:
         rule_advice.print_of_rule(promised, kept)
+    return FITS
 
 
 def allocate(location: str, name: str, share: Fraction | Budget, parent: str) -> None:

@@ -72,7 +72,8 @@ def spent(steps: Iterable[Step], budget: Budget | None = None) -> Iterator[tuple
     """A ledger on which these steps were taken, and its clock. What is given back late is of the plan before."""
     with frozen("outlook") as clock:
         ledger = Ledger(budget or ApproxDP(50.0, 1e-3), composition=BasicComposition(), adjacency=ReplaceOne())
-        team, bit, waiting = ledger.allocate("team", 0.25), ledger.protect(True), list[Reservation]()
+        team, bit = ledger.allocate("team", 0.25), ledger.protect(True)
+        waiting: list[Reservation] = []
         for what, which, hours in steps:
             clock.now += hours * HOUR
             cost = COSTS[which]

@@ -203,6 +203,21 @@ def test_a_job_can_tell(case: str) -> None:
     ended(strict, "verify", "study.db", "--strict")
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_report_is_held_against_a_head_that_was_kept() -> None:
+    entries = books(plain, URL)
+    ended(0, "report", "study.db", "--out", "found.html", "--expect-head", entries[1].digest)
+    ended(0, "report", "study.db", "--out", "plain.html")
+    ended(1, "report", "study.db", "--out", "lost.html", "--expect-head", "a" * 64)
+    said = {name: parsed(Path(f"{name}.html").read_text(encoding="utf-8")).text for name in ("found", "plain", "lost")}
+    assert "Kept head or witness: found" in said["found"]
+    assert "Kept head or witness: not checked" in said["plain"]
+    assert "Kept head or witness: not found" in said["lost"]
+    assert "Do not rely on this ledger as it stands" in said["lost"]
+    assert ended(2, "report", "study.db", "--out", "bad.html", "--expect-head", "abc").exit_code == 2
+    assert not Path("bad.html").exists()
+
+
 def test_every_verdict_has_a_code_of_its_own_and_no_other_command_ends_with_it() -> None:
     assert CODES == {"sound": 0, "with caveats": 3, "not sound": 1, "cannot be checked": 2}
 

@@ -15,12 +15,13 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from accountant import About, Entry, Ledger, Plan
+from accountant import About, Entry, Ledger, MemoryStore, Plan
 from accountant.audit import verify
 from accountant.storage import SqlStore
+from benchmarks.ledgers.ledger_readers import stored
 from exchequer.live import Follower, Source
 from exchequer.live.follower import AGAIN
-from proofs_tests.support.ledgers.books import Secure
+from proofs_tests.support.ledgers.books import Secure, rewritten, sound_books
 from proofs_tests.support.ledgers.durable import behind_its_back, opened, written
 from proofs_tests.support.programs.served import Served, serving, wait
 
@@ -112,6 +113,21 @@ def test_until_all_was_read_there_is_a_page_that_says_so(url: str, ledger: Ledge
         served.follower.start()
         served.ready()
         assert served.ask("/").code == 200
+
+
+def test_a_rule_that_nobody_here_has_is_no_sound_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "study.db"
+    store = MemoryStore()
+    for entry in rewritten(sound_books(30), 0, '"name":"basic"', '"name":"nobody-has-it","version":"1.0"'):
+        store.append(entry.kind, entry.line)
+    with serving(stored(store, path)) as served:
+        assert verdict(served)["verdict"] == "cannot be checked"
+        for target in ("/", "/spent", "/entries"):
+            answer = served.ask(target)
+            assert answer.code == 200
+            assert "CANNOT BE CHECKED" in answer.body
+            assert "live-mark live-good" not in answer.body
+        assert "nobody-has-it" in served.ask("/").body
 
 
 # --- nothing is written ----------------------------------------------------------------------------------------

@@ -65,6 +65,15 @@ def test_what_is_no_ledger_is_not_served(study: str, tmp_path: Path) -> None:
     assert "could not open the ledger" in hidden
 
 
+@pytest.mark.parametrize("package", ["flask", "waitress"])
+def test_a_package_that_is_missing_is_said_with_its_remedy(study: str, package: str) -> None:
+    program = f"import sys; sys.modules[{package!r}] = None; from exchequer.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, "ledger", "serve", study], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install 'exchequer[serve]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_a_port_that_is_taken_is_said(study: str) -> None:
     with closing(Listening(Flask("nothing"), "127.0.0.1", 0)) as other:
         port = other.url.rstrip("/").rpartition(":")[2]

@@ -64,9 +64,13 @@ def ours(entries: Sequence[Entry], head: str = "") -> tuple[str, str, Budget | N
 
 def disagreement(entries: Sequence[Entry], head: str = "") -> str | None:
     """What the two say of a ledger, where it is not the same."""
-    (verdict, why, spent), (other, reason, also) = ours(entries, head), theirs(entries, head)
-    if verdict != {"unreadable": "cannot be checked"}.get(other, other):
-        return f"{verdict} ({why}), theirs {other} ({reason})"
+    return _difference(ours(entries, head), theirs(entries, head))
+
+
+def _difference(one: tuple[str, str, Budget | None], other: tuple[str, str, dict[str, object] | None]) -> str | None:
+    (verdict, why, spent), (their_verdict, reason, also) = one, other
+    if verdict != {"unreadable": "cannot be checked"}.get(their_verdict, their_verdict):
+        return f"{verdict} ({why}), theirs {their_verdict} ({reason})"
     if spent is None or also is None:
         return None
     if (signers := _other_signers(entries)) is not None:
@@ -104,11 +108,12 @@ def compare(seed: int) -> tuple[Counter[str], list[str]]:
             break
     counts["of which are signed"] += any(entry.kind in ("key", "signed") for entry in entries)
     for what, each, expected in cases:
-        counts[f"{what}: {ours(each, expected)[0]}"] += 1
-        if (difference := disagreement(each, expected)) is not None:
+        verdict = ours(each, expected)
+        counts[f"{what}: {verdict[0]}"] += 1
+        if (difference := _difference(verdict, theirs(each, expected))) is not None:
             found.append(f"seed {seed}, {what}: {difference}")
-    if "not sound" in ours(entries)[0]:
-        found.append(f"seed {seed}: the ledger itself is not sound: {ours(entries)}")
+        if each is entries and verdict[0] == "not sound":
+            found.append(f"seed {seed}: the ledger itself is not sound: {verdict[1]}")
     return counts, found
 
 

@@ -4,6 +4,7 @@ import json
 
 import click
 
+from accountant import ApproxDP
 from accountant.audit import Spending
 from accountant.audit.outlook import Advice, Releases, RuleTotal, advise
 from accountant.costs import open_probability
@@ -32,7 +33,7 @@ def print_advice(location: str, delta: float | None, *, as_json: bool) -> None:
         "\nA rule is fixed when a ledger is opened: this is advice for the next one. Every total but that for reading "
         "only holds although each release was chosen after seeing those before."
     )
-    if found.best is None or (found.best.own and not any(line.loss is not None for line in found.lines[1:])):
+    if not isinstance(found.budget, ApproxDP) or not found.budget.delta:
         output.paragraph("Other rules need a budget with a δ: --delta 1e-6 compares them all at that δ.")
 
 

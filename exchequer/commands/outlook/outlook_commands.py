@@ -42,7 +42,7 @@ def forecast(ledger: str, account: str, pace: str, plans: tuple[str, ...], delta
       exchequer ledger forecast study.db --account team-a --pace 30d
       exchequer ledger forecast study.db --plan pure-dp:0.1@5
     """
-    from exchequer.commands.auditing import forecast_ledger as work
+    from exchequer.commands.outlook import forecast_ledger as work
 
     click.get_current_context().exit(work.print_forecast(ledger, account, pace, plans, delta, as_json=as_json))
 
@@ -67,6 +67,6 @@ def advise(ledger: str, delta: float | None, as_json: bool) -> None:
       exchequer ledger advise study.db
       exchequer ledger advise pure.db --delta 1e-6
     """
-    from exchequer.commands.auditing import advise_ledger as work
+    from exchequer.commands.outlook import advise_ledger as work
 
     work.print_advice(ledger, delta, as_json=as_json)

@@ -13,11 +13,11 @@ from accountant.audit.outlook import Forecast, Outlook, PaceReader, UsualCharge,
 from accountant.audit.report import shown
 from accountant.costs import probability_below_one
 from accountant.entries import BELIEVED_FROM, State
-from exchequer.commands.auditing.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.commands.ledgers.spend_plan import DOES_NOT_FIT, FITS, Quote, quote
 from exchequer.commands.ledgers.spend_plan import as_dict as quote_record
+from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from exchequer.console.times import DAY, day_text, span, span_text
@@ -147,7 +147,9 @@ def headline(found: Forecast, pace: str) -> str:
     if first is None or first.lasts is None:
         return f"no forecast {late}: {_why_not(found)}"
     whose = "what remains" if len(found.accounts) == 1 else f"what remains of {_name(first.path)}, the first to end,"
-    return f"{late}, {whose} lasts {_lasts(first, found.now)}"
+    unknown = sum(account.lasts is None for account in found.accounts)
+    more = f"; {unknown} more account{'' if unknown == 1 else 's'} without a number" if unknown else ""
+    return f"{late}, {whose} lasts {_lasts(first, found.now)}{more}"
 
 
 def _why_not(found: Forecast) -> str:

@@ -1,0 +1,132 @@
+"""`exchequer ledger overview`, `registry`, `policy` and `verify --policy`: many ledgers, and what binds them."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from accountant import About
+from accountant.policies import EXAMPLE
+from exchequer.cli import main
+from proofs_tests.support.ledgers.policed import HEADER, HOSPITAL, SIMULATED, pay, policed
+
+
+def run(*arguments: object) -> Result:
+    """The command `exchequer ledger` with these arguments."""
+    return CliRunner().invoke(main, ["ledger", *map(str, arguments)])
+
+
+def record(*arguments: object) -> Any:
+    """What a command prints as JSON."""
+    found = run(*arguments, "--json")
+    assert found.exit_code in (0, 1), found.output
+    return json.loads(found.stdout)
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> str:
+    """A registry with two ledgers over one data set, and one over another."""
+    url = f"sqlite:///{tmp_path}/registry.db"
+    assert run("registry", url, "--create").exit_code == 0
+    for name, about, budget in (("a", HOSPITAL, 2.0), ("b", HOSPITAL, 1.0), ("c", About(dataset="school"), 4.0)):
+        with policed(f"sqlite:///{tmp_path}/{name}.db", None, about, url, budget) as ledger:
+            pay(ledger, 0.25)
+    return url
+
+
+def test_the_overview_adds_up_by_data_set(registry: str, tmp_path: Path) -> None:
+    by_registry, by_pattern = record("overview", "--registry", registry), record("overview", tmp_path / "[abc].db")
+    for found in (by_registry, by_pattern):
+        assert [row["spent"]["epsilon"] for row in found["ledgers"]] == [0.25] * 3
+        hospital, school = found["datasets"]
+        assert (hospital["dataset"], hospital["spent"]["epsilon"], hospital["budget"]["epsilon"]) == (
+            "hospital",
+            0.5,
+            3.0,
+        )
+        assert (school["budget"]["epsilon"], len(school["ledgers"])) == (4.0, 1)
+    text = run("overview", "--registry", registry).output
+    assert "Data set hospital: 2 ledgers" in text
+    rows = list(csv.DictReader(io.StringIO(run("overview", "--registry", registry, "--csv").stdout)))
+    assert [row["data sets"] for row in rows] == ["hospital", "hospital", "school"]
+
+
+def test_one_that_is_gone_counts_with_its_whole_budget(registry: str, tmp_path: Path) -> None:
+    (tmp_path / "b.db").unlink()
+    result = run("overview", "--registry", registry)
+    assert result.exit_code == 1
+    assert "CANNOT BE READ" in result.output
+    hospital = record("overview", "--registry", registry)["datasets"][0]
+    assert (hospital["spent"]["epsilon"], hospital["budget"]["epsilon"]) == (1.25, 3.0)
+
+
+def test_a_copy_counts_once_and_a_fork_twice(registry: str, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "a.db", tmp_path / "copy.db")
+    both = (tmp_path / "a.db", tmp_path / "copy.db")
+    assert len(record("overview", *both)["ledgers"]) == 1
+    with policed(f"sqlite:///{both[0]}", None, HOSPITAL, None, 2.0) as ledger:
+        pay(ledger, 0.25)
+    assert len(record("overview", *both)["ledgers"]) == 1
+    with policed(f"sqlite:///{both[1]}", None, HOSPITAL, None, 2.0) as ledger:
+        pay(ledger, 0.5)
+    found = record("overview", *both)
+    assert found["datasets"][0]["spent"]["epsilon"] == 0.5 + 0.75
+    result = run("overview", *both)
+    assert result.exit_code == 1
+    assert "goes on in two places" in " ".join(result.output.split())
+
+
+def test_charges_that_do_not_say_may_concern_any(tmp_path: Path) -> None:
+    for name, about in (("a", HOSPITAL), ("b", About())):
+        with policed(f"sqlite:///{tmp_path}/{name}.db", None, about) as ledger:
+            pay(ledger, 0.25)
+    found = record("overview", tmp_path / "*.db", "--verify")
+    assert found["ledgers"][0]["reading"] == "with caveats"  # nothing was released
+    assert found["datasets"][0]["perhaps_also"] == [found["ledgers"][1]["ledger"]]
+
+
+def test_open_and_show_say_what_ledgers_come_to(registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXCHEQUER_REGISTRY", registry)
+    monkeypatch.setenv("EXCHEQUER_DATASET", "hospital")
+    opened = run("open", f"sqlite:///{tmp_path}/d.db", "--epsilon", 1)
+    assert opened.exit_code == 0, opened.output
+    for text in (opened.output, run("show", tmp_path / "a.db").output):
+        assert "Data set hospital: 3 ledgers" in text
+        assert "ε = 4" in text
+    assert record("show", tmp_path / "a.db")["registered"][0]["budget"]["epsilon"] == 4.0
+
+
+def test_nothing_named_and_nothing_matched_are_said(tmp_path: Path) -> None:
+    assert "no ledger is named" in run("overview").output
+    assert "no file matches" in run("overview", tmp_path / "*.db").output
+    assert run("registry", f"sqlite:///{tmp_path}/none.db").exit_code == 2
+
+
+def test_verify_lists_what_broke_a_policy(registry: str, tmp_path: Path) -> None:
+    (file := tmp_path / "p.toml").write_text(f'{HEADER}[noise]\nsource = "secure"\n', encoding="utf-8")
+    assert run("verify", tmp_path / "a.db", "--policy", file).exit_code == 3  # nothing was released
+    with policed(f"sqlite:///{tmp_path}/a.db", None, HOSPITAL, None, 2.0) as ledger:
+        pay(ledger, 0.25, said=SIMULATED)
+        number = max(entry.number for entry in ledger.entries if entry.kind == "charged")
+    found = run("verify", tmp_path / "a.db", "--policy", file)
+    assert found.exit_code == 1
+    assert f"entry {number}" in found.output
+    assert "BROKEN 1" in found.output
+    said = record("verify", tmp_path / "a.db", "--policy", file)
+    assert [each["entry"] for each in said["policy"]["breaches"]] == [number]
+    assert run("verify", tmp_path / "a.db", "--policy", file, "--since", "0" * 64).exit_code == 2
+
+
+def test_the_example_policy_is_printed_and_read(tmp_path: Path) -> None:
+    assert run("policy").stdout == EXAMPLE
+    (file := tmp_path / "policy.toml").write_text(EXAMPLE, encoding="utf-8")
+    assert "5 limit(s)" in run("policy", file).output
+    file.write_text("polcy = 1", encoding="utf-8")
+    wrong = run("policy", file)
+    assert wrong.exit_code == 2
+    assert "did you mean 'policy'" in wrong.output
