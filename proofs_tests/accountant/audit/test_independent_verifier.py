@@ -196,7 +196,7 @@ def test_it_agrees_on_random_ledgers_and_forgeries(start: int) -> None:
 def test_it_agrees_on_files_of_earlier_versions(name: str, tmp_path: Path) -> None:
     (tmp_path / "old.db").write_bytes(kept(f"ledgers/{name}.db"))
     module = two_verifiers.independent()
-    found = [Entry(*row) for row in module.entries_of(tmp_path / "old.db")]
+    found = [Entry(*row) for row in module.form.entries_of(tmp_path / "old.db")]
     assert disagreement(found) is None
     assert theirs(found)[0] in SOUND
 

@@ -64,7 +64,7 @@ def ours(entries: Sequence[Entry], head: str = "") -> tuple[str, str, Budget | N
 
 def disagreement(entries: Sequence[Entry], head: str = "") -> str | None:
     """What the two say of a ledger, where it is not the same."""
-    return _difference(ours(entries, head), theirs(entries, head))
+    return _difference(ours(entries, head), theirs(entries, head)) or _other_signers(entries)
 
 
 def _difference(one: tuple[str, str, Budget | None], other: tuple[str, str, dict[str, object] | None]) -> str | None:
@@ -73,8 +73,6 @@ def _difference(one: tuple[str, str, Budget | None], other: tuple[str, str, dict
         return f"{verdict} ({why}), theirs {their_verdict} ({reason})"
     if spent is None or also is None:
         return None
-    if (signers := _other_signers(entries)) is not None:
-        return signers
     said = {name: value for name, value in spent.as_dict().items() if name != "kind"}
     close = all(math.isclose(value, also[name], rel_tol=1e-9, abs_tol=1e-12) for name, value in said.items())  # type: ignore[arg-type]  # numbers
     return None if close and spent.kind == also["kind"] else f"spent {spent}, theirs {also}"
@@ -82,10 +80,9 @@ def _difference(one: tuple[str, str, Budget | None], other: tuple[str, str, dict
 
 def _other_signers(entries: Sequence[Entry]) -> str | None:
     """Who signed how many charges of a sound ledger, and which nobody signed, where the two do not say the same."""
-    if not any(entry.kind == "signed" for entry in entries):
-        return None
     writers = WriterSignatures()
-    verify(entries, writers=writers)
+    if not any(entry.kind == "signed" for entry in entries) or not verify(entries, writers=writers).sound:
+        return None
     also = independent().verify([attrs.astuple(entry) for entry in entries])[2].writers
     same = writers.signed == also.signed and {*writers.unsigned} == also.unsigned
     return None if same else f"signed {writers.signed}, {[*writers.unsigned]}; theirs {also.signed}, {also.unsigned}"
@@ -110,7 +107,10 @@ def compare(seed: int) -> tuple[Counter[str], list[str]]:
     for what, each, expected in cases:
         verdict = ours(each, expected)
         counts[f"{what}: {verdict[0]}"] += 1
-        if (difference := _difference(verdict, theirs(each, expected))) is not None:
+        difference = _difference(verdict, theirs(each, expected))
+        if verdict[0] in ("sound", "with caveats"):
+            difference = difference or _other_signers(each)
+        if difference is not None:
             found.append(f"seed {seed}, {what}: {difference}")
         if each is entries and verdict[0] == "not sound":
             found.append(f"seed {seed}: the ledger itself is not sound: {verdict[1]}")
