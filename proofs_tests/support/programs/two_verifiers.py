@@ -88,6 +88,22 @@ def _other_signers(entries: Sequence[Entry]) -> str | None:
     return None if same else f"signed {writers.signed}, {[*writers.unsigned]}; theirs {also.signed}, {also.unsigned}"
 
 
+def is_allowed(entries: Sequence[Entry]) -> bool:
+    """Whether all that `verify` finds is a total above a converted budget's ceiling, by no more than a millionth.
+
+    The independent verifier says that it allows this, as no two programs find the same last digits of such a ceiling.
+    """
+    errors = verify(entries).errors
+    if not errors or not all(error.endswith("it takes the total above the budget") for error in errors):
+        return False
+    state = State()
+    for entry in entries:
+        state.apply(entry.number, decode(entry))
+    (total, _), (ceiling, _) = state.root.committed, state.root.ceiling
+    converted = state.budget.kind == "approx-dp" and state.rule.name != "basic"
+    return converted and ceiling < total <= ceiling + (ceiling >> 20)
+
+
 def compare(seed: int) -> tuple[Counter[str], list[str]]:
     """One ledger, and one forgery of it: how often what was compared, and where the two disagree."""
     draw, counts, found = random.Random(seed), Counter[str](), list[str]()
@@ -110,7 +126,9 @@ def compare(seed: int) -> tuple[Counter[str], list[str]]:
         difference = _difference(verdict, theirs(each, expected))
         if verdict[0] in ("sound", "with caveats"):
             difference = difference or _other_signers(each)
-        if difference is not None:
+        if difference is not None and is_allowed(each):
+            counts[f"{what}: above a ceiling, by less than the independent verifier finds"] += 1
+        elif difference is not None:
             found.append(f"seed {seed}, {what}: {difference}")
         if each is entries and verdict[0] == "not sound":
             found.append(f"seed {seed}: the ledger itself is not sound: {verdict[1]}")
