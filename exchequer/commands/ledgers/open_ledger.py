@@ -20,10 +20,14 @@ from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
 from accountant.audit.parts import is_part
 from accountant.entries import LONGEST, Entry, SigningKey, open_export
+from accountant.registry import is_registry
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
 """How such a file begins."""
+
+ENDINGS: Final = (".db", ".sqlite", ".sqlite3")
+"""How the name of a new ledger's file ends, where it is named by its path."""
 
 EVERY: Final = 1000
 """Entries after which progress is told."""
@@ -106,6 +110,10 @@ def reading(location: str) -> Iterator[StoredEntries]:
             return
         store = _readable(url_of(location))
         try:
+            if is_registry(store):
+                raise ValueError(
+                    f"{store.name} is a registry of ledgers, and no ledger: see `exchequer ledger registry`"
+                )
             length = len(store)  # others may append while we read: each pass ends where the first one did
             yield StoredEntries(store.name, length, lambda start: _stored(store, start, length), store)
         finally:
@@ -212,6 +220,19 @@ def url_of(location: str) -> str:
     if _begins_like_an_export(path):
         raise ValueError(f"{path} is an export, for reading only: two copies of one budget would both be spent")
     raise ValueError(f"{path} is no SQLite file; {WANTED}")
+
+
+def url_to_begin(location: str) -> str:
+    """The URL of a ledger that is there, or may be begun at this path: a new file needs an ending that says SQLite.
+
+    Only for opening with a budget: elsewhere a path that does not exist is a typing error. Raises ValueError.
+    """
+    path = Path(location)
+    if "://" in location or path.exists() or path.suffix.lower() not in ENDINGS:
+        return url_of(location)
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to put {path.name} into; make it first")
+    return sa.URL.create("sqlite", database=str(path)).render_as_string()
 
 
 def _url(location: str) -> str:
