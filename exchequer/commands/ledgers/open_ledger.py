@@ -262,7 +262,8 @@ def about_of(given: Iterable[str]) -> About:
 def spending(location: str, writer_key: SigningKey | None = None, about: About | None = None) -> Iterator[Ledger]:
     """The ledger that is there, for as long as the block lasts.
 
-    writer_key: what charges are signed with.  about: what charges say; unless given, what the environment does. Raises as `Ledger.open` does.
+    writer_key: what charges are signed with.  about: what charges say; unless given, what the environment does.
+    Raises as `Ledger.open` does.
     """
     with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key, about=about) as ledger:
         yield ledger
