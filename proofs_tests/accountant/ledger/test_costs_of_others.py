@@ -25,6 +25,7 @@ from accountant import (
 from accountant import exceptions as all_exceptions
 from accountant.composition import forget_prices
 from accountant.costs import SEEDED
+from accountant.exceptions import PolicyRefused
 from mechanisms import L1Sensitivity, LaplaceNoise, PlainMechanism, Query
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 
@@ -114,6 +115,8 @@ def _made(kind: type[Exception]) -> Exception:
         with pytest.raises(BudgetExceeded) as found:
             ledger.reserve(Plan.of(PureDP(2.0)), adjacency=ReplaceOne())
         return found.value
+    if kind is PolicyRefused:
+        return PolicyRefused("policy.toml", "[open] users", "the user 'eve'", "Ask its curator")
     return kind("what is wrong")
 
 

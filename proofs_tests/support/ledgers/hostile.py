@@ -23,4 +23,4 @@ def written(url: str) -> None:
             said.release(RandomizedResponse(2.0**-8), said.protect(True), account=f"a{place}{evil}".replace("/", "|"))
         ada = ledger.concerning(About(dataset="hospital", user="ada", purpose="pilot"))
         ada.reserve(Plan.of(PureDP(2.0**-6), 2), adjacency=ReplaceOne(), account="team-a")
-        ledger.note_model("ab" * 32, [2])
+        ledger.note_model("ab" * 32, [next(entry.number for entry in ledger.entries if entry.kind == "charged")])
