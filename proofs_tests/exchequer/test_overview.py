@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from accountant import About
+from accountant.canonical_json import canonical
 from accountant.policies import EXAMPLE
 from exchequer.cli import main
 from proofs_tests.support.ledgers.policed import HEADER, HOSPITAL, SIMULATED, pay, policed
@@ -120,6 +121,35 @@ def test_verify_lists_what_broke_a_policy(registry: str, tmp_path: Path) -> None
     said = record("verify", tmp_path / "a.db", "--policy", file)
     assert [each["entry"] for each in said["policy"]["breaches"]] == [number]
     assert run("verify", tmp_path / "a.db", "--policy", file, "--since", "0" * 64).exit_code == 2
+
+
+def test_a_policy_does_not_hide_that_a_ledger_is_not_sound(registry: str, tmp_path: Path) -> None:
+    """An entry that cannot be read is held against no policy; that the ledger is not sound is said all the same."""
+    (file := tmp_path / "p.toml").write_text(f'{HEADER}[noise]\nsource = "secure"\n', encoding="utf-8")
+    export = tmp_path / "a.jsonl"
+    assert run("export", tmp_path / "a.db", "--out", export).exit_code == 0
+    export.write_text(export.read_text().replace("epsilon", "epsilom"))
+    assert run("verify", export).exit_code == 1
+    found = run("verify", export, "--policy", file)
+    assert found.exit_code == 1
+    assert "NOT SOUND" in " ".join(found.output.split())
+    assert "not held against the policy" in " ".join(found.output.split())
+    assert "policy" not in record("verify", export, "--policy", file)
+    file.write_text("policy = 5", encoding="utf-8")
+    assert run("verify", export, "--policy", file).exit_code == 2
+
+
+@pytest.mark.parametrize("line", ["null", "[1]", "7", "[" * 50_000])
+def test_a_window_of_entries_that_are_none_is_refused_in_a_line(registry: str, tmp_path: Path, line: str) -> None:
+    export = tmp_path / "a.jsonl"
+    assert run("export", tmp_path / "a.db", "--out", export).exit_code == 0
+    header, first, charge = export.read_text().splitlines()
+    bad = canonical({**json.loads(charge), "line": line})
+    export.write_text("".join(f"{each}\n" for each in (header, first, bad)))
+    found = run("export", export, "--from", "2026", "--out", tmp_path / "part.jsonl")
+    assert found.exit_code == 2
+    assert "entry 1 does not say when it was written" in found.output
+    assert not (tmp_path / "part.jsonl").exists()
 
 
 def test_the_example_policy_is_printed_and_read(tmp_path: Path) -> None:

@@ -80,6 +80,14 @@ def test_a_registry_that_was_asked_for_must_be_there(tmp_path: Path, monkeypatch
         policed(ledger, None, HOSPITAL, "postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=2")
 
 
+def test_the_rest_of_a_password_is_not_taken_for_a_host_and_named(tmp_path: Path) -> None:
+    url = "postgresql+psycopg://ana:se@cret@127.0.0.1:1/none?connect_timeout=2"
+    for opens in (lambda: Registry.open(url), lambda: Registry.create(url), lambda: Ledger.open(url)):
+        with pytest.raises(ValueError, match="spelt %40") as caught:
+            opens()
+        assert "cret" not in str(caught.value)
+
+
 def test_a_registry_that_was_changed_is_refused_before_anything_is_charged(tmp_path: Path) -> None:
     registry, url = new_registry(tmp_path), f"sqlite:///{tmp_path}/ledger.db"
     policy = policy_in(tmp_path, "[limits.dataset]\nepsilon = 1\ndelta = 0\n")
