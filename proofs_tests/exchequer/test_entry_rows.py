@@ -63,17 +63,6 @@ def test_a_row_says_what_became_of_its_charge() -> None:
     assert rows(ledger)[2]["simulated"] == "no"
 
 
-def test_what_is_given_back_in_parts_adds_up() -> None:
-    ledger = opened()
-    ledger.reserve(Plan.of(PureDP(0.5), 4), adjacency=ReplaceOne())
-    for rounds in (1, 2):
-        ledger._writer.give_back(1, rounds, BasicComposition().amount(PureDP(0.5)).times(rounds))
-    assert not ledger.verify().errors
-    (row,) = rows(ledger)
-    assert (row["rounds"], row["rounds given back"], row["amount given back"]) == (4, 3, 1.5)
-    assert row["exact amount given back"] == "3p-1"
-
-
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.floats(1e-3, 0.3), st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=5))
 def test_amounts_less_what_was_given_back_are_what_was_spent(charges: list[tuple[float, int, int]]) -> None:

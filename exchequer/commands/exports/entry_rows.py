@@ -144,9 +144,8 @@ def _note_outcomes(entries: Iterable[Entry], later: sqlite3.Connection, progress
                 values = (charge, sum(rounds for _, rounds in used) or 1, drawn)
                 later.execute("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?)", values)
             case Returned(charge=charge, rounds=rounds, amount=amount):
-                before, earlier = _given_back(later, charge)  # some of its rounds may have been given back before
-                exact = amount_record(earlier.plus(amount))
-                back = (charge, before + rounds, exact["loss"], exact["delta"])
+                exact = amount_record(amount)
+                back = (charge, rounds, exact["loss"], exact["delta"])
                 later.execute("INSERT OR REPLACE INTO returned VALUES (?, ?, ?, ?)", back)
             case Produced(model=model, charges=charges):
                 rows = [(charge, entry.number, model) for charge in charges]
@@ -171,21 +170,15 @@ class Outcome:
 
 def _outcome(later: sqlite3.Connection, charge: int) -> Outcome:
     drawn = later.execute("SELECT released, simulated FROM outcome WHERE charge = ?", (charge,)).fetchone()
-    rounds, returned = _given_back(later, charge)
+    back = later.execute("SELECT rounds, loss, delta FROM returned WHERE charge = ?", (charge,)).fetchone()
     models = later.execute("SELECT model FROM model WHERE charge = ? ORDER BY place", (charge,)).fetchall()
     return Outcome(
         0 if drawn is None else drawn[0],
         None if drawn is None else bool(drawn[1]),
-        rounds,
-        returned,
+        0 if back is None else back[0],
+        NOTHING if back is None else amount_from_record({"loss": back[1], "delta": back[2]}),
         tuple(dict.fromkeys(model for (model,) in models)),
     )
-
-
-def _given_back(later: sqlite3.Connection, charge: int) -> tuple[int, Amount]:
-    """The rounds of a charge that were given back so far, and what they come to."""
-    back = later.execute("SELECT rounds, loss, delta FROM returned WHERE charge = ?", (charge,)).fetchone()
-    return (0, NOTHING) if back is None else (back[0], amount_from_record({"loss": back[1], "delta": back[2]}))
 
 
 _cell = functools.lru_cache(maxsize=KEPT)(cell)
