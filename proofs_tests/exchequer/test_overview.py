@@ -57,6 +57,39 @@ def test_the_overview_adds_up_by_data_set(registry: str, tmp_path: Path) -> None
     assert [row["data sets"] for row in rows] == ["hospital", "hospital", "school"]
 
 
+def test_a_copy_that_goes_on_counts_where_only_the_registry_knows_of_it(registry: str, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "a.db", tmp_path / "copy.db")
+    with policed(f"sqlite:///{tmp_path}/copy.db", None, HOSPITAL, registry, 2.0) as ledger:
+        pay(ledger, 1.5)
+    with policed(f"sqlite:///{tmp_path}/a.db", None, HOSPITAL, None, 2.0) as ledger:
+        pay(ledger, 1.25)
+    found = run("overview", "--registry", registry)
+    assert found.exit_code == 1
+    assert "goes on in two places" in " ".join(found.output.split())
+    hospital, _ = record("overview", "--registry", registry)["datasets"]
+    assert hospital["spent"]["epsilon"] == 0.25 + 1.75 + 1.5
+
+
+def test_one_that_was_rolled_back_is_found_by_the_overview(registry: str, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "a.db", tmp_path / "kept.db")
+    with policed(f"sqlite:///{tmp_path}/a.db", None, HOSPITAL, registry, 2.0) as ledger:
+        pay(ledger, 1.5)
+    shutil.copy(tmp_path / "kept.db", tmp_path / "a.db")
+    found = run("overview", "--registry", registry)
+    assert found.exit_code == 1
+    assert "rolled back" in " ".join(found.output.split())
+    hospital, _ = record("overview", "--registry", registry)["datasets"]
+    assert hospital["spent"]["epsilon"] == 0.25 + 2.0 + 2.0
+
+
+def test_one_that_was_moved_is_not_missed(registry: str, tmp_path: Path) -> None:
+    (tmp_path / "a.db").rename(tmp_path / "moved.db")
+    policed(f"sqlite:///{tmp_path}/moved.db", None, HOSPITAL, registry, 2.0).close()
+    assert run("overview", "--registry", registry).exit_code == 0
+    hospital, _ = record("overview", "--registry", registry)["datasets"]
+    assert hospital["spent"]["epsilon"] == 0.5
+
+
 def test_one_that_is_gone_counts_with_its_whole_budget(registry: str, tmp_path: Path) -> None:
     (tmp_path / "b.db").unlink()
     result = run("overview", "--registry", registry)
