@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Final
 
-from accountant.audit.reading import NONSENSE
 from accountant.entries import visible
 from accountant.policies import Policy, PolicyCheck, breaches, read_policy
 from exchequer.commands.ledgers.open_ledger import StoredEntries
@@ -28,7 +27,7 @@ def held_against(entries: StoredEntries, policy: Policy | None, *, sound: bool) 
     try:
         with output.entries_bar("policy", len(entries)) as progress:
             return breaches(entries, policy, progress)
-    except NONSENSE as error:
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
         if sound:
             raise
         return visible(f"not held against the policy {policy.source}, as not all entries can be read: {error}")
