@@ -1,20 +1,24 @@
 """`exchequer ledger overview`, `registry`, `policy` and `verify --policy`: many ledgers, and what binds them."""
 
 import csv
+import gzip
 import io
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from accountant import About
+from accountant import About, Ledger
 from accountant.canonical_json import canonical
 from accountant.policies import EXAMPLE
 from exchequer.cli import main
 from proofs_tests.support.ledgers.policed import HEADER, HOSPITAL, SIMULATED, pay, policed
+
+OLD = Path(__file__).parents[1] / "old_files" / "files" / "ledgers"
 
 
 def run(*arguments: object) -> Result:
@@ -88,6 +92,18 @@ def test_one_that_was_moved_is_not_missed(registry: str, tmp_path: Path) -> None
     assert run("overview", "--registry", registry).exit_code == 0
     hospital, _ = record("overview", "--registry", registry)["datasets"]
     assert hospital["spent"]["epsilon"] == 0.5
+
+
+def test_an_old_one_behind_a_checkpoint_may_concern_any_data_set(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it charged before the checkpoint is not read, and says of no data set that it is another."""
+    (tmp_path / "old.db").write_bytes(gzip.decompress((OLD / "sound.db.gz").read_bytes()))
+    with Ledger.open(f"sqlite:///{tmp_path}/old.db", policy="", registry="") as ledger:
+        ledger._writer.write_checkpoint()
+    monkeypatch.setattr(sys.modules["accountant.registry.quick_reading"], "BELIEVED_FROM", 0)
+    found = record("overview", "--registry", registry, tmp_path / "old.db")
+    assert all(each["perhaps_also"] == [f"sqlite:///{tmp_path}/old.db"] for each in found["datasets"])
 
 
 def test_one_that_is_gone_counts_with_its_whole_budget(registry: str, tmp_path: Path) -> None:
