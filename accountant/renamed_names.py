@@ -33,7 +33,10 @@ _BY_MODULE: Final[dict[str, str]] = {
     "boosting": "margin_data=boosting.theory.margin_samples rado_loss=boosting.rados.losses",
     "boosting.rado": "Prudential=boosting.rados.rado_boost.CappedOracle",
     "boosting.reweighted": "Step=boosting.reweighted_sample.BoostingStep",
-    "exchequer.auditing": "write_books=exchequer.commands.auditing.audit_ledger.write_entries",
+    "exchequer.auditing": (
+        "write_books=exchequer.commands.auditing.audit_ledger.write_entries "
+        "write_report=exchequer.commands.auditing.report_file.write_report"
+    ),
     "exchequer.books": (
         "discreet=exchequer.commands.ledgers.open_ledger.without_passwords "
         "told=exchequer.commands.ledgers.open_ledger.until_failure "

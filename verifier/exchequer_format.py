@@ -6,8 +6,10 @@ What is computed in floating point is rounded up.
 
 import json
 import math
+import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 # fmt: off
@@ -138,6 +140,11 @@ def whole(value: Any, least: int = 0) -> Any:
     need(type(value) is int and value >= least, f"expected a whole number of at least {least}, got {value!r:.99}")
     return value
 
+def hexadecimal(value: Any, digits: int) -> bytes:
+    fits = isinstance(value, str) and len(value) == digits and not set(value) - set("0123456789abcdef")
+    need(fits, f"expected {digits} digits of lower-case hexadecimal, got {value!r:.99}")
+    return bytes.fromhex(value)
+
 def amount_of(value: Any) -> int:
     units = []
     for digits, _, exponent in (parts(value, "loss delta")[name].partition("p") for name in ("loss", "delta")):
@@ -159,3 +166,17 @@ def is_private(value: Any) -> bool:
     need(type(bound) is not bool and (zeta is None or 0 <= zeta <= 1), "a sensitivity, or a ζ, that cannot be")
     need(all(isinstance(value[x], str) for x in texts) and type(value["private"]) is bool, "a bad description")
     return bool(value["private"])
+
+# --- files ---
+
+def entries_of(path: Path) -> Iterator[Any]:
+    """Of an export, or of a SQLite file, which is opened for reading only."""
+    if path.read_bytes()[:15] == b"SQLite format 3":
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        return iter(connection.execute("SELECT number, kind, line, digest FROM exchequer_entries ORDER BY number"))
+    first, *each = map(json.loads, lines := path.read_bytes().decode("ascii").removesuffix("\n").split("\n"))
+    need([*map(canonical, (first, *each))] == lines and first["exchequer"] == "ledger", "it is no export")
+    need(not each or f'"id":{canonical(first["id"])},' in each[0]["line"], "its id is not that of its ledger")
+    here = {"entries": len(each), "head": each[-1]["digest"] if each else "0" * 64, "schema": 1}
+    need(parts(first, "entries exchequer head id schema") == {**first, **here}, "it is cut off, or has another head")
+    return ((x["number"], x["kind"], x["line"], x["digest"]) for x in each if parts(x, "digest kind line number"))

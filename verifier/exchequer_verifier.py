@@ -8,19 +8,21 @@ import json
 import math
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace as Node
 from typing import Any
 
 import exchequer_format as form
 from exchequer_format import SAMPLED, UNIT, Wrong, amount_of, canonical, cost_of, in_text, need, parts, whole
+from exchequer_signatures import Writers
 
 # fmt: off
 PARTS = {"opened": "adjacency budget composition format id", "released": "charge used", "upgraded": "format",
          "charged": "account adjacency after mechanism priced steps", "returned": "after amount charge rounds",
          "allocated": "account ceiling", "announced": "account", "closed": "account returned", "checkpoint": "state",
-         "produced": "charges model"}
+         "produced": "charges model", "signed": "charges head key signature",
+         "key": "action administrator by head key name proof signature"}
 # --- the ledger ---
 
 class Ledger:
@@ -50,7 +52,7 @@ class Ledger:
 
     def _opened(self, record: Any) -> None:
         rule, self.adjacency, self.format = record["composition"], record["adjacency"], whole(record["format"], 1)
-        self.rule, self.budget = rule["name"], cost_of(record["budget"])
+        self.rule, self.budget, self.writers = rule["name"], cost_of(record["budget"]), Writers(record["id"])
         (kind, a, b), advanced = self.budget, self.rule in ("advanced", "advanced-tight")
         if self.rule not in form.KEEPS and isinstance(rule.get("version"), str):
             raise NotImplementedError(f"costs add up by {self.rule!r}, a rule of another package")
@@ -123,6 +125,7 @@ class Ledger:
         self._draw(payer, amount, record)
         self.simulated |= private is False
         charge = {"account": record["account"], "payer": payer, "amount": amount, "left": rounds, "rounds": rounds}
+        self.writers.charged(self.length)
         self.open[self.length] = Node(**charge, steps=steps, price=price, private=private)
 
     def _price(self, steps: list[Any], price: Any) -> Any:
@@ -188,7 +191,13 @@ class Ledger:
     def _produced(self, record: Any) -> None:
         charges, model = [whole(x) for x in record["charges"]], record["model"]
         need(self.format == 2 and charges == sorted(set(charges)) and charges[-1] < self.length, "no such charges")
-        need(len(model) == 64 and not set(model) - set("0123456789abcdef"), "its model is no digest")
+        form.hexadecimal(model, 64)
+
+    def _key(self, record: Any) -> None:
+        need(self.format == 2 and record["head"] == self.head, "it is of another format, or signs another head")
+        (self.writers.change if record["kind"] == "key" else self.writers.sign)(record)
+
+    _signed = _key
 
     def _checkpoint(self, record: Any) -> None:
         root, written = self.accounts[""], amount_of(record["state"]["accounts"][0]["ceiling"])
@@ -196,25 +205,14 @@ class Ledger:
         if self.converted and root.ceiling - written in near: root.ceiling = written
         said: dict[str, Any] = {"format": 2} if self.format == 2 else {}
         said |= {"labels": self.labels} if self.labels else {}
+        said |= {"writers": [*self.writers.keys.values()]} if self.writers.keys else {}
         said["accounts"] = [{"account": x.path, "closed": x.closed, "ceiling": in_text(x.ceiling),
                              "committed": in_text(x.held), "drawn": in_text(x.drawn)} for x in self.accounts.values()]
         said["open"] = [{"account": x.account, "amount": in_text(x.amount), "number": number, "payer": x.payer.path,
                          "rounds": x.left} for number, x in self.open.items()]
         need(canonical(record["state"]) == canonical(said), "its state is not what the entries before it add up to")
 
-# --- files ---
-
-def entries_of(path: Path) -> Iterator[Any]:
-    """Of an export, or of a SQLite file, which is opened for reading only."""
-    if path.read_bytes()[:15] == b"SQLite format 3":
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        return iter(connection.execute("SELECT number, kind, line, digest FROM exchequer_entries ORDER BY number"))
-    first, *each = map(json.loads, lines := path.read_bytes().decode("ascii").removesuffix("\n").split("\n"))
-    need([*map(canonical, (first, *each))] == lines and first["exchequer"] == "ledger", "it is no export")
-    need(not each or f'"id":{canonical(first["id"])},' in each[0]["line"], "its id is not that of its ledger")
-    here = {"entries": len(each), "head": each[-1]["digest"] if each else "0" * 64, "schema": 1}
-    need(parts(first, "entries exchequer head id schema") == {**first, **here}, "it is cut off, or has another head")
-    return ((x["number"], x["kind"], x["line"], x["digest"]) for x in each if parts(x, "digest kind line number"))
+# --- what came of it ---
 
 def verify(entries: Iterable[Any], expected: str = "") -> tuple[str, list[str], Ledger]:
     """The verdict, why, and what the entries add up to. expected: a digest that was kept, and must be there."""
@@ -237,12 +235,13 @@ def main() -> None:
     """exchequer-verifier FILE [HEAD]: the file of a ledger, and a digest that was kept."""
     verdict, why, ledger = "unreadable", [str(main.__doc__)], Ledger()
     try:
-        verdict, why, ledger = verify(list(entries_of(Path(sys.argv[1]))), *sys.argv[2:3])
+        verdict, why, ledger = verify(list(form.entries_of(Path(sys.argv[1]))), *sys.argv[2:3])
     except (Wrong, NotImplementedError, OSError, ValueError, TypeError, LookupError, sqlite3.Error) as error:
         why = [f"{type(error).__name__}: {error}"]
     print(f"{verdict}: {ledger.length} entries, head {ledger.head}", *why, sep="\n  ")
     if verdict in ("sound", "with caveats"):
         print(f"  spent {ledger.spent()} of {ledger.budget}; prices that were not computed again: {ledger.believed}")
+        print(*(f"  {note}\n" for note in ledger.writers.notes()), sep="", end="")
     sys.exit({"sound": 0, "not sound": 1, "unreadable": 2, "with caveats": 3}[verdict])
 
 if __name__ == "__main__": main()

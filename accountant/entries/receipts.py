@@ -51,6 +51,13 @@ DOMAIN: Final = b"exchequer receipt 1\n"
 
 _LONGEST_KEY: Final = 1 << 16
 
+_WEAK: Final = {
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    *(number.to_bytes(32, "little").hex() for number in (0, 1, 2**255 - 20, 2**255 - 19, 2**255 - 18)),
+}
+"""The y of all points of order 1, 2, 4 and 8, in each way to write them: whoever likes can sign with these as keys."""
+
 
 class BadReceipt(ValueError):
     """A receipt that is malformed, unsigned where a signature was asked for, or whose signature does not match."""
@@ -107,12 +114,15 @@ class PublicKey:
             out.write(key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode("ascii"))
 
     def signed(self, message: bytes, signature: bytes) -> bool:
-        """Whether this key's owner signed the message."""
+        """Whether this key's owner signed the message; never, where the key is one that anybody can sign with."""
         with _cryptography():
             from cryptography.exceptions import InvalidSignature
             from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        key = bytes.fromhex(self.hex)
+        if bytes([*key[:31], key[31] & 0x7F]).hex() in _WEAK:
+            return False
         try:
-            Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.hex)).verify(signature, message)
+            Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
         except (InvalidSignature, ValueError):
             return False
         return True

@@ -268,7 +268,8 @@ class LedgerWriter:
         signing = WriterSigning(key, every)
         if (reason := signing.why_not(self.replica.refresh())) is not None:
             raise KeyRefused(f"{reason}: `exchequer ledger writers enrol` enrols keys")
-        self.sign()  # with the key until now
+        with contextlib.suppress(KeyRefused):  # of a key that was revoked: what it charged stays unsigned
+            self.sign()  # with the key until now
         self.signing = signing
 
     def sign(self) -> int | None:

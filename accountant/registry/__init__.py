@@ -3,7 +3,7 @@
 Importing it imports SQLAlchemy, as ledgers in databases do.
 """
 
-from accountant.registry.ledger_registry import REGISTRY, KnownHead, Registry
+from accountant.registry.ledger_registry import REGISTRY, KnownHead, Registry, is_registry
 from accountant.registry.membership import Membership, location_of
 from accountant.registry.quick_reading import QuickReading, quick_reading, read_quickly
 from accountant.registry.registration import Registration
@@ -20,6 +20,7 @@ __all__ = [
     "Registry",
     "Together",
     "has",
+    "is_registry",
     "location_of",
     "over",
     "quick_reading",

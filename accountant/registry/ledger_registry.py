@@ -38,6 +38,15 @@ class KnownHead(NamedTuple):
     location: str
 
 
+def is_registry(store: SqlStore) -> bool:
+    """Whether what is stored begins as a registry, and not as a ledger. Raises LedgerUnavailable."""
+    try:
+        first = next(iter(store.read(0)), None)
+    except LedgerBroken:
+        return False  # what is damaged is for `verify` to tell
+    return first is not None and first.kind == _FIRST
+
+
 class Registry:
     """Which ledgers exist over which data set. Use it as a context manager, or close it.
 

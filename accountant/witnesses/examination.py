@@ -240,7 +240,8 @@ class EvidenceExaminer:
             yield f"kept heads that the ledger has: {len(kept)}, the newest is that of entry {max(kept)}"
         covered = max((each.head.number for each in proved), default=-1)
         if covered < self._newest:
-            yield f"entries that no evidence covers, those after entry {covered}: {self._newest - covered}"
+            which = "all of them" if covered < 0 else f"those after entry {covered}"
+            yield f"entries that no evidence covers, {which}: {self._newest - covered}"
         if others:
             yield f"pieces of evidence on other ledgers: {others}"
 

@@ -35,6 +35,8 @@ def one_line() -> Iterator[None]:
             raise
         click.echo("interrupted", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from error
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # a group without a command: click prints its help as it is
     except click.UsageError as error:
         hint = f"; see {error.ctx.command_path} --help" if error.ctx else ""
         raise BadInput(error.format_message().rstrip(".") + hint) from error

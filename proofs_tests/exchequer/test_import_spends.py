@@ -45,6 +45,16 @@ def test_spends_are_charged_and_shown_as_somebodys_word(books: Path) -> None:
     assert "declared by Data team, not checked" in (books / "report.html").read_text()
 
 
+def test_an_import_says_what_it_is_about(books: Path) -> None:
+    about = ("--about", "dataset=hospital", "--about", "user=ada")
+    said("import", "study.db", "spends.json", "--declared-by", "Data team", *about)
+    (found,) = json.loads(said("spent", "study.db", "--by", "user", "--where", "dataset=hospital", "--json"))["groups"]
+    assert (found["said"], found["charges"]) == ("ada", 1)
+    assert "--about: expected NAME=TEXT" in refused(
+        "import", "study.db", "history.json", "--declared-by", "ML", "--delta", "1e-6", "--about", "data=x"
+    )
+
+
 def test_what_is_refused_charges_nothing(books: Path) -> None:
     (books / "bad.json").write_text(json.dumps({"format": "exchequer-spends-1", "spends": [SPEND, {}]}))
     (books / "large.json").write_text(

@@ -98,6 +98,35 @@ def test_open_takes_every_promise(
         assert (ledger.budget, ledger.composition, ledger.adjacency) == (budget, rule, adjacency)
 
 
+@pytest.mark.parametrize("name", ["study.db", "study.SQLite", "a b%20?c#d.sqlite3"])
+def test_open_begins_a_ledger_at_a_path(folder: Path, name: str) -> None:
+    assert "there is no ledger yet" in refused("open", name)
+    said("open", name, "--epsilon", "2")
+    assert (folder / name).is_file()
+    assert "epsilon 2" in said("show", name)
+    assert "never changes" in refused("open", name, "--epsilon", "3")
+
+
+@pytest.mark.parametrize("name", ["study", "study.jsonl", "study.bd", ".db"])
+def test_a_path_that_does_not_say_sqlite_begins_nothing(folder: Path, name: str) -> None:
+    assert "does not exist" in refused("open", name, "--epsilon", "2")
+    assert not list(folder.iterdir())
+
+
+def test_a_path_begins_no_folder(folder: Path) -> None:
+    assert "no folder" in refused("open", "studies/a.db", "--epsilon", "2")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["show"], ["verify"], ["spent"], ["allocate", "a", "--share", "1"], ["label", "a"], ["close", "a"]],
+)
+def test_a_misspelt_path_is_refused_everywhere_else(study: str, folder: Path, arguments: list[str]) -> None:
+    command, *rest = arguments
+    assert "stduy.db does not exist" in refused(command, "stduy.db", *rest)
+    assert not (folder / "stduy.db").exists()
+
+
 def test_open_leaves_a_ledger_as_it_is(study: str) -> None:
     before = Path("study.db").read_bytes()
     for options in ([], ["--epsilon", "2"], ["--epsilon", "2", "--adjacency", "replace-one"]):
@@ -264,6 +293,12 @@ def test_the_environment_names_the_ledger(study: str) -> None:
         result = run("ledger", *command, env=env)
         assert result.exit_code == (CAVEATS if command == ["verify"] else 0), result.output
     assert "LEDGER" in refused("show")
+
+
+def test_the_group_alone_prints_its_help() -> None:
+    result = CliRunner().invoke(group, [])
+    assert result.output.startswith("Usage: ")
+    assert "Error" not in result.output
 
 
 def test_every_command_is_explained() -> None:

@@ -162,7 +162,7 @@ def test_a_part_is_exported_verified_and_read_by_nothing_else(steady: int) -> No
     assert record("verify", "part.jsonl", "--expect-head", str(part["before"]), code=3)["errors"] == []
     for command in (("show",), ("spent",), ("advise",), ("forecast",), ("report", "--out", "r.html")):
         assert "is a part of a ledger" in refused(command[0], "part.jsonl", *command[1:])
-    assert "leave out --second-opinion and --since" in refused("verify", "part.jsonl", "--second-opinion")
+    assert "leave out --second-opinion, --since" in refused("verify", "part.jsonl", "--second-opinion")
     assert "exists already" in refused("export", "study.db", "--from", "2026", "--out", "part.jsonl")
     lines = Path("part.jsonl").read_text(encoding="ascii").splitlines()
     Path("bad.jsonl").write_text("\n".join([lines[0], *lines[2:]]) + "\n", encoding="ascii")
@@ -173,6 +173,7 @@ def test_an_export_up_to_a_time_is_a_whole_one(steady: int) -> None:
     result = ended(0, "export", "study.db", "--to", "2026-01-04", "--out", "early.jsonl")
     assert "a whole export of the ledger as it was then" in result.stderr
     assert record("diff", "early.jsonl", "study.db")["relation"] == "grown"
+    assert "Σε = " in said("diff", "early.jsonl", "study.db")  # what the new charges cost
     assert record("verify", "early.jsonl", code=3)["errors"] == []
     assert "no entry was written in that time" in refused("export", "study.db", "--from", "2027", "--out", "none.jsonl")
     assert not Path("none.jsonl").exists()
@@ -311,3 +312,7 @@ def test_opening_for_a_plan(folder: Path) -> None:
     assert json.loads(ended(0, "show", "study.db", "--json").stdout)["budget"]["epsilon"] == 2.0
     pure = refused("open", "sqlite:///p.db", "--epsilon", "1", "--expect", f"pure-dp:{PureDP(0.3).epsilon}@4")
     assert "basic would charge ε = 1.2; give a larger budget" in pure
+
+
+def test_charges_are_told_apart_by_one_thing_at_a_time(steady: int) -> None:
+    assert "--by: one at a time, got user, model" in refused("spent", "study.db", "--by", "user", "--by", "model")

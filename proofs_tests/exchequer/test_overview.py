@@ -106,6 +106,33 @@ def test_an_old_one_behind_a_checkpoint_may_concern_any_data_set(
     assert all(each["perhaps_also"] == [f"sqlite:///{tmp_path}/old.db"] for each in found["datasets"])
 
 
+def test_a_registry_is_no_ledger(registry: str, tmp_path: Path) -> None:
+    for command in ("show", "verify", "spent"):
+        found = run(command, tmp_path / "registry.db")
+        assert (found.exit_code, "is a registry of ledgers, and no ledger" in found.output) == (2, True)
+    assert "is a registry of ledgers" in str(record("overview", tmp_path / "*.db")["ledgers"])
+
+
+def test_one_ledger_over_two_data_sets_is_one(registry: str, tmp_path: Path) -> None:
+    assert "3 ledgers, by data set" in run("registry", registry).output
+    with policed(f"sqlite:///{tmp_path}/a.db", None, About(dataset="school"), registry, 2.0) as ledger:
+        pay(ledger, 0.25)
+    found = run("registry", registry)
+    assert "3 ledgers, by data set" in found.output
+    assert len(record("registry", registry)["ledgers"]) == 4
+
+
+def test_opening_says_what_the_registry_does_not_list(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXCHEQUER_REGISTRY", registry)
+    said = "No data set was named"
+    assert said in run("open", tmp_path / "unnamed.db", "--epsilon", 1).output
+    monkeypatch.setenv("EXCHEQUER_DATASET", "school")
+    assert said not in run("open", tmp_path / "named.db", "--epsilon", 1).output
+    assert str(tmp_path / "named.db") in str(record("registry", registry))
+
+
 def test_one_that_is_gone_counts_with_its_whole_budget(registry: str, tmp_path: Path) -> None:
     (tmp_path / "b.db").unlink()
     result = run("overview", "--registry", registry)

@@ -269,6 +269,7 @@ def test_charges_say_what_they_are_about() -> None:
     assert [group["said"] for group in found["groups"]] == ["a pilot"]
     model = json.loads(said("ledger", "spent", "study.db", "--by", "model", "--where", "user=ada", "--json"))
     assert model["groups"][0]["said"] == json.loads(Path("model.json").read_text())["receipts"][0]["bought"]
+    assert f" {model['groups'][0]['said'][:12]}… " in said("ledger", "spent", "study.db", "--by", "model")
     assert "--about: expected NAME=TEXT" in refused(
         *trained("--ledger", "study.db", "--about", "weather=fine", out="b.json")
     )

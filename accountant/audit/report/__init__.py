@@ -6,7 +6,8 @@ from accountant.audit.report.document import report, report_of, summary_html
 from accountant.audit.report.evidence import Evidence
 from accountant.audit.report.light_facts import Witness
 from accountant.audit.report.lights import Headline, Light, LightFacts, Tone, headline, lights
-from accountant.audit.report.page import shown, style_sheet
+from accountant.audit.report.page import ReportSection, shown, style_sheet
+from accountant.audit.report.window_chapter import window_section, window_text
 
 __all__ = [
     "ClaimText",
@@ -14,6 +15,7 @@ __all__ = [
     "Headline",
     "Light",
     "LightFacts",
+    "ReportSection",
     "Tone",
     "Witness",
     "headline",
@@ -24,4 +26,6 @@ __all__ = [
     "shown",
     "style_sheet",
     "summary_html",
+    "window_section",
+    "window_text",
 ]

@@ -81,12 +81,15 @@ def report_of(
     made: datetime.datetime,
     witness: Witness | None = None,
     window: str = "",
+    further: tuple[ReportSection, ...] = (),
 ) -> str:
     """The same of evidence that a `Verifier` gathered in the pass that found `verification`.
 
     witness: what somebody outside says of the head.  window: which time the report is about, if not all of it.
+    further: sections that stand behind the guarantee, as `window_section` makes one.
     """
     page = _page(evidence, verification, claims, second_opinion, title, made)
+    page = attrs.evolve(page, sections=(*page.sections[:1], *further, *page.sections[1:]))
     summary = summary_of(evidence, verification, claims, second_opinion, witness)
     return render(attrs.evolve(page, summary=summary, window=shown(window) if window else ""))
 

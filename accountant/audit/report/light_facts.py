@@ -148,4 +148,4 @@ def _on_trust(evidence: Evidence) -> Iterator[str]:
     if evidence.opened is not None and isinstance(rule := evidence.opened.composition, OwnRule):
         yield f"the rule of composition {short_name(rule.name)}"
     for said in sorted(evidence.declared):
-        yield f"costs {shown(said, MOST_OF_A_WORD)}"
+        yield f"the {shown(said, MOST_OF_A_WORD)}"

@@ -11,10 +11,11 @@ from exchequer.console.times import SINCE, UNTIL
 @LEDGER
 @click.option(
     "--by",
-    default="account",
+    multiple=True,
+    default=["account"],
     show_default=True,
     help="What tells charges apart: dataset, purpose, user, host, program, account, mechanism, model, year, month or "
-    "day.",
+    "day. One at a time; --where narrows by another.",
 )
 @click.option(
     "--where",
@@ -30,7 +31,7 @@ from exchequer.console.times import SINCE, UNTIL
 @AS_JSON
 def spent(
     ledger: str,
-    by: str,
+    by: tuple[str, ...],
     wanted: tuple[str, ...],
     since: str | None,
     until: str | None,
@@ -49,7 +50,9 @@ def spent(
     """
     from exchequer.commands.auditing import spent_ledger as work
 
-    work.print_spent(ledger, by, wanted, since, until, as_csv=as_csv, as_json=as_json)
+    if len(by) > 1:
+        raise click.UsageError(f"--by: one at a time, got {', '.join(by)}; narrow by the others with --where NAME=TEXT")
+    work.print_spent(ledger, by[0], wanted, since, until, as_csv=as_csv, as_json=as_json)
 
 
 @ledger.command()

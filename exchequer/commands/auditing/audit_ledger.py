@@ -1,7 +1,6 @@
-"""`exchequer ledger verify`, `report` and `export`, and `exchequer verify-model`: what an auditor asks of a ledger."""
+"""`exchequer ledger verify` and `export`, and `exchequer verify-model`: what an auditor asks of a ledger."""
 
 import contextlib
-import datetime
 import json
 import re
 import sys
@@ -24,7 +23,7 @@ from accountant.audit import (
     verify,
     verify_since,
 )
-from accountant.audit.report import ClaimText, Evidence, report_of
+from accountant.audit.report import ClaimText
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
 from exchequer.commands.auditing.outside_evidence import Outside, signature_record, with_evidence
@@ -32,7 +31,6 @@ from exchequer.commands.auditing.policy_check import held_against, policy_record
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
-from exchequer.console.pdf_printing import report_writer
 
 if TYPE_CHECKING:
     from accountant.audit.second_opinion import SecondOpinion
@@ -197,7 +195,7 @@ def tell(
         said = {**_as_dict(found), **policy_record(held), **more}
         _print_json({"ledger": name, **said, "strict": strict, "exit_code": code})
         return code
-    _verdict(found, found.title(name))
+    print_verdict(found, found.title(name))
     print_policy(held)
     if found.second is not None:
         _print_opinion(found.second)
@@ -223,7 +221,7 @@ def verify_new_part(location: str, since: str, *, strict: bool, as_json: bool) -
         return code
     new = f" since the kept head, {part.new} new of {found.result.entries} entries"
     new = ", the kept head is unknown" if part.new is None else new
-    _verdict(found, f"{entries.name}: {SAID[found.result.verdict]}{new}")
+    print_verdict(found, f"{entries.name}: {SAID[found.result.verdict]}{new}")
     return code
 
 
@@ -243,7 +241,8 @@ def _as_dict(found: Audited) -> dict[str, object]:
     }
 
 
-def _verdict(found: Audited, title: str) -> None:
+def print_verdict(found: Audited, title: str) -> None:
+    """Print a verdict, and all that was found."""
     result = found.result
     output.title(title, COLOURS[result.verdict])
     output.facts([*result.findings, ("head", result.head)])
@@ -256,41 +255,7 @@ def _print_opinion(second: "SecondOpinion") -> None:
         output.paragraph(text)
 
 
-# --- report and export -----------------------------------------------------------------------------------------
-
-
-def write_report(
-    location: str,
-    out: Path,
-    title: str | None,
-    *,
-    second: bool,
-    force: bool,
-    browser: str | None = None,
-    expect_head: str | None = None,
-) -> int:
-    """Write the report, as HTML or as PDF by the name of `out`; the exit code is that of `verify_ledger`."""
-    expected = None if expect_head is None else digest("--expect-head", expect_head)
-    refuse_overwriting(out, force)
-    write = report_writer(out, browser)
-    claims = known_claims()
-    evidence = Evidence()
-    with reading(location) as entries:
-        found = audited(entries, claims, expected, second, evidence)
-        if found.result.verdict == "cannot be checked":
-            raise ValueError(f"no report can be made: {found.result.unchecked}")
-        text = report_of(
-            evidence,
-            verification=found.verification,
-            claims=claims,
-            second_opinion=found.second,
-            title=title or f"Privacy report on {entries.name}",
-            made=datetime.datetime.now(datetime.UTC),
-        )
-    write(text)
-    _verdict(found, found.title(entries.name))
-    output.paragraph(f"The report is in {out}.")
-    return found.code(strict=False)
+# --- export -----------------------------------------------------------------------------------------
 
 
 def write_entries(location: str, out: str, *, force: bool) -> None:

@@ -148,7 +148,10 @@ def verify(
 @click.option("--out", type=OUT, required=True, help="Where the report goes: .html, or .pdf.")
 @click.option("--title", help="What it is called. Default: after the ledger.")
 @click.option("--expect-head", metavar="DIGEST", help="A head that you kept: this ledger must have had it once.")
+@SINCE
+@UNTIL
 @SECOND_OPINION
+@witness_options
 @click.option(
     "--browser",
     metavar="PROGRAM",
@@ -161,27 +164,47 @@ def report(
     out: Path,
     title: str | None,
     expect_head: str | None,
+    since: str | None,
+    until: str | None,
     second_opinion: bool,
+    anchors: tuple[Path, ...],
+    witness_key: tuple[Path, ...],
+    authority_root: tuple[Path, ...],
+    clock_tolerance: float,
+    require_signed: bool,
+    first_key: Path | None,
     browser: str | None,
     force: bool,
 ) -> None:
     """Write a report for people: one HTML file that needs no network, or the same printed as PDF.
 
     Its first page is one number, one sentence, one picture, and lights that are green only for what was checked:
-    --second-opinion and --expect-head check more. After it comes what is promised, how the budget was spent, by whom
-    and on which data, what that rests on, and what `exchequer ledger verify` found. Ends with 1 if the ledger is not
-    sound, and with 3 if it adds up with caveats, as `verify` does; the report is written all the same.
+    --second-opinion, --expect-head and --anchors check more. After it comes what is promised, how the budget was
+    spent, by whom and on which data, what that rests on, and what `exchequer ledger verify` found. Ends with 1 if the
+    ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the report is written all the same.
+
+    With --from or --to a section says what was spent in that time; all other numbers stay those of the whole ledger.
 
     \b
     Examples:
       exchequer ledger report study.db --out report.html --second-opinion
       exchequer ledger report study.db --out report.html --expect-head 4be02dd5...
       exchequer ledger report study.db --out report.pdf
+      exchequer ledger report study.db --out march.html --from 2026-03 --to 2026-04
     """
-    from exchequer.commands.auditing import audit_ledger as work
+    from exchequer.commands.auditing.outside_evidence import Outside
+    from exchequer.commands.auditing.report_file import write_report
 
-    code = work.write_report(
-        ledger, out, title, second=second_opinion, force=force, browser=browser, expect_head=expect_head
+    code = write_report(
+        ledger,
+        out,
+        title,
+        second=second_opinion,
+        force=force,
+        browser=browser,
+        expect_head=expect_head,
+        window=(since, until),
+        outside=Outside(anchors, witness_key, authority_root, clock_tolerance, require_signed, first_key),
     )
     click.get_current_context().exit(code)
 

@@ -367,11 +367,12 @@ def entry_text(record: Record, rule: Composition) -> str:
         case Upgraded(format=newer):
             return f"entries may be of format {newer} from here on"
         case Produced(model=model, charges=charges):
-            return f"the model {model[:16]}… came of charges {', '.join(map(str, charges[:9]))}"
+            plural = "" if len(charges) == 1 else "s"
+            return f"the model {model[:16]}… came of charge{plural} {', '.join(map(str, charges[:9]))}"
         case KeyChange(action=action, key=key, name=name, by=by):
             return f"{action} {shown(name)} {key[:16]}…, signed by {by[:16]}…"
         case Signed(key=key, charges=charges):
-            return f"{len(charges)} charges, by the key {key[:16]}…"
+            return f"{len(charges)} {'charge' if len(charges) == 1 else 'charges'}, by the key {key[:16]}…"
 
 
 def _cost(record: Charged) -> str:

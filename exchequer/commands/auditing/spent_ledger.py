@@ -4,15 +4,17 @@ import csv
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import click
 
-from accountant import Amount, Budget, Entry, LedgerBroken
+from accountant import Amount, Budget, Composition, Entry, LedgerBroken
 from accountant.audit import in_symbols, percent, spent_text
 from accountant.audit.breakdowns import Breakdown, Difference, Group, Question, breakdown, difference
-from accountant.entries import GENESIS, Opened, decode, follows
+from accountant.composition import NOTHING
+from accountant.entries import GENESIS, Charged, Opened, decode, follows
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading
 from exchequer.console import output
@@ -23,6 +25,9 @@ _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
 MOST_CHARACTERS: Final = 20
 """Of a name in the table; CSV and JSON have all of it."""
+
+OF_A_DIGEST: Final = 13
+"""Of a model's: its first twelve digits, as the receipts in its file are printed."""
 
 SAID: Final = {
     "the same": "nothing has changed",
@@ -52,7 +57,7 @@ def print_spent(
     question = Question(by, dict(map(condition, wanted)), *window(since, until))
     with reading(location) as entries:
         found = breakdown(entries, question)
-        budget = _budget(entries)
+        budget = _opened(entries).budget
     if as_json:
         click.echo(json.dumps(_as_record(found, budget), indent=1, allow_nan=False))
     elif as_csv:
@@ -69,11 +74,11 @@ def condition(text: str) -> tuple[str, str]:
     return name.strip(), value
 
 
-def _budget(entries: StoredEntries) -> Budget:
+def _opened(entries: StoredEntries) -> Opened:
     opened = decode(entries[0])
     if not isinstance(opened, Opened):
         raise ValueError("the ledger was never opened")
-    return opened.budget
+    return opened
 
 
 def _alone(found: Breakdown, amount: Amount, budget: Budget) -> str:
@@ -83,7 +88,8 @@ def _alone(found: Breakdown, amount: Amount, budget: Budget) -> str:
 
 def _print(found: Breakdown, budget: Budget, name: str) -> None:
     output.title(f"{name}: spent, by {found.question.by}")
-    rows = [_row(found, group, group.name, budget) for group in found.groups]
+    most = OF_A_DIGEST if found.question.by == "model" else MOST_CHARACTERS
+    rows = [_row(found, group, _shortened(group.name, most), budget) for group in found.groups]
     if len(rows) != 1:
         rows.append(_row(found, found.together, "together", budget))
     columns = [found.question.by, "charges", found.rule.unit, "alone", "of all", ""]
@@ -91,11 +97,15 @@ def _print(found: Breakdown, budget: Budget, name: str) -> None:
     output.paragraph("alone: what these charges lose by themselves. All of them together lose no more than their sum.")
 
 
+def _shortened(name: str, most: int) -> str:
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
 def _row(found: Breakdown, group: Group, name: str, budget: Budget) -> list[str]:
     remarks = [f"{group.open} not released"] if group.open else []
     remarks += [f"{group.simulated} SIMULATED"] if group.simulated else []
     return [
-        name if len(name) <= MOST_CHARACTERS else f"{name[: MOST_CHARACTERS - 1]}…",
+        name,
         str(group.charges),
         spent_text(group.amount, found.rule).removeprefix(f"{found.rule.unit} = "),
         _alone(found, group.amount, budget),
@@ -154,6 +164,7 @@ def print_difference(earlier: str, later: str, *, as_json: bool) -> int:
         else:
             with reading(earlier) as before:
                 found = difference(before, entries)
+        added = [] if as_json or not found.new else _new_charges(found, _opened(entries).composition)
     if as_json:
         record = {
             "relation": found.relation,
@@ -164,7 +175,7 @@ def print_difference(earlier: str, later: str, *, as_json: bool) -> int:
         }
         click.echo(json.dumps(record, indent=1, allow_nan=False))
     else:
-        _print_difference(found, entries.name)
+        _print_difference(found, entries.name, added)
     return 0 if found.continues else 1
 
 
@@ -187,7 +198,7 @@ def _until(entries: StoredEntries, head: str) -> Iterator[Entry]:
     raise ValueError(f"{head} is the digest of no entry: the ledger was cut off, rewritten, or is another one")
 
 
-def _print_difference(found: Difference, name: str) -> None:
+def _print_difference(found: Difference, name: str, added: Sequence[Sequence[str]]) -> None:
     output.title(f"{name}: {SAID[found.relation]}", "green" if found.continues else "red")
     facts = [("entries", f"{found.before} before, {found.after} now, the first {found.shared} the same")]
     if found.kinds:
@@ -195,18 +206,18 @@ def _print_difference(found: Difference, name: str) -> None:
         facts.append(("new" if found.continues else "other", listed))
     facts.append(("head", f"{found.head} of the last that is the same"))
     output.facts(facts)
-    if found.new and (charges := _new_charges(found)):
-        output.table(["account", "charges", "about"], charges, numbers=["charges"])
+    if added:
+        output.table(["account", "charges", "costs", "about"], added, numbers=["charges"])
 
 
-def _new_charges(found: Difference) -> list[list[str]]:
-    """The new charges, by account and by what they say."""
-    counts: dict[tuple[str, str], int] = {}
+def _new_charges(found: Difference, rule: Composition) -> list[list[str]]:
+    """The new charges, by account and by what they say; what was given back of them since is not taken off."""
+    counts, amounts = Counter[tuple[str, str]](), dict[tuple[str, str], Amount]()
     for entry in found.new:
-        if entry.kind == "charged":
-            record = entry.record
-            about = record.get("about")
-            said = ", ".join(f"{name} {text}" for name, text in about.items()) if isinstance(about, dict) else ""
-            key = str(record.get("account")), said
-            counts[key] = counts.get(key, 0) + 1
-    return [[account, str(number), said] for (account, said), number in sorted(counts.items())]
+        if isinstance(record := decode(entry), Charged):
+            said = ", ".join(f"{name} {text}" for name, text in record.about.as_dict().items())
+            key = record.account, said
+            counts[key] += 1
+            amounts[key] = amounts.get(key, NOTHING).plus(record.amount(rule))
+    cost = {key: spent_text(amount, rule) for key, amount in amounts.items()}
+    return [[key[0], str(number), cost[key], key[1]] for key, number in sorted(counts.items())]

@@ -9,7 +9,7 @@ from accountant import BudgetExceeded, Ledger
 from accountant.audit import in_symbols
 from accountant.entries import MAIN
 from exchequer.commands.ledgers.change_writers import private_key
-from exchequer.commands.ledgers.open_ledger import spending
+from exchequer.commands.ledgers.open_ledger import about_of, spending
 from exchequer.console import output
 from exchequer.console.input_errors import about
 from mechanisms.foreign import Recorded, SpendFile, read_spends, record_spends
@@ -23,13 +23,17 @@ def import_spends(
     delta: float | None,
     account: str | None,
     writer_key: Path | None = None,
+    said: tuple[str, ...] = (),
     *,
     again: bool,
     as_json: bool,
 ) -> None:
-    """Read all of the file, price all of it, charge it with one entry. Raises ValueError, and BudgetExceeded."""
+    """Read all of the file, price all of it, charge it with one entry. Raises ValueError, and BudgetExceeded.
+
+    said: what it is about, as NAME=TEXT.
+    """
     writer = None if writer_key is None else private_key("--writer-key", writer_key)
-    with spending(location, writer) as ledger:
+    with spending(location, writer, about_of(said)) as ledger:
         with about(str(file)):
             found = _read(file, ledger, delta)
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT, WRITER_KEY
+from exchequer.commands.ledgers.ledger_options import AS_JSON, FILE, LEDGER, OUT, WRITER_KEY, about_option
 
 
 @click.group("ledger")
@@ -18,12 +18,13 @@ def ledger() -> None:
     before it, so whoever keeps the digest of the newest one, the head, will see if any of them was changed.
 
     LEDGER is a URL, sqlite:///study.db or postgresql+psycopg://user@host/database, or the path of a SQLite file that
-    exists; for commands that only read, also the path of what `exchequer ledger export` wrote. Where it is the only
-    argument, the environment variable EXCHEQUER_LEDGER stands in for it.
+    exists (open begins one as well, if it ends in .db, .sqlite or .sqlite3); for commands that only read, also the path
+    of what `exchequer ledger export` wrote. Where it is the only argument, the environment variable EXCHEQUER_LEDGER
+    stands in for it.
 
     \b
     From the beginning to the audit:
-      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
+      exchequer ledger open study.db --epsilon 2 --delta 1e-5
       exchequer ledger allocate study.db team-a --share 0.5
       exchequer train people.csv --schema people.toml --epsilon 1 --ledger study.db --account team-a --out model.json
       exchequer ledger show study.db
@@ -85,6 +86,8 @@ def open_(
 ) -> None:
     """Begin a durable ledger, with a budget that never changes.
 
+    A new ledger in SQLite may be named by its path, where that ends in .db, .sqlite or .sqlite3.
+
     Where there is a ledger already, it is left as it is: this is refused if it promises something else. Prints the id
     and the head, which should be kept elsewhere. A rule cannot be changed later: where another one would charge much
     less, a line says so, with the numbers; --expect makes it exact. Ends with 1 where a ledger that is there already
@@ -92,8 +95,8 @@ def open_(
 
     \b
     Examples:
-      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5
-      exchequer ledger open sqlite:///study.db --epsilon 2 --delta 1e-5 --composition zcdp --expect pure-dp:0.05@200
+      exchequer ledger open study.db --epsilon 2 --delta 1e-5
+      exchequer ledger open study.db --epsilon 2 --delta 1e-5 --composition zcdp --expect pure-dp:0.05@200
       exchequer ledger open postgresql+psycopg://team@db.example/study --rho 0.5 --adjacency replace-one
     """
     from exchequer.commands.ledgers import spend_plan as work
@@ -240,6 +243,7 @@ def key(file: Path) -> None:
     "ledger that adds epsilons; each such spend costs this delta.",
 )
 @click.option("--account", help="Who is charged: a sub-budget, or a label. Default: the whole budget.")
+@about_option("What")
 @WRITER_KEY
 @click.option("--again", is_flag=True, help="Charge spends that were imported before: they happened twice.")
 @AS_JSON
@@ -250,6 +254,7 @@ def import_(
     source: str,
     delta: float | None,
     account: str | None,
+    about: tuple[str, ...],
     writer_key: Path | None,
     again: bool,
     as_json: bool,
@@ -262,7 +267,7 @@ def import_(
     session of Tumult. Or it is a checkpoint of Opacus (.pt), if torch is installed.
 
     What the budget does not cover is refused, as a ledger that goes beyond its budget would promise what is not so:
-    open one with a budget that covers what happened, and import there.
+    open one with a budget that covers what happened, and import there. --about says whose data it was on.
 
     \b
     Examples:
@@ -271,4 +276,6 @@ def import_(
     """
     from exchequer.commands.ledgers import import_spends as work
 
-    work.import_spends(ledger, file, declared_by, source, delta, account, writer_key, again=again, as_json=as_json)
+    work.import_spends(
+        ledger, file, declared_by, source, delta, account, writer_key, about, again=again, as_json=as_json
+    )

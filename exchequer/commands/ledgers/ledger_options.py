@@ -35,6 +35,17 @@ WRITER_KEY = click.option(
 )
 
 
+def about_option(what: str) -> Callable[[F], F]:
+    """The option of what charges are about. what: how its help begins."""
+    return click.option(
+        "--about",
+        multiple=True,
+        metavar="NAME=TEXT",
+        help=f"{what} the charges are about, for auditors: dataset, purpose, user, host, program; several times. It "
+        "stays in the ledger. Default: what EXCHEQUER_DATASET, EXCHEQUER_PURPOSE and EXCHEQUER_RECORD say.",
+    )
+
+
 def payer_options(command: F) -> F:
     """Decorate a command with the ledger that pays, an account of it, and the key that signs."""
     payer = click.option(
@@ -50,13 +61,7 @@ def payer_options(command: F) -> F:
         "`exchequer ledger label` announced.",
     )
     said = "With --ledger: key to sign the receipts; see `exchequer ledger key`."
-    about = click.option(
-        "--about",
-        multiple=True,
-        metavar="NAME=TEXT",
-        help="With --ledger: what the charges are about, for auditors: dataset, purpose, user, host, program; several "
-        "times. It stays in the ledger. Default: what EXCHEQUER_DATASET, EXCHEQUER_PURPOSE and EXCHEQUER_RECORD say.",
-    )
+    about = about_option("With --ledger: what")
     return payer(account(click.option("--signing-key", type=FILE, help=said)(about(WRITER_KEY(command)))))
 
 

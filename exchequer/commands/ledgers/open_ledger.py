@@ -16,14 +16,19 @@ import attrs
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from accountant import Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
+from accountant import About, Ledger, LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.audit import Accumulator, Reading
+from accountant.audit.breakdowns import SAID
 from accountant.audit.parts import is_part
 from accountant.entries import LONGEST, Entry, SigningKey, open_export
+from accountant.registry import is_registry
 from accountant.storage import SqlStore
 
 SQLITE: Final = b"SQLite format 3\0"
 """How such a file begins."""
+
+ENDINGS: Final = (".db", ".sqlite", ".sqlite3")
+"""How the name of a new ledger's file ends, where it is named by its path."""
 
 EVERY: Final = 1000
 """Entries after which progress is told."""
@@ -106,6 +111,10 @@ def reading(location: str) -> Iterator[StoredEntries]:
             return
         store = _readable(url_of(location))
         try:
+            if is_registry(store):
+                raise ValueError(
+                    f"{store.name} is a registry of ledgers, and no ledger: see `exchequer ledger registry`"
+                )
             length = len(store)  # others may append while we read: each pass ends where the first one did
             yield StoredEntries(store.name, length, lambda start: _stored(store, start, length), store)
         finally:
@@ -214,6 +223,19 @@ def url_of(location: str) -> str:
     raise ValueError(f"{path} is no SQLite file; {WANTED}")
 
 
+def url_to_begin(location: str) -> str:
+    """The URL of a ledger that is there, or may be begun at this path: a new file needs an ending that says SQLite.
+
+    Only for opening with a budget: elsewhere a path that does not exist is a typing error. Raises ValueError.
+    """
+    path = Path(location)
+    if "://" in location or path.exists() or path.suffix.lower() not in ENDINGS:
+        return url_of(location)
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent} to put {path.name} into; make it first")
+    return sa.URL.create("sqlite", database=str(path)).render_as_string()
+
+
 def _url(location: str) -> str:
     try:
         parsed = sa.make_url(location)
@@ -225,10 +247,25 @@ def _url(location: str) -> str:
     return location
 
 
+def about_of(given: Iterable[str]) -> About:
+    """What `--about NAME=TEXT` says, and from the environment what it does not. Raises ValueError."""
+    said = dict[str, str]()
+    for each in given:
+        name, sign, text = each.partition("=")
+        if not sign or name not in SAID:
+            raise ValueError(f"--about: expected NAME=TEXT with one of {', '.join(SAID)}, got {each!r:.60}")
+        said[name] = text
+    return About(**said).over(About.from_environment())
+
+
 @contextmanager
-def spending(location: str, writer_key: SigningKey | None = None) -> Iterator[Ledger]:
-    """The ledger that is there, for as long as the block lasts. Raises as `Ledger.open` does."""
-    with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key) as ledger:
+def spending(location: str, writer_key: SigningKey | None = None, about: About | None = None) -> Iterator[Ledger]:
+    """The ledger that is there, for as long as the block lasts.
+
+    writer_key: what charges are signed with.  about: what charges say; unless given, what the environment does.
+    Raises as `Ledger.open` does.
+    """
+    with without_passwords(location), Ledger.open(url_of(location), writer_key=writer_key, about=about) as ledger:
         yield ledger
 
 

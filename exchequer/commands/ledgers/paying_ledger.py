@@ -7,11 +7,10 @@ from typing import Any
 
 import attrs
 
-from accountant import About, Ledger, SubBudgetRefused
-from accountant.audit.breakdowns import SAID
+from accountant import Ledger, SubBudgetRefused
 from accountant.entries import SigningKey
 from exchequer.commands.ledgers.change_writers import private_key
-from exchequer.commands.ledgers.open_ledger import url_of, without_password, without_passwords
+from exchequer.commands.ledgers.open_ledger import about_of, url_of, without_password, without_passwords
 from exchequer.commands.ledgers.registry_listing import sums
 from exchequer.console import output
 from learners.base import PrivateEstimator
@@ -49,7 +48,7 @@ class PayingLedger:
     @contextmanager
     def ledger(self) -> Iterator[Ledger]:
         """The ledger, open for as long as the block lasts. Raises as `Ledger.open` does, and UnknownLabel."""
-        about = self._said()
+        about = about_of(self.about)
         with (
             without_passwords(self.location),
             Ledger.open(
@@ -65,16 +64,6 @@ class PayingLedger:
             return ledger.sub_budget(self.account)
         except SubBudgetRefused:
             return ledger.labelled(self.account)
-
-    def _said(self) -> About:
-        """What was given, and from the environment what was not."""
-        said = dict[str, str]()
-        for each in self.about:
-            name, sign, text = each.partition("=")
-            if not sign or name not in SAID:
-                raise ValueError(f"--about: expected NAME=TEXT with one of {', '.join(SAID)}, got {each!r:.60}")
-            said[name] = text
-        return About(**said).over(About.from_environment())
 
     def _key(self) -> SigningKey | None:
         return None if self.signing_key is None else private_key("--signing-key", self.signing_key)

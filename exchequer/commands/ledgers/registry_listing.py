@@ -23,7 +23,8 @@ def print_registry(url: str, *, create: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"registry": name, "ledgers": [_record(each) for each in found]}, indent=1))
         return
-    output.title(f"{name}: {len(found)} ledger(s), by data set")
+    ledgers = len({each.ledger for each in found})  # one that two data sets share stands on two lines
+    output.title(f"{name}: {ledgers} ledger{'' if ledgers == 1 else 's'}, by data set")
     rows = [
         [each.dataset, each.location, in_symbols(each.budget), each.adjacency.name, moment(each.first)]
         for each in found

@@ -1,6 +1,7 @@
 """`exchequer ledger open`, `allocate`, `label`, `close`, `price` and `key`: who may spend how much, beforehand."""
 
 import json
+import os
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -32,12 +33,20 @@ from accountant import (
 from accountant.audit import in_symbols, left_text, spent_text
 from accountant.composition import NOTHING, distinct_texts, own_rule
 from accountant.costs import open_probability, positive, probability_below_one
-from accountant.entries import SigningKey, State
+from accountant.entries import About, SigningKey, State
 from accountant.exceptions import ONLY_ROUNDED, how_to_fit
 from accountant.ledger import unknown_label
+from accountant.registry import REGISTRY
 from exchequer.commands.ledgers import rule_advice
 from exchequer.commands.ledgers.amount_records import amount_record
-from exchequer.commands.ledgers.open_ledger import is_begun, reading, replayed, spending, url_of, without_passwords
+from exchequer.commands.ledgers.open_ledger import (
+    is_begun,
+    reading,
+    replayed,
+    spending,
+    url_to_begin,
+    without_passwords,
+)
 from exchequer.commands.ledgers.registry_listing import print_together
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
@@ -46,6 +55,11 @@ from exchequer.prices.price import few_enough, parse_step
 KEEP_THE_HEAD: Final = (
     "Keep the head where nobody who can write to this ledger can change it: on paper, or in a mail. "
     "`exchequer ledger verify --expect-head` with it shows whether the ledger was cut off or rolled back since."
+)
+
+NOT_LISTED: Final = (
+    "No data set was named, so the registry does not list this ledger yet. A charge that names one enters it; "
+    "EXCHEQUER_DATASET with `exchequer ledger open` does so at once."
 )
 
 FITS, DOES_NOT_FIT = 0, 1
@@ -136,6 +150,8 @@ def open_ledger(
     new ledger would not pay for it.
     """
     plan = rule_advice.plan_of(expected)
+    with without_passwords(location):
+        location = url_to_begin(location)
     begun = is_begun(location)
     if not begun:
         if budget is None:
@@ -146,7 +162,7 @@ def open_ledger(
             rule_advice.refuse_unfit(plan, rule, budget)
     with (
         without_passwords(location),
-        Ledger.open(url_of(location), budget, composition=rule, adjacency=adjacency) as ledger,
+        Ledger.open(location, budget, composition=rule, adjacency=adjacency) as ledger,
     ):
         output.title("There is a ledger already, and it promises this" if begun else "A new ledger")
         output.facts(
@@ -162,6 +178,8 @@ def open_ledger(
     output.paragraph(KEEP_THE_HEAD)
     if others is not None:
         print_together([others])
+    elif not begun and os.environ.get(REGISTRY) and not About.from_environment().dataset:
+        output.paragraph(NOT_LISTED)
     if plan is not None:
         return FITS if rule_advice.print_expected(plan, promised, kept, left) else DOES_NOT_FIT
     if begun:

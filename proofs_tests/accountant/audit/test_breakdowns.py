@@ -170,9 +170,10 @@ def test_what_does_not_hold_is_not_added_up() -> None:
             ),
             Question(),
         )
-    spoilt = attrs.evolve(entries[2], line=entries[2].line.replace('"user":"ada"', '"user":"bo"'))
-    with pytest.raises(LedgerBroken, match="entry 2: "):
-        breakdown([*entries[:2], spoilt, *entries[3:]], Question("user"))
+    said = next(entry for entry in entries if '"user":"ada"' in entry.line)
+    spoilt = attrs.evolve(said, line=said.line.replace('"user":"ada"', '"user":"bo"'))
+    with pytest.raises(LedgerBroken, match=f"entry {said.number}: "):
+        breakdown([*entries[: said.number], spoilt, *entries[said.number + 1 :]], Question("user"))
 
 
 def test_charges_of_which_no_model_came_are_found() -> None:

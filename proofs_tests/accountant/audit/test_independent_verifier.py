@@ -3,8 +3,10 @@
 import ast
 import json
 import random
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +21,10 @@ from proofs_tests.old_files.frozen import kept, names_in
 from proofs_tests.support.ledgers.doubles import RandomizedResponse
 from proofs_tests.support.programs import two_verifiers, vectors
 from proofs_tests.support.programs.two_verifiers import VERIFIER, compare, disagreement, ours, theirs
+from proofs_tests.support.programs.vector_entries import spend
 
 MOST_LINES = 200
+FILES = sorted(VERIFIER.parent.glob("*.py"))
 VECTORS: dict[str, Any] = json.loads(vectors.FILE.read_text(encoding="ascii"))
 LEDGERS = {each["name"]: each for each in VECTORS["ledgers"]}
 DOCTORED = {each["name"]: each for each in VECTORS["doctored"]}
@@ -36,16 +40,25 @@ def entries(vector: dict[str, Any]) -> list[Entry]:
 
 
 def test_it_imports_the_standard_library_alone() -> None:
-    nodes = list(ast.walk(ast.parse(VERIFIER.read_text())))
+    nodes = [node for file in FILES for node in ast.walk(ast.parse(file.read_text()))]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert {name.partition(".")[0] for name in names} - {"exchequer_format"} <= sys.stdlib_module_names
+    assert {name.partition(".")[0] for name in names} - {file.stem for file in FILES} <= sys.stdlib_module_names
 
 
 def test_it_is_short_enough_to_be_read() -> None:
     """Lines of code: without blank ones, comments and docstrings."""
-    assert code_lines(VERIFIER) <= MOST_LINES
-    assert code_lines(VERIFIER.with_name("exchequer_format.py")) <= MOST_LINES
+    for file in FILES:
+        assert code_lines(file) <= MOST_LINES, file.name
+
+
+def test_all_of_its_files_are_installed_and_are_as_long_as_it_says() -> None:
+    project = tomllib.loads(VERIFIER.with_name("pyproject.toml").read_text())
+    assert sorted(project["tool"]["setuptools"]["py-modules"]) == [file.stem for file in FILES]
+    readme = VERIFIER.with_name("README.md").read_text()
+    for file in FILES:
+        (lines,) = re.findall(rf"`{file.name}`\s+\((\d+)\s+lines\)", readme)
+        assert int(lines) - 10 < code_lines(file) <= int(lines), file.name
 
 
 def code_lines(file: Path) -> int:
@@ -79,10 +92,32 @@ def small_ledger(url: str | None = None) -> list[Entry]:
     options: dict[str, Any] = {"composition": BasicComposition(), "adjacency": ReplaceOne()}
     ledger = Ledger(PureDP(1.0), **options) if url is None else Ledger.open(url, PureDP(1.0), **options)
     for epsilon in (0.25, 0.125):
-        vectors.spend(ledger, PureDP(epsilon))
+        spend(ledger, PureDP(epsilon))
     found = list(ledger.entries)
     ledger.close()
     return found
+
+
+def test_it_says_who_signed_and_finds_a_forged_signature_where_nothing_is_installed(tmp_path: Path) -> None:
+    signed, forged = entries(LEDGERS["signed"]), entries(DOCTORED["one bit of S of a signature"])
+    for name, each in (("signed", signed), ("forged", forged)):
+        with (tmp_path / f"{name}.jsonl").open("w") as out:
+            write_export(each, out)
+    found = run(tmp_path / "signed.jsonl")
+    assert found.returncode == 0
+    lines = [re.sub("key, [0-9a-f]{64}|[0-9a-f]{64}", "KEY", line).strip() for line in found.stdout.splitlines()[2:]]
+    assert lines == [
+        "charges signed by 'ada', key KEY: 1",
+        "charges signed by 'Zoë', key KEY: 2",
+        "charges signed by 'eve', key KEY: 0",
+        "charges signed by 'Zoë', key KEY: 1",
+        "the first of these keys, KEY, enrolled itself: is it known?",
+        "charges since then that nobody signed: 1",
+    ]
+    assert str(signed[3].record["key"]) in found.stdout
+    found = run(tmp_path / "forged.jsonl")
+    assert found.returncode == 1
+    assert "its signature is forged" in found.stdout
 
 
 def test_its_exit_codes_are_those_of_verify(tmp_path: Path) -> None:
@@ -161,7 +196,7 @@ def test_it_agrees_on_random_ledgers_and_forgeries(start: int) -> None:
 def test_it_agrees_on_files_of_earlier_versions(name: str, tmp_path: Path) -> None:
     (tmp_path / "old.db").write_bytes(kept(f"ledgers/{name}.db"))
     module = two_verifiers.independent()
-    found = [Entry(*row) for row in module.entries_of(tmp_path / "old.db")]
+    found = [Entry(*row) for row in module.form.entries_of(tmp_path / "old.db")]
     assert disagreement(found) is None
     assert theirs(found)[0] in SOUND
 
@@ -241,4 +276,4 @@ def our_verdict(path: Path) -> str:
 
 def their_verdict(path: Path) -> str:
     module = two_verifiers.independent()
-    return str(module.verify(module.entries_of(path))[0])
+    return str(module.verify(module.form.entries_of(path))[0])

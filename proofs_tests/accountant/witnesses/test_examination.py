@@ -94,6 +94,7 @@ def test_evidence_on_a_ledger_that_only_grew_holds(trusted: Authority, tmp_path:
     assert [each.trusted for each in found.findings] == ["proved"] * 9
     assert "kept heads that the ledger has: 3, the newest is that of entry 15" in found.notes
     assert "entries that no evidence covers, those after entry 15: 5" in found.notes
+    assert f"entries that no evidence covers, all of them: {len(WHOLE)}" in examined(WHOLE, [], trust_of(trusted)).notes
 
 
 @pytest.mark.parametrize("cut", [3, 8, 15])

@@ -199,6 +199,21 @@ def test_a_writer_whose_key_was_revoked_charges_nothing(url: str) -> None:
         assert administrator.head == before
 
 
+def test_a_handle_whose_key_was_revoked_goes_on_with_another(url: str) -> None:
+    """What it charged with the old key and had not signed stays unsigned: the new key never charged it."""
+    begun(url).close()
+    with Ledger.open(url, writer_key=BOB) as writer, Ledger.open(url) as administrator:
+        (unsigned,) = charge(writer)
+        administrator.change_key(key_change("revoke", BOB.public.hex, by=ADA))
+        writer.sign_with(ADA)
+        (signed,) = charge(writer)
+        writer.sign()
+        found, writers = checked(tuple(writer.entries))
+    assert found.sound
+    assert writers.signed == {ADA.public.hex: 1}
+    assert list(writers.unsigned) == [unsigned] != [signed]
+
+
 def test_a_key_that_is_not_enrolled_opens_nothing_for_writing(url: str) -> None:
     begun(url).close()
     with pytest.raises(KeyRefused, match="is not enrolled in this ledger"):

@@ -1,6 +1,7 @@
 """Forgeries of ledgers by somebody who may rewrite everything, digests included: verifiers must agree on them."""
 
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -10,6 +11,10 @@ from accountant import Entry
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, amount_from_record, amount_record
 from accountant.entries import GENESIS, digest_of
+from proofs_tests.support.ledgers.forged_signatures import SIGNED_FORGERIES
+
+_CEILING: Final = re.compile('"ceiling":{"delta":"[^"]*","loss":"[^"]*"}')
+"""Of the whole budget in a checkpoint, or of what was set aside, which may be all of it."""
 
 Forgery: TypeAlias = Callable[[Sequence[Entry], random.Random], list[Entry] | None]
 """Made of a sound ledger; None where that has nothing that it could change."""
@@ -40,19 +45,28 @@ def one_character(entries: Sequence[Entry], draw: random.Random) -> list[Entry]:
     return [*entries[:place], changed, *entries[place + 1 :]]
 
 
-def one_character_rechained(entries: Sequence[Entry], draw: random.Random) -> list[Entry]:
-    """Another character somewhere in a line, and all digests from there on computed anew."""
+def one_character_rechained(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
+    """Another character somewhere in a line, and all digests from there on computed anew.
+
+    But for ceilings of a converted budget: nobody else finds their last digits.
+    """
     place = draw.randrange(len(entries))
     line = entries[place].line
     at = draw.randrange(len(line))
     other = draw.choice([c for c in '0123456789abcdefpE+-.,:[]{}"\\ xT' if c != line[at]])
     lines = [entry.line for entry in entries]
     lines[place] = line[:at] + other + line[at + 1 :]
+    if _is_converted(entries[0].record) and _CEILING.sub("", line) == _CEILING.sub("", lines[place]):
+        return None
     found, head = list[Entry](), GENESIS
     for entry, each in zip(entries, lines, strict=True):
         head = digest_of(head, each)
         found.append(Entry(entry.number, entry.kind, each, head))
     return found
+
+
+def _is_converted(opened: Mapping[str, Any]) -> bool:
+    return bool(opened["budget"]["kind"] == "approx-dp" and opened["composition"]["name"] != "basic")
 
 
 def one_left_out(entries: Sequence[Entry], draw: random.Random) -> list[Entry]:
@@ -133,20 +147,26 @@ def _numbers(value: Any, within: str = "") -> list[tuple[Any, Any]]:
 
 
 def _another(value: Any, draw: random.Random, *, last_digits: bool) -> Any:
-    """last_digits: whether to change these alone, too; those of a converted budget's ceiling nobody else finds."""
+    """last_digits: whether to change these alone, too; those of a converted budget's ceiling nobody else finds.
+
+    What was set aside is half of it, as often as not: twice that, and a unit more, is just above it.
+    """
     if isinstance(value, int):
         return value + draw.choice((-1, 1))
     if isinstance(value, float):
         return draw.choice((value * 2.0, value / 2.0, value * 1.0001, 0.25))
     loss, delta = amount_from_record(value)
-    others = [(loss * 2 + 1, delta), (loss // 2, delta), (loss, delta + 1)]
+    others = [(loss * 2 + 1 if last_digits else loss * 5 // 2, delta), (loss // 2, delta), (loss, delta + 1)]
     return amount_record(Amount(*draw.choice([*others, (loss + 1, delta)] if last_digits else others)))
 
 
 def more_than_the_ceiling(entries: Sequence[Entry], draw: random.Random) -> list[Entry] | None:
-    """A charge, again and again, with amounts and totals that are right: until no ceiling can bear it."""
+    """A charge, again and again, with amounts and totals that are right: until no ceiling can bear it.
+
+    None that has a price, unless its noise is Gaussian: the independent verifier takes any other at its word.
+    """
     records = records_of(entries)
-    charges = [record for record in records if record["kind"] == "charged"]
+    charges = [record for record in records if record["kind"] == "charged" and not _is_believed(record)]
     if not charges or records[0]["composition"]["name"] == "no-bound":
         return None
     again = draw.choice(charges)
@@ -159,6 +179,10 @@ def more_than_the_ceiling(entries: Sequence[Entry], draw: random.Random) -> list
         again |= {**said, "after": amount_record(total), "time": records[-1]["time"]}
         records.append(again)
     return rechained(records)
+
+
+def _is_believed(record: Mapping[str, Any]) -> bool:
+    return bool(record["priced"]) and any(step["cost"]["kind"] != "gdp" for step in record["steps"])
 
 
 def _total(records: Sequence[Mapping[str, Any]]) -> Amount:
@@ -251,5 +275,6 @@ FORGERIES: Final[Mapping[str, Forgery]] = {
         another_part,
         a_lower_price,
         other_noise,
+        *SIGNED_FORGERIES,
     )
 }

@@ -41,12 +41,14 @@ from accountant.costs import SECURE, SEEDED, BeyondFloats
 from accountant.exceptions import (
     AdjacencyMismatch,
     BudgetExceeded,
+    KeyRefused,
     NotSpendable,
     ReservationClosed,
     SubBudgetRefused,
     UnknownLabel,
 )
 from proofs_tests.support.ledgers.first_format import in_memory_in_first_format
+from proofs_tests.support.ledgers.random_writers import event_of_writers
 
 RULES: Final[Sequence[tuple[Composition, Budget]]] = (
     (BasicComposition(), PureDP(2.0)),
@@ -62,6 +64,7 @@ RULES: Final[Sequence[tuple[Composition, Budget]]] = (
 REFUSED: Final = (
     AdjacencyMismatch,
     BudgetExceeded,
+    KeyRefused,
     NotSpendable,
     ReservationClosed,
     SubBudgetRefused,
@@ -93,21 +96,28 @@ def random_cost(rule: Composition, draw: random.Random) -> Cost:
 
 
 def random_ledger(draw: random.Random, most: int = 14) -> list[Entry]:
-    """The entries of a sound ledger, with up to so many events."""
+    """The entries of a sound ledger, with up to so many events, or twice as many where writers sign."""
     rule, budget = draw.choice(RULES)
     adjacency: Adjacency = draw.choice((AddRemoveOne(), AddRemoveOne(), ReplaceOne(), FeatureValue(3)))
     opens = in_memory_in_first_format if draw.random() < 0.4 else Ledger
     ledger: Ledger = opens(budget, composition=rule, adjacency=adjacency)
     handles, waiting = [ledger], list[Reservation]()
-    for _ in range(draw.randrange(most)):
+    of_writers = 0.4 if draw.random() < 0.3 else 0.0
+    for _ in range(draw.randrange(2 * most if of_writers else most)):
         handle = draw.choice(handles)
         if draw.random() < (0.08 if opens is in_memory_in_first_format else 0.3):
             handle = handle.concerning(draw.choice(ABOUTS))
         with contextlib.suppress(*REFUSED):
-            _event(draw, ledger, handle, handles, waiting)
+            if draw.random() < of_writers:
+                event_of_writers(draw, ledger)
+            else:
+                _event(draw, ledger, handle, handles, waiting)
     for reservation in waiting:  # also after the sub-budget that paid was closed
         with contextlib.suppress(*REFUSED):
             _end(draw, reservation)
+    if draw.random() < 0.7:
+        with contextlib.suppress(KeyRefused):
+            ledger.sign()
     return list(ledger.entries)
 
 

@@ -21,7 +21,6 @@ from accountant import (
     Budget,
     Composition,
     Cost,
-    Description,
     Entry,
     GDPComposition,
     LaplaceDP,
@@ -38,10 +37,11 @@ from accountant import (
 )
 from accountant.canonical_json import canonical
 from accountant.composition import Amount, amount_record
-from accountant.costs import SECURE
 from accountant.entries import Charged, State, decode
 from proofs_tests.support.ledgers.first_format import in_memory_in_first_format
 from proofs_tests.support.ledgers.forgeries import rechained, records_of
+from proofs_tests.support.programs.signed_vectors import forged, signed_entries
+from proofs_tests.support.programs.vector_entries import NOISE, entries_of, spend
 
 FILE: Final = Path(__file__).parents[3] / "verifier" / "vectors.json"
 
@@ -67,20 +67,6 @@ RULES: Final[Sequence[tuple[str, Composition, Budget]]] = (
     ("advanced", TextbookComposition(2.0**-21), ApproxDP(8.0, 2.0**-16)),
     ("no-bound", NoBound(), Unbounded()),
 )
-NOISE: Final = Description("Noise", "count", (("scale", 2.0),), "l1", 1.0, None, SECURE, True, ())
-
-
-def entries_of(ledger: Ledger) -> list[Entry]:
-    """With times and an id that are the same whenever they are written."""
-    records = records_of(list(ledger.entries))
-    records[0]["id"] = "0" * 32
-    return rechained([{**record, "time": 1_700_000_000_000_000_000 + at} for at, record in enumerate(records)])
-
-
-def spend(ledger: Ledger, cost: Cost, rounds: int = 1) -> None:
-    """Charge and release some rounds."""
-    with ledger.reserve(Plan.of(cost, rounds), adjacency=ledger.adjacency, mechanism=NOISE) as charge:
-        charge.note_drawn_elsewhere(NOISE, rounds)
 
 
 def of_every_cost(rule: Composition, budget: Budget) -> Ledger:
@@ -192,10 +178,12 @@ def doctored_vectors() -> list[dict[str, Any]]:
     spaced = [entries[0], _with_line(entries[1], entries[1].line.replace(":", ": ", 1)), *entries[2:]]
     found += [("a space, and no digest computed anew", spaced, 1, linked)]
     found += [("two swapped", [*entries[:2], entries[3], entries[2], entries[4]], 2, linked)]
-    return [
-        {"name": name, "verdict": "not sound", "entry": place, "finding": finding, "entries": [_row(e) for e in forged]}
-        for name, forged, place, finding in found
-    ]
+    return [_doctored(*each) for each in found]
+
+
+def _doctored(name: str, forged: Sequence[Entry], place: int, finding: str) -> dict[str, Any]:
+    rows = [_row(entry) for entry in forged]
+    return {"name": name, "verdict": "not sound", "entry": place, "finding": finding, "entries": rows}
 
 
 def _with_line(entry: Entry, line: str) -> Entry:
@@ -206,14 +194,15 @@ def vectors() -> dict[str, Any]:
     """All of them."""
     ledgers = [(f"every cost, {name}", of_every_cost(rule, budget)) for name, rule, budget in RULES]
     ledgers += [("shared out", shared_out()), ("upgraded", upgraded())]
+    chains = [(name, entries_of(ledger)) for name, ledger in ledgers] + [("signed", signed_entries())]
     numbers = (0.0, 1.0, 0.1, 0.75, 1e-6, 2.0**-1074, 123456.75, 1e16, 1e15, 0.0001, 1e-5, 1.7976931348623157e308)
     return {
         "canonical": [
             [value, canonical(value)] for value in ("é\u007f\n/\U0001f600", {"b": 1, "a": [True, None, 0.5]})
         ],
         "numbers": [{"float": canonical(x), "amount": amount_record(Amount.of(x))["loss"]} for x in numbers],
-        "ledgers": [ledger_vector(name, entries_of(ledger)) for name, ledger in ledgers],
-        "doctored": doctored_vectors(),
+        "ledgers": [ledger_vector(name, entries) for name, entries in chains],
+        "doctored": doctored_vectors() + [_doctored(*each) for each in forged()],
     }
 
 
