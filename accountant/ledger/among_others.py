@@ -51,8 +51,13 @@ class AmongOthers(ExistsOnce):
         return membership.together(dataset, self._writer.replica.refresh())
 
     def close(self) -> None:
-        """Sign what is not signed yet, if there is a key, and let go of the database. Raises KeyRefused."""
+        """Sign what is not signed yet, if there is a key, and let go of the database. Raises KeyRefused.
+
+        A registry is told what the ledger came to, so that a copy of an earlier day is noticed when it is opened.
+        """
         try:
+            if self._writer.membership is not None:
+                self._writer.membership.leave(self._writer.replica.refresh)
             self._writer.close()
         finally:
             if self._writer.membership is not None:

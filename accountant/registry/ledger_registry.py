@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, Self, cast
+from typing import Final, NamedTuple, Self, cast
 
 import attrs
 
@@ -24,6 +24,18 @@ REGISTRY: Final = "EXCHEQUER_REGISTRY"
 
 _FIRST: Final = cast("Kind", "registry")  # kinds of a table of ours, that no ledger has
 _NEXT: Final = cast("Kind", "registered")
+
+
+MOST_HEADS: Final = 20
+"""Of one ledger that are looked up: each of them vouches for all entries before it."""
+
+
+class KnownHead(NamedTuple):
+    """A ledger had so many entries, the newest with the digest `head`, at this place."""
+
+    entries: int
+    head: str
+    location: str
 
 
 def is_registry(store: SqlStore) -> bool:
@@ -44,6 +56,7 @@ class Registry:
     def __init__(self, store: SqlStore) -> None:
         self._store, self._known, self._lock = store, 0, threading.Lock()
         self._found: dict[tuple[str, str], Registration] = {}
+        self._heads: dict[str, dict[KnownHead, None]] = {}
         self.name = store.name
 
     @classmethod
@@ -106,6 +119,15 @@ class Registry:
         found = tuple(self._found.values())
         return found if dataset is None else tuple(each for each in found if each.dataset == dataset)
 
+    def heads(self, ledger: str) -> tuple[KnownHead, ...]:
+        """What was entered of the ledger with this id, the newest last. All of it is still there in a ledger that was
+        neither rolled back, nor went on in two places as a copy of itself."""
+        return tuple(self._heads.get(ledger, ()))[-MOST_HEADS:]
+
+    def places(self, ledger: str) -> tuple[str, ...]:
+        """Where the ledger with this id ever was, the newest last."""
+        return tuple(dict.fromkeys(each.location for each in self._heads.get(ledger, ())))
+
     def _take_in(self, entries: Iterable[Entry]) -> None:
         for entry in entries:
             if entry.number == 0:
@@ -122,6 +144,9 @@ class Registry:
             raise LedgerBroken(f"line {entry.number} of {self.name} cannot be read: {error}") from error
         old = self._found.get((new.ledger, new.dataset))
         self._found[new.ledger, new.dataset] = attrs.evolve(new, first=new.time if old is None else old.first)
+        heads, head = self._heads.setdefault(new.ledger, {}), KnownHead(new.entries, new.head, new.location)
+        heads.pop(head, None)  # the newest last
+        heads[head] = None
 
     # --- writing ------------------------------------------------------------------------------------------
 

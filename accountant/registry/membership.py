@@ -1,16 +1,19 @@
 """A ledger that is open, as a member of a registry: it enters itself, and knows of the others."""
 
+import contextlib
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import sqlalchemy as sa
 
 from accountant.costs import Adjacency
 from accountant.entries import State
+from accountant.exceptions import LedgerBroken, LedgerCopyRefused, LedgerMismatch, LedgerUnavailable
 from accountant.policies import OtherLedgers
 from accountant.registry.ledger_registry import Registry
 from accountant.registry.registration import Registration
-from accountant.registry.together import LedgerOver, Together, as_approx, over, summed, together, under
+from accountant.registry.together import LedgerOver, Together, as_approx, has, over, summed, together, under
 from accountant.storage import SqlStore
 
 
@@ -38,12 +41,34 @@ class Membership:
         self._sums: dict[tuple[tuple[str, ...], str], OtherLedgers] = {}
 
     def enter(self, dataset: str, state: State) -> None:
-        """Enter the ledger for a data set, once. Raises LedgerUnavailable, LedgerBroken."""
+        """Enter the ledger for a data set, once. Raises LedgerUnavailable, LedgerBroken; LedgerMismatch for a copy."""
         assert state.opened is not None  # a ledger is opened when it is made
         self._id, self._adjacency = state.opened.id, state.adjacency
         if dataset and dataset not in self._entered:
+            self.registry.refresh()
+            self._refuse_lost()
             self.registry.enter(self._registration(dataset, state))
             self._entered.add(dataset)
+
+    def _refuse_lost(self) -> None:
+        """Raise LedgerMismatch where the registry knows of entries that are not here: they would be spent again."""
+        for each in self.registry.heads(self._id):
+            if not has(self._store.read, each.entries, each.head):
+                raise LedgerMismatch(
+                    f"the registry {self.registry.name} knows of entries of this ledger that are not in it, at "
+                    f"{each.location}: it was rolled back, or is a copy of one that goes on, and what they spent would "
+                    "be spent again. Go on with the ledger that has them, or begin another one"
+                )
+
+    def leave(self, refresh: Callable[[], State]) -> None:
+        """Enter what the ledger came to, before it is closed; what cannot be, the next opening enters.
+
+        refresh: the state with what others wrote.
+        """
+        with contextlib.suppress(LedgerUnavailable, LedgerBroken, LedgerMismatch, LedgerCopyRefused, StopIteration):
+            for dataset in self._entered:
+                self.registry.enter(self._registration(dataset, refresh()))
+        self._entered.clear()
 
     def _registration(self, dataset: str, state: State) -> Registration:
         assert state.opened is not None
@@ -66,7 +91,9 @@ class Membership:
         self.registry.refresh()
         spent = state.rule.guarantee(state.total, state.budget)
         own = LedgerOver(self._registration(dataset, state), spent)
-        return together(dataset, [own, *(over(each) for each in self._others(dataset))])
+        return together(
+            dataset, [own, *(over(each, self.registry.heads(each.ledger)) for each in self._others(dataset))]
+        )
 
     def _others(self, dataset: str) -> list[Registration]:
         return [each for each in self.registry.ledgers(dataset) if each.ledger != self._id]

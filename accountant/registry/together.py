@@ -17,7 +17,7 @@ two tables of different sizes. Where no relation is common to all, nothing is ad
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -38,6 +38,7 @@ from accountant.costs import (
     exact,
     float_up,
 )
+from accountant.entries import Entry
 from accountant.exceptions import LedgerBroken, LedgerMismatch, LedgerUnavailable
 from accountant.registry.quick_reading import quick_reading
 from accountant.registry.registration import Registration
@@ -52,11 +53,15 @@ LARGEST: Final = 700.0
 
 @attrs.frozen
 class LedgerOver:
-    """A ledger over a data set. spent: read now; its whole budget where it could not be, and `why_unread` says why."""
+    """A ledger over a data set. spent: read now; its whole budget where it could not be, and `why_unread` says why.
+
+    lost: whether entries are gone that the registry knows of: what they spent counts with one whole budget more.
+    """
 
     registration: Registration
     spent: Budget
     why_unread: str = ""
+    lost: bool = False
 
 
 @attrs.frozen
@@ -134,9 +139,10 @@ def together(dataset: str, parts: Sequence[LedgerOver]) -> Together:
     for part in parts:
         if as_approx(part.registration.budget) is None:
             return attrs.evolve(made, why_not=f"the ledger at {_place(part)} promises nothing, or no (ε, δ)")
+    counted = [*parts, *(part for part in parts if part.lost)]
     why = "no relation is common to all of these ledgers, so their guarantees cannot be added"
     for relation in sorted({part.registration.adjacency for part in parts}, key=_strength):
-        budget, spent = (_under_all(parts, costs, relation) for costs in _columns(parts))
+        budget, spent = (_under_all(counted, costs, relation) for costs in _columns(counted))
         if budget is not None and spent is not None:
             budgets, spents = summed(budget), summed(spent)
             if budgets is None or spents is None:
@@ -175,23 +181,39 @@ def _factors(parts: Sequence[LedgerOver], wanted: Adjacency) -> tuple[str, ...]:
     )
 
 
+def has(read: Callable[[int], Iterator[Entry]], entries: int, head: str) -> bool:
+    """Whether the entry with that number less 1 has this digest. read: the entries from a number on."""
+    found = next(iter(read(entries - 1)), None) if entries > 0 else None
+    return found is not None and found.digest == head
+
+
 def _place(part: LedgerOver) -> str:
     return part.registration.location or part.registration.ledger
 
 
-def over(registration: Registration) -> LedgerOver:
-    """The ledger as it is now; where it cannot be read, or was rolled back, it counts with its whole budget."""
+LOST: Final = (
+    "it was cut off or rolled back since it was entered, or a copy of it goes on elsewhere; what is not here counts "
+    "with a whole budget more"
+)
+
+
+def over(registration: Registration, heads: Iterable[tuple[int, str, str]] = ()) -> LedgerOver:
+    """The ledger as it is now; where it cannot be read, or was rolled back, it counts with its whole budget.
+
+    heads: `Registry.heads` of it.
+    """
     try:
         store = SqlStore(registration.location, "read")
         try:
             found = quick_reading(store)
-            known = next(iter(store.read(registration.entries - 1)), None)
+            known = [(registration.entries, registration.head), *((entries, head) for entries, head, _ in heads)]
+            lost = not all(has(store.read, entries, head) for entries, head in known)
         finally:
             store.close()
     except (LedgerBroken, LedgerMismatch, LedgerUnavailable, ValueError, OSError) as error:
         return LedgerOver(registration, registration.budget, f"it cannot be read: {' '.join(str(error).split())}")
     if found.id != registration.ledger:
         return LedgerOver(registration, registration.budget, "another ledger is in its place")
-    if known is None or known.digest != registration.head:
-        return LedgerOver(registration, registration.budget, "it was cut off or rolled back since it was entered")
+    if lost:
+        return LedgerOver(registration, registration.budget, LOST, lost=True)
     return LedgerOver(registration, found.spent)

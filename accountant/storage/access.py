@@ -26,6 +26,9 @@ def checked_url(url: str) -> sa.URL:
                 )
             return parsed
         case "postgresql":
+            # Then the password ended before it should, and its rest would be looked up, and named, as a host.
+            if "@" in f"{parsed.host}{parsed.database}":
+                raise ValueError("an @ in the password of a URL is spelt %40")
             return parsed.set(drivername="postgresql+psycopg")
         case other:
             raise ValueError(f"a ledger lives in sqlite or postgresql, not in {other!r}")

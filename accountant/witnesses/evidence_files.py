@@ -30,7 +30,8 @@ class EvidenceLine:
 def append_evidence(path: str | Path, evidence: Evidence) -> None:
     """Add a line, durably: when this returns, a power failure does not take it back.
 
-    Raises ValueError where the file's last line is torn, as what is added would become part of it; OSError.
+    Raises ValueError where the file's last line is torn, as what is added would become part of it, and where its first
+    line is no evidence; OSError.
     """
     place = Path(path)
     new = not place.exists()
@@ -41,6 +42,9 @@ def append_evidence(path: str | Path, evidence: Evidence) -> None:
                 raise ValueError(
                     f"{place}: its last line is not whole, so nothing was added; look at it, and repair it"
                 )
+            file.seek(0)
+            if isinstance(_read(file.readline(LONGEST_LINE + 2)), BadEvidence):  # a key, say, or an export
+                raise ValueError(f"{place}: it holds something else than evidence, so nothing was added; name another")
         file.write(f"{evidence_line(evidence)}\n".encode("ascii"))
         file.flush()
         os.fsync(file.fileno())

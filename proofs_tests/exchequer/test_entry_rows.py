@@ -45,8 +45,8 @@ def test_a_row_says_what_became_of_its_charge() -> None:
         charge.release(RandomizedResponse(0.25), ada.protect(True))
         charge.give_back()
     waiting = ledger.reserve(Plan.of(PureDP(0.0625), 3), adjacency=ReplaceOne())
-    ledger.note_model(MODEL, [2, 4])
-    ledger.note_model(OTHER, [4])
+    ledger.note_model(MODEL, [1, 3])
+    ledger.note_model(OTHER, [3])
     first, second, third = rows(ledger)
     assert first["account"] == "team/a"
     assert (first["mechanism"], first["query"]) == ("RandomizedResponse", "bit")

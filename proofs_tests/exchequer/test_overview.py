@@ -1,19 +1,24 @@
 """`exchequer ledger overview`, `registry`, `policy` and `verify --policy`: many ledgers, and what binds them."""
 
 import csv
+import gzip
 import io
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from accountant import About
+from accountant import About, Ledger
+from accountant.canonical_json import canonical
 from accountant.policies import EXAMPLE
 from exchequer.cli import main
 from proofs_tests.support.ledgers.policed import HEADER, HOSPITAL, SIMULATED, pay, policed
+
+OLD = Path(__file__).parents[1] / "old_files" / "files" / "ledgers"
 
 
 def run(*arguments: object) -> Result:
@@ -54,6 +59,51 @@ def test_the_overview_adds_up_by_data_set(registry: str, tmp_path: Path) -> None
     assert "Data set hospital: 2 ledgers" in text
     rows = list(csv.DictReader(io.StringIO(run("overview", "--registry", registry, "--csv").stdout)))
     assert [row["data sets"] for row in rows] == ["hospital", "hospital", "school"]
+
+
+def test_a_copy_that_goes_on_counts_where_only_the_registry_knows_of_it(registry: str, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "a.db", tmp_path / "copy.db")
+    with policed(f"sqlite:///{tmp_path}/copy.db", None, HOSPITAL, registry, 2.0) as ledger:
+        pay(ledger, 1.5)
+    with policed(f"sqlite:///{tmp_path}/a.db", None, HOSPITAL, None, 2.0) as ledger:
+        pay(ledger, 1.25)
+    found = run("overview", "--registry", registry)
+    assert found.exit_code == 1
+    assert "goes on in two places" in " ".join(found.output.split())
+    hospital, _ = record("overview", "--registry", registry)["datasets"]
+    assert hospital["spent"]["epsilon"] == 0.25 + 1.75 + 1.5
+
+
+def test_one_that_was_rolled_back_is_found_by_the_overview(registry: str, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "a.db", tmp_path / "kept.db")
+    with policed(f"sqlite:///{tmp_path}/a.db", None, HOSPITAL, registry, 2.0) as ledger:
+        pay(ledger, 1.5)
+    shutil.copy(tmp_path / "kept.db", tmp_path / "a.db")
+    found = run("overview", "--registry", registry)
+    assert found.exit_code == 1
+    assert "rolled back" in " ".join(found.output.split())
+    hospital, _ = record("overview", "--registry", registry)["datasets"]
+    assert hospital["spent"]["epsilon"] == 0.25 + 2.0 + 2.0
+
+
+def test_one_that_was_moved_is_not_missed(registry: str, tmp_path: Path) -> None:
+    (tmp_path / "a.db").rename(tmp_path / "moved.db")
+    policed(f"sqlite:///{tmp_path}/moved.db", None, HOSPITAL, registry, 2.0).close()
+    assert run("overview", "--registry", registry).exit_code == 0
+    hospital, _ = record("overview", "--registry", registry)["datasets"]
+    assert hospital["spent"]["epsilon"] == 0.5
+
+
+def test_an_old_one_behind_a_checkpoint_may_concern_any_data_set(
+    registry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it charged before the checkpoint is not read, and says of no data set that it is another."""
+    (tmp_path / "old.db").write_bytes(gzip.decompress((OLD / "sound.db.gz").read_bytes()))
+    with Ledger.open(f"sqlite:///{tmp_path}/old.db", policy="", registry="") as ledger:
+        ledger._writer.write_checkpoint()
+    monkeypatch.setattr(sys.modules["accountant.registry.quick_reading"], "BELIEVED_FROM", 0)
+    found = record("overview", "--registry", registry, tmp_path / "old.db")
+    assert all(each["perhaps_also"] == [f"sqlite:///{tmp_path}/old.db"] for each in found["datasets"])
 
 
 def test_a_registry_is_no_ledger(registry: str, tmp_path: Path) -> None:
@@ -147,6 +197,35 @@ def test_verify_lists_what_broke_a_policy(registry: str, tmp_path: Path) -> None
     said = record("verify", tmp_path / "a.db", "--policy", file)
     assert [each["entry"] for each in said["policy"]["breaches"]] == [number]
     assert run("verify", tmp_path / "a.db", "--policy", file, "--since", "0" * 64).exit_code == 2
+
+
+def test_a_policy_does_not_hide_that_a_ledger_is_not_sound(registry: str, tmp_path: Path) -> None:
+    """An entry that cannot be read is held against no policy; that the ledger is not sound is said all the same."""
+    (file := tmp_path / "p.toml").write_text(f'{HEADER}[noise]\nsource = "secure"\n', encoding="utf-8")
+    export = tmp_path / "a.jsonl"
+    assert run("export", tmp_path / "a.db", "--out", export).exit_code == 0
+    export.write_text(export.read_text().replace("epsilon", "epsilom"))
+    assert run("verify", export).exit_code == 1
+    found = run("verify", export, "--policy", file)
+    assert found.exit_code == 1
+    assert "NOT SOUND" in " ".join(found.output.split())
+    assert "not held against the policy" in " ".join(found.output.split())
+    assert "policy" not in record("verify", export, "--policy", file)
+    file.write_text("policy = 5", encoding="utf-8")
+    assert run("verify", export, "--policy", file).exit_code == 2
+
+
+@pytest.mark.parametrize("line", ["null", "[1]", "7", "[" * 50_000])
+def test_a_window_of_entries_that_are_none_is_refused_in_a_line(registry: str, tmp_path: Path, line: str) -> None:
+    export = tmp_path / "a.jsonl"
+    assert run("export", tmp_path / "a.db", "--out", export).exit_code == 0
+    header, first, charge = export.read_text().splitlines()
+    bad = canonical({**json.loads(charge), "line": line})
+    export.write_text("".join(f"{each}\n" for each in (header, first, bad)))
+    found = run("export", export, "--from", "2026", "--out", tmp_path / "part.jsonl")
+    assert found.exit_code == 2
+    assert "entry 1 does not say when it was written" in found.output
+    assert not (tmp_path / "part.jsonl").exists()
 
 
 def test_the_example_policy_is_printed_and_read(tmp_path: Path) -> None:

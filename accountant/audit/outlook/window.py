@@ -251,8 +251,12 @@ def time_of(entry: Entry) -> int:
     """When an entry was written, in nanoseconds since 1970. Raises ValueError where it does not say."""
     if (digits := entry.line[-20:-1]).isdecimal() and digits.isascii() and entry.line[-28:-20].endswith('"time":'):
         return int(digits)
-    time = entry.record.get("time")
-    if not isinstance(time, int):
+    try:
+        record: object = entry.record
+    except RecursionError:
+        record = None
+    time = record.get("time") if isinstance(record, dict) else None
+    if isinstance(time, bool) or not isinstance(time, int):
         raise ValueError(f"entry {entry.number} does not say when it was written")
     return time
 

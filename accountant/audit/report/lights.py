@@ -147,7 +147,7 @@ def lights(facts: LightFacts) -> tuple[Light, ...]:
         _open(facts),
         _outside(facts),
         _second(facts),
-        _rests_on(facts),
+        _proofs(facts),
     )
     return tuple(map(_doubted, found)) if facts.doubtful else found
 
@@ -271,7 +271,7 @@ def _second(facts: LightFacts) -> Light:
             return Light(name, Tone.UNCHECKED, "not checked", "No other accountant was asked.")
 
 
-def _rests_on(facts: LightFacts) -> Light:
+def _proofs(facts: LightFacts) -> Light:
     name = "Proofs behind the costs"
     if facts.claims == "some unknown":
         return Light(name, Tone.BAD, "some unknown", "A cost rests on a claim that this version does not know.")

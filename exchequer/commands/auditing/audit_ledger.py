@@ -27,7 +27,7 @@ from accountant.audit.report import ClaimText
 from accountant.entries import Opened, PublicKey, decode, whole_file, write_export
 from exchequer.commands.auditing.installed_claims import GROUP, known_claims
 from exchequer.commands.auditing.outside_evidence import Outside, signature_record, with_evidence
-from exchequer.commands.auditing.policy_check import held_against, policy_record, print_policy
+from exchequer.commands.auditing.policy_check import held_against, policy_record, policy_to_hold, print_policy
 from exchequer.commands.ledgers.open_ledger import ReadingFailed, StoredEntries, reading, until_failure
 from exchequer.console import output
 from exchequer.console.input_errors import refuse_overwriting
@@ -176,9 +176,13 @@ def verify_ledger(
 ) -> int:
     """Print what is wrong with the ledger, and what somebody should know; the exit code."""
     expected = None if expect_head is None else digest("--expect-head", expect_head)
+    rules = None if policy is None else policy_to_hold(policy)
     with reading(location) as entries:
         found = audited(entries, known_claims(), expected, second, outside=outside)
-        held = held_against(entries, policy)
+        held = held_against(entries, rules, sound=found.result.sound)
+    if isinstance(held, str):
+        noted = attrs.evolve(found.verification, notes=(*found.verification.notes, held))
+        found, held = attrs.evolve(found, verification=noted), None
     return tell(found, entries.name, strict=strict, as_json=as_json, held=held)
 
 

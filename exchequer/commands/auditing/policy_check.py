@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from accountant.policies import PolicyCheck, breaches, read_policy
+from accountant.entries import visible
+from accountant.policies import Policy, PolicyCheck, breaches, read_policy
 from exchequer.commands.ledgers.open_ledger import StoredEntries
 from exchequer.console import output
 
@@ -11,13 +12,25 @@ MOST: Final = 50
 """Breaches in the text; JSON has them all."""
 
 
-def held_against(entries: StoredEntries, path: Path | None) -> PolicyCheck | None:
-    """What broke the policy; None without one. Raises PolicyMistakes, ValueError for what cannot be read."""
-    if path is None:
+def policy_to_hold(path: Path) -> Policy:
+    """The policy in a file, before anything is read of a ledger. Raises PolicyMistakes, OSError."""
+    return read_policy(path)
+
+
+def held_against(entries: StoredEntries, policy: Policy | None, *, sound: bool) -> PolicyCheck | str | None:
+    """What broke the policy; None without one; why nobody can say, of entries that are not sound.
+
+    sound: whether verification found them so. Raises ValueError where they are, and yet cannot be read.
+    """
+    if policy is None:
         return None
-    policy = read_policy(path)
-    with output.entries_bar("policy", len(entries)) as progress:
-        return breaches(entries, policy, progress)
+    try:
+        with output.entries_bar("policy", len(entries)) as progress:
+            return breaches(entries, policy, progress)
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError) as error:
+        if sound:
+            raise
+        return visible(f"not held against the policy {policy.source}, as not all entries can be read: {error}")
 
 
 def policy_record(found: PolicyCheck | None) -> dict[str, object]:

@@ -110,8 +110,11 @@ def registered_with(ledger_id: str) -> list[Together]:
         return []
     with without_passwords(url), Registry.open(url, "read") as registry:
         datasets = [each.dataset for each in registry.ledgers() if each.ledger == ledger_id]
-        listed = [(dataset, registry.ledgers(dataset)) for dataset in datasets]
-    return [together(dataset, [over(each) for each in parts]) for dataset, parts in listed]
+        listed = [
+            (dataset, [(each, registry.heads(each.ledger)) for each in registry.ledgers(dataset)])
+            for dataset in datasets
+        ]
+    return [together(dataset, [over(each, heads) for each, heads in parts]) for dataset, parts in listed]
 
 
 def print_policy(file: Path | None) -> None:

@@ -4,8 +4,8 @@ import csv
 import glob
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import attrs
 import click
@@ -14,7 +14,18 @@ from accountant import LedgerBroken, LedgerUnavailable
 from accountant.audit import Accumulator, Run, in_symbols, left_text, verify
 from accountant.audit.report import moment
 from accountant.entries import FORMAT, Charged, Record, visible
-from accountant.registry import LedgerOver, QuickReading, Registration, Registry, Together, read_quickly, together
+from accountant.registry import (
+    LOST,
+    KnownHead,
+    LedgerOver,
+    QuickReading,
+    Registration,
+    Registry,
+    Together,
+    has,
+    read_quickly,
+    together,
+)
 from exchequer.commands.auditing.installed_claims import known_claims
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, without_password, without_passwords
@@ -48,12 +59,17 @@ class Datasets(Accumulator):
             self.names[sort.record.about.dataset] = None
 
 
+Heads: TypeAlias = Mapping[str, tuple[KnownHead, ...]]
+"""What a registry knows of ledgers, by their ids."""
+
+
 @attrs.frozen
 class Row:
     """A ledger in the overview. found: None where it cannot be read, and `problem` says why.
 
     datasets: that its charges name, or that it is registered for.  complete: whether these are surely all.
     how: how it was read.  location: where it is; `name` may be printed.
+    lost: whether entries are gone that a registry knows of.
     """
 
     name: str
@@ -63,6 +79,7 @@ class Row:
     datasets: tuple[str, ...] = ()
     complete: bool = True
     problem: str = ""
+    lost: bool = False
 
     def over(self, dataset: str) -> LedgerOver:
         """This ledger among those over a data set."""
@@ -80,6 +97,8 @@ class Row:
             entries=found.state.length,
             drawn=found.state.total,
         )
+        if self.lost:
+            return LedgerOver(made, found.budget, self.problem, lost=True)
         return LedgerOver(made, found.spent)
 
 
@@ -89,11 +108,16 @@ def print_overview(
     """Print the overview, and return the exit code."""
     if as_csv and as_json:
         raise click.UsageError("--csv or --json, not both")
-    registered = _registered(registry)
+    registered, heads = _registered(registry)
     locations = list(dict.fromkeys([*expanded(patterns), *(each.location for each in registered)]))
     if not locations:
         raise ValueError("no ledger is named: give paths, URLs, patterns, or --registry")
-    rows = _one_of_each([read_row(each, registered, whole=whole or verified, verified=verified) for each in locations])
+    rows = [read_row(each, registered, whole=whole or verified, verified=verified) for each in locations]
+    for place in _earlier_places(heads, locations):
+        row = read_row(place, registered, whole=whole or verified, verified=verified)
+        if row.found is not None and row.found.id in heads:  # else it was moved from there, and is not missed
+            rows.append(row)
+    rows = _held_against(_one_of_each(rows), heads)
     sets = by_dataset(rows, registered)
     if as_json:
         record = {"ledgers": [_record(row) for row in rows], "datasets": [_set_record(each, rows) for each in sets]}
@@ -107,11 +131,35 @@ def print_overview(
     return NOT_FINE if any(row.problem for row in rows) else FINE
 
 
-def _registered(registry: str | None) -> tuple[Registration, ...]:
+def _registered(registry: str | None) -> tuple[tuple[Registration, ...], Heads]:
     if not registry:
-        return ()
+        return (), {}
     with without_passwords(registry), Registry.open(registry, "read") as opened:
-        return opened.ledgers()
+        ledgers = opened.ledgers()
+        return ledgers, {each.ledger: opened.heads(each.ledger) for each in ledgers}
+
+
+def _earlier_places(heads: Heads, locations: Sequence[str]) -> list[str]:
+    """Where ledgers once were: a copy may go on there."""
+    places = dict.fromkeys(head.location for known in heads.values() for head in known)
+    return [place for place in places if place not in locations]
+
+
+def _held_against(rows: list[Row], heads: Heads) -> list[Row]:
+    """The rows; those whose entries the registry knows otherwise say so, and count with a whole budget more."""
+    return [attrs.evolve(row, problem=LOST, lost=True) if _is_lost(row, rows, heads) else row for row in rows]
+
+
+def _is_lost(row: Row, rows: Sequence[Row], heads: Heads) -> bool:
+    """Whether the registry knows of entries that neither this ledger has, nor a copy of it that is counted, too."""
+    if row.found is None or row.found.id not in heads:
+        return False
+    same = [each.location for each in rows if each.found is not None and each.found.id == row.found.id]
+    missing = set(heads[row.found.id])
+    for location in same:
+        with reading(location) as entries:
+            missing = {each for each in missing if not has(entries.since, each.entries, each.head)}
+    return bool(missing)
 
 
 def expanded(patterns: Iterable[str]) -> list[str]:
@@ -145,6 +193,8 @@ def read_row(location: str, registered: Sequence[Registration], *, whole: bool, 
     if known and found.id not in {each.ledger for each in known}:
         problem = "another ledger is in the place of the one that the registry knows"
     complete = found.believed is None or found.state.format == FORMAT
+    if found.believed is not None and found.state.format == FORMAT:
+        names.append("")  # what was charged before the checkpoint does not say
     return Row(name, location, found, how, tuple(dict.fromkeys([*datasets.names, *names])), complete, problem)
 
 

@@ -65,6 +65,52 @@ def test_what_cannot_be_read_counts_with_its_whole_budget(tmp_path: Path) -> Non
         assert said in reason
 
 
+def test_a_copy_that_goes_on_is_refused_when_either_is_opened_again(tmp_path: Path) -> None:
+    """Each of two copies has the whole budget: together they would spend it twice."""
+    registry, place = new_registry(tmp_path), f"sqlite:///{tmp_path}/first.db"
+    with policed(place, None, HOSPITAL, registry, 2.0) as ledger:
+        pay(ledger, 0.5)
+    shutil.copy(tmp_path / "first.db", tmp_path / "copy.db")
+    with policed(f"sqlite:///{tmp_path}/copy.db", None, HOSPITAL, registry, 2.0) as copy:
+        pay(copy, 1.5)
+    with pytest.raises(LedgerMismatch, match=r"knows of entries .*copy\.db: it was rolled back, or is a copy"):
+        policed(place, None, HOSPITAL, registry, 2.0)
+    with policed(f"sqlite:///{tmp_path}/mine.db", None, HOSPITAL, registry, 1.0) as mine:
+        assert (found := mine.others()) is not None
+        assert not any(part.lost for part in found.parts)
+
+
+def test_what_was_spent_before_a_ledger_was_rolled_back_counts_beside_what_is_spent_now(tmp_path: Path) -> None:
+    registry, place = new_registry(tmp_path), f"sqlite:///{tmp_path}/first.db"
+    policed(place, None, HOSPITAL, registry, 2.0).close()
+    shutil.copy(tmp_path / "first.db", tmp_path / "kept.db")
+    with policed(place, None, HOSPITAL, registry, 2.0) as ledger:
+        pay(ledger, 2.0)  # known to the registry when it is closed
+    shutil.copy(tmp_path / "kept.db", tmp_path / "first.db")
+    with policed(place, None, HOSPITAL, None, 2.0) as ledger:
+        pay(ledger, 2.0)
+    with policed(f"sqlite:///{tmp_path}/mine.db", None, HOSPITAL, registry, 1.0) as mine:
+        assert (found := mine.others()) is not None
+        assert [part.lost for part in found.parts] == [False, True]
+        assert found.spent is not None
+        assert found.spent.epsilon >= 4.0
+
+
+def test_handles_close_in_any_order(places: Places) -> None:
+    with places() as registry, places() as url:
+        Registry.create(registry).close()
+        one, two = (policed(url, None, HOSPITAL, registry, 2.0) for _ in range(2))
+        pay(one, 0.5)
+        pay(two, 0.25)
+        two.close()
+        one.close()
+        one.close()
+        with policed(url, None, HOSPITAL, registry, 2.0), Registry.open(registry, "read") as opened:
+            (found,) = opened.ledgers()
+            assert found.spent == PureDP(0.75)
+            assert len(opened.places(found.ledger)) == 1
+
+
 def test_a_registry_that_was_asked_for_must_be_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ledger, missing = f"sqlite:///{tmp_path}/ledger.db", f"sqlite:///{tmp_path}/missing.db"
     with pytest.raises(LedgerMismatch, match="--create"):
@@ -78,6 +124,14 @@ def test_a_registry_that_was_asked_for_must_be_there(tmp_path: Path, monkeypatch
         Registry.open(ledger)
     with pytest.raises(LedgerUnavailable, match="registry of ledgers"):
         policed(ledger, None, HOSPITAL, "postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=2")
+
+
+def test_the_rest_of_a_password_is_not_taken_for_a_host_and_named(tmp_path: Path) -> None:
+    url = "postgresql+psycopg://ana:se@cret@127.0.0.1:1/none?connect_timeout=2"
+    for opens in (lambda: Registry.open(url), lambda: Registry.create(url), lambda: Ledger.open(url)):
+        with pytest.raises(ValueError, match="spelt %40") as caught:
+            opens()
+        assert "cret" not in str(caught.value)
 
 
 def test_a_registry_that_was_changed_is_refused_before_anything_is_charged(tmp_path: Path) -> None:

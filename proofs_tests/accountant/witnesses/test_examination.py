@@ -255,6 +255,14 @@ def test_a_torn_line_is_found_and_nothing_is_added_to_it(tmp_path: Path) -> None
     assert path.read_bytes() == content[:-5]
 
 
+@pytest.mark.parametrize("content", ["-----BEGIN PRIVATE KEY-----\nM\n", '{"exchequer":"ledger"}\n', "\n", "é\n"])
+def test_nothing_is_added_to_a_file_of_something_else(tmp_path: Path, content: str) -> None:
+    (path := tmp_path / "other").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match="something else than evidence"):
+        append_evidence(path, KeptHead(head(WHOLE, 9)))
+    assert path.read_text(encoding="utf-8") == content
+
+
 @pytest.mark.parametrize(
     "line", ["", "{}", "[]", "null", '{"evidence":"kept"}', "[" * 100_000, '{"a":NaN}', "x" * ((1 << 20) + 1)]
 )

@@ -8,6 +8,7 @@ from accountant import (
     About,
     AddRemoveOne,
     BasicComposition,
+    BudgetExceeded,
     Description,
     Ledger,
     Plan,
@@ -50,9 +51,12 @@ def pay(ledger: Ledger, epsilon: float, rounds: int = 1, said: Description | Non
 
 
 def pay_until_refused(url: str, policy: Path, registry: str | None, epsilon: float, budget: float = 100.0) -> int:
-    """In a process of its own: how often this much could be charged."""
+    """In a process of its own: how often this much could be charged, by the policy and by the budget."""
     number = 0
-    with policed(url, policy, registry=registry, budget=budget) as ledger, contextlib.suppress(PolicyRefused):
+    with (
+        policed(url, policy, registry=registry, budget=budget) as ledger,
+        contextlib.suppress(PolicyRefused, BudgetExceeded),
+    ):
         while number < 1000:
             pay(ledger, epsilon)
             number += 1
