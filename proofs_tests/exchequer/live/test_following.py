@@ -26,6 +26,12 @@ from proofs_tests.support.ledgers.durable import behind_its_back, opened, writte
 from proofs_tests.support.programs.served import Served, serving, wait
 
 BIT = Secure(2.0**-30)
+FORGED = "UPDATE exchequer_entries SET line = replace(line, 'ada', 'eve') WHERE number = {}"
+
+
+def adas(url: str) -> int:
+    """The number of the first charge that Ada made."""
+    return next(entry.number for entry in written(url) if '"user":"ada"' in entry.line)
 
 
 def spend(ledger: Ledger, times: int = 1) -> None:
@@ -231,10 +237,8 @@ def test_a_newest_entry_that_was_changed_is_noticed(url: str, ledger: Ledger) ->
 def test_an_old_entry_that_was_changed_is_noticed(url: str, ledger: Ledger) -> None:
     with serving(url) as served:
         with behind_its_back(url, disarmed=True) as connection:
-            connection.exec_driver_sql(
-                "UPDATE exchequer_entries SET line = replace(line, 'ada', 'eve') WHERE number = 4"
-            )
-        red(served, "It was rewritten: entry 4")
+            connection.exec_driver_sql(FORGED.format(number := adas(url)))
+        red(served, f"It was rewritten: entry {number}")
 
 
 def test_a_forged_new_entry_is_noticed(url: str, ledger: Ledger) -> None:
@@ -310,13 +314,14 @@ def test_a_damaged_file_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_ledger_that_is_damaged_from_the_beginning_is_red(url: str, ledger: Ledger) -> None:
+    number = adas(url)
     with behind_its_back(url, disarmed=True) as connection:
-        connection.exec_driver_sql("UPDATE exchequer_entries SET line = replace(line, 'ada', 'eve') WHERE number = 4")
-        connection.exec_driver_sql("UPDATE exchequer_entries SET line = '{}' WHERE number = 5")
+        connection.exec_driver_sql(FORGED.format(number))
+        connection.exec_driver_sql(f"UPDATE exchequer_entries SET line = '{{}}' WHERE number = {number + 1}")
     with serving(url) as served:
         red(served, "could not be taken in")
         ledger.close()
-        assert "entry 4: its digest does not match" in served.ask("/").body
+        assert f"entry {number}: its digest does not match" in served.ask("/").body
         assert "it cannot be read" in served.ask("/entries").body
         served.wait(lambda: served.follower.seen.looked is not None)
         assert served.follower.seen.lost == ""  # it is as it was, and was never sound
