@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -159,7 +160,12 @@ def at_home() -> bool:
 TOLERANCE: Final = 1e-12
 """Relative. On another machine exp, log and BLAS may round otherwise, and the library promises nothing else."""
 
-NUMBER: Final = re.compile(r"-?0x[01]\.[0-9a-f]+p[-+]\d+|-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+")
+AMOUNT: Final = re.compile(r"[0-9a-f]+p-?\d+")
+"""As entries write them, exactly; what was priced has other last digits elsewhere."""
+
+NUMBER: Final = re.compile(
+    r"-?0x[01]\.[0-9a-f]+p[-+]\d+|(?<=\")[0-9a-f]+p-?\d+(?=\\*\")|-?\d+\.\d+(?:e[-+]?\d+)?|-?\d+e[-+]?\d+"
+)
 DIGEST: Final = re.compile(r"\b[0-9a-f]{64}\b")
 SPACES: Final = re.compile(r"[\s─]+")
 
@@ -195,7 +201,7 @@ def _pieces(text: str, digests: bool) -> list[str]:
 
 
 def _close(one: str, other: str, tolerance: float, least: float) -> bool:
-    if one == other or not (NUMBER.fullmatch(one) and NUMBER.fullmatch(other)):
+    if one == other or not all(NUMBER.fullmatch(each) or AMOUNT.fullmatch(each) for each in (one, other)):
         return one == other
     (a, slack), (b, _) = _number(one), _number(other)
     return abs(a - b) <= max(tolerance * max(abs(a), abs(b), least), slack)
@@ -205,6 +211,9 @@ def _number(text: str) -> tuple[float, float]:
     """Its value, and what its last digit is worth where it was rounded for people."""
     if "0x" in text:
         return float.fromhex(text), 0.0
+    if AMOUNT.fullmatch(text):
+        whole, _, power = text.partition("p")
+        return float(int(whole, 16) * Fraction(2) ** int(power)), 0.0
     digits, _, exponent = text.lower().partition("e")
     rounded = sum(map(str.isdigit, digits)) < 15
     return float(text), 1.01 * 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2])) if rounded else 0.0

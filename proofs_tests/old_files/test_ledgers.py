@@ -1,8 +1,11 @@
 """SQLite ledgers that an earlier version wrote: verified, read, exported, gone on with; and entries written anew."""
 
 import hashlib
+import html
 import json
+import re
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final
 
@@ -93,10 +96,31 @@ def test_its_chain_holds_by_sha_256_and_a_json_parser_alone(name: str) -> None:
     assert (header["head"], header["entries"], header["schema"]) == (before, len(rest), 1)
 
 
+BLOCKS: Final = "td|th|p|li|h\\d|caption|dt|dd|tr|section|div|b|strong|span|figcaption|summary|a|br"
+
+REWORDED: Final = re.compile(
+    r"Ledger [0-9a-f]{32}, \d+ entries"  # in its head, which names the ledger elsewhere now
+    r"|Left"  # of the whole budget, as it says now
+    r"|of the budget is spent\. The share is .*"  # the same, in the caption of the burn-down
+)
+"""What the report says in other words since it begins with a page for everybody."""
+
+
+def report_texts(report: str) -> Counter[str]:
+    """What stands in its cells, paragraphs and headings, without drawings; how often each."""
+    body = re.sub(r"<svg.*?</svg>", " ", report.partition("<body")[2], flags=re.DOTALL)
+    parts = (re.sub("<[^>]+>", "", part) for part in re.split(rf"</?(?:{BLOCKS})\b[^>]*>", body))
+    return Counter(text for part in parts if (text := html.unescape(" ".join(part.split()))))
+
+
 @pytest.mark.parametrize("name", write.REPORTED)
-def test_the_report_is_what_it_was(name: str, here: Path) -> None:
+def test_the_report_says_all_that_it_said(name: str, here: Path) -> None:
     with Ledger.open(put(name)) as ledger:
-        assert_same(readouts.of_report(ledger, name), kept_json("reports")[name])
+        found = report_texts(readouts.of_report(ledger, name))
+    old = report_texts(kept_json("reports")[name])
+    assert old.total() > 200
+    missing = [text for text in old - found if not REWORDED.fullmatch(text)]
+    assert [text for text in missing if all(differing(each, text) for each in found)] == []
 
 
 def test_prices_are_what_they_were() -> None:
