@@ -8,21 +8,16 @@ at the time of the stamp, not today.
 
 import datetime
 import hashlib
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from accountant.witnesses.head_evidence import BadEvidence, Head, TimeStamp
 
 if TYPE_CHECKING:
-    from email.message import Message
-
     from cryptography.x509 import Certificate
     from rfc3161_client import TimeStampResponse
 
@@ -72,30 +67,12 @@ class StampRequest:
 
 def ask(url: str, request: StampRequest) -> TimeStamp:
     """Send a request to this URL over HTTP, and to no other. Raises ValueError, OSError, BadEvidence."""
-    if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
-        raise ValueError(f"an authority is asked over http or https, not at {url!r:.200}")
-    query = urllib.request.Request(url, request.content, {"Content-Type": QUERY}, method="POST")
-    opener = urllib.request.build_opener(_NoRedirects)
-    try:
-        with opener.open(query, timeout=PATIENCE) as answer:
-            reply = answer.read(LONGEST_REPLY + 1)
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise OSError(f"{url} refused to stamp: {error.code} {error.reason}") from None
-    except urllib.error.URLError as error:
-        raise OSError(f"{url} does not answer: {error.reason}") from None
+    from accountant.witnesses.stamp_post import post  # it takes HTTP along, which readers of a ledger need not wait for
+
+    reply = post(url, request.content, QUERY, PATIENCE, LONGEST_REPLY + 1)
     if len(reply) > LONGEST_REPLY:
         raise BadEvidence(f"{url} sent more than {LONGEST_REPLY} bytes")
     return request.answered(reply)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Nothing is sent to anybody whom the user did not name."""
-
-    def redirect_request(
-        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: "Message", newurl: str
-    ) -> None:
-        return None
 
 
 # --- checking --------------------------------------------------------------------------------------------------

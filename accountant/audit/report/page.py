@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias
 
 import attrs
-import jinja2
 from markupsafe import Markup, escape
 
 from accountant.audit.report.burn_down import Panel
 from accountant.entries import visible
 
 if TYPE_CHECKING:
+    import jinja2
+
     from accountant.audit.report.summary import Summary
 
 MOST_ROWS: Final = 60
@@ -206,7 +207,9 @@ def formulas(text: str) -> Markup:
 
 
 @functools.cache
-def _templates() -> jinja2.Environment:
+def _templates() -> "jinja2.Environment":
+    import jinja2  # which readers of a ledger that make no report need not wait for
+
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("accountant.audit.report"),
         autoescape=True,

@@ -47,7 +47,7 @@ from accountant.entries import (
 from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.commands.ledgers.registry_listing import print_together, registered_with, together_record
-from exchequer.commands.outlook.forecast_ledger import headline, summary
+from exchequer.commands.outlook.forecast_words import headline, summary
 from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
 from exchequer.console import output
 from exchequer.console.times import DAY, QUARTER, span

@@ -17,10 +17,11 @@ from exchequer.commands.ledgers.amount_records import amount_record
 from exchequer.commands.ledgers.open_ledger import StoredEntries, reading, replayed
 from exchequer.commands.ledgers.spend_plan import DOES_NOT_FIT, FITS, Quote, quote
 from exchequer.commands.ledgers.spend_plan import as_dict as quote_record
-from exchequer.commands.outlook.readings import MOST_ACCOUNTS, WHOLE, from_checkpoint, older, sub_budget
+from exchequer.commands.outlook.forecast_words import account_name, headline, lasts_text, summary, whole_days
+from exchequer.commands.outlook.readings import MOST_ACCOUNTS, from_checkpoint, older, sub_budget
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
-from exchequer.console.times import DAY, day_text, span, span_text
+from exchequer.console.times import span, span_text
 from exchequer.prices.price import few_enough, parse_step
 
 
@@ -85,17 +86,6 @@ def _planned(found: Forecast, state: State, plan: Plan, delta: float) -> Planned
 # --- for programs ----------------------------------------------------------------------------------------------
 
 
-def summary(found: Forecast) -> dict[str, object]:
-    """In short, for JSON: which account ends first, and after how many whole days; why there is no number."""
-    first = found.first
-    return {
-        "pace_days": found.pace / DAY,
-        "first": None if first is None else first.path,
-        "lasts_days": None if first is None else _days(first.lasts),
-        "why": None if first is not None else _why_not(found),
-    }
-
-
 def as_dict(found: Forecast) -> dict[str, object]:
     """For JSON; what was spent is rounded up, what is left and spans down. Times in nanoseconds since 1970."""
     return {
@@ -113,7 +103,7 @@ def _outlook_record(account: Outlook, now: int) -> dict[str, object]:
         "left": amount_record(account.left),
         "spent": amount_record(account.spent.amount, up=True),
         "charges": account.spent.charges,
-        "lasts_days": _days(account.lasts),
+        "lasts_days": whole_days(account.lasts),
         "until": None if account.lasts is None else now + account.lasts,
         "why": account.why or None,
         "last": _usual_record(account.last),
@@ -130,53 +120,21 @@ def _usual_record(charge: UsualCharge | None) -> dict[str, object] | None:
 
 def _plan_record(planned: PlannedSpending) -> dict[str, object]:
     record = quote_record(planned.quote, planned.delta)
-    return {**record, "times": planned.times, "fits_for_days": _days(planned.lasts)}
-
-
-def _days(length: int | None) -> int | None:
-    """Whole days, rounded down."""
-    return None if length is None else length // DAY
+    return {**record, "times": planned.times, "fits_for_days": whole_days(planned.lasts)}
 
 
 # --- for people ------------------------------------------------------------------------------------------------
-
-
-def headline(found: Forecast, pace: str) -> str:
-    """The forecast in a line."""
-    first, late = found.first, f"at the pace of the last {pace}"
-    if first is None or first.lasts is None:
-        return f"no forecast {late}: {_why_not(found)}"
-    whose = "what remains" if len(found.accounts) == 1 else f"what remains of {_name(first.path)}, the first to end,"
-    unknown = sum(account.lasts is None for account in found.accounts)
-    more = f"; {unknown} more account{'' if unknown == 1 else 's'} without a number" if unknown else ""
-    return f"{late}, {whose} lasts {_lasts(first, found.now)}{more}"
-
-
-def _why_not(found: Forecast) -> str:
-    reasons = [account.why for account in found.accounts] or ["this sub-budget is closed"]
-    return reasons[0] if len(set(reasons)) == 1 else "no account has a long enough past"
-
-
-def _lasts(account: Outlook, now: int) -> str:
-    if account.lasts is None:
-        return account.why
-    day = day_text(now + account.lasts)
-    return span_text(account.lasts) + (f", until {day}" if day and account.lasts < 36_525 * DAY else "")
-
-
-def _name(path: str) -> str:
-    return shown(path) if path else WHOLE
 
 
 def _print(found: Forecast, pace: str) -> None:
     rule, some = found.rule, found.accounts[:MOST_ACCOUNTS]
     rows = [
         (
-            _name(account.path),
+            account_name(account.path),
             _short(left_text(account.left, rule), rule),
             _short(spent_text(account.spent.amount, rule), rule),
             str(account.spent.charges),
-            _lasts(account, found.now) if account.lasts is not None else f"no number: {account.why}",
+            lasts_text(account, found.now) if account.lasts is not None else f"no number: {account.why}",
         )
         for account in some
     ]
@@ -201,7 +159,7 @@ def _charges(account: Outlook, rule: Composition) -> list[tuple[str, str, str, s
     same = account.last is not None and account.usual is not None and account.last.amount == account.usual.amount
     return [
         (
-            _name(account.path),
+            account_name(account.path),
             "as the last, the most usual" if same else f"as {name}",
             shown(charge.name),
             spent_text(charge.amount, rule),
