@@ -7,7 +7,6 @@ return ε in nats and round up.
 import math
 
 import numpy as np
-from scipy.special import gammaln
 
 from accountant.arrays import FloatArray
 from accountant.costs import (
@@ -20,6 +19,7 @@ from accountant.costs import (
     open_probability,
     probability_below_one,
 )
+from accountant.slow_imports import gammaln
 
 
 def _few_enough(rounds: int) -> int:

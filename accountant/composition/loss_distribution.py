@@ -13,11 +13,10 @@ from typing import Final
 
 import attrs
 import numpy as np
-from scipy import fft
 
 from accountant.arrays import FloatArray
 from accountant.costs import ABSOLUTE, open_probability, up
-from accountant.slow_imports import lfilter, minimize_scalar
+from accountant.slow_imports import irfft, lfilter, minimize_scalar, next_fast_len, rfft
 
 MAX_POINTS: Final = 2**21
 """Longest transform; a composition that needs more is left to other theorems."""
@@ -226,7 +225,7 @@ class ComposedLosses:
         low, high = self._window(tilt)
         first = math.floor(low / step)
         points = math.ceil(high / step) - first + 2
-        size = fft.next_fast_len(min(points, MAX_POINTS + 1), real=True)  # which takes no number beyond 2^63
+        size = next_fast_len(min(points, MAX_POINTS + 1), real=True)  # which takes no number beyond 2^63
         if size > MAX_POINTS:
             raise TooFine(f"{points} grid points")
         total, rounds = self._convolved(tilt, first, size)
@@ -246,10 +245,10 @@ class ComposedLosses:
         shift = rounds_in_all = 0
         for part, rounds in self.parts:
             wrapped = np.bincount(np.arange(part.masses.size) % size, weights=part.tilted(tilt), minlength=size)
-            spectrum *= fft.rfft(wrapped) ** rounds
+            spectrum *= rfft(wrapped) ** rounds
             shift += part.first * rounds
             rounds_in_all += rounds
-        return np.maximum(np.roll(fft.irfft(spectrum, size), shift - first), 0.0), rounds_in_all
+        return np.maximum(np.roll(irfft(spectrum, size), shift - first), 0.0), rounds_in_all
 
     def _window(self, tilt: float) -> tuple[float, float]:
         """Where the tilted total is but for 1e-18 of its mass on either side, by Chernoff."""

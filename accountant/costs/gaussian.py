@@ -7,12 +7,12 @@ import math
 from typing import Final
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
 
 from accountant.arrays import FloatArray
 from accountant.costs.converters import non_negative, open_probability, positive
 from accountant.costs.curves import ABSOLUTE
 from accountant.costs.rounding import finite_up, largest
+from accountant.slow_imports import erfcx, log_ndtr, ndtr
 
 _SQRT_HALF = math.sqrt(0.5)
 
