@@ -194,5 +194,4 @@ def test_the_time_of_a_test_is_that_of_all_its_checks(tmp_path: Path) -> None:
     found = run(tmp_path, "import time\n" + twice, "-k", "twice", configuration="privacy_time = 4\n")
     assert "1 passed" in found.stdout
     seconds = [float(each) for each in re.findall(r"\| ([\d.]+) \|$", found.stdout, re.MULTILINE)]
-    assert max(seconds) > 2.0
-    assert min(seconds) < 0.75 * max(seconds)  # else each had all of the time; what is no draw takes its own
+    assert min(seconds) < 2.0 < max(seconds)

@@ -126,7 +126,7 @@ def test_what_cannot_be_looked_at_in_time_is_not_refuted(claimed: Cost) -> None:
     report = check_recorded(slow, [PAIR], claimed=claimed, seconds=0.1)
     assert report.verdict == "not understood"
     assert "was not seen in 0.4 s" in report.not_understood
-    assert time.monotonic() - started < 20.0  # it took minutes; what is computed between two calls is not left
+    assert time.monotonic() - started < 6.0
 
 
 def test_a_refutation_in_time_stands() -> None:
