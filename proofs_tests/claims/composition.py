@@ -150,7 +150,8 @@ COMPOSITION: tuple[Claim, ...] = (
         "Rényi divergence D_α gives ε = min_α D_α + ln((α−1)/α) − (ln δ + ln α)/(α−1).",
         "holds",
         "ZCDP.to_approx, Plan.price",
-        "As cited; any order is valid, so a poor minimum is safe.",
+        "As cited. For D_α = ρα the derivative is ρ + (ln δ + ln α)/(α−1)², whose one zero Newton's steps find; "
+        "any order is valid, so a poor one is safe.",
         "accountant/costs/test_costs.py::test_zcdp_conversion_is_the_minimum_over_orders",
     ),
     Claim(

@@ -12,6 +12,7 @@ from proofs_tests.claims.feature_models import FEATURE_MODELS
 from proofs_tests.claims.guarantees import GUARANTEES
 from proofs_tests.claims.halfspaces import HALFSPACES
 from proofs_tests.claims.learners import LEARNERS
+from proofs_tests.claims.ledgers import LEDGERS
 from proofs_tests.claims.mechanisms import MECHANISMS
 from proofs_tests.claims.more_boosting import MORE_BOOSTING
 from proofs_tests.claims.rados import RADOS
@@ -34,6 +35,7 @@ CLAIMS: tuple[Claim, ...] = (
     *FAIRNESS,
     *RECORDS,
     *AUDITS,
+    *LEDGERS,
 )
 
 

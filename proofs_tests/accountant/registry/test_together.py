@@ -1,5 +1,7 @@
 """Guarantees are added under one relation, by factors that hold, and never in the direction that does not."""
 
+import itertools
+import math
 from fractions import Fraction
 
 import mpmath
@@ -80,6 +82,20 @@ def test_twice_is_needed_by_an_explicit_pair() -> None:
     found = under(ApproxDP(float(mpmath.log(2)), 0.0), AddRemoveOne(), ReplaceOne())
     assert found is not None
     assert found.epsilon == 2 * float(mpmath.log(2))
+
+
+@given(st.integers(2, 5), st.fractions(0, Fraction(1, 1000)), st.fractions(0, Fraction(1, 1000)))
+def test_both_factors_of_two_records_are_attained(power: int, delta: Fraction, least: Fraction) -> None:
+    """One bit over three data sets in a row, each (ln power, δ) away from the next, by exact fractions."""
+    chances = [least, power * least + delta, power * (power * least + delta) + delta]
+    for one, other in itertools.pairwise(chances):
+        pairs = [(one, other), (other, one), (1 - one, 1 - other), (1 - other, 1 - one)]
+        assert all(p <= power * q + delta for p, q in pairs)
+    assert chances[2] == power**2 * least + (1 + power) * delta
+    found = under(ApproxDP(math.log(power), float(delta)), AddRemoveOne(), ReplaceOne())
+    assert found is not None
+    assert found.epsilon == pytest.approx(2 * math.log(power), rel=1e-12)
+    assert found.delta == pytest.approx(float((1 + power) * delta), rel=1e-12)
 
 
 @given(st.lists(st.tuples(st.floats(0, 10), st.floats(0, 0.01)), min_size=1, max_size=8))
