@@ -20,6 +20,7 @@ from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.effects import Effect
+from learners.additive.missing_cell import with_own_bin
 from learners.additive.views import Partitioned, View, measured, pair_columns, views
 from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
 from learners.encoding import EncodedSample, random_bins
@@ -332,7 +333,8 @@ def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:
     """The bin of each cell in this round."""
     if not view.ordered or number >= view.number:
         return np.arange(view.number)
-    return random_bins(view.number, number, coins)
+    part = random_bins(view.number - view.own, number, coins)
+    return with_own_bin(part) if view.own else part
 
 
 def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells]:
