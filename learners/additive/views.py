@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.additive.effects import Effect, NominalEffect, OrderedEffect
-from learners.additive.missing_cell import effect_with_missing, with_own_bin, with_own_share
+from learners.additive.missing_cell import with_own_bin, with_own_share
 from learners.encoding import FINE, denoised, grid
 from learners.tables import Column, Numeric, Schema
 from mechanisms.gradients import MOST_CELLS
@@ -67,9 +67,7 @@ class View:
         if not self.ordered:
             return NominalEffect.start(self.number, prior)
         mass = np.full(self.number, 1.0 / self.number) if self.mass is None else self.mass
-        if self.own:
-            return effect_with_missing(mass, prior)
-        return OrderedEffect.start(mass, prior)
+        return OrderedEffect.start(mass, prior, self.own)
 
 
 def is_ordered(column: Column) -> bool:
