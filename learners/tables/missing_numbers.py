@@ -22,7 +22,7 @@ def numbers_or_nan(values: Values, what: str, row_of: RowOf = same_row) -> npt.N
     if kind not in "OUSmM":
         return as_numbers(values, what, row_of)
     gaps = np.isnat(values) if kind in "mM" else _gaps(values)
-    if not gaps.any():
+    if values.size and not gaps.any():
         return as_numbers(values, what, row_of)
     # What is there is read as it would be without them: alone, so that their types change nothing about it.
     there = np.flatnonzero(~gaps)
