@@ -20,6 +20,8 @@ from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.effects import Effect
+from learners.additive.missing_cell import with_own_bin
+from learners.additive.monotone import in_bins, monotone
 from learners.additive.views import Partitioned, View, measured, pair_columns, views
 from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
 from learners.encoding import EncodedSample, random_bins
@@ -70,6 +72,7 @@ class AdditiveDesign:
 
     classes: K >= 2.  rounds_per_column: and per pair, on average.  pairs: columns to be looked at together.
     calibration: share of the budget for a last histogram of scores by label; for two classes.
+    directions: of each column's effect, see `learners.additive.monotone.directions`; () leaves all free.
     Raises ValueError for a pair that the schema lacks, or that has too many cells.
     """
 
@@ -80,6 +83,7 @@ class AdditiveDesign:
     rounds_per_column: int = attrs.field(default=ROUNDS_PER_COLUMN, converter=count)
     pairs: tuple[tuple[str, str], ...] = ()
     calibration: float = attrs.field(default=0.0, converter=probability_below_one)
+    directions: tuple[int, ...] = ()
 
     def __attrs_post_init__(self) -> None:
         if self.calibration and self.classes > 2:
@@ -205,23 +209,26 @@ class Column:
     """What is known of one view: a posterior per class, and the tables that the records were scored with.
 
     weight: share of the records or of the curvature per cell, as last known.  energy: variance of its effect.
-    last: the number of its last round.
+    direction: 1 where the effect must rise, −1 where fall.  last: the number of its last round.
     """
 
     view: View
     effects: list[Effect]
     table: npt.NDArray[np.int32]
     weight: FloatArray
+    direction: int = 0
     energy: float = 0.0
     last: int = -1
 
     @staticmethod
-    def start(view: View, classes: int, prior: float) -> "Column":
+    def start(view: View, classes: int, prior: float, direction: int = 0) -> "Column":
         """Before any release."""
         heads = 1 if classes == 2 else classes
         shape = (view.number,) if heads == 1 else (view.number, heads)
         even = np.full(view.number, 1.0 / view.number) if view.mass is None else view.mass
-        return Column(view, [view.effect(prior) for _ in range(heads)], np.zeros(shape, dtype=np.int32), even)
+        return Column(
+            view, [view.effect(prior) for _ in range(heads)], np.zeros(shape, dtype=np.int32), even, direction
+        )
 
     def learn(self, part: IntArray, sums: FloatArray, sigma: float, drift: float) -> tuple[float, float]:
         """Take in one release. sums: shape (bins, 2) or (bins, K, 2).  sigma: its noise.  drift: variance.
@@ -236,7 +243,11 @@ class Column:
             weight = curvature / curvature.sum()
             effect.drift(drift)
             noise = (sigma / curvature) ** 2 + 1.0 / curvature
-            change, unsure = effect.update(part, heads[:, head, 0] / curvature, noise)
+            step = heads[:, head, 0] / curvature
+            if self.direction:
+                # The step starts from what the records were scored with, which is not the posterior's mean.
+                step = step + in_bins(self.table * SCORE_UNIT - effect.mean, self.weight, part)
+            change, unsure = effect.update(part, step, noise)
             moved += max(0.0, float(weight @ (change**2 - unsure)))
             energy += effect.spread(part, weight)
         self.energy = energy / len(self.effects)
@@ -245,8 +256,10 @@ class Column:
         return moved / len(self.effects), float(heads[..., 1].sum()) / (CURVATURE_SCALE * len(self.effects))
 
     def rounded(self) -> npt.NDArray[np.int32]:
-        """The posterior means in whole SCORE_UNITs, shaped as `table`."""
+        """The posterior means, those next to them that keep the order, in whole SCORE_UNITs, shaped as `table`."""
         means = np.stack([effect.mean for effect in self.effects], axis=-1).reshape(self.table.shape)
+        if self.direction:
+            means = monotone(means, self.weight, self.direction, self.view.own)
         return np.rint(np.clip(means, -MOST_EFFECT, MOST_EFFECT) / SCORE_UNIT).astype(np.int32)
 
 
@@ -286,7 +299,9 @@ def boost_additively(
     """Release what the design says with noise 1/eta, and put it together. Everything kept is post-processing."""
     coins = np.random.default_rng(np.packbits(design.noise.bits(64)).tolist())
     seen = _views(sample, design, eta, spender)
-    columns = [Column.start(view, design.classes, PRIOR_VARIANCE / len(seen)) for view in seen]
+    prior, free = PRIOR_VARIANCE / len(seen), (0,) * len(seen)
+    held = zip(seen, design.directions + free, strict=False)  # pairs come last, and are free
+    columns = [Column.start(view, design.classes, prior, direction) for view, direction in held]
     schedule, mechanism = Schedule.of(columns), design.gradients(eta)
     state = sample.map(lambda records: Scored.start(records, design.classes))
     sums = [np.zeros(column.table.shape) for column in columns]
@@ -332,7 +347,8 @@ def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:
     """The bin of each cell in this round."""
     if not view.ordered or number >= view.number:
         return np.arange(view.number)
-    return random_bins(view.number, number, coins)
+    part = random_bins(view.number - view.own, number, coins)
+    return with_own_bin(part) if view.own else part
 
 
 def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells]:

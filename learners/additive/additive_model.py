@@ -12,7 +12,7 @@ from scipy.special import exp2, expit
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.base import Calibration
 from learners.encoding import folded
-from learners.tables import Categorical, Column, Numeric, Schema
+from learners.tables import MISSING_CELL, Categorical, Column, Numeric, Schema
 from mechanisms.gradients import CLIP, ONE
 
 
@@ -178,6 +178,8 @@ def _maps(column: Column, cells: npt.NDArray[np.generic], size: int) -> bool:
         return False
     steps = np.diff(cells.astype(np.intp))
     rising = bool(np.all((steps == 0) | (steps == 1))) if isinstance(column, Numeric) else bool(np.all(steps == 1))
+    if isinstance(column, Numeric) and column.own_cell and steps[-1] != 1:
+        return False  # missing values share no cell with numbers
     return rising and int(cells[0]) == 0 and int(cells[-1]) == size - 1
 
 
@@ -188,7 +190,9 @@ def _cell_names(schema: Schema, column: int, cells: IntArray) -> list[str]:
         return what.values()
     if not isinstance(what, Numeric):
         return ["0", "1"]
+    cells = cells[: what.bin_number]
     first = np.searchsorted(cells, np.arange(int(cells.max()) + 1))
     last = np.searchsorted(cells, np.arange(int(cells.max()) + 1), side="right")
     edges, ends = [f"{edge:.6g}" for edge in what.edges], [*[")"] * int(cells.max()), "]"]
-    return [f"[{edges[a]}, {edges[b]}{end}" for a, b, end in zip(first, last, ends, strict=True)]
+    bins = [f"[{edges[a]}, {edges[b]}{end}" for a, b, end in zip(first, last, ends, strict=True)]
+    return [*bins, MISSING_CELL] if what.own_cell else bins

@@ -12,6 +12,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
+from learners.additive.missing_cell import with_own_kernel
 
 LEAST_NOISE: Final = 1e-10
 """Variance, in nats squared, below which no release is believed: far below the rounding of scores."""
@@ -85,9 +86,9 @@ class OrderedEffect:
     mass: FloatArray
 
     @staticmethod
-    def start(mass: FloatArray, prior: float) -> "OrderedEffect":
-        """Before any release."""
-        kernel = random_walk(mass.size)
+    def start(mass: FloatArray, prior: float, own: bool = False) -> "OrderedEffect":
+        """Before any release. own: whether the last cell is that of missing values, see `missing_cell`."""
+        kernel = with_own_kernel(random_walk(mass.size - 1)) if own else random_walk(mass.size)
         return OrderedEffect(np.zeros(mass.size), prior * kernel, kernel, mass)
 
     def drift(self, variance: float) -> None:

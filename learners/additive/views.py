@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.additive.effects import Effect, NominalEffect, OrderedEffect
+from learners.additive.missing_cell import with_own_bin, with_own_share
 from learners.encoding import FINE, denoised, grid
 from learners.tables import Column, Numeric, Schema
 from mechanisms.gradients import MOST_CELLS
@@ -30,12 +31,14 @@ class View:
 
     columns: their numbers in the schema.  maps: for each, the cell of every code.  shape: how many cells each has.
     ordered: whether neighbouring cells are alike.  mass: share of the records per cell where that is known.
+    own: whether the last cell is that of missing values, which has no neighbours; only where the others are ordered.
     """
 
     columns: tuple[int, ...]
     maps: tuple[IntArray, ...]
     ordered: bool
     mass: FloatArray | None = None
+    own: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -64,17 +67,27 @@ class View:
         if not self.ordered:
             return NominalEffect.start(self.number, prior)
         mass = np.full(self.number, 1.0 / self.number) if self.mass is None else self.mass
-        return OrderedEffect.start(mass, prior)
+        return OrderedEffect.start(mass, prior, self.own)
 
 
 def is_ordered(column: Column) -> bool:
     """Whether a column's codes have an order that effects follow."""
-    return isinstance(column, Numeric) and column.cells > 2
+    return isinstance(column, Numeric) and column.bin_number > 2
+
+
+def has_own(column: Column) -> bool:
+    """Whether the last of its cells is that of missing values, beside others in order."""
+    return isinstance(column, Numeric) and column.bin_number > 2 and column.own_cell
+
+
+def _bins(column: Column) -> int:
+    """Cells, but for that of missing values."""
+    return column.bin_number if isinstance(column, Numeric) else column.cells
 
 
 def measured(schema: Schema) -> list[int]:
     """Columns whose grid follows a noisy histogram: those with more cells than the model tells apart."""
-    return [number for number, column in enumerate(schema.columns) if is_ordered(column) and column.cells > GRID]
+    return [number for number, column in enumerate(schema.columns) if is_ordered(column) and _bins(column) > GRID]
 
 
 @attrs.frozen(eq=False)
@@ -86,10 +99,14 @@ class Partitioned:
 
     @staticmethod
     def of(codes: CodeArray, schema: Schema) -> "Partitioned":
-        """The measured columns, each in as many cells as the widest has, rounded up to a power of two."""
+        """The measured columns, each in as many cells as the widest has, rounded up to a power of two.
+
+        One more where a column has a cell for missing values, which may then be the last of all.
+        """
         columns = measured(schema)
-        widest = max(schema.columns[column].cells for column in columns)
-        return Partitioned([codes[column] for column in columns], max(FINE, 1 << (widest - 1).bit_length()))
+        widest = max(_bins(schema.columns[column]) for column in columns)
+        own = any(has_own(schema.columns[column]) for column in columns)
+        return Partitioned([codes[column] for column in columns], max(FINE, 1 << (widest - 1).bit_length()) + own)
 
 
 def views(schema: Schema, counts: FloatArray | None, sigma: float, pairs: Sequence[tuple[str, str]]) -> list[View]:
@@ -101,19 +118,31 @@ def views(schema: Schema, counts: FloatArray | None, sigma: float, pairs: Sequen
     shares = {}
     if counts is not None:
         for column, noisy in zip(measured(schema), counts, strict=True):
-            known = denoised(noisy, sigma)[: schema.columns[column].cells]
-            shares[column] = known / known.sum()
+            shares[column] = _shares(schema.columns[column], noisy, sigma)
     single = [_single(number, column, shares.get(number)) for number, column in enumerate(schema.columns)]
     return single + [_pair(schema, single, pair) for pair in pairs]
 
 
+def _shares(column: Column, noisy: FloatArray, sigma: float) -> FloatArray:
+    """Of the records per fine cell, shape (cells,), from a column's noisy histogram."""
+    bins = _bins(column)
+    ordered = np.where(np.arange(noisy.size) < bins, noisy, 0.0) if has_own(column) else noisy
+    known = denoised(ordered[: 1 << (noisy.size.bit_length() - 1)], sigma)[:bins]
+    shares = known / known.sum()
+    if not has_own(column):
+        return np.asarray(shares)
+    total = max(float(ordered.sum()), 1.0) + max(float(noisy[bins]), 0.0)
+    return with_own_share(shares, float(noisy[bins]) / total)
+
+
 def _single(number: int, column: Column, shares: FloatArray | None) -> View:
     if shares is None:
-        return View((number,), (np.arange(column.cells),), is_ordered(column))
-    cells = grid(shares, GRID)
+        return View((number,), (np.arange(column.cells),), is_ordered(column), own=has_own(column))
+    own = has_own(column)
+    cells = with_own_bin(grid(shares[:-1] / shares[:-1].sum(), GRID)) if own else grid(shares, GRID)
     # No cell is taken for empty: the model would then not know what a record there does.
     mass = np.bincount(cells, shares) + 1e-3 / GRID
-    return View((number,), (cells,), True, mass / mass.sum())
+    return View((number,), (cells,), True, mass / mass.sum(), own)
 
 
 def pair_columns(schema: Schema, names: tuple[str, str]) -> tuple[int, int]:
@@ -123,7 +152,9 @@ def pair_columns(schema: Schema, names: tuple[str, str]) -> tuple[int, int]:
         raise ValueError(f"interactions: expected pairs of two different columns of {known}, got {names!r}")
     first, second = (known.index(name) for name in names)
     columns = [schema.columns[first], schema.columns[second]]
-    cells = math.prod(min(PAIR_CELLS, each.cells) if is_ordered(each) else each.cells for each in columns)
+    cells = math.prod(
+        min(PAIR_CELLS, _bins(each)) + has_own(each) if is_ordered(each) else each.cells for each in columns
+    )
     if cells > MOST_CELLS:
         raise ValueError(f"interactions: {names!r} have {cells} cells together, more than {MOST_CELLS}")
     return first, second
@@ -135,9 +166,11 @@ def _pair(schema: Schema, single: Sequence[View], names: tuple[str, str]) -> Vie
 
 
 def _coarse(view: View) -> IntArray:
-    if not view.ordered or view.number <= PAIR_CELLS:
+    bins = view.number - view.own
+    if not view.ordered or bins <= PAIR_CELLS:
         return view.maps[0]
-    return view.maps[0] * PAIR_CELLS // view.number
+    coarse = view.maps[0] * PAIR_CELLS // bins
+    return with_own_bin(coarse[:-1]) if view.own else coarse
 
 
 def check_pairs(pairs: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from accountant.arrays import FloatArray
 from learners.tables import (
+    MISSING_CELL,
     Categorical,
     Column,
     Numeric,
@@ -34,7 +35,9 @@ class Coding:
     """Which numbers a table becomes. Public.
 
     schema: with one, features lie in [−1, 1]: columns of numbers by their bounds, two values as −1 and 1, and of more
-      categories one feature each. Without, columns are numbers, and taken as they are.
+      categories one feature each. A column of numbers with a cell of its own for missing ones has a second feature, 1
+      where the number is missing and −1 where not; the first is then 0, the middle of the bounds. Without a schema
+      columns are numbers, and taken as they are.
     names: of the columns.  constant: whether a further feature is 1 for all.
     """
 
@@ -59,8 +62,9 @@ class Coding:
 
     @property
     def one_hot(self) -> tuple[tuple[int, ...], ...]:
-        """Those of columns that have several: 1 in one of them, and −1 in the others."""
-        return tuple(group for group in self.groups if len(group) > 1)
+        """Those of columns of several categories: 1 in one of them, and −1 in the others."""
+        columns = self.schema.columns if self.schema is not None else ()
+        return tuple(group for group, column in zip(self.groups, columns, strict=False) if _several(column))
 
     @property
     def features(self) -> int:
@@ -78,8 +82,8 @@ class Coding:
         names = [""] * (self.features - self.constant)
         for number, group in enumerate(self.groups):
             column = None if self.schema is None else self.schema.columns[number]
-            several = column.categories if isinstance(column, Categorical) and len(group) > 1 else [""]
-            for feature, value in zip(group, several, strict=True):
+            several = column.categories if isinstance(column, Categorical) and len(group) > 1 else ["", MISSING_CELL]
+            for feature, value in zip(group, several, strict=False):
                 names[feature] = f"{self.names[number]}={value}" if value else self.names[number]
         return (*names, CONSTANT) if self.constant else tuple(names)
 
@@ -139,8 +143,14 @@ class Coding:
         return Coding(schema, tuple(names), record["constant"])
 
 
+def _several(column: Column) -> bool:
+    return isinstance(column, Categorical) and len(column.categories) > 2
+
+
 def _width(column: Column) -> int:
-    return len(column.categories) if isinstance(column, Categorical) and len(column.categories) > 2 else 1
+    if isinstance(column, Numeric):
+        return 1 + column.own_cell
+    return column.cells if _several(column) else 1
 
 
 def _coded(column: Column, values: Values, row_of: RowOf) -> npt.NDArray[np.float64]:
@@ -148,7 +158,11 @@ def _coded(column: Column, values: Values, row_of: RowOf) -> npt.NDArray[np.floa
     if isinstance(column, Numeric):
         numbers = column.inside(values, row_of)
         middle, half = 0.5 * column.lower + 0.5 * column.upper, 0.5 * column.upper - 0.5 * column.lower
-        return np.clip((numbers - middle) / half, -1.0, 1.0)[:, None]
+        scaled = np.clip((numbers - middle) / half, -1.0, 1.0)
+        if not column.own_cell:
+            return scaled[:, None]
+        gaps = np.isnan(scaled)
+        return np.column_stack([np.where(gaps, 0.0, scaled), np.where(gaps, 1.0, -1.0)])
     codes = column.codes(values, row_of)
     if _width(column) == 1:
         return np.asarray(2.0 * codes[:, None] - 1.0, dtype=np.float64)

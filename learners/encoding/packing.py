@@ -11,7 +11,7 @@ from scipy import sparse
 
 from accountant.arrays import CodeArray, IntArray
 from learners.encoding.weighted_sums import CellIndex
-from learners.tables import Column
+from learners.tables import Column, Numeric
 
 NARROW: Final = 128
 """Cells of a joint code where each has a table row per weight or leaf, so that these tables stay in the cache."""
@@ -26,9 +26,12 @@ Feature = tuple[int, npt.NDArray[np.bool_]]
 def memberships(column: Column) -> list[npt.NDArray[np.bool_]]:
     """Which codes each of the column's Boolean features contains."""
     codes = np.arange(column.cells)
-    if column.cumulative:
+    if not column.cumulative:
+        return [codes == cell for cell in range(column.cells)]
+    if not (isinstance(column, Numeric) and column.own_cell):
         return [codes > cut for cut in range(column.cells - 1)]
-    return [codes == cell for cell in range(column.cells)]
+    own = codes == column.bin_number  # no number, so above no threshold
+    return [*((codes > cut) & ~own for cut in range(column.bin_number - 1)), own]
 
 
 @attrs.frozen(slots=False, eq=False)

@@ -43,7 +43,9 @@ def finely_cut(schema: Schema) -> Schema:
 
 def is_fine(column: Column) -> bool:
     """Whether its cuts are those of `finely_cut`, and there are enough to choose from."""
-    return isinstance(column, Numeric) and column.cells > 2 and column.cuts == public_cuts(column.lower, column.upper)
+    return (
+        isinstance(column, Numeric) and column.bin_number > 2 and column.cuts == public_cuts(column.lower, column.upper)
+    )
 
 
 @attrs.frozen(eq=False)
@@ -60,6 +62,14 @@ class QuantileCuts:
     share: float
     rho: bool
     noise: NoiseSource
+
+    def __attrs_post_init__(self) -> None:
+        for column in (self.schema.columns[number] for number in self.columns):
+            if isinstance(column, Numeric) and column.own_cell:
+                raise ValueError(
+                    f"quantile_bins: missing values of column {column.name!r} have a cell of their own, which is at no "
+                    "quantile; give the column cuts of its own, or a number that missing values count as"
+                )
 
     @property
     def columns(self) -> list[int]:

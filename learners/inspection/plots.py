@@ -17,7 +17,7 @@ from learners.inspection.margins import BINS, MarginHistogram, advantages
 from learners.inspection.margins import margin_histogram as counted_margins
 from learners.inspection.point_tables import Linear, as_additive
 from learners.inspection.scorecards import Readable, opened
-from learners.tables import Categorical, Numeric, Schema, Table
+from learners.tables import MISSING_CELL, Categorical, Numeric, Schema, Table
 from learners.votes import VoteModel
 
 if TYPE_CHECKING:
@@ -132,10 +132,16 @@ def _left_out(title: str, bars: int) -> str:
 
 def _steps(column: Numeric, values: FloatArray, named: Sequence[str | None], ax: "Axes") -> None:
     """One step per cell of the model, whatever number of codes it has."""
+    own, values = values[column.bin_number :], values[: column.bin_number]
     starts = np.flatnonzero(np.append(True, np.any(np.diff(values, axis=0) != 0.0, axis=1)))
     edges = np.append(column.edges[starts], column.upper)
     for head, name in enumerate(named):
-        ax.stairs(values[starts, head], edges, baseline=None, linewidth=1.5, label=name)
+        drawn = ax.stairs(values[starts, head], edges, baseline=None, linewidth=1.5, label=name)
+        for value in own[:, head]:
+            said = MISSING_CELL if name is None else f"{name}, {MISSING_CELL}"
+            ax.axhline(value, color=drawn.get_edgecolor(), linestyle=":", label=said)
+    if own.size and len(named) == 1:
+        ax.legend(fontsize="small")
     ax.axhline(0.0, color="grey", linewidth=0.5)
     if _crowded(column, edges, values[starts]):
         linear = 1e-3 * column.upper
@@ -184,8 +190,8 @@ def _heat_map(schema: Schema, term: Term, classes: Sequence[str], ax: "Axes") ->
 def _cell_names(schema: Schema, column: int, cells: npt.NDArray[np.intp]) -> list[str]:
     what = schema.columns[column]
     if isinstance(what, Numeric):
-        starts = np.flatnonzero(np.diff(cells, prepend=-1))
-        return [f"≥ {edge:.4g}" for edge in what.edges[starts]]
+        starts = np.flatnonzero(np.diff(cells[: what.bin_number], prepend=-1))
+        return [f"≥ {edge:.4g}" for edge in what.edges[starts]] + [MISSING_CELL] * what.own_cell
     return [_said(cell, LONGEST) for cell in (what.categories if isinstance(what, Categorical) else ("0", "1"))]
 
 

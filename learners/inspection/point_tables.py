@@ -13,7 +13,7 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import positive
 from learners.additive import AdditiveModel, Term
 from learners.linear import LogisticModel
-from learners.tables import Categorical, Column, Numeric, Schema
+from learners.tables import MISSING_CELL, Categorical, Column, Numeric, Schema
 from learners.trees import StudentModel
 
 DOUBLING: Final = 20.0
@@ -68,8 +68,10 @@ class Interval:
     closed: bool = False
 
     def holds(self, value: object) -> bool:
-        """Whether a number is inside."""
+        """Whether a number is inside; NaN is in none."""
         number = float(cast("float", value))  # text of a number will do; float says what is none
+        if math.isnan(number):
+            return False
         above = self.low is None or number >= self.low
         return above and (self.high is None or number < self.high or (self.closed and number == self.high))
 
@@ -105,7 +107,23 @@ class Among:
         return ", ".join([*self.values, *self.notes])
 
 
-Cell: TypeAlias = Interval | Among
+@attrs.frozen
+class Gap:
+    """No number."""
+
+    def holds(self, value: object) -> bool:
+        """Whether it is missing: NaN."""
+        return isinstance(value, float) and math.isnan(value)
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return {"missing": True}
+
+    def __str__(self) -> str:
+        return f"({MISSING_CELL})"
+
+
+Cell: TypeAlias = Interval | Among | Gap
 Linear: TypeAlias = LogisticModel | StudentModel
 """Linear in the Boolean features, with the logistic function of the score as `predict_proba`; two classes."""
 
@@ -160,7 +178,7 @@ def _table(schema: Schema, term: Term, unit: PointUnit, heads: int) -> PointsTab
         for cell, line in _lines(columns[-1], term.maps[-1], row, unit.tolerance)
     ]
     nothing = (0,) * heads
-    if len(columns) == 1 and len(lines) == 1:
+    if len(columns) == 1 and len({line.points for line in lines}) == 1:
         return PointsTable(term.columns, (), lines[0].points, span)
     kept = lines if len(columns) == 1 else [line for line in lines if line.points != nothing]
     return PointsTable(term.columns, tuple(kept), nothing, span)
@@ -188,7 +206,9 @@ def _lines(column: Column, cells: IntArray, codes: FloatArray, tolerance: float)
     cells: the model's, per code.  codes: their points, shape (codes, heads).
     """
     if isinstance(column, Numeric):
-        runs = segments(codes, tolerance)
+        runs = segments(codes[: column.bin_number], tolerance)
+        if column.own_cell:  # no neighbour of the bin before it
+            runs.append((column.bin_number, segments(codes[column.bin_number :], tolerance)[0][1]))
         said = _intervals(column, cells, np.array([start for start, _ in runs]))
     else:
         widest = int(np.argmax(np.ptp(codes, axis=0)))
@@ -237,7 +257,12 @@ def _among(column: Column, codes: Sequence[int]) -> Among:
 
 
 def _intervals(column: Numeric, cells: IntArray, starts: IntArray) -> list[Cell]:
-    """One from each start to the next. cells: the model's, per code.  starts: the first codes, in order, 0 first."""
+    """One from each start to the next, and the gap where a start is its code.
+
+    cells: the model's, per code.  starts: the first codes, in order, 0 first.
+    """
+    gap: list[Cell] = [Gap()] if column.own_cell else []
+    cells, starts = cells[: column.bin_number], starts[starts < column.bin_number]
     edges, inner = column.edges, starts[1:]
     ends = np.append(np.flatnonzero(np.diff(cells)) + 1, cells.size)
     widths = edges[ends[np.searchsorted(ends, inner, side="right")]] - edges[inner]
@@ -245,10 +270,11 @@ def _intervals(column: Numeric, cells: IntArray, starts: IntArray) -> list[Cell]
     clipped = column.outside == "clip"
     limits = [None if clipped else column.lower, *cuts, None if clipped else column.upper]
     last = len(limits) - 2
-    return [
+    bins = [
         Interval(low, high, closed=place == last and high is not None)
         for place, (low, high) in enumerate(itertools.pairwise(limits))
     ]
+    return bins + gap
 
 
 def _readable(cut: float, width: float) -> float:

@@ -129,7 +129,7 @@ class PointsCard(Scorecard):
         value = boxed([record[column.name]], f"column {column.name!r}")
         code = int(column.codes(value)[0])
         if isinstance(column, Numeric):
-            return float(np.clip(column.numbers(value)[0], column.lower, column.upper))
+            return float(column.inside(value)[0])
         return column.categories[code] if isinstance(column, Categorical) else str(code)
 
     def answer(self, record: Mapping[str, object]) -> str:

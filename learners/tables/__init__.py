@@ -20,6 +20,7 @@ from learners.tables.labels import (
     refuse_no_labels,
     signs,
 )
+from learners.tables.numeric_column import MISSING_CELL
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
@@ -55,6 +56,7 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "BLOCK_READERS",
+    "MISSING_CELL",
     "MOST_CLASSES",
     "Boolean",
     "Bounds",

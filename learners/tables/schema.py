@@ -4,30 +4,21 @@ Nothing in a schema may come from the protected data. It is what makes one-hot a
 of privacy cost, and what input is checked against before anything is charged.
 """
 
-import itertools
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant.arrays import IntArray
 from learners.tables.category_names import MISSING_TEXTS, category_name, elements, other_names
+from learners.tables.column_checks import SchemaError as SchemaError
+from learners.tables.column_checks import bins_of, finite, named
 from learners.tables.distinct_values import distinct
+from learners.tables.numeric_column import Numeric as Numeric
 from learners.tables.single_values import CONTAINS_NAN, OutsideSchema, RowOf, Values, as_numbers, same_row
-
-
-class SchemaError(ValueError):
-    """A schema that contradicts itself, or cannot be read."""
-
-
-def _named(value: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise SchemaError(f"a column needs a name, got {value!r}")
-    return value
 
 
 def _distinct(values: Sequence[str]) -> tuple[str, ...]:
@@ -46,7 +37,7 @@ class Categorical:
     other: the category that unlisted values stand for; without it they are refused.
     """
 
-    name: str = attrs.field(converter=_named)
+    name: str = attrs.field(converter=named)
     categories: tuple[str, ...] = attrs.field(converter=_distinct)
     missing: str | None = None
     other: str | None = None
@@ -106,109 +97,11 @@ class Categorical:
         return code
 
 
-def _finite(value: float) -> float:
-    number = float(value)
-    if isinstance(value, bool) or not np.isfinite(number):
-        raise SchemaError(f"bounds and cuts must be finite numbers, got {value!r}")
-    return number
-
-
-def _cuts(values: Sequence[float]) -> tuple[float, ...]:
-    return tuple(_finite(value) for value in values)
-
-
-def _bins(value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 2:
-        raise SchemaError(f"expected at least 2 bins, got {value!r}")
-    return value
-
-
-@attrs.frozen
-class Numeric:
-    """A column of numbers within public bounds, cut into bins.
-
-    lower, upper: public bounds, in the column's unit.  bins: equal-width bins, unless `cuts` are given.
-    cuts: inner cut points in rising order; they too must be public.
-    encoding: "one-hot" gives a feature per bin, "thresholds" one per cut (value >= cut).
-    outside: "error" refuses values outside the bounds, "clip" moves them to the nearest bound.
-    """
-
-    name: str = attrs.field(converter=_named)
-    lower: float = attrs.field(converter=_finite)
-    upper: float = attrs.field(converter=_finite)
-    bins: int = attrs.field(default=10, converter=_bins)
-    cuts: tuple[float, ...] = attrs.field(default=(), converter=_cuts)
-    encoding: Literal["one-hot", "thresholds"] = "one-hot"
-    outside: Literal["error", "clip"] = "error"
-
-    def __attrs_post_init__(self) -> None:
-        if not self.lower < self.upper:
-            raise SchemaError(f"column {self.name!r}: lower {self.lower} must be below upper {self.upper}")
-        if self.encoding not in ("one-hot", "thresholds") or self.outside not in ("error", "clip"):
-            raise SchemaError(f"column {self.name!r}: unknown encoding {self.encoding!r} or outside {self.outside!r}")
-        edges = self.edges
-        if np.any(np.diff(edges) <= 0.0):
-            raise SchemaError(f"column {self.name!r}: its cuts must rise strictly between its bounds, got {self.cuts}")
-
-    @property
-    def edges(self) -> npt.NDArray[np.float64]:
-        """Bounds and inner cuts, shape (cells + 1,)."""
-        if self.cuts:
-            return np.array([self.lower, *self.cuts, self.upper])
-        return np.linspace(self.lower, self.upper, self.bins + 1)
-
-    @property
-    def cells(self) -> int:
-        """The number of codes."""
-        return int(self.edges.size) - 1
-
-    @property
-    def cumulative(self) -> bool:
-        """Whether features are thresholds."""
-        return self.encoding == "thresholds"
-
-    def values(self) -> list[str]:
-        """What each feature says of the column."""
-        edges = [f"{edge:.6g}" for edge in self.edges]
-        if self.cumulative:
-            return [f">= {edge}" for edge in edges[1:-1]]
-        ends = [")"] * (len(edges) - 2) + ["]"]
-        return [f"[{low}, {high}{end}" for (low, high), end in zip(itertools.pairwise(edges), ends, strict=True)]
-
-    def codes(self, values: Values, row_of: RowOf = same_row) -> IntArray:
-        """Bin numbers, shape (n,). row_of: for messages. Raises OutsideSchema. [records-alone]"""
-        return np.searchsorted(self.edges[1:-1], self.inside(values, row_of), side="right")
-
-    def inside(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
-        """The values within the bounds, shape (n,): others are refused, or clipped. Raises OutsideSchema."""
-        numbers = self.numbers(values, row_of)
-        said = f"is not a number; {CONTAINS_NAN} Missing values need a public fill-in value"
-        self._refuse(np.isnan(numbers), numbers, row_of, said)
-        if self.outside == "clip":
-            # No bound is nearest to an infinity, which is the mark of an overflow rather than a measurement.
-            said = "is infinite; Input X contains infinity. Give it a public value"
-            self._refuse(np.isinf(numbers), numbers, row_of, said)
-        if self.outside == "error":
-            beyond = (numbers < self.lower) | (numbers > self.upper)
-            said = f"is outside [{self.lower}, {self.upper}]; widen the bounds or set outside='clip'"
-            self._refuse(beyond, numbers, row_of, said)
-        return np.clip(numbers, self.lower, self.upper)
-
-    def numbers(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
-        """The values as numbers, shape (n,). Raises OutsideSchema for anything else."""
-        return as_numbers(values, f"column {self.name!r}", row_of)
-
-    def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], row_of: RowOf, why: str) -> None:
-        if np.any(wrong):
-            place = int(np.flatnonzero(wrong)[0])
-            raise OutsideSchema(f"column {self.name!r}, row {row_of(place)}: {float(numbers[place])!r} {why}")
-
-
 @attrs.frozen
 class Boolean:
     """A column of zeros and ones; one feature, which holds where the value is 1."""
 
-    name: str = attrs.field(converter=_named)
+    name: str = attrs.field(converter=named)
 
     @property
     def cells(self) -> int:
@@ -252,7 +145,7 @@ def _classes(values: Sequence[str]) -> tuple[str, ...]:
 class Label:
     """The label column and its public classes; of two, the second is the positive one."""
 
-    name: str = attrs.field(converter=_named)
+    name: str = attrs.field(converter=named)
     classes: tuple[str, ...] = attrs.field(converter=_classes)
 
     def __attrs_post_init__(self) -> None:
@@ -314,8 +207,10 @@ class Schema:
 
     def as_dict(self) -> dict[str, object]:
         """For TOML-like files and saved models."""
-        columns = [{"kind": _KIND_NAMES[type(column)], **attrs.asdict(column)} for column in self.columns]
-        return {"columns": columns, "label": None if self.label is None else attrs.asdict(self.label)}
+        return {
+            "columns": [_record(column) for column in self.columns],
+            "label": None if self.label is None else attrs.asdict(self.label),
+        }
 
 
 @attrs.frozen
@@ -326,9 +221,9 @@ class Bounds:
     lower, upper: of every column, in its unit; values beyond are moved to the nearest.  bins: of equal width.
     """
 
-    lower: float = attrs.field(converter=_finite)
-    upper: float = attrs.field(converter=_finite)
-    bins: int = attrs.field(default=10, converter=_bins)
+    lower: float = attrs.field(converter=finite)
+    upper: float = attrs.field(converter=finite)
+    bins: int = attrs.field(default=10, converter=bins_of)
 
     def __attrs_post_init__(self) -> None:
         if not self.lower < self.upper:
@@ -346,6 +241,14 @@ _KIND_NAMES: dict[type[Column], str] = {Categorical: "categorical", Numeric: "nu
 def _texts(value: object) -> tuple[str, ...]:
     """Classes as text: a schema file may say 0 and 1."""
     return tuple(str(name) for name in _classes(cast("Sequence[str]", value)))
+
+
+def _record(column: Column) -> dict[str, object]:
+    """A column of numbers that says nothing of missing values is written as it was before it could."""
+    fields = attrs.asdict(column)
+    if isinstance(column, Numeric) and column.missing is None:
+        del fields["missing"]
+    return {"kind": _KIND_NAMES[type(column)], **fields}
 
 
 def _column(record: Mapping[str, object]) -> Column:

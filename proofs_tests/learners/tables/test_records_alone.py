@@ -73,6 +73,9 @@ COLUMNS: Final[Mapping[str, Callable[[str], Column]]] = {
     "categories, others refused": lambda name: Categorical(name, NAMES, missing="?"),
     "numbers, clipped": lambda name: Numeric(name, 0.0, 2.0, bins=4, outside="clip"),
     "numbers within bounds": lambda name: Numeric(name, -1.0, 3.0, bins=5),
+    "numbers, none in a cell of its own": lambda name: Numeric(name, 0.0, 2.0, bins=4, outside="clip", missing="own"),
+    "numbers, none as thresholds": lambda name: Numeric(name, 0.0, 9.0, bins=3, encoding="thresholds", missing="own"),
+    "numbers, none counts as one": lambda name: Numeric(name, 0.0, 2.0, bins=4, outside="clip", missing=1),
     "truth": Boolean,
 }
 KINDS: Final = tuple(DOMAINS)
@@ -95,9 +98,12 @@ WAYS: Final = [(kind, way) for kind in KINDS for way in ways(kind, DOMAINS[kind]
 
 
 READ: Final = [
-    (*each, column) for each in WAYS for column in COLUMNS if each[0] != "time" or column.startswith("categories")
+    (*each, column)
+    for each in WAYS
+    for column in COLUMNS
+    if each[0] != "time" or column.startswith("categories") or "none" in column
 ]
-"""Time stamps are no numbers: columns of those refuse all of them."""
+"""Time stamps are no numbers: columns of those refuse all of them, but for the missing one where it has a place."""
 
 
 @pytest.mark.parametrize(("kind", "way", "column"), READ)

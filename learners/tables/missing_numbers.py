@@ -1,0 +1,49 @@
+"""Which values of a column of numbers are missing, each judged by itself, whatever its container. [records-alone]"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from learners.tables.category_names import MISSING_TEXTS
+from learners.tables.single_values import RowOf, Values, as_numbers, is_missing, same_row
+
+_TEXTS: Final = frozenset(MISSING_TEXTS)
+
+
+def numbers_or_nan(values: Values, what: str, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
+    """The values as numbers, shape (n,), NaN where one is missing. what: for messages.
+
+    Missing are None, NaN, NaT and pandas' NA, and text that is empty or says one of these. Raises OutsideSchema for
+    anything else that is no number, as `as_numbers` does.
+    """
+    kind = values.dtype.kind
+    if kind not in "OUSmM":
+        return as_numbers(values, what, row_of)
+    gaps = np.isnat(values) if kind in "mM" else _gaps(values)
+    if values.size and not gaps.any():
+        return as_numbers(values, what, row_of)
+    # What is there is read as it would be without them: alone, so that their types change nothing about it.
+    there = np.flatnonzero(~gaps)
+    found = np.full(values.size, np.nan)
+    if there.size:
+        found[there] = as_numbers(values[there], what, lambda place: row_of(int(there[place])))
+    return found
+
+
+def _gaps(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Of text or objects, shape (n,)."""
+    listed: Iterable[object] = values.tolist()
+    return np.fromiter((_is_gap(value) for value in listed), dtype=np.bool_, count=values.size)
+
+
+def _is_gap(value: object) -> bool:
+    if isinstance(value, str):
+        return value.strip() in _TEXTS
+    if isinstance(value, bytes):
+        return value.strip() in _BYTES
+    return is_missing(value)
+
+
+_BYTES: Final = frozenset(text.encode("ascii") for text in MISSING_TEXTS)
