@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant import AddRemoveOne, Ledger, Protected, ReplaceOne
-from accountant.arrays import FloatArray
+from accountant.arrays import FloatArray, SignArray
 from accountant.costs import count, open_probability, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_boost import ROUNDS_PER_COLUMN, AdditiveDesign, boost_additively
@@ -188,9 +188,12 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         weights = None if sample_weight is None else whole_weights(sample_weight, self.weight_cap, label_array(y).size)
         schema = self._resolved_schema(table)
         layout, names = Layout(schema), input_names(table)
-        classes = self._public_classes(schema, cast("npt.ArrayLike", heavy_labels(y, weights)))
-        coded = partial(coded_labels, classes=classes)
+
+        def coded(given: object) -> SignArray:
+            return coded_labels(given, self._public_classes(schema, cast("npt.ArrayLike", given)))
+
         sample = weighted_sample(table, y, weights, layout, coded, type(self).__name__)
+        classes = self._public_classes(schema, cast("npt.ArrayLike", heavy_labels(y, weights)))
         return Dataset(sample, classes, None if names is None else tuple(names))
 
     def _block_dataset(self, X: AnyTable, y: object, sample_weight: object) -> Dataset[EncodedSample]:
