@@ -17,6 +17,7 @@ import numpy.typing as npt
 from accountant.arrays import IntArray
 from learners.tables.category_names import MISSING_TEXTS, category_name, elements, other_names
 from learners.tables.distinct_values import distinct
+from learners.tables.quick_cells import cells_among
 from learners.tables.single_values import CONTAINS_NAN, OutsideSchema, RowOf, Values, as_numbers, same_row
 
 
@@ -177,7 +178,7 @@ class Numeric:
 
     def codes(self, values: Values, row_of: RowOf = same_row) -> IntArray:
         """Bin numbers, shape (n,). row_of: for messages. Raises OutsideSchema. [records-alone]"""
-        return np.searchsorted(self.edges[1:-1], self.inside(values, row_of), side="right")
+        return cells_among(self.edges[1:-1], self.inside(values, row_of), self.lower, self.upper)
 
     def inside(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """The values within the bounds, shape (n,): others are refused, or clipped. Raises OutsideSchema."""
