@@ -267,7 +267,7 @@ def refuse_blocks(values: object, what: str) -> None:
         raise TypeError(
             f"{what}: a {type(values).__name__} is in blocks, and this takes records that are in memory together. "
             f"{', '.join(others)} and {last} fit tables in blocks; a model's predictions "
-            "are asked for one block after another, with Dask by map_partitions or map_blocks"
+            "are asked for one block after another: predict_in_blocks(model, table), with Dask also map_partitions"
         )
 
 

@@ -48,6 +48,6 @@ def test_public_cuts_are_found_without_searching(bounds: tuple[float, float], mo
         steps.append(float(what.size))
         return search(where, what, side=side)  # type: ignore[call-overload]  # either side
 
-    monkeypatch.setattr(quick_cells.np, "searchsorted", noted)
+    monkeypatch.setattr(np, "searchsorted", noted)
     assert np.array_equal(cells_among(cuts, numbers, *bounds), expected)
     assert steps == [quick_cells.BUCKETS + 2]  # of the table's alone
