@@ -6,7 +6,7 @@ keeps after `fit` is a release or public.
 
 from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
 from learners.base import PrivateClassifier, SeparateLedgersWarning
-from learners.blocks import MappedTable, ParquetTable
+from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
 from learners.encoding import EncodedSample, Layout
 from learners.fairness import (
     demographic_table,
@@ -106,6 +106,7 @@ __all__ = [
     "excess_risk",
     "excess_risk_gaps",
     "margin_histogram",
+    "predict_in_blocks",
     "private_demographic_table",
     "private_group_risks",
     "private_margin_histogram",

@@ -22,14 +22,15 @@ from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.effects import Effect
 from learners.additive.missing_cell import with_own_bin
 from learners.additive.monotone import in_bins, monotone
-from learners.additive.views import Partitioned, View, measured, pair_columns, views
-from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
-from learners.encoding import EncodedSample, random_bins
+from learners.additive.scored_records import Records, Scored, partitioned, score_bins
+from learners.additive.views import View, measured, pair_columns, views
+from learners.base import BinCounts, Calibrator, Progress, log_odds_edges
+from learners.encoding import random_bins
 from learners.tables import Schema
 from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, Mechanism, PlainMechanism
-from mechanisms.gradients import CURVATURE_SCALE, SCORE_UNIT, ScoredCells, gradient_query
-from mechanisms.queries import Histograms, Neighbours, histogram_query
+from mechanisms.gradients import CURVATURE_SCALE, SCORE_UNIT, ScoredCells, ScoredRows, gradient_query
+from mechanisms.queries import HistogramRows, Neighbours, histogram_rows_query
 from mechanisms.randomness import NoiseSource
 
 ROUNDS_PER_COLUMN: Final = 8
@@ -62,8 +63,8 @@ LEAST_CURVATURE: Final = 0.3
 FEWEST_BINS, MOST_BINS, FIRST_BINS = 4, 40, 16
 """Bins of a numeric column in one round: as many as carry a curvature of σ each."""
 
-GradientRelease = PlainMechanism[ScoredCells, FloatArray, L2Sensitivity, FloatArray]
-Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
+GradientRelease = PlainMechanism[ScoredCells | ScoredRows, FloatArray, L2Sensitivity, FloatArray]
+Counter = PlainMechanism[HistogramRows, FloatArray, L2Sensitivity, FloatArray]
 
 
 @attrs.frozen(slots=False)
@@ -114,7 +115,7 @@ class AdditiveDesign:
         """The release before the first round, with HISTOGRAM_SHARE of the budget; None where no grid needs it."""
         if self._measured == 0:
             return None
-        query = histogram_query(self.adjacency, self._measured)
+        query = histogram_rows_query(self.adjacency, self._measured)
         ratio = query.sensitivity.value / gradient_query(self.adjacency, self.classes).sensitivity.value
         odds = HISTOGRAM_SHARE / (1.0 - HISTOGRAM_SHARE)
         return PlainMechanism(query, GaussianNoise(ratio / (eta * math.sqrt(self.rounds * odds))), self.noise)
@@ -150,58 +151,12 @@ class AdditiveDesign:
             claims=tuple(dict.fromkeys([*rounds.claims, *(claim for other in others for claim in other.claims)])),
         )
 
-    def _others(self, eta: float) -> Iterator[Counter | Mechanism[ScoreBins, FloatArray]]:
+    def _others(self, eta: float) -> Iterator[Counter | Mechanism[BinCounts, FloatArray]]:
         first = self.histograms(eta)
         if first is not None:
             yield first
         if self.calibrator is not None:
             yield self.calibrator.mechanism(self.boosting(eta))
-
-
-@attrs.frozen(eq=False)
-class Scored:
-    """Protected records with the scores that released tables give them."""
-
-    sample: EncodedSample
-    scores: npt.NDArray[np.int32]
-
-    @staticmethod
-    def start(sample: EncodedSample, classes: int) -> "Scored":
-        """All scores 0."""
-        shape = (sample.n,) if classes == 2 else (sample.n, classes)
-        return Scored(sample, np.zeros(shape, dtype=np.int32))
-
-    def moved(self, view: View, change: npt.NDArray[np.int32]) -> "Scored":
-        """After a change of one view's table, shape (cells,) or (cells, K)."""
-        return Scored(self.sample, self.scores + view.looked_up(change, self.sample.codes))
-
-    def binned(self, view: View, part: IntArray) -> "Binned":
-        """Its records in the bins of a view."""
-        return Binned(self, view.looked_up(part, self.sample.codes), int(part.max()) + 1)
-
-
-@attrs.frozen(eq=False)
-class Binned:
-    """What a round releases sums of; see `mechanisms.gradients.gradient_sums.ScoredCells`."""
-
-    scored: Scored
-    cells: IntArray
-    number: int
-
-    @property
-    def labels(self) -> npt.NDArray[np.int8]:
-        """See `ScoredCells`."""
-        return self.scored.sample.labels
-
-    @property
-    def scores(self) -> npt.NDArray[np.int32]:
-        """See `ScoredCells`."""
-        return self.scored.scores
-
-    @property
-    def weights(self) -> npt.NDArray[np.int32] | None:
-        """See `ScoredCells`."""
-        return self.scored.sample.weights
 
 
 @attrs.define(eq=False)
@@ -294,7 +249,7 @@ class Schedule:
 
 
 def boost_additively(
-    sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender, on_round: Progress | None
+    sample: Protected[Records], design: AdditiveDesign, eta: float, spender: Spender, on_round: Progress | None
 ) -> AdditiveModel:
     """Release what the design says with noise 1/eta, and put it together. Everything kept is post-processing."""
     coins = np.random.default_rng(np.packbits(design.noise.bits(64)).tolist())
@@ -325,20 +280,20 @@ def boost_additively(
 
 
 def _calibrated(
-    model: AdditiveModel, sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender
+    model: AdditiveModel, sample: Protected[Records], design: AdditiveDesign, eta: float, spender: Spender
 ) -> AdditiveModel:
     calibrator = design.calibrator
     assert calibrator is not None
-    counted = sample.map(lambda records: ScoreBins.of(model.scores(records.codes), records.labels, calibrator.edges))
+    counted = sample.map(lambda records: score_bins(records, model.scores, calibrator.edges))
     return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
 
 
-def _views(sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender) -> list[View]:
+def _views(sample: Protected[Records], design: AdditiveDesign, eta: float, spender: Spender) -> list[View]:
     counter, schema = design.histograms(eta), design.schema
     if counter is None:
         return views(schema, None, 0.0, design.pairs)
-    partitioned: Protected[Histograms] = sample.map(lambda records: Partitioned.of(records.codes, schema))
-    counts = spender.release(counter, partitioned)
+    cells: Protected[HistogramRows] = sample.map(lambda records: partitioned(records, schema))
+    counts = spender.release(counter, cells)
     assert isinstance(counter.randomizer, GaussianNoise)
     return views(schema, counts, counter.randomizer.sigma, design.pairs)
 
@@ -351,7 +306,7 @@ def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:
     return with_own_bin(part) if view.own else part
 
 
-def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells]:
+def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells | ScoredRows]:
     return state.map(lambda scored: scored.binned(view, part))
 
 

@@ -1,20 +1,29 @@
 """The learner that we recommend: an additive model, boosted on public partitions with Gaussian noise."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, Literal, Self, TypeAlias
+from functools import partial
+from typing import ClassVar, Final, Literal, Self, TypeAlias, cast
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
 from accountant import AddRemoveOne, Ledger, Protected, ReplaceOne
-from accountant.arrays import FloatArray
+from accountant.arrays import FloatArray, SignArray
 from accountant.costs import count, open_probability, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_boost import ROUNDS_PER_COLUMN, AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel, Curve, softmax
 from learners.additive.monotone import Constraints, check_constraints, directions
+from learners.additive.scored_records import Records, has_weights
 from learners.additive.views import check_pairs
+from learners.additive.weighted_tables import (
+    BlockReader,
+    block_records,
+    heavy_labels,
+    weighted_sample,
+    whole_weights,
+)
 from learners.base import (
     Check,
     Dataset,
@@ -26,9 +35,19 @@ from learners.base import (
     RandomState,
     TablePlan,
 )
-from learners.encoding import EncodedSample, finely_cut
-from learners.tables import Classes, Schema, Table, as_numbers, column_values, each_value
-from mechanisms.gradients import MOST_GRADIENT_RECORDS, WEIGHT_ONE
+from learners.blocks import AnyTable, Source, in_blocks
+from learners.encoding import EncodedRows, EncodedSample, Layout, check_rows, finely_cut
+from learners.tables import (
+    Bounds,
+    Classes,
+    Schema,
+    Table,
+    coded_labels,
+    input_names,
+    label_array,
+    refuse_no_labels,
+)
+from mechanisms.gradients import most_records
 from mechanisms.randomness import NoiseSource
 
 Promise: TypeAlias = Literal["add-remove-one", "replace-one"]
@@ -55,22 +74,8 @@ def _cap(value: float | None) -> float | None:
     return None if value is None else positive(value)
 
 
-def whole_weights(weights: npt.ArrayLike, cap: float | None, n: int) -> npt.NDArray[np.int32]:
-    """Weights in whole 1/WEIGHT_ONE of the cap, rounded down; shape (n,).
-
-    Raises ValueError for another shape, or naming the row of a weight that is not within [0, cap].
-    """
-    if cap is None:
-        raise ValueError("sample_weight needs weight_cap: a public bound of the weights, as it sets the noise")
-    given = column_values(weights, "sample_weight")
-    values = each_value(given, lambda each, row_of: as_numbers(each, "sample_weight", row_of))
-    if values.shape != (n,):
-        raise ValueError(f"sample_weight: expected shape ({n},), got {values.shape}")
-    outside = np.flatnonzero(~((values >= 0.0) & (values <= cap)))
-    if outside.size:
-        row = int(outside[0])
-        raise ValueError(f"sample_weight, row {row}: {float(values[row])!r} is not within [0, weight_cap={cap!r}]")
-    return np.floor(values / cap * WEIGHT_ONE).astype(np.int32)
+def _as_they_are(records: Records) -> Records:
+    return records
 
 
 class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
@@ -120,6 +125,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         "weight_cap": _cap,
     }
     _keeps = AdditiveModel
+    takes_blocks = True
     _renamed: ClassVar[Mapping[str, str]] = {"sweeps": "rounds_per_column"}
     _multi_class: ClassVar[bool] = True
 
@@ -155,34 +161,74 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         self.random_state = random_state
 
     def fit(
-        self,
-        X: Table,
-        y: npt.ArrayLike,
-        sample_weight: npt.ArrayLike | None = None,
-        *,
-        on_round: Progress | None = None,
+        self, X: AnyTable, y: object = None, sample_weight: object = None, *, on_round: Progress | None = None
     ) -> Self:
-        """Learn at a cost of at most (epsilon, delta), charged before the first release; see `PrivateClassifier.fit`.
+        """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
-        sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that. A record of weight 0
-          is as if it were not there.
+        X: n records, a DataFrame, a mapping of columns or an array (n, columns); or a table in blocks, as
+          `ParquetTable`, `MappedTable`, or a DataFrame or array of Dask, which is encoded once and stays where it is.
+        y: labels, shape (n,); of a table in blocks, see there.
+        sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that; of a table in blocks
+          with a `Schema`, the name of the column that has them. A record of weight 0 is as if it were not there.
+        on_round: called after each round with its number and what it released, which is public by then. Not called
+          where settings are tuned: how many runs there are must stay hidden.
+        The same records and random_state give the same model, however they are stored. [exact-rows]
+        Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
+        anything is charged.
         """
+        return self._fit(lambda: self._any_dataset(X, y, sample_weight), on_round)
 
-        def dataset() -> Dataset[EncodedSample]:
-            data = self._dataset(X, y)
-            if sample_weight is None:
-                return data
-            weights = whole_weights(sample_weight, self.weight_cap, data.records.n)
-            return attrs.evolve(data, records=attrs.evolve(data.records, weights=weights).weighted())
+    def fit_encoded(self, sample: Records, *, on_round: Progress | None = None) -> Self:
+        """`fit` on a sample that is encoded already, in memory or in blocks; its layout's schema takes precedence.
 
-        return self._fit(dataset, on_round)
+        Raises ValueError where codes, labels or weights are not what the sample says, before anything is charged.
+        """
+        if isinstance(sample, EncodedSample):
+            return super().fit_encoded(sample, on_round=on_round)
+        return self._fit(lambda: self._rows_dataset(sample), on_round)
+
+    def _any_dataset(self, X: AnyTable, y: object, sample_weight: object) -> Dataset[EncodedSample]:
+        if in_blocks(X) is not None:
+            return self._block_dataset(X, y, sample_weight)
+        table = cast("Table", X)
+        refuse_no_labels(cast("npt.ArrayLike", y))
+        weights = None if sample_weight is None else whole_weights(sample_weight, self.weight_cap, label_array(y).size)
+        schema = self._resolved_schema(table)
+        layout, names = Layout(schema), input_names(table)
+
+        def coded(given: object) -> SignArray:
+            return coded_labels(given, self._public_classes(schema, cast("npt.ArrayLike", given)))
+
+        sample = weighted_sample(table, y, weights, layout, coded, type(self).__name__)
+        classes = self._public_classes(schema, cast("npt.ArrayLike", heavy_labels(y, weights)))
+        return Dataset(sample, classes, None if names is None else tuple(names))
+
+    def _block_dataset(self, X: AnyTable, y: object, sample_weight: object) -> Dataset[EncodedSample]:
+        if not isinstance(sample_weight, str | None):
+            raise TypeError("sample_weight: of a table in blocks, expected the name of the column of weights")
+        if sample_weight is not None and isinstance(self.schema, Bounds | None):
+            raise ValueError("sample_weight: a column of weights needs a Schema, which says which columns are features")
+        if sample_weight is not None and self.weight_cap is None:
+            raise ValueError("sample_weight needs weight_cap: a public bound of the weights, as it sets the noise")
+        source = Source.of(X, y)
+        schema = self._resolved_schema(source.header)
+        classes = self._public_classes(schema)
+        coded = partial(coded_labels, classes=classes)
+        read = BlockReader(Layout(schema), coded, type(self).__name__, sample_weight, self.weight_cap)
+        return attrs.evolve(self._rows_dataset(block_records(source.rows, read)), names=source.names)
+
+    def _rows_dataset(self, rows: EncodedRows) -> Dataset[EncodedSample]:
+        classes = self._public_classes(rows.layout.schema)
+        check_rows(rows, len(classes))
+        return Dataset(cast("EncodedSample", rows), classes)  # which `_plan` takes as well
 
     def _resolved_schema(self, table: Table) -> Schema:
         return finely_cut(super()._resolved_schema(table))
 
-    def _plan(self, records: EncodedSample, budget: FitBudget, noise: NoiseSource) -> TablePlan[AdditiveModel]:
-        if records.n > MOST_GRADIENT_RECORDS:
-            raise ValueError(f"expected at most {MOST_GRADIENT_RECORDS} records, got {records.n}")
+    def _plan(self, records: Records, budget: FitBudget, noise: NoiseSource) -> TablePlan[AdditiveModel]:
+        most = most_records(weighted=has_weights(records))
+        if records.n > most:
+            raise ValueError(f"expected at most {most} records, got {records.n}")
         schema, classes, pairs = records.layout.schema, len(budget.classes), check_pairs(self.interactions)
         design = AdditiveDesign(
             schema,
@@ -196,7 +242,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         )
         eta = budget.largest_eta(design.plan)
 
-        def run(charge: Spender, data: Protected[EncodedSample], on_round: Progress) -> AdditiveModel:
+        def run(charge: Spender, data: Protected[Records], on_round: Progress) -> AdditiveModel:
             return boost_additively(data, design, eta, charge, on_round)
 
         return FitPlan(
@@ -207,7 +253,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             shown={"eta_": eta},
             claims=("clipped-gradients", "histograms", "gdp", *(("score-histogram",) if self.calibration else ())),
             gaussian=True,
-        )
+        ).of(_as_they_are)
 
     def decision_function(self, X: Table) -> FloatArray:
         """Scores on the scale of log-odds, shape (n,), positive for the second class; (n, K) for K > 2 classes.

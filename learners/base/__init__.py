@@ -37,6 +37,7 @@ from learners.base.private_estimator import (
     RandomState,
 )
 from learners.base.score_calibration import (
+    BinCounts,
     BinnedRows,
     Calibration,
     Calibrator,
@@ -69,6 +70,7 @@ __all__ = [
     "LEAST_VARIANCE",
     "MOMENTS_SHARE",
     "RUNS_PER_SETTING",
+    "BinCounts",
     "BinnedRows",
     "BoostingSettings",
     "Calibration",

@@ -6,7 +6,7 @@ only the winner is released, at two to three times the cost of one run, however 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
@@ -25,16 +25,16 @@ from accountant import (
     ReplaceOne,
     UnsupportedCost,
 )
-from accountant.arrays import CodeArray, FloatArray, IntArray
+from accountant.arrays import CodeArray, ExactArray, FloatArray, IntArray
 from accountant.composition import Target, own_rule
 from accountant.costs import largest_below
 from accountant.renamed_parameters import current_names
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, FitPlan
 from learners.base.old_parameters import RenamedParameters
-from learners.encoding import EncodedSample
+from learners.encoding import EncodedRows, EncodedSample
 from mechanisms.additive import GaussianNoise, LaplaceNoise
-from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query
+from mechanisms.core import Block, L1Sensitivity, L2Sensitivity, Mechanism, PlainMechanism, Query, Rows
 from mechanisms.randomness import NoiseSource
 from mechanisms.selection import NegativeBinomialStopping, PrivateSelection, selection_cost
 
@@ -91,6 +91,37 @@ class Judged:
         return np.array([float(np.sum((self.scores > 0.0) == (self.labels > 0)))])
 
 
+@attrs.frozen(eq=False)
+class JudgedRows:
+    """The same of records in blocks, in which those of weight 0 are as if they were not there."""
+
+    rows: Rows[EncodedSample]
+    model: Scores
+
+    def right(self) -> FloatArray:
+        """See `Judged`."""
+        return self.rows.total(partial(_right_in, self.model)).astype(np.float64)
+
+
+def _right_in(model: Scores, block: Block[EncodedSample]) -> ExactArray:
+    there = block.data.weighted()
+    return Judged(there.labels.astype(np.intp), model.scores(there.codes)).right().astype(np.int64)
+
+
+class Counted(Protocol):
+    """What a judge counts."""
+
+    def right(self) -> FloatArray:
+        """How many records are classified as labelled, shape (1,)."""
+
+
+def judged(records: EncodedSample | EncodedRows, model: Scores) -> Counted:
+    """Records with a model's scores, wherever they are."""
+    if isinstance(records, EncodedRows):
+        return JudgedRows(records.rows, model)
+    return Judged(records.labels.astype(np.intp), model.scores(records.codes))
+
+
 @attrs.frozen(slots=False, eq=False)
 class Run(Mechanism[EncodedSample, tuple[float, M]]):
     """One whole fit with one setting, and the noisy number of records that it gets right, as one mechanism.
@@ -145,24 +176,28 @@ class Run(Mechanism[EncodedSample, tuple[float, M]]):
     def sample(self, data: EncodedSample) -> tuple[float, M]:
         ledger = Ledger(self.spent, composition=self.budget.composition, adjacency=self.adjacency)
         model = self.plan.carried_out(ledger, self.budget, data)
-        judged = ledger.protect(Judged(data.labels.astype(np.intp), model.scores(data.codes)))
+        seen = ledger.protect(judged(data, model))
         # A thousandth is left for what randomizers add for the sampler's grid.
         verdict = judge(scaled(self.spent, 0.999 * JUDGING_SHARE), self.adjacency, self.noise)
-        return float(ledger.release(verdict, judged)[0]), model
+        return float(ledger.release(verdict, seen)[0]), model
+
+
+def _right(data: Counted) -> FloatArray:
+    return data.right()
 
 
 def judge(
     share: Spent, adjacency: ReplaceOne | AddRemoveOne, noise: NoiseSource
 ) -> (
-    PlainMechanism[Judged, FloatArray, L1Sensitivity, FloatArray]
-    | PlainMechanism[Judged, FloatArray, L2Sensitivity, FloatArray]
+    PlainMechanism[Counted, FloatArray, L1Sensitivity, FloatArray]
+    | PlainMechanism[Counted, FloatArray, L2Sensitivity, FloatArray]
 ):
     """The noisy number of right records, for that share of a run's budget. [records-right]"""
     name, claims = "records-right", ("records-right",)
     if isinstance(share, PureDP):
-        counted = Query(name, Judged.right, L1Sensitivity(ONE_RECORD), adjacency, claims)
+        counted = Query(name, _right, L1Sensitivity(ONE_RECORD), adjacency, claims)
         return PlainMechanism(counted, LaplaceNoise(ONE_RECORD / share.epsilon), noise)
-    squared = Query(name, Judged.right, L2Sensitivity(ONE_RECORD), adjacency, claims)
+    squared = Query(name, _right, L2Sensitivity(ONE_RECORD), adjacency, claims)
     mu = share.mu if isinstance(share, GDP) else math.sqrt(2.0 * share.rho)
     return PlainMechanism(squared, GaussianNoise(ONE_RECORD / mu), noise)
 

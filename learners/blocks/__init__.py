@@ -3,6 +3,7 @@
 from learners.blocks.block_tables import AnyTable, Source, TableBlock, in_blocks
 from learners.blocks.mapped_table import MappedTable
 from learners.blocks.parquet_table import ParquetTable
+from learners.blocks.predictions import predict_in_blocks
 
 __all__ = [
     "AnyTable",
@@ -11,4 +12,5 @@ __all__ = [
     "Source",
     "TableBlock",
     "in_blocks",
+    "predict_in_blocks",
 ]

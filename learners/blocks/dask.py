@@ -7,7 +7,7 @@ worker that dies loses some, and Dask makes these again from where they came. Su
 Dask writes what its tasks are called with into its logs when one fails: nothing of ours tells what is in it.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, Final, Generic, TypeVar, cast
 
@@ -23,7 +23,7 @@ from dask.sizeof import sizeof
 
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import parts_of
-from learners.tables import Table, refuse_no_records
+from learners.tables import Table, Values, refuse_no_records
 from mechanisms.core import Block, Rows, SealedRepr, Sums, added, in_block
 
 T = TypeVar("T")
@@ -31,6 +31,9 @@ U = TypeVar("U")
 
 FAN: Final = 8
 """Sums that one task adds up."""
+
+WAVE: Final = 16
+"""Partitions whose predictions are on their way at once."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -200,6 +203,19 @@ class DaskTable:
         if (others := _lengths(labels)) != lengths:
             raise ValueError(f"X has partitions of {lengths} records, y of {others}: cut both in the same way")
         return _rows(_block, parts, _partitions(labels), lengths)
+
+    def each_block(self, work: Callable[[Table], Values]) -> Iterator[Values]:
+        """See `learners.blocks.predictions.PartedTable`: of partitions, WAVE at a time, where they are."""
+        sent, task = _sent(work), _task(_answered)
+        parts = _partitions(self._table)
+        for start in range(0, len(parts), WAVE):
+            answers = compute(*(task(sent, part) for part in parts[start : start + WAVE]))  # type: ignore[no-untyped-call]  # Dask's
+            yield from (answer for answer in answers if answer is not None)
+
+
+def _answered(work: Callable[[Table], Values], part: Table) -> Values | None:
+    """None of a partition without records, which a model need not take."""
+    return work(part) if len(cast("Any", part)) else None
 
 
 def _partitions(collection: Any) -> list[Delayed]:

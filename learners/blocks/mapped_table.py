@@ -1,5 +1,6 @@
 """Arrays on disk as a table: `fit(MappedTable("points.npy"), "labels.npy")` looks at them block by block."""
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +14,7 @@ from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
 from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
 from learners.tables import Values
-from mechanisms.core import Rows
+from mechanisms.core import Rows, in_block
 
 Mapped: TypeAlias = Place | npt.NDArray[Any]
 """An array, a memory-mapped one for instance, or the path of a .npy file."""
@@ -89,10 +90,19 @@ class MappedTable:
         labels = _Source.of(given, "y")
         if labels.shape != (self.n,):
             raise ValueError(f"y: expected shape ({self.n},), got shape {labels.shape}")
-        starts = range(0, self.n, self.block)
         load = partial(_part, self._source, labels)
-        blocks = ((start, min(self.block, self.n - start)) for start in starts)
-        return FileRows(tuple(StoredBlock(partial(load, *block), *block) for block in blocks), self.scratch)
+        return FileRows(tuple(StoredBlock(partial(load, *block), *block) for block in self._blocks()), self.scratch)
+
+    def each_block(self, work: Callable[[Values], Values]) -> Iterator[Values]:
+        """See `learners.blocks.predictions.PartedTable`. Raises ChangedFile."""
+        for first, size in self._blocks():
+            with in_block(first):
+                found = work(self._source.part(first, size))
+            yield found
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """The first record of each, and how many it has."""
+        return ((start, min(self.block, self.n - start)) for start in range(0, self.n, self.block))
 
 
 def _part(source: _Source, labels: _Source, first: int, size: int) -> TableBlock:

@@ -17,8 +17,8 @@ from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
 from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
-from learners.tables import DictionaryColumn, Values, of_arrow, refuse_no_records
-from mechanisms.core import Rows, SealedRepr
+from learners.tables import DictionaryColumn, Table, Values, of_arrow, refuse_no_records
+from mechanisms.core import Rows, SealedRepr, in_block
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -158,14 +158,26 @@ class ParquetTable:
     def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`; y as for `block_header`."""
         names, label = list(self.block_header(y)), self._label(y)
-        blocks, before = list[StoredBlock[TableBlock]](), 0
+        blocks = list[StoredBlock[TableBlock]]()
+        for place, columns in self._blocks(names):
+            labels = partial(columns.leaf.column, label, columns.first, columns.size)
+            blocks.append(StoredBlock(partial(_part, columns, labels), place, columns.size))
+        return FileRows(tuple(blocks), self.scratch)
+
+    def each_block(self, work: Callable[[Table], Values]) -> Iterator[Values]:
+        """See `learners.blocks.predictions.PartedTable`. Columns are read when asked for. Raises ChangedFile."""
+        for place, columns in self._blocks([name for name in self._names if name != self.label]):
+            with in_block(place):
+                found = work(columns)
+            yield found
+
+    def _blocks(self, names: Sequence[str]) -> Iterator[tuple[int, _Columns]]:
+        """The number of the first record of each block, and its columns of these names."""
+        before = 0
         for leaf in self._leaves:
             for first, size in leaf.blocks(self.block):
-                columns = _Columns(leaf, names, first, size)
-                load = partial(_part, columns, partial(leaf.column, label, first, size))
-                blocks.append(StoredBlock(load, before + first, size))
+                yield before + first, _Columns(leaf, names, first, size)
             before += leaf.n
-        return FileRows(tuple(blocks), self.scratch)
 
     def _label(self, y: object) -> str:
         label = chosen_labels(self.label, y, 'the column of labels is not known: fit(table, "its name")')

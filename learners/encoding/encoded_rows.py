@@ -14,10 +14,14 @@ from mechanisms.core import Block, MemoryRows, Rows, SealedRepr
 
 @attrs.frozen(eq=False, repr=False)
 class EncodedRows(SealedRepr):
-    """Records as codes. layout: public, the same for all blocks.  rows: the blocks."""
+    """Records as codes.
+
+    layout: public, the same for all blocks.  rows: the blocks.  weighted: whether records have weights, in all of them.
+    """
 
     layout: Layout
     rows: Rows[EncodedSample]
+    weighted: bool = False
 
     @property
     def n(self) -> int:
@@ -27,7 +31,7 @@ class EncodedRows(SealedRepr):
     @staticmethod
     def of(sample: EncodedSample) -> "EncodedRows":
         """A sample in memory, in one block."""
-        return EncodedRows(sample.layout, MemoryRows.of(sample, sample.n))
+        return EncodedRows(sample.layout, MemoryRows.of(sample, sample.n), sample.weights is not None)
 
 
 def encoded_rows(rows: Rows[TableBlock], schema: Schema, classes: Sequence[object], reader: str) -> EncodedRows:
@@ -55,6 +59,8 @@ def check_rows(sample: EncodedRows, classes: int) -> None:
         if block.data.layout.schema != layout.schema:
             raise ValueError("the blocks are encoded by different schemas")
         block.refuse_other_size(block.data.n)
+        if (block.data.weights is not None) != sample.weighted:
+            raise ValueError("either all blocks have weights, or none")
         check_encoded(block.data, classes)
         return np.zeros(1, dtype=np.int64)
 

@@ -16,6 +16,7 @@ from learners.tables.dictionary_columns import (
 from learners.tables.labels import (
     bounded_labels,
     coded_labels,
+    label_array,
     label_values,
     refuse_no_labels,
     signs,
@@ -86,6 +87,7 @@ __all__ = [
     "encode",
     "input_names",
     "is_missing",
+    "label_array",
     "label_values",
     "narrow_codes",
     "number_table",

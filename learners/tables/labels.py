@@ -81,18 +81,24 @@ def label_values(y: object) -> Values:
     Raises ValueError for another shape or where one is missing or not finite.
     A column, shape (n, 1), is taken with scikit-learn's DataConversionWarning.
     """
+    values = label_array(y)
+    _refuse_missing(values)
+    return values
+
+
+def label_array(y: object) -> Values:
+    """The same with whatever is missing, for whoever leaves some of the records out first."""
     refuse_blocks(y, "y")
     refuse_masked(y, "y")
     values = _label_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
         said = "A column-vector y was passed when a 1d array was expected. Change the shape of y to (n_samples,)"
-        warnings.warn(said, DataConversionWarning, stacklevel=2)
+        warnings.warn(said, DataConversionWarning, stacklevel=3)
         values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"y: expected shape (n,), got {values.shape}; y should be a 1d array")
     if values.dtype.kind == "c":
         raise ValueError(f"y: Complex data not supported, got {values.dtype}")
-    _refuse_missing(values)
     return values
 
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from accountant.arrays import IntArray
 from learners.tables.column_checks import SchemaError, bins_of, cuts_of, finite, named
 from learners.tables.missing_numbers import numbers_or_nan
+from learners.tables.quick_cells import cells_among
 from learners.tables.single_values import CONTAINS_NAN, OutsideSchema, RowOf, Values, as_numbers, same_row
 
 OWN: Final = "own"
@@ -108,9 +109,12 @@ class Numeric:
 
         Raises OutsideSchema. [records-alone]
         """
-        # NaN, which only the own cell lets through, is sorted behind every number.
-        cuts = [*self.edges[1:-1], np.inf] if self.own_cell else self.edges[1:-1]
-        return np.searchsorted(cuts, self.inside(values, row_of), side="right")
+        inside, cuts = self.inside(values, row_of), self.edges[1:-1]
+        if not self.own_cell:
+            return cells_among(cuts, inside, self.lower, self.upper)
+        missing = np.isnan(inside)
+        found = cells_among(cuts, np.where(missing, self.upper, inside), self.lower, self.upper)
+        return np.where(missing, self.bin_number, found)
 
     def inside(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """The values within the bounds, shape (n,): others are refused, or clipped. Raises OutsideSchema.

@@ -102,18 +102,41 @@ def encode(table: Table, schema: Schema, *, reader: str = "Schema") -> IntArray:
     return _encoded(table, schema, reader, np.dtype(np.intp))
 
 
-def narrow_codes(table: Table, schema: Schema, *, reader: str = "Schema") -> CodeArray:
-    """The same codes in the narrowest unsigned type that holds those of every column: for many records."""
+def narrow_codes(
+    table: Table, schema: Schema, *, reader: str = "Schema", rows: IntArray | None = None, of: int | None = None
+) -> CodeArray:
+    """The same codes in the narrowest unsigned type that holds those of every column: for many records.
+
+    rows: the records that are encoded, in order; None for all.  of: how many there must be in all, where that is known.
+    """
     kind: np.dtype[Any] = np.min_scalar_type(max(column.cells for column in schema.columns) - 1)
-    return _encoded(table, schema, reader, kind)
+    return _encoded(table, schema, reader, kind, rows, of)
 
 
-def _encoded(table: Table, schema: Schema, reader: str, kind: np.dtype[Any]) -> IntArray:
+def _encoded(
+    table: Table,
+    schema: Schema,
+    reader: str,
+    kind: np.dtype[Any],
+    rows: IntArray | None = None,
+    of: int | None = None,
+) -> IntArray:
     values = schema_columns(table, schema, reader)
-    codes = np.empty((len(values), len(values[0])), dtype=kind)
+    if of is not None:
+        refuse_other_number(len(values[0]), of)
+    codes = np.empty((len(values), len(values[0]) if rows is None else rows.size), dtype=kind)
     for number, (column, given) in enumerate(zip(schema.columns, values, strict=True)):
-        codes[number] = each_value(given, column.codes)
+        codes[number] = each_value(given, column.codes) if rows is None else _some_codes(column, given, rows)
     return codes
+
+
+def _some_codes(column: Column, given: Values | DictionaryColumn, rows: IntArray) -> IntArray:
+    """Of these records; none of the others is looked at. Messages name the row of the table."""
+    if isinstance(given, DictionaryColumn):
+        some: Values | DictionaryColumn = DictionaryColumn(given.numbers[rows], given.values)
+    else:
+        some = given[rows]
+    return each_value(some, lambda values, row_of: column.codes(values, lambda place: int(rows[row_of(place)])))
 
 
 def schema_columns(table: Table, schema: Schema, reader: str) -> list[Values | DictionaryColumn]:
@@ -244,7 +267,7 @@ def refuse_blocks(values: object, what: str) -> None:
         raise TypeError(
             f"{what}: a {type(values).__name__} is in blocks, and this takes records that are in memory together. "
             f"{', '.join(others)} and {last} fit tables in blocks; a model's predictions "
-            "are asked for one block after another, with Dask by map_partitions or map_blocks"
+            "are asked for one block after another: predict_in_blocks(model, table), with Dask also map_partitions"
         )
 
 

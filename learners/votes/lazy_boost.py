@@ -217,7 +217,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         return Dataset(cast("EncodedSample", rows), classes)  # which `_plan` takes as well
 
     def _plan(self, records: Records, budget: FitBudget, noise: NoiseSource) -> TablePlan[VoteModel]:
-        if isinstance(records, EncodedSample) and records.weights is not None:
+        if records.weighted if isinstance(records, EncodedRows) else records.weights is not None:
             raise ValueError("sample weights: this learner weighs the records itself and takes none")
         plan = self._priced(records.layout, records.n, not isinstance(budget.target, PureDP), noise)
         eta = budget.largest_eta(plan.whole)

@@ -21,11 +21,12 @@ from mechanisms.gradients.gradient_sums import (
     CURVATURE_SCALE,
     MOST_CELLS,
     MOST_GRADIENT_RECORDS,
+    MOST_UNWEIGHTED_RECORDS,
     ONE,
     SCORE_UNIT,
     WEIGHT_ONE,
-    ScoredCells,
     gradient_query,
+    most_records,
 )
 from mechanisms.gradients.linear_losses import (
     RECORDS_PER_SUM,
@@ -37,6 +38,7 @@ from mechanisms.gradients.linear_losses import (
     ResidualRecords,
 )
 from mechanisms.gradients.objective_perturbation import ObjectivePerturbation, TooLittleRegularization, calibrated
+from mechanisms.gradients.scored_records import LookUp, Move, ScoredCells, ScoredRows
 from mechanisms.gradients.tree_gradients import (
     GAIN_ROUNDING,
     GRADIENT_UNIT,
@@ -65,6 +67,7 @@ __all__ = [
     "MOST_CELLS",
     "MOST_GRADIENT_RECORDS",
     "MOST_TREE_RECORDS",
+    "MOST_UNWEIGHTED_RECORDS",
     "ONE",
     "RECORDS_PER_SUM",
     "ROUND_OFF",
@@ -75,10 +78,13 @@ __all__ = [
     "LinearRecords",
     "LinearSample",
     "LogisticLosses",
+    "LookUp",
+    "Move",
     "ObjectivePerturbation",
     "Reach",
     "ResidualRecords",
     "ScoredCells",
+    "ScoredRows",
     "Summand",
     "TooLittleRegularization",
     "UnitRows",
@@ -93,6 +99,7 @@ __all__ = [
     "leaf_values",
     "leaf_values_l1",
     "leaf_values_l2",
+    "most_records",
     "one_pass_sgd",
     "projected_coefficients",
     "ridge_coefficients",

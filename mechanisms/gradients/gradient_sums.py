@@ -7,16 +7,19 @@ sensitivity.
 """
 
 import math
-from typing import Final, Protocol
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
 from accountant import AddRemoveOne
-from accountant.arrays import FloatArray, IntArray
+from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, up
 from mechanisms.core import L2Sensitivity, Query
+from mechanisms.gradients.compiled_sums import compiled_binary, compiled_softmax
+from mechanisms.gradients.scored_records import Cells, ScoredCells, ScoredRows, chunks
 from mechanisms.queries import Neighbours
 
 SCORE_UNIT: Final = 2.0**-10
@@ -35,14 +38,20 @@ Noise falls in proportion. The loss stays convex, and its minimiser has the sign
 [clipped-link]
 """
 
+LONGEST: Final = math.sqrt(2.0) * CLIP
+"""Of a multi-class gradient, in 1/ONE."""
+
 CURVATURE_SCALE: Final = 0.5
 """Curvatures are written in this unit beside the gradients: the larger, the less noise on them and the more on both."""
 
 WEIGHT_ONE: Final = 2**10
 """Sample weights are whole multiples of the cap/WEIGHT_ONE."""
 
-MOST_GRADIENT_RECORDS: Final = 2**26
-"""Sums of more records could leave the integers that floating point holds exactly."""
+MOST_GRADIENT_RECORDS: Final = 2**27
+"""Sums of more records could leave the integers that floating point holds exactly: no term is beyond ONE·WEIGHT_ONE."""
+
+MOST_UNWEIGHTED_RECORDS: Final = 2**37
+"""The same where records have no weights: no term is beyond ONE."""
 
 MOST_CELLS: Final = 2**20
 
@@ -56,38 +65,8 @@ _LEVELS: Final = np.arange(-MOST_SCORE, MOST_SCORE + 1)
 _PROBABILITY: Final = np.rint(expit(_LEVELS * SCORE_UNIT) * ONE)
 _CURVATURE: Final = np.floor(_PROBABILITY * (ONE - _PROBABILITY) / ONE)
 _GRADIENT: Final = np.clip(np.concatenate([-_PROBABILITY, ONE - _PROBABILITY]), -CLIP, CLIP)
+_TERMS: Final = (_GRADIENT + 2.0**32 * np.tile(_CURVATURE, 2)).astype(np.int64)
 _EXPONENTIAL: Final = np.rint(np.exp(-np.arange(2 * MOST_SCORE + 1) * SCORE_UNIT) * 2.0**24)
-
-
-class Cells(Protocol):
-    """Records in the cells of a public partition."""
-
-    @property
-    def cells(self) -> IntArray:
-        """The cell of each record, shape (n,), in 0 … number − 1."""
-
-    @property
-    def number(self) -> int:
-        """How many cells there are; public."""
-
-
-class ScoredCells(Cells, Protocol):
-    """The same with labels, and scores that follow from earlier releases.
-
-    Partition and scores must be functions of a record and of what is public or released.
-    """
-
-    @property
-    def labels(self) -> npt.NDArray[np.int8]:
-        """With two classes −1 or +1, else the class 0 … K − 1; shape (n,)."""
-
-    @property
-    def scores(self) -> npt.NDArray[np.int32]:
-        """In SCORE_UNIT: shape (n,) with two classes, the score of label +1; else shape (n, K)."""
-
-    @property
-    def weights(self) -> npt.NDArray[np.int32] | None:
-        """In 0 … WEIGHT_ONE, shape (n,); None weighs every record WEIGHT_ONE."""
 
 
 def binary_terms(scores: npt.NDArray[np.int32], labels: npt.NDArray[np.int8]) -> tuple[FloatArray, FloatArray]:
@@ -106,42 +85,88 @@ def softmax_terms(scores: npt.NDArray[np.int32], labels: npt.NDArray[np.int8]) -
     gradient = -probability
     gradient[np.arange(labels.size), labels] += ONE
     length = np.sqrt(np.sum(gradient**2, axis=1, keepdims=True))
-    return np.trunc(gradient * np.minimum(1.0, math.sqrt(2.0) * CLIP / np.maximum(length, 1.0))), curvature
+    return np.trunc(gradient * np.minimum(1.0, LONGEST / np.maximum(length, 1.0))), curvature
 
 
-def _sums(data: ScoredCells, terms: FloatArray) -> FloatArray:
-    """Per cell, in units of 1; shape (cells,)."""
-    if data.weights is None:
-        return np.bincount(data.cells, weights=terms, minlength=data.number) / ONE
-    return np.bincount(data.cells, weights=terms * data.weights, minlength=data.number) / (ONE * WEIGHT_ONE)
+def _summed(data: ScoredCells, terms: FloatArray) -> ExactArray:
+    """Σ w·terms per cell, exact as long as CHUNK records are below 2^53; shape (cells,)."""
+    weighted = terms if data.weights is None else terms * data.weights
+    return np.bincount(data.cells, weights=weighted, minlength=data.number).astype(np.int64)
 
 
-def binary_sums(data: ScoredCells) -> FloatArray:
-    """Σ w·clip(y − p) and CURVATURE_SCALE·Σ w·p(1 − p) per cell, y in {0, 1}, w in [0, 1]; shape (cells, 2)."""
-    gradient, curvature = binary_terms(data.scores, data.labels)
-    return np.stack([_sums(data, gradient), CURVATURE_SCALE * _sums(data, curvature)], axis=-1)
+def binary_whole(data: ScoredCells) -> ExactArray:
+    """ONE·Σ w·clip(y − p) and ONE·Σ w·p(1 − p) per cell, w in whole numbers, 1 for all where there are none; shape
+    (cells, 2)."""
+    found = compiled_binary(data, _TERMS)
+    if found is None:
+        found = np.zeros((data.number, 2), dtype=np.int64)
+        for part in chunks(data):
+            for place, terms in enumerate(binary_terms(part.scores, part.labels)):
+                found[:, place] += _summed(part, terms)
+    return found
 
 
-def softmax_sums(data: ScoredCells) -> FloatArray:
+def softmax_whole(data: ScoredCells) -> ExactArray:
     """The same per cell and class; shape (cells, K, 2)."""
-    gradient, curvature = softmax_terms(data.scores, data.labels)
-    classes = range(gradient.shape[1])
-    first = np.stack([_sums(data, gradient[:, k]) for k in classes], axis=-1)
-    second = np.stack([_sums(data, curvature[:, k]) for k in classes], axis=-1)
-    return np.stack([first, CURVATURE_SCALE * second], axis=-1)
+    found = compiled_softmax(data, _EXPONENTIAL, LONGEST, ONE)
+    if found is None:
+        found = np.zeros((data.number, data.scores.shape[1], 2), dtype=np.int64)
+        for part in chunks(data):
+            for place, terms in enumerate(softmax_terms(part.scores, part.labels)):
+                for head in range(found.shape[1]):
+                    found[:, head, place] += _summed(part, terms[:, head])
+    return found
 
 
-def check_cells(data: Cells) -> None:
+def _released(data: ScoredCells | ScoredRows, whole: Callable[[ScoredCells], ExactArray]) -> FloatArray:
+    """Sums in units of 1 and of CURVATURE_SCALE; exact, as these are powers of two."""
+    if isinstance(data, ScoredRows):
+        sums, weighted = data.total(whole), data.weighted
+    else:
+        sums, weighted = whole(data), data.weights is not None
+    return np.asarray(sums * np.array([1.0, CURVATURE_SCALE]) / (ONE * (WEIGHT_ONE if weighted else 1)))
+
+
+def binary_sums(data: ScoredCells | ScoredRows) -> FloatArray:
+    """Σ w·clip(y − p) and CURVATURE_SCALE·Σ w·p(1 − p) per cell, y in {0, 1}, w in [0, 1]; shape (cells, 2)."""
+    return _released(data, binary_whole)
+
+
+def softmax_sums(data: ScoredCells | ScoredRows) -> FloatArray:
+    """The same per cell and class; shape (cells, K, 2)."""
+    return _released(data, softmax_whole)
+
+
+def most_records(*, weighted: bool) -> int:
+    """Of as many records every sum is exact: 64-bit integers hold it, and floating point does."""
+    return MOST_GRADIENT_RECORDS if weighted else MOST_UNWEIGHTED_RECORDS
+
+
+def _check_size(records: int, cells: int, *, weighted: bool) -> None:
+    most = most_records(weighted=weighted)
+    if records > most or cells > MOST_CELLS:
+        raise ValueError(f"expected at most {most} records in at most {MOST_CELLS} cells")
+
+
+def check_cells(data: Cells, *, weighted: bool = True) -> None:
     """Raise ValueError for more records or cells than the sums are exact for, or a cell that does not exist."""
-    if data.cells.size > MOST_GRADIENT_RECORDS or data.number > MOST_CELLS:
-        raise ValueError(f"expected at most {MOST_GRADIENT_RECORDS} records in at most {MOST_CELLS} cells")
+    _check_size(data.cells.size, data.number, weighted=weighted)
     if data.cells.size and not 0 <= int(data.cells.min()) <= int(data.cells.max()) < data.number:
         raise ValueError(f"a record is outside the cells 0 … {data.number - 1}")
 
 
-def check_scored(data: ScoredCells) -> None:
-    """`check_cells`, and ValueError for labels, scores or weights outside what `ScoredCells` says."""
-    check_cells(data)
+def check_scored(data: ScoredCells | ScoredRows) -> None:
+    """`check_cells`, and ValueError for labels, scores or weights outside what `ScoredCells` says.
+
+    Of records that stay where they are codes, labels and weights were checked when they were encoded; here, the cells
+    of all codes.
+    """
+    if isinstance(data, ScoredRows):
+        _check_size(data.n, data.number, weighted=data.weighted)
+        if not 0 <= int(data.part.table.min()) <= int(data.part.table.max()) < data.number:
+            raise ValueError(f"a record is outside the cells 0 … {data.number - 1}")
+        return
+    check_cells(data, weighted=data.weights is not None)
     n, wide = data.cells.size, data.scores.ndim == 2
     known = (data.labels >= 0) & (data.labels < data.scores.shape[1]) if wide else np.abs(data.labels) == 1
     if data.labels.shape != (n,) or data.scores.shape[0] != n or not np.all(known):
@@ -170,7 +195,7 @@ def gradient_sensitivity(adjacency: Neighbours, classes: int) -> L2Sensitivity:
     return L2Sensitivity(up(math.sqrt(4.0 * long + bend / 8.0 + TRUNCATED if replaced else long + 4.0 * bend / 27.0)))
 
 
-def gradient_query(adjacency: Neighbours, classes: int) -> Query[ScoredCells, FloatArray, L2Sensitivity]:
+def gradient_query(adjacency: Neighbours, classes: int) -> Query[ScoredCells | ScoredRows, FloatArray, L2Sensitivity]:
     """`binary_sums`, or `softmax_sums` for more than two classes, for Gaussian noise.
 
     Raises ValueError for fewer than two classes.

@@ -14,12 +14,14 @@ from mechanisms.queries.group_queries import (
     shares_query,
 )
 from mechanisms.queries.histograms import (
+    HistogramRows,
     Histograms,
     Neighbours,
     check_histograms,
     counts_l1,
     counts_l2,
     histogram_query,
+    histogram_rows_query,
     histograms,
 )
 from mechanisms.queries.weighted_queries import (
@@ -55,6 +57,7 @@ __all__ = [
     "SHARE_ONE",
     "GroupedCells",
     "GroupedShares",
+    "HistogramRows",
     "Histograms",
     "Neighbours",
     "WeightedCells",
@@ -64,6 +67,7 @@ __all__ = [
     "counts_l1",
     "counts_l2",
     "histogram_query",
+    "histogram_rows_query",
     "histograms",
     "prefix_counts",
     "prefix_decoder",

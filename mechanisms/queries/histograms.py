@@ -1,15 +1,19 @@
 """Counts of records in public partitions, and how far they move: the one place that says so."""
 
 import math
-from collections.abc import Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Protocol, TypeAlias, TypeVar
 
+import attrs
 import numpy as np
 
 from accountant import AddRemoveOne, ReplaceOne
-from accountant.arrays import CodeArray, FloatArray
+from accountant.arrays import CodeArray, ExactArray, FloatArray
 from accountant.costs import count, up
-from mechanisms.core import L1Sensitivity, L2Sensitivity, Query
+from mechanisms.core import Block, L1Sensitivity, L2Sensitivity, Query, Rows, SealedRepr
+
+T = TypeVar("T")
 
 Neighbours: TypeAlias = AddRemoveOne | ReplaceOne
 """Relations between samples that differ in one record."""
@@ -30,6 +34,33 @@ class Histograms(Protocol):
 def histograms(data: Histograms) -> FloatArray:
     """Counts, shape (partitions, cells)."""
     return np.stack([np.bincount(cells, minlength=data.number) for cells in data.partitions]).astype(np.float64)
+
+
+@attrs.frozen(eq=False, repr=False)
+class HistogramRows(SealedRepr):
+    """`Histograms` of records in blocks, wherever they are.
+
+    seen: from some of them to their cells.  size: how many partitions there are.  number: of cells of each; public.
+    """
+
+    rows: Rows[Any]
+    seen: Callable[[Any], Histograms]
+    size: int
+    number: int
+
+
+def histograms_of_rows(data: HistogramRows) -> FloatArray:
+    """`histograms` of all blocks together."""
+    work = partial(_block_counts, data.seen, data.size, data.number)
+    return data.rows.total(work).astype(np.float64)
+
+
+def _block_counts(seen: Callable[[T], Histograms], size: int, number: int, block: Block[T]) -> ExactArray:
+    found = seen(block.data)
+    check_histograms(found)
+    if (len(found.partitions), found.number) != (size, number):
+        raise ValueError(f"expected {size} partitions of {number} cells, got {len(found.partitions)} of {found.number}")
+    return np.stack([np.bincount(cells, minlength=number) for cells in found.partitions])
 
 
 def check_histograms(data: Histograms) -> None:
@@ -58,3 +89,13 @@ def histogram_query(adjacency: Neighbours, partitions: int) -> Query[Histograms,
     """Counts of several partitions, for Gaussian noise."""
     sensitivity, claims = counts_l2(adjacency, partitions), ("histograms",)
     return Query(f"histograms({partitions})", histograms, sensitivity, adjacency, claims, check_histograms)
+
+
+def histogram_rows_query(adjacency: Neighbours, partitions: int) -> Query[HistogramRows, FloatArray, L2Sensitivity]:
+    """The same of records in blocks, whose cells follow from codes that were checked when they were encoded."""
+    plain = histogram_query(adjacency, partitions)
+    return Query(plain.name, histograms_of_rows, plain.sensitivity, adjacency, plain.claims, _nothing)
+
+
+def _nothing(data: HistogramRows) -> None:
+    """Blocks are checked when they are visited."""

@@ -23,7 +23,8 @@ from accountant.costs import gaussian
 from exchequer.datasets import adult, breast_cancer, data_folder
 from learners import Categorical, Numeric, PrivateBoostClassifier, Schema
 from learners.additive.additive_model import linked
-from learners.additive.private_boost import Promise, whole_weights
+from learners.additive.private_boost import Promise
+from learners.additive.weighted_tables import whole_weights
 from mechanisms.gradients.gradient_sums import CLIP, CURVATURE_SCALE, ONE, WEIGHT_ONE
 from proofs_tests.harness import Pair, PinnedNoise, check_fitted_surface
 from proofs_tests.support.ledgers.separate import separate

@@ -19,7 +19,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from learners import Boolean, Categorical, EncodedSample, Numeric, OutsideSchema, Schema
-from learners.additive.private_boost import whole_weights
+from learners.additive.weighted_tables import whole_weights
 from learners.blocks.block_tables import AnyTable, Source
 from learners.blocks.parquet_table import ParquetTable
 from learners.encoding.encoded_rows import encoded_rows

@@ -69,7 +69,8 @@ def test_units_are_what_the_claim_says() -> None:
     assert (levels.size, levels[0], levels[-1]) == (2 * MOST + 1, -MOST, MOST)
     assert (table.size, table[0], table[-1]) == (2 * MOST + 1, 2**24, 0)
     assert (gradient_sums.CURVATURE_SCALE, gradient_sums.WEIGHT_ONE) == (0.5, 1024)
-    assert (gradient_sums.MOST_GRADIENT_RECORDS, gradient_sums.MOST_CELLS) == (2**26, 2**20)
+    assert (gradient_sums.MOST_GRADIENT_RECORDS, gradient_sums.MOST_CELLS) == (2**27, 2**20)
+    assert gradient_sums.MOST_UNWEIGHTED_RECORDS == 2**37
 
 
 def _logistic(level: int) -> tuple[int, int, int]:
@@ -245,10 +246,11 @@ def test_records_outside_what_the_bound_holds_for_are_refused() -> None:
 
 
 def test_more_records_or_cells_than_sums_are_exact_for_are_refused() -> None:
-    many = np.broadcast_to(np.zeros(1, np.intp), (2**26 + 1,))
+    many = np.broadcast_to(np.zeros(1, np.intp), (2**27 + 1,))
     small = np.zeros(1, np.intp)
     for cells, number in ((many, 2), (small, 2**20 + 1)):
         with pytest.raises(ValueError, match="expected at most"):
             check_cells(Records(cells, number, np.zeros(0, np.int8), np.zeros(0, np.int32)))
     check_cells(Records(many[1:], 2**20, np.zeros(0, np.int8), np.zeros(0, np.int32)))
     assert math.log2(gradient_sums.MOST_GRADIENT_RECORDS * gradient_sums.ONE * gradient_sums.WEIGHT_ONE) <= 53
+    assert math.log2(gradient_sums.MOST_UNWEIGHTED_RECORDS * gradient_sums.ONE) <= 53

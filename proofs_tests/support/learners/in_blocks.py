@@ -25,6 +25,7 @@ from learners import (
     Descent,
     HalfspaceBoostClassifier,
     LazyBoostClassifier,
+    PrivateBoostClassifier,
     RadoBoostClassifier,
     RadoRelease,
     RandomFeatureClassifier,
@@ -58,6 +59,17 @@ def _classes() -> tuple[str, ...]:
 
 
 LEARNERS: Final[Mapping[str, Callable[[], Any]]] = {
+    "additive boosting": lambda: PrivateBoostClassifier(
+        1.0, 1e-5, rounds_per_column=2, calibration=0.2, schema=schema(), random_state=3
+    ),
+    "additive boosting with pairs, settings chosen privately": lambda: PrivateBoostClassifier(
+        1.0,
+        1e-5,
+        interactions=[("mean area", "mean texture")],
+        tune=[{"rounds_per_column": 1}, {"rounds_per_column": 2}],
+        schema=schema(),
+        random_state=3,
+    ),
     "boosted 1-Rules": lambda: LazyBoostClassifier(1.0, 1e-5, rounds=8, schema=schema(), random_state=3),
     "boosted 1-Rules, calibrated, at private quantiles": lambda: LazyBoostClassifier(
         1.0, 1e-5, rounds=4, calibration=0.2, quantile_bins=4, schema=schema(), random_state=3

@@ -1,0 +1,97 @@
+"""The records' side of the additive booster: their scores, the cells of a round, and what is counted.
+
+Records are in memory or in blocks somewhere else, see `mechanisms.core.rows`; what is summed over them is whole
+numbers, so releases are the same, bit by bit, however they are stored. [exact-rows]
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeAlias
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from accountant.arrays import CodeArray, FloatArray, IntArray
+from learners.additive.views import Partitioned, View
+from learners.base import BinnedRows, ScoreBins
+from learners.encoding import EncodedRows, EncodedSample
+from learners.tables import Schema
+from mechanisms.core import Rows
+from mechanisms.gradients import LookUp, Move, ScoredRows
+from mechanisms.queries import HistogramRows
+
+Records: TypeAlias = EncodedSample | EncodedRows
+"""What a fit learns from: in memory, or in blocks."""
+
+
+def in_rows(records: Records) -> Rows[EncodedSample]:
+    """The records, wherever they are."""
+    return (EncodedRows.of(records) if isinstance(records, EncodedSample) else records).rows
+
+
+def has_weights(records: Records) -> bool:
+    """Whether records have weights, in all blocks or in none."""
+    return records.weights is not None if isinstance(records, EncodedSample) else records.weighted
+
+
+@attrs.frozen(eq=False)
+class Scored:
+    """Protected records with the scores that released tables give them.
+
+    shape: of a record's scores: () for two classes, (K,) for more.  moves: by released tables, from 0 on.
+    """
+
+    rows: Rows[EncodedSample]
+    weighted: bool
+    shape: tuple[int, ...]
+    moves: tuple[Move, ...] = ()
+
+    @staticmethod
+    def start(records: Records, classes: int) -> "Scored":
+        """All scores 0."""
+        return Scored(in_rows(records), has_weights(records), () if classes == 2 else (classes,))
+
+    def moved(self, view: View, change: npt.NDArray[np.int32]) -> "Scored":
+        """After a change of one view's table, shape (cells,) or (cells, K)."""
+        return attrs.evolve(self, moves=(*self.moves, Move(look_up(view, change))))
+
+    def binned(self, view: View, part: IntArray) -> ScoredRows:
+        """Its records in the bins of a view. part: the bin of each cell."""
+        number = int(part.max()) + 1
+        return ScoredRows(self.rows, self.moves, self.shape, look_up(view, part), number, self.weighted)
+
+
+def look_up(view: View, table: npt.NDArray[np.int32] | IntArray) -> LookUp:
+    """What a table by a view's cells, shape (cells, …), has for records. Tables are small and records many: of one
+    column, its map is applied to the table."""
+    whole = table.astype(np.int32)
+    if len(view.columns) == 1:
+        return LookUp(view.columns, np.ascontiguousarray(whole[view.maps[0]]))
+    (first, second), (_, width) = view.maps, view.shape
+    places = (first * width).astype(np.int32), second.astype(np.int32)
+    return LookUp(view.columns, np.ascontiguousarray(whole), places)
+
+
+def partitioned(records: Records, schema: Schema) -> HistogramRows:
+    """What the histograms before the first round are taken of."""
+    empty = Partitioned.of(np.zeros((len(schema.columns), 0), dtype=np.uint8), schema)
+    return HistogramRows(in_rows(records), partial(_partitioned, schema), len(empty.partitions), empty.number)
+
+
+def _partitioned(schema: Schema, sample: EncodedSample) -> Partitioned:
+    return Partitioned.of(sample.weighted().codes, schema)
+
+
+def score_bins(
+    records: Records, scores: Callable[[CodeArray], FloatArray], edges: tuple[float, ...]
+) -> BinnedRows[EncodedSample]:
+    """What a calibration counts. scores: of codes, shape (columns, n)."""
+    return BinnedRows(in_rows(records), partial(_score_bins, scores, edges))
+
+
+def _score_bins(
+    scores: Callable[[CodeArray], FloatArray], edges: tuple[float, ...], sample: EncodedSample
+) -> ScoreBins:
+    there = sample.weighted()
+    return ScoreBins.of(scores(there.codes), there.labels, edges)
