@@ -127,12 +127,15 @@ def test_the_zeros_behind_the_proof_are_real_and_negative() -> None:
 # --- vectors and sums ---------------------------------------------------------------------------------------------
 
 
+POINTS = np.polynomial.legendre.leggauss(400)  # for all examples: they take longer to find than to use
+
+
 @settings(deadline=None)
 @given(st.floats(0.01, 3.0), st.floats(0.01, 3.0), st.floats(-1.2, 1.2))
 def test_two_coordinates_are_no_easier_to_tell_apart_than_one(a: float, b: float, part: float) -> None:
     """δ of the product, by the law of the second loss: half at b, e^{−b}/2 at −b, e^{(l−b)/2}/4 in between."""
     x = part * (a + b)
-    grid, weights = np.polynomial.legendre.leggauss(400)
+    grid, weights = POINTS
     losses = b * grid
     inside = float(np.sum(b * weights * 0.25 * np.exp(0.5 * (losses - b)) * laplace_profile(a, x - losses)))
     ends = laplace_profile(a, np.array([x - b, x + b]))
