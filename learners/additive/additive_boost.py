@@ -293,7 +293,7 @@ class Schedule:
 
         Noise that passes for a movement makes all others less sure, and the larger their steps by noise.
         """
-        return DRIFT * sum(self.moved[column.last + 1 :])
+        return min(DRIFT * sum(self.moved[column.last + 1 :]), PRIOR_VARIANCE / len(self.columns))
 
 
 def boost_additively(
