@@ -18,7 +18,7 @@ from accountant import Description, Plan, Protected, Step
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
-from learners.additive.additive_model import AdditiveModel, Term
+from learners.additive.additive_model import SLOPE, AdditiveModel, Term
 from learners.additive.effects import Effect
 from learners.additive.missing_cell import with_own_bin
 from learners.additive.monotone import in_bins, monotone
@@ -244,8 +244,11 @@ class Schedule:
         return self.columns[chosen]
 
     def drift(self, column: Column) -> float:
-        """Variance to allow for before the column's update."""
-        return DRIFT * sum(self.moved[column.last + 1 :])
+        """Variance to allow for before the column's update: at most the prior's.
+
+        Noise that passes for a movement makes all others less sure, and the larger their steps by noise.
+        """
+        return min(DRIFT * sum(self.moved[column.last + 1 :]), PRIOR_VARIANCE / len(self.columns))
 
 
 def boost_additively(
@@ -326,4 +329,4 @@ def _model(schema: Schema, columns: list[Column], tables: list[FloatArray]) -> A
         intercept = intercept + centre
         values = (table - centre).reshape(*column.view.shape, *intercept.shape)
         terms.append(Term(column.view.columns, column.view.maps, values))
-    return AdditiveModel(schema, np.asarray(intercept), terms)
+    return AdditiveModel(schema, np.asarray(intercept), terms, slope=SLOPE)

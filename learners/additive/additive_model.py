@@ -58,12 +58,15 @@ class AdditiveModel:
 
     Scores are of the second class against the first where there are two, else one per class, to be compared.
     calibration: for two classes, if it was paid for; the intercept then puts its threshold at 0.
+    slope: log-odds per unit of score, > 0, where there is no calibration; None for the clipped loss's own link, as
+      models had it that were saved before they kept one.
     """
 
     schema: Schema
     intercept: FloatArray
     terms: tuple[Term, ...] = attrs.field(converter=tuple[Term, ...])
     calibration: Calibration | None = None
+    slope: float | None = None
 
     def calibrated(self, calibration: Calibration) -> "AdditiveModel":
         """The same with the threshold and the probabilities of a released histogram of its scores; two classes."""
@@ -72,9 +75,12 @@ class AdditiveModel:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Of the second of two classes at each score, shape (n,); above ½ exactly where the score is above 0."""
-        if self.calibration is None:
+        if self.calibration is not None:
+            share = self.calibration.probabilities(scores + _threshold(self.calibration))
+        elif self.slope is not None:
+            share = expit(self.slope * scores)
+        else:
             return linked(scores)
-        share = self.calibration.probabilities(scores + _threshold(self.calibration))
         return np.asarray(np.where(scores > 0.0, np.maximum(share, EVEN), np.minimum(share, 0.5)))
 
     @property
@@ -107,7 +113,12 @@ class AdditiveModel:
             for term in self.terms
         ]
         calibration = None if self.calibration is None else self.calibration.as_record()
-        found = {"intercept": self.intercept.tolist(), "terms": terms, "calibration": calibration}
+        found = {
+            "intercept": self.intercept.tolist(),
+            "terms": terms,
+            "calibration": calibration,
+            "slope": self.slope,
+        }
         return {"schema": self.schema.as_dict(), **found}
 
     @staticmethod
@@ -121,14 +132,31 @@ class AdditiveModel:
         kept = cast("Mapping[str, object] | None", record.get("calibration"))
         if kept is not None and intercept.ndim:
             raise ValueError("calibration: for two classes only")
-        return AdditiveModel(schema, intercept, terms, None if kept is None else Calibration.from_record(kept))
+        calibration = None if kept is None else Calibration.from_record(kept)
+        return AdditiveModel(schema, intercept, terms, calibration, _slope(record.get("slope")))
 
+
+SLOPE: Final = 0.7
+"""Log-odds per unit of score of a fit.
+
+Of a cell on its own the clipped loss's optimum tells the share itself, see `linked`; sums over columns, smoothed and
+under noise, are not there. The slope that tells the classes of other records best is .72 on Adult, .77 on magic, .69 on
+red wine, .71 on abalone and .64 on pima at ε = 1, and much the same at .1 and at 1,000.
+"""
 
 EVEN: Final = float(np.nextafter(0.5, 1.0))
 """The least probability that answers with the second class."""
 
 FARTHEST: Final = 8.0
 """Thresholds beyond it, where one class is likelier for every record, count as that."""
+
+
+def _slope(value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
+        raise ValueError(f"slope: expected a positive number, got {value!r}")
+    return float(value)
 
 
 def _threshold(calibration: Calibration) -> float:

@@ -270,10 +270,12 @@ def test_large_effects_get_the_rest_of_the_rounds() -> None:
 
 def test_drift_counts_how_far_the_others_moved_since() -> None:
     schedule = schedule_of(3)
-    schedule.moved = [1.0, 2.0, 4.0, 8.0]
+    schedule.moved = [0.5, 1.0, 2.0, 4.0]
     schedule.columns[1].last = 1
-    assert schedule.drift(schedule.columns[1]) == additive_boost.DRIFT * 12.0
-    assert schedule.drift(schedule.columns[0]) == additive_boost.DRIFT * 15.0
+    assert schedule.drift(schedule.columns[1]) == additive_boost.DRIFT * 6.0
+    assert schedule.drift(schedule.columns[0]) == additive_boost.DRIFT * 7.5
+    schedule.moved.append(100.0)
+    assert schedule.drift(schedule.columns[0]) == additive_boost.PRIOR_VARIANCE / 3
 
 
 # --- how it steps -------------------------------------------------------------------------------------------------
