@@ -20,6 +20,14 @@ from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.effects import Effect
+from learners.additive.interactions import (
+    PAIR_ROUNDS,
+    PAIR_SHARE,
+    chosen_pairs,
+    most_pairs,
+    pair_views,
+    pays,
+)
 from learners.additive.views import Partitioned, View, measured, pair_columns, views
 from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
 from learners.encoding import EncodedSample, random_bins
@@ -70,6 +78,7 @@ class AdditiveDesign:
 
     classes: K >= 2.  rounds_per_column: and per pair, on average.  pairs: columns to be looked at together.
     calibration: share of the budget for a last histogram of scores by label; for two classes.
+    paired: whether columns whose effects are large are also looked at in pairs, see `learners.additive.interactions`.
     Raises ValueError for a pair that the schema lacks, or that has too many cells.
     """
 
@@ -80,6 +89,7 @@ class AdditiveDesign:
     rounds_per_column: int = attrs.field(default=ROUNDS_PER_COLUMN, converter=count)
     pairs: tuple[tuple[str, str], ...] = ()
     calibration: float = attrs.field(default=0.0, converter=probability_below_one)
+    paired: bool = False
 
     def __attrs_post_init__(self) -> None:
         if self.calibration and self.classes > 2:
@@ -99,7 +109,16 @@ class AdditiveDesign:
     @property
     def rounds(self) -> int:
         """Releases of gradients."""
-        return self.views * self.rounds_per_column
+        own = self.views * self.rounds_per_column
+        return own + PAIR_ROUNDS * most_pairs(self.schema) if self.paired else own
+
+    @property
+    def unpaired(self) -> int:
+        """After how many rounds pairs are chosen; all of them, where none are."""
+        if not (self.paired and most_pairs(self.schema)):
+            return self.rounds
+        own = self.views * self.rounds_per_column
+        return max(self.views, own - int(PAIR_SHARE * own))
 
     def gradients(self, eta: float) -> GradientRelease:
         """The release of a round. eta: 1/σ, positive."""
@@ -252,21 +271,35 @@ class Column:
 
 @attrs.define(eq=False)
 class Schedule:
-    """Which view comes next, and how far the others moved since it had its turn."""
+    """Which view comes next, and how far the others moved since it had its turn.
+
+    credit: of rounds, per view.  even: rounds in which all take turns.  moved, carried: how far each round moved its
+    view, and the curvature that it saw.  waiting: views before all others.
+    """
 
     columns: list[Column]
     credit: FloatArray
+    even: int
     moved: list[float] = attrs.Factory(list)
+    carried: list[float] = attrs.Factory(list)
+    waiting: list[Column] = attrs.Factory(list)
 
     @staticmethod
     def of(columns: list[Column]) -> "Schedule":
         """Before the first round."""
-        return Schedule(columns, np.zeros(len(columns)))
+        return Schedule(columns, np.zeros(len(columns)), EVEN_TURNS * len(columns))
+
+    def admit(self, columns: list[Column]) -> None:
+        """Further views, which have their first rounds next."""
+        self.columns = [*self.columns, *columns]
+        self.credit, self.even, self.waiting = np.zeros(len(self.columns)), 0, list(columns)
 
     def next(self, number: int) -> Column:
         """The view of round `number`, 0-based: in turn at first, then oftener where effects are large."""
         views = len(self.columns)
-        if number < EVEN_TURNS * views:
+        if self.waiting:
+            return self.waiting.pop(0)
+        if number < self.even:
             return self.columns[number % views]
         energy = np.sqrt(np.maximum([column.energy for column in self.columns], 0.0))
         share = energy / energy.sum() if energy.sum() > 0.0 else np.full(views, 1.0 / views)
@@ -280,32 +313,64 @@ class Schedule:
         return DRIFT * sum(self.moved[column.last + 1 :])
 
 
+@attrs.frozen(eq=False)
+class Averages:
+    """Of the tables of the last rounds, one for each view, or as many as there are.
+
+    first: the first round that counts.  rounds: of the fit.
+    """
+
+    columns: list[Column]
+    sums: list[FloatArray]
+    first: int
+    rounds: int
+
+    @staticmethod
+    def of(rounds: int, columns: list[Column], earliest: int = 0) -> "Averages":
+        """Before any of them. earliest: the first round that may count."""
+        first = max(earliest, rounds - len(columns))
+        return Averages(columns, [np.zeros(column.table.shape) for column in columns], first, rounds)
+
+    def add(self, number: int) -> None:
+        """After round `number`."""
+        if number >= self.first:
+            for total, column in zip(self.sums, self.columns, strict=True):
+                total += column.table
+
+    def means(self) -> list[FloatArray]:
+        """In nats, after all rounds."""
+        return [total * (SCORE_UNIT / (self.rounds - self.first)) for total in self.sums]
+
+
 def boost_additively(
     sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender, on_round: Progress | None
 ) -> AdditiveModel:
     """Release what the design says with noise 1/eta, and put it together. Everything kept is post-processing."""
     coins = np.random.default_rng(np.packbits(design.noise.bits(64)).tolist())
     seen = _views(sample, design, eta, spender)
-    columns = [Column.start(view, design.classes, PRIOR_VARIANCE / len(seen)) for view in seen]
+    prior = PRIOR_VARIANCE / len(seen)
+    columns = [Column.start(view, design.classes, prior) for view in seen]
     schedule, mechanism = Schedule.of(columns), design.gradients(eta)
     state = sample.map(lambda records: Scored.start(records, design.classes))
-    sums = [np.zeros(column.table.shape) for column in columns]
+    averaged = Averages.of(design.rounds, columns)
     number_of_bins = FIRST_BINS
     for number in range(design.rounds):
+        if number == design.unpaired:
+            columns = _with_pairs(schedule, design, prior, eta)
+            averaged = Averages.of(design.rounds, columns, number)
         column = schedule.next(number)
         part = _part(column.view, number_of_bins, coins)
         released = spender.release(mechanism, _binned(state, column.view, part))
         moved, curvature = column.learn(part, released, 1.0 / eta, schedule.drift(column))
         number_of_bins = int(np.clip(curvature * eta, FEWEST_BINS, MOST_BINS))
         schedule.moved.append(moved)
+        schedule.carried.append(curvature)
         column.last = number
         state = _moved(state, column)
-        if number >= design.rounds - len(seen):
-            for total, each in zip(sums, columns, strict=True):
-                total += each.table
+        averaged.add(number)
         if on_round is not None:
             on_round(number + 1, released)
-    model = _model(design.schema, columns, [total * (SCORE_UNIT / len(seen)) for total in sums])
+    model = _model(design.schema, columns, averaged.means())
     return model if design.calibrator is None else _calibrated(model, sample, design, eta, spender)
 
 
@@ -316,6 +381,18 @@ def _calibrated(
     assert calibrator is not None
     counted = sample.map(lambda records: ScoreBins.of(model.scores(records.codes), records.labels, calibrator.edges))
     return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
+
+
+def _with_pairs(schedule: Schedule, design: AdditiveDesign, prior: float, eta: float) -> list[Column]:
+    """The columns, and the pairs of those that matter most where the records are enough. Post-processing."""
+    columns = schedule.columns
+    curvature = float(np.mean(schedule.carried[-design.views :]))
+    if pays(curvature, eta, design.rounds):
+        single = columns[: len(design.schema.columns)]
+        pairs = chosen_pairs(design.schema, [column.energy for column in single])
+        seen = pair_views([column.view for column in single], [column.weight for column in single], pairs, prior)
+        schedule.admit([Column.start(view, design.classes, prior) for view in seen])
+    return schedule.columns
 
 
 def _views(sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender) -> list[View]:

@@ -13,7 +13,7 @@ from accountant.costs import count, open_probability, positive, probability_belo
 from boosting import Spender
 from learners.additive.additive_boost import ROUNDS_PER_COLUMN, AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel, Curve, softmax
-from learners.additive.views import check_pairs
+from learners.additive.interactions import AUTO, Pairs, as_pairs
 from learners.base import (
     Check,
     Dataset,
@@ -88,7 +88,10 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     adjacency: "add-remove-one" hides whether a record is there, and so how many there are; "replace-one" hides what it
       says while n is public, and takes almost twice the noise. A ledger of your own must promise the same.
     rounds_per_column: on average.
-    interactions: pairs of columns that get an effect of their own; public, and each costs as much as a column.
+    interactions: "auto" also looks at pairs of the columns whose effects turn out to be largest, at most 28, once those
+      have settled and where the records are many enough for the noise; nothing but released effects chooses them, and
+      they cost no more. Or pairs of columns of your own that get an effect; public, each costs as much as a column.
+      () for none.
     calibration: share of the budget, in [0, 1), for a last histogram of scores by label, from which probabilities and
       the threshold are estimated; for two classes. It helps where the fit stays far from the optimum (Cod-RNA at small
       ε: 1 % more right), and hurts where noise hides the histogram.
@@ -110,7 +113,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         "delta": _delta,
         "adjacency": _relation,
         "rounds_per_column": count,
-        "interactions": check_pairs,
+        "interactions": as_pairs,
         "calibration": probability_below_one,
         "weight_cap": _cap,
     }
@@ -125,7 +128,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         *,
         adjacency: Promise = "add-remove-one",
         rounds_per_column: int = ROUNDS_PER_COLUMN,
-        interactions: Sequence[tuple[str, str]] = (),
+        interactions: Pairs = AUTO,
         calibration: float = 0.0,
         weight_cap: float | None = None,
         tune: Sequence[Mapping[str, object]] | None = None,
@@ -182,8 +185,9 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             len(budget.classes),
             noise,
             self.rounds_per_column,
-            check_pairs(self.interactions),
+            () if self.interactions == AUTO else as_pairs(self.interactions),
             float(self.calibration),
+            self.interactions == AUTO,
         )
         eta = budget.largest_eta(design.plan)
 
