@@ -19,14 +19,15 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import AdditiveModel, Term
+from learners.additive.averages import Averages
 from learners.additive.effects import Effect
 from learners.additive.interactions import (
-    PAIR_ROUNDS,
     PAIR_SHARE,
     chosen_pairs,
-    most_pairs,
+    further_rounds,
     pair_views,
     pays,
+    with_pure_pairs,
 )
 from learners.additive.views import Partitioned, View, measured, pair_columns, views
 from learners.base import Calibrator, Progress, ScoreBins, log_odds_edges
@@ -109,13 +110,16 @@ class AdditiveDesign:
     @property
     def rounds(self) -> int:
         """Releases of gradients."""
-        own = self.views * self.rounds_per_column
-        return own + PAIR_ROUNDS * most_pairs(self.schema) if self.paired else own
+        return self.views * self.rounds_per_column + self._further
+
+    @cached_property
+    def _further(self) -> int:
+        return further_rounds(self.schema, self.rounds_per_column) if self.paired else 0
 
     @property
     def unpaired(self) -> int:
         """After how many rounds pairs are chosen; all of them, where none are."""
-        if not (self.paired and most_pairs(self.schema)):
+        if self._further == 0:
             return self.rounds
         own = self.views * self.rounds_per_column
         return max(self.views, own - int(PAIR_SHARE * own))
@@ -313,35 +317,6 @@ class Schedule:
         return DRIFT * sum(self.moved[column.last + 1 :])
 
 
-@attrs.frozen(eq=False)
-class Averages:
-    """Of the tables of the last rounds, one for each view, or as many as there are.
-
-    first: the first round that counts.  rounds: of the fit.
-    """
-
-    columns: list[Column]
-    sums: list[FloatArray]
-    first: int
-    rounds: int
-
-    @staticmethod
-    def of(rounds: int, columns: list[Column], earliest: int = 0) -> "Averages":
-        """Before any of them. earliest: the first round that may count."""
-        first = max(earliest, rounds - len(columns))
-        return Averages(columns, [np.zeros(column.table.shape) for column in columns], first, rounds)
-
-    def add(self, number: int) -> None:
-        """After round `number`."""
-        if number >= self.first:
-            for total, column in zip(self.sums, self.columns, strict=True):
-                total += column.table
-
-    def means(self) -> list[FloatArray]:
-        """In nats, after all rounds."""
-        return [total * (SCORE_UNIT / (self.rounds - self.first)) for total in self.sums]
-
-
 def boost_additively(
     sample: Protected[EncodedSample], design: AdditiveDesign, eta: float, spender: Spender, on_round: Progress | None
 ) -> AdditiveModel:
@@ -425,6 +400,7 @@ def _moved(state: Protected[Scored], column: Column) -> Protected[Scored]:
 
 def _model(schema: Schema, columns: list[Column], tables: list[FloatArray]) -> AdditiveModel:
     """Effects centred by what is known of the cells' shares, the rest in the intercept."""
+    tables = with_pure_pairs([each.view for each in columns], tables, [each.weight for each in columns])
     intercept = np.zeros(tables[0].shape[1:])
     terms = []
     for column, table in zip(columns, tables, strict=True):

@@ -26,8 +26,8 @@ AUTO: Final = "auto"
 STRONGEST: Final = 8
 """Columns that are paired with each other: at most 28 pairs."""
 
-PAIR_ROUNDS: Final = 3
-"""Rounds that a fit has more for each pair that may be chosen."""
+PAIR_ROUNDS: Final = 0.375
+"""Rounds that a fit has more for each pair that may be chosen, over those per column; one at least."""
 
 PAIR_SHARE: Final = 0.25
 """Of the columns' own rounds, those that come after pairs have been chosen."""
@@ -41,6 +41,12 @@ MOST_CATEGORIES: Final = 16
 PAIRS_VARIANCE: Final = 1.0
 """A priori variance of a record's log-odds that all chosen pairs share evenly."""
 
+PURIFIED: Final = 12
+"""Times that what a pair says of either column alone is moved there."""
+
+LEAST_SHARE: Final = 1e-9
+"""Weight of a cell of a pair that has none."""
+
 LEAST_CURVATURE_CARRIED: Final = 400.0
 """Pairs are looked at where the curvature of all records is at least so many σ of a release that had all budget."""
 
@@ -52,16 +58,18 @@ def as_pairs(asked: Pairs) -> Pairs:
 
 def pairable(schema: Schema) -> list[int]:
     """Numbers of the columns that may be paired. Public."""
-    return [
-        number
-        for number, column in enumerate(schema.columns)
-        if column.cells > 1 and (is_ordered(column) or column.cells <= MOST_CATEGORIES)
-    ]
+    columns = enumerate(schema.columns)
+    return [number for number, column in columns if is_ordered(column) or column.cells <= MOST_CATEGORIES]
 
 
 def most_pairs(schema: Schema) -> int:
     """How many pairs are chosen at most. Public."""
     return math.comb(min(STRONGEST, len(pairable(schema))), 2)
+
+
+def further_rounds(schema: Schema, rounds_per_column: int) -> int:
+    """How many rounds a fit has more where pairs may be chosen. Public."""
+    return most_pairs(schema) * max(1, int(PAIR_ROUNDS * rounds_per_column))
 
 
 def pays(curvature: float, eta: float, rounds: int) -> bool:
@@ -126,3 +134,34 @@ def coarse_cells(view: View, weight: FloatArray) -> IntArray:
     middle = np.cumsum(weight) - 0.5 * weight
     place = np.minimum((middle * COARSE).astype(np.intp), COARSE - 1)
     return np.asarray(np.unique(place, return_inverse=True)[1])[view.maps[0]]
+
+
+def with_pure_pairs(
+    views: Sequence[View], tables: Sequence[FloatArray], weights: Sequence[FloatArray]
+) -> list[FloatArray]:
+    """Tables that add up to the same, with what a chosen pair says of one of its columns alone in that column's table.
+
+    views: of the columns, by number, then others.  tables: shape (cells, …) each.  weights: of their cells.
+    """
+    moved = [np.array(table) for table in tables]
+    for place, view in enumerate(views):
+        if isinstance(view, PairView):
+            moved[place], *alone = _purified(tables[place], weights[place], view.shape)
+            for column, cells, effect in zip(view.columns, view.maps, alone, strict=True):
+                coarse = np.zeros(views[column].number, dtype=np.intp)
+                coarse[views[column].maps[0]] = cells
+                moved[column] = moved[column] + effect[coarse]
+    return moved
+
+
+def _purified(table: FloatArray, weight: FloatArray, shape: tuple[int, ...]) -> tuple[FloatArray, ...]:
+    """What only both columns say, shape of the table, and what each says alone: weighted means of 0 for every cell."""
+    rest, share = table.reshape(*shape, -1), weight.reshape(*shape, 1) + LEAST_SHARE
+    alone = [np.zeros((cells, rest.shape[-1])) for cells in shape]
+    for _ in range(PURIFIED):
+        for axis in (0, 1):
+            mean = np.sum(rest * share, axis=1 - axis) / np.sum(share, axis=1 - axis)
+            alone[axis] = alone[axis] + mean
+            rest = rest - np.expand_dims(mean, 1 - axis)
+    first, second = (each.reshape(-1, *table.shape[1:]) for each in alone)
+    return rest.reshape(table.shape), first, second
