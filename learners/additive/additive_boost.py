@@ -19,7 +19,16 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import SLOPE, AdditiveModel, Term
+from learners.additive.averages import Averages
 from learners.additive.effects import Effect
+from learners.additive.interactions import (
+    PAIR_SHARE,
+    chosen_pairs,
+    further_rounds,
+    pair_views,
+    pays,
+    with_pure_pairs,
+)
 from learners.additive.missing_cell import with_own_bin
 from learners.additive.monotone import in_bins, monotone
 from learners.additive.scored_records import Records, Scored, partitioned, score_bins
@@ -74,6 +83,7 @@ class AdditiveDesign:
     classes: K >= 2.  rounds_per_column: and per pair, on average.  pairs: columns to be looked at together.
     calibration: share of the budget for a last histogram of scores by label; for two classes.
     directions: of each column's effect, see `learners.additive.monotone.directions`; () leaves all free.
+    paired: whether columns whose effects are large are also looked at in pairs, see `learners.additive.interactions`.
     Raises ValueError for a pair that the schema lacks, or that has too many cells.
     """
 
@@ -85,6 +95,7 @@ class AdditiveDesign:
     pairs: tuple[tuple[str, str], ...] = ()
     calibration: float = attrs.field(default=0.0, converter=probability_below_one)
     directions: tuple[int, ...] = ()
+    paired: bool = False
 
     def __attrs_post_init__(self) -> None:
         if self.calibration and self.classes > 2:
@@ -104,7 +115,19 @@ class AdditiveDesign:
     @property
     def rounds(self) -> int:
         """Releases of gradients."""
-        return self.views * self.rounds_per_column
+        return self.views * self.rounds_per_column + self._further
+
+    @cached_property
+    def _further(self) -> int:
+        return further_rounds(self.schema, self.rounds_per_column, self.directions) if self.paired else 0
+
+    @property
+    def unpaired(self) -> int:
+        """After how many rounds pairs are chosen; all of them, where none are."""
+        if self._further == 0:
+            return self.rounds
+        own = self.views * self.rounds_per_column
+        return max(self.views, own - int(PAIR_SHARE * own))
 
     def gradients(self, eta: float) -> GradientRelease:
         """The release of a round. eta: 1/σ, positive."""
@@ -220,21 +243,35 @@ class Column:
 
 @attrs.define(eq=False)
 class Schedule:
-    """Which view comes next, and how far the others moved since it had its turn."""
+    """Which view comes next, and how far the others moved since it had its turn.
+
+    credit: of rounds, per view.  even: rounds in which all take turns.  moved, carried: how far each round moved its
+    view, and the curvature that it saw.  waiting: views before all others.
+    """
 
     columns: list[Column]
     credit: FloatArray
+    even: int
     moved: list[float] = attrs.Factory(list)
+    carried: list[float] = attrs.Factory(list)
+    waiting: list[Column] = attrs.Factory(list)
 
     @staticmethod
     def of(columns: list[Column]) -> "Schedule":
         """Before the first round."""
-        return Schedule(columns, np.zeros(len(columns)))
+        return Schedule(columns, np.zeros(len(columns)), EVEN_TURNS * len(columns))
+
+    def admit(self, columns: list[Column]) -> None:
+        """Further views, which have their first rounds next."""
+        self.columns = [*self.columns, *columns]
+        self.credit, self.even, self.waiting = np.zeros(len(self.columns)), 0, list(columns)
 
     def next(self, number: int) -> Column:
         """The view of round `number`, 0-based: in turn at first, then oftener where effects are large."""
         views = len(self.columns)
-        if number < EVEN_TURNS * views:
+        if self.waiting:
+            return self.waiting.pop(0)
+        if number < self.even:
             return self.columns[number % views]
         energy = np.sqrt(np.maximum([column.energy for column in self.columns], 0.0))
         share = energy / energy.sum() if energy.sum() > 0.0 else np.full(views, 1.0 / views)
@@ -244,11 +281,8 @@ class Schedule:
         return self.columns[chosen]
 
     def drift(self, column: Column) -> float:
-        """Variance to allow for before the column's update: at most the prior's.
-
-        Noise that passes for a movement makes all others less sure, and the larger their steps by noise.
-        """
-        return min(DRIFT * sum(self.moved[column.last + 1 :]), PRIOR_VARIANCE / len(self.columns))
+        """Variance to allow for before the column's update."""
+        return DRIFT * sum(self.moved[column.last + 1 :])
 
 
 def boost_additively(
@@ -262,23 +296,25 @@ def boost_additively(
     columns = [Column.start(view, design.classes, prior, direction) for view, direction in held]
     schedule, mechanism = Schedule.of(columns), design.gradients(eta)
     state = sample.map(lambda records: Scored.start(records, design.classes))
-    sums = [np.zeros(column.table.shape) for column in columns]
+    averaged = Averages.of(design.rounds, columns)
     number_of_bins = FIRST_BINS
     for number in range(design.rounds):
+        if number == design.unpaired:
+            columns = _with_pairs(schedule, design, prior, eta)
+            averaged = Averages.of(design.rounds, columns, number)
         column = schedule.next(number)
         part = _part(column.view, number_of_bins, coins)
         released = spender.release(mechanism, _binned(state, column.view, part))
         moved, curvature = column.learn(part, released, 1.0 / eta, schedule.drift(column))
         number_of_bins = int(np.clip(curvature * eta, FEWEST_BINS, MOST_BINS))
         schedule.moved.append(moved)
+        schedule.carried.append(curvature)
         column.last = number
         state = _moved(state, column)
-        if number >= design.rounds - len(seen):
-            for total, each in zip(sums, columns, strict=True):
-                total += each.table
+        averaged.add(number)
         if on_round is not None:
             on_round(number + 1, released)
-    model = _model(design.schema, columns, [total * (SCORE_UNIT / len(seen)) for total in sums])
+    model = _model(design.schema, columns, averaged.means())
     return model if design.calibrator is None else _calibrated(model, sample, design, eta, spender)
 
 
@@ -289,6 +325,18 @@ def _calibrated(
     assert calibrator is not None
     counted = sample.map(lambda records: score_bins(records, model.scores, calibrator.edges))
     return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
+
+
+def _with_pairs(schedule: Schedule, design: AdditiveDesign, prior: float, eta: float) -> list[Column]:
+    """The columns, and the pairs of those that matter most where the records are enough. Post-processing."""
+    columns = schedule.columns
+    curvature = float(np.mean(schedule.carried[-design.views :]))
+    if pays(curvature, eta, design.rounds):
+        single = columns[: len(design.schema.columns)]
+        pairs = chosen_pairs(design.schema, [column.energy for column in single], design.directions)
+        seen = pair_views([column.view for column in single], [column.weight for column in single], pairs, prior)
+        schedule.admit([Column.start(view, design.classes, prior) for view in seen])
+    return schedule.columns
 
 
 def _views(sample: Protected[Records], design: AdditiveDesign, eta: float, spender: Spender) -> list[View]:
@@ -322,6 +370,7 @@ def _moved(state: Protected[Scored], column: Column) -> Protected[Scored]:
 
 def _model(schema: Schema, columns: list[Column], tables: list[FloatArray]) -> AdditiveModel:
     """Effects centred by what is known of the cells' shares, the rest in the intercept."""
+    tables = with_pure_pairs([each.view for each in columns], tables, [each.weight for each in columns])
     intercept = np.zeros(tables[0].shape[1:])
     terms = []
     for column, table in zip(columns, tables, strict=True):

@@ -14,9 +14,9 @@ from accountant.costs import count, open_probability, positive, probability_belo
 from boosting import Spender
 from learners.additive.additive_boost import ROUNDS_PER_COLUMN, AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel, Curve, softmax
+from learners.additive.interactions import AUTO, Pairs, as_pairs, own_pairs
 from learners.additive.monotone import Constraints, check_constraints, directions
 from learners.additive.scored_records import Records, has_weights
-from learners.additive.views import check_pairs
 from learners.additive.weighted_tables import (
     BlockReader,
     block_records,
@@ -94,7 +94,10 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     adjacency: "add-remove-one" hides whether a record is there, and so how many there are; "replace-one" hides what it
       says while n is public, and takes almost twice the noise. A ledger of your own must promise the same.
     rounds_per_column: on average.
-    interactions: pairs of columns that get an effect of their own; public, and each costs as much as a column.
+    interactions: "auto" also looks at pairs of the columns whose effects turn out to be largest, at most 28, once those
+      have settled and where the records are many enough for the noise; nothing but released effects chooses them, and
+      they cost no more. Or pairs of columns of your own that get an effect; public, each costs as much as a column.
+      () for none.
     calibration: share of the budget, in [0, 1), for a last histogram of scores by label, from which probabilities and
       the threshold are estimated; for two classes. It helps where the fit stays far from the optimum (Cod-RNA at small
       ε: 1 % more right), and hurts where noise hides the histogram.
@@ -119,7 +122,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         "delta": _delta,
         "adjacency": _relation,
         "rounds_per_column": count,
-        "interactions": check_pairs,
+        "interactions": as_pairs,
         "calibration": probability_below_one,
         "monotonic_cst": check_constraints,
         "weight_cap": _cap,
@@ -136,7 +139,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         *,
         adjacency: Promise = "add-remove-one",
         rounds_per_column: int = ROUNDS_PER_COLUMN,
-        interactions: Sequence[tuple[str, str]] = (),
+        interactions: Pairs = (),
         calibration: float = 0.0,
         monotonic_cst: Constraints = None,
         weight_cap: float | None = None,
@@ -229,7 +232,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         most = most_records(weighted=has_weights(records))
         if records.n > most:
             raise ValueError(f"expected at most {most} records, got {records.n}")
-        schema, classes, pairs = records.layout.schema, len(budget.classes), check_pairs(self.interactions)
+        schema, classes = records.layout.schema, len(budget.classes)
+        pairs = own_pairs(self.interactions)
         design = AdditiveDesign(
             schema,
             RELATIONS[self.adjacency],
@@ -239,6 +243,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             pairs,
             float(self.calibration),
             directions(self.monotonic_cst, schema, classes, pairs),
+            self.interactions == AUTO,
         )
         eta = budget.largest_eta(design.plan)
 

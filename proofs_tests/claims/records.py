@@ -16,9 +16,9 @@ RECORDS: Final = (
         "A column keeps a type that its container declares, whatever is in it; of lists, of arrays of objects, "
         "and where a library would choose the type by what is missing, each element is read by itself, as a "
         "number, as none or as text, by what it is and says alone. A category is looked up by that text in the "
-        "schema's list; dictionaries of pandas and Arrow only save looking it up again, and what is missing is looked up "
-        "apart. Coded features are elementwise arithmetic with public bounds; labels are compared with public "
-        "classes one by one, and no second class is asked for. Scores are look-ups, or products added up in an "
+        "schema's list; dictionaries of pandas and Arrow only save looking it up again, and what is missing is "
+        "looked up apart. Coded features are elementwise arithmetic with public bounds; labels are compared with "
+        "public classes one by one, and no second class is asked for. Scores are look-ups, or products added up in an "
         "order that the number of columns fixes, of elementwise operations of IEEE 754, or powers taken number by "
         "number. A record of weight 0 is left out before anything counts it. What a user converts before (an "
         "array, a frame's types) is that user's.",

@@ -69,10 +69,11 @@ def test_the_books_hold_one_entry_of_just_the_budget(adjacency: Promise, relatio
 
 def test_noise_is_what_gaussian_composition_allows_and_no_less() -> None:
     """T rounds of μ and one of the histograms add up to the μ of (ε, δ)."""
-    model = fitted(1.0)
-    sensitivity = np.sqrt((CLIP / ONE) ** 2 + (CURVATURE_SCALE / 4) ** 2)
-    mu = sensitivity * model.eta_ * np.sqrt(8 * 3) / np.sqrt(1 - 0.03)
-    assert mu == pytest.approx(gaussian.mu(1.0, 1e-6), rel=1e-5)
+    for interactions, rounds in (((), 8 * 3), ("auto", 8 * 3 + 3 * 3), ([("age", "job")], 8 * 4)):
+        model = fitted(1.0, interactions=interactions)
+        sensitivity = np.sqrt((CLIP / ONE) ** 2 + (CURVATURE_SCALE / 4) ** 2)
+        mu = sensitivity * model.eta_ * np.sqrt(rounds) / np.sqrt(1 - 0.03)
+        assert mu == pytest.approx(gaussian.mu(1.0, 1e-6), rel=1e-5)
 
 
 def test_replacing_a_record_takes_twice_the_noise_less_the_curvatures_share() -> None:
@@ -139,11 +140,12 @@ def test_a_pair_of_columns_learns_what_neither_tells() -> None:
     table = {"a": rng.integers(0, 2, 6000), "b": rng.integers(0, 2, 6000)}
     y = table["a"] ^ table["b"]
     schema = Schema.boolean(["a", "b"])
-    alone = PrivateBoostClassifier(2.0, schema=schema, random_state=0).fit(table, y)
-    paired = PrivateBoostClassifier(2.0, schema=schema, interactions=[("a", "b")], random_state=0).fit(table, y)
+    alone = PrivateBoostClassifier(2.0, schema=schema, interactions=(), random_state=0).fit(table, y)
     assert alone.score(table, y) < 0.6
-    assert paired.score(table, y) > 0.99
-    assert paired.explain()[0].columns == ("a", "b")
+    for interactions in ([("a", "b")], "auto"):
+        paired = PrivateBoostClassifier(2.0, schema=schema, interactions=interactions, random_state=0).fit(table, y)
+        assert paired.score(table, y) > 0.99
+        assert paired.explain()[0].columns == ("a", "b")
 
 
 @separate
@@ -179,7 +181,7 @@ def test_the_link_is_odd_rising_and_never_certain() -> None:
 def test_calibration_is_charged_and_makes_probabilities_of_scores() -> None:
     """On a fit too short to get far, probabilities follow the records; both directions keep the books straight."""
     held, truth = people(20000, 5)
-    plain, calibrated = (fitted(3.0, rounds_per_column=1, calibration=share) for share in (0.0, 0.1))
+    plain, calibrated = (fitted(3.0, rounds_per_column=1, calibration=share, interactions=()) for share in (0.0, 0.1))
     assert calibrated.eta_ < plain.eta_
     spent = calibrated.ledger_.spent
     assert isinstance(spent, ApproxDP)
@@ -192,7 +194,7 @@ def test_calibration_is_charged_and_makes_probabilities_of_scores() -> None:
 def test_the_books_announce_every_query_with_its_noise() -> None:
     model = fitted(1.0, calibration=0.05)
     books = "\n".join(str(entry) for entry in model.ledger_.entries)
-    for said in ("logistic-gradients x 24", "histograms(2) x 1", "score-histogram x 1", "sigma of histograms(2)"):
+    for said in ("logistic-gradients x 33", "histograms(2) x 1", "score-histogram x 1", "sigma of histograms(2)"):
         assert said in books
     assert {"clipped-gradients", "histograms", "score-histogram"} <= set(model.statement_.claims)
 
