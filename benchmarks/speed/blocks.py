@@ -15,8 +15,6 @@ import attrs
 import dask.dataframe
 import numpy as np
 import psutil  # type: ignore[import-untyped]  # ships no types; comes with distributed
-import pyarrow
-import pyarrow.parquet
 from distributed import Client, LocalCluster
 
 from benchmarks.runner import (
@@ -33,7 +31,8 @@ from benchmarks.runner import (
     elsewhere,
     peak,
 )
-from benchmarks.speed.speed_many import COLUMNS, made_up
+from benchmarks.speed import one_pass
+from benchmarks.speed.speed_many import COLUMNS, made_up, written
 from learners import LazyBoostClassifier
 from learners.blocks import ParquetTable
 from proofs_tests.support.learners.in_blocks import LABEL, LEARNERS, in_parquet, people, released
@@ -45,16 +44,6 @@ LINEAR: Final = 1.5
 
 INDEPENDENT: Final = 1.1
 """Times the bytes that are moved in a round with a tenth of the records: heartbeats are among them."""
-
-
-def _written(records: int, folder: Path, groups: int) -> Path:
-    """A Parquet file of so many made-up records, in row groups of equal size."""
-    sample = made_up(records)
-    columns = {column.name: codes for column, codes in zip(sample.layout.schema.columns, sample.codes, strict=True)}
-    table = pyarrow.table({**columns, "label": (sample.labels > 0).astype(np.uint8)})
-    path = folder / f"{records}.parquet"
-    pyarrow.parquet.write_table(table, path, row_group_size=-(-records // groups))
-    return path
 
 
 def _booster(**options: object) -> LazyBoostClassifier:
@@ -80,7 +69,7 @@ class _Rounds:
 def in_files(records: int, file: int) -> dict[str, float]:
     """One fit from Parquet; call it in a fresh process. GiB at most; ns per record of all before, and of a round."""
     with tempfile.TemporaryDirectory() as folder:
-        path = _written(file, Path(folder), 4)
+        path = written(file, Path(folder), 4)
         before, rounds, start = peak(), _Rounds(), time.perf_counter()
         _booster().fit(ParquetTable([path] * (records // file), "label"), None, on_round=rounds)
         found = {"before": before, "peak": peak(), "first": rounds.ends[0] - start, "round": rounds.each}
@@ -138,7 +127,7 @@ def moved(records: int, partitions: int) -> dict[str, float]:
         counted.append(psutil.net_io_counters(pernic=True)["lo"].bytes_sent)
 
     with tempfile.TemporaryDirectory() as folder, _cluster(2):
-        path, rounds = _written(records, Path(folder), partitions), _Rounds()
+        path, rounds = written(records, Path(folder), partitions), _Rounds()
         table = dask.dataframe.read_parquet(path, split_row_groups=True)
         _booster().fit(table, "label", on_round=progress)
     return {"bytes": float(np.median(np.diff(counted))), "seconds": rounds.each}
@@ -186,6 +175,7 @@ def parts(setting: Setting) -> list[Part]:
     quick = setting.quick
     return [
         Part("many records from Parquet", partial(many_records, setting), 6.0 if quick else 120.0),
+        Part("additive boosting from Parquet", partial(one_pass.many_records, setting), 10.0 if quick else 180.0),
         Part("bytes moved with Dask", partial(over_the_network, setting), 20.0 if quick else 60.0),
         Part("the same models", partial(same_models, setting), 15.0 if quick else 60.0),
     ]

@@ -12,7 +12,7 @@ from benchmarks.peers import OURS, PEERS, Entrant, Promise, measured, present
 from benchmarks.rados import rado_speed
 from benchmarks.random_features import random_feature_speed
 from benchmarks.runner import Line, Measured, Part, Report, Setting, Table, at_least
-from benchmarks.speed import selection, speed_many, speed_rounds
+from benchmarks.speed import one_pass, selection, speed_many, speed_rounds
 
 TEN, THREE = 10.0, 3.0
 """How many times faster than DP-EBM, and than diffprivlib's logistic regression, is asked."""
@@ -64,6 +64,7 @@ def parts(setting: Setting) -> list[Part]:
     sizes = (1_000, 10_000) if quick else (1_000, 100_000)
     return [
         Part("Adult beside peers", partial(beside_peers, setting), 6.0 if quick else 45.0),
+        Part("additive boosting beside peers", partial(one_pass.beside_peers, setting), 30.0 if quick else 400.0),
         *speed_rounds.parts(setting),
         *speed_many.parts(setting),
         Part("private choice", lambda: selection.tables(quick), 1.0 if quick else 5.0),

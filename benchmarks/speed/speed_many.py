@@ -6,9 +6,12 @@ flipped. Finding the largest byte is as fast as memory; numpy's sum of bytes is 
 
 import time
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 
 from benchmarks.runner import (
     Cell,
@@ -40,6 +43,16 @@ def made_up(records: int) -> EncodedSample:
     labels[rng.random(records, dtype=np.float32) < 0.2] *= -1
     schema = Schema(tuple(Categorical(f"c{j}", tuple(map(str, range(CELLS)))) for j in range(COLUMNS)))
     return EncodedSample(Layout(schema), codes, labels)
+
+
+def written(records: int, folder: Path, groups: int) -> Path:
+    """A Parquet file of so many made-up records, in row groups of equal size."""
+    sample = made_up(records)
+    columns = {column.name: codes for column, codes in zip(sample.layout.schema.columns, sample.codes, strict=True)}
+    table = pyarrow.table({**columns, "label": (sample.labels > 0).astype(np.uint8)})
+    path = folder / f"{records}.parquet"
+    pyarrow.parquet.write_table(table, path, row_group_size=-(-records // groups))
+    return path
 
 
 def measured(records: int) -> dict[str, float]:

@@ -68,8 +68,8 @@ def test_collections_are_answered_as_in_memory(name: str) -> None:
 def test_more_partitions_than_are_asked_at_once_keep_their_order() -> None:
     X = np.random.default_rng(0).integers(0, 2, (400, 3))
     model = PrivateBoostClassifier(1.0, 1e-5, random_state=0).fit(X, X[:, 0])
-    asked = dask.array.from_array(X, chunks=(10, 3))  # type: ignore[no-untyped-call]  # Dask's
-    parts = list(predict_in_blocks(model, asked, "decision_function"))
+    collection = dask.array.from_array(X, chunks=(10, 3))  # type: ignore[no-untyped-call]  # Dask's
+    parts = list(predict_in_blocks(model, collection, "decision_function"))
     assert np.array_equal(np.concatenate(parts), model.decision_function(X))
 
 
