@@ -4,7 +4,7 @@ Imports accountant, mechanisms and boosting only. A learner spends through a led
 keeps after `fit` is a release or public.
 """
 
-from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
+from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier, PrivateBoostRegressor
 from learners.base import PrivateClassifier, SeparateLedgersWarning
 from learners.blocks import MappedTable, ParquetTable
 from learners.encoding import EncodedSample, Layout
@@ -84,6 +84,7 @@ __all__ = [
     "OutsideSchema",
     "ParquetTable",
     "PrivateBoostClassifier",
+    "PrivateBoostRegressor",
     "PrivateClassifier",
     "PrivateOneRule",
     "Published",
