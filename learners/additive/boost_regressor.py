@@ -67,7 +67,7 @@ def check_delta(value: float) -> float:
 class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[RegressionSample, RegressionModel]):  # type: ignore[misc]  # untyped base
     """An additive model of numbers: a curve for every column and a table for some pairs, that add up.
 
-    Noisy histograms say where records lie, so bounds need not be tight; then 180 rounds release what smooth functions
+    Noisy histograms say where records lie, so bounds need not be tight; then 280 rounds release what smooth functions
     of all columns have to do with the residuals, clipped where most of them end, and descend with momentum. After a
     third of the budget, pairs of the columns with the largest effects join. Nothing needs tuning.
 

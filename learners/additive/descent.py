@@ -56,7 +56,7 @@ class Descent:
         reached: deviation that noise gives a coefficient of a function of length 1.
         """
         found = [
-            float(np.sum(coefficient**2) - np.sum((reached * scaled**2) ** 2))
+            float(np.sum(coefficient**2) - np.sum((reached * scaled) ** 2))
             for coefficient, scaled in zip(self.coefficients[1:], self.scaled()[1:], strict=True)
         ]
         sizes = np.sqrt(np.maximum(found, 0.0))
@@ -73,6 +73,12 @@ class Descent:
         """Whole effects of all cells."""
         found = [each.values @ theta for each, theta in zip(self.seen, self.coefficients, strict=True)]
         return [np.rint(np.clip(TARGET_ONE * each, -MOST_EFFECT, MOST_EFFECT)).astype(np.int64) for each in found]
+
+    def correct(self, shift: float, slope: float, *, log: bool) -> None:
+        """Stretch all scores, and add to them. log: a shift of rates over their mean."""
+        self.coefficients = [each * (1.0 + slope) for each in self.coefficients]
+        added = float(np.log1p(np.clip(shift, -0.5, 1.0))) if log else shift
+        self.coefficients[0] = self.coefficients[0] + added
 
     def second(self, pairs: list[Basis], strength: FloatArray, chosen: list[tuple[int, int]]) -> None:
         """Turn to the columns that matter, and to pairs. chosen: the columns of the pairs."""

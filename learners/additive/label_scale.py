@@ -10,6 +10,12 @@ from accountant.arrays import FloatArray, IntArray
 SCALES: Final = 24
 """Cells, each √2 wider than the one before: they tell 1 from 1/4096."""
 
+FINER: Final = 6
+"""Cells of residuals for intervals, for each doubling."""
+
+SIDE: Final = 48
+"""Of them, on either side of 0."""
+
 SPREAD: Final = 0.68
 """Share of the numbers within one deviation."""
 
@@ -29,14 +35,19 @@ class Distances:
 
     @staticmethod
     def signed(values: FloatArray, largest: float) -> "Distances":
-        """The cells of the value: negative ones in falling order of distance first. values: shape (n,)."""
-        cells = Distances.of(values, largest).partitions[0]
-        return Distances([np.where(values < 0.0, SCALES - 1 - cells, SCALES + cells)], 2 * SCALES)
+        """SIDE finer cells on either side: negative ones in falling order of distance first. values: shape (n,)."""
+        cells = np.minimum(np.searchsorted(fine_edges(largest), np.abs(values), side="left"), SIDE - 1)
+        return Distances([np.where(values < 0.0, SIDE - 1 - cells, SIDE + cells)], 2 * SIDE)
 
 
 def edges(largest: float) -> FloatArray:
     """Upper ends of the cells, shape (SCALES,); the last stands for all beyond, too."""
     return np.asarray(largest * 2.0 ** (-0.5 * np.arange(SCALES)[::-1]))
+
+
+def fine_edges(largest: float) -> FloatArray:
+    """Upper ends of the cells on one side, shape (SIDE,); the last stands for all beyond, too."""
+    return np.asarray(largest * 2.0 ** (-np.arange(SIDE)[::-1] / FINER))
 
 
 def deviation(counts: FloatArray, sigma: float, largest: float) -> float:

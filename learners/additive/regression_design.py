@@ -18,7 +18,7 @@ from mechanisms.gradients import Residuals, residual_query
 from mechanisms.queries import Histograms, Neighbours, histogram_query
 from mechanisms.randomness import NoiseSource
 
-ROUNDS: Final = (60, 120)
+ROUNDS: Final = (80, 200)
 """Gradients of the columns, and then of columns and pairs: so many that momentum may carry far."""
 
 ROUNDS_SHARE: Final = (0.35, 0.65)
@@ -36,8 +36,11 @@ LABEL_SHARE: Final = 0.03
 SCALE_SHARE: Final = 0.015
 """For how far residuals go when columns are learnt."""
 
+SCORES_SHARE: Final = 0.005
+"""For the mean and the mean square of the scores."""
+
 MEAN_SHARE: Final = 0.03
-"""For the last mean of residuals."""
+"""For the last residuals: their mean, and what they have to do with the scores."""
 
 Moments = PlainMechanism[Residuals, FloatArray, L2Sensitivity, FloatArray]
 Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
@@ -82,7 +85,7 @@ class RegressionDesign:
         return sum(ROUNDS)
 
     def _others(self) -> float:
-        mean = MEAN_SHARE if self.rule.mean else 0.0
+        mean = SCORES_SHARE + MEAN_SHARE if self.rule.mean else 0.0
         return COUNT_SHARE + COLUMNS_SHARE + LABEL_SHARE + SCALE_SHARE + mean
 
     def _moments(self, mu: float, share: float) -> Moments:
@@ -119,8 +122,12 @@ class RegressionDesign:
         """How far residuals go after the first stage."""
         return self._counter(mu, (1.0 - self.intervals) * SCALE_SHARE)
 
+    def scores(self, mu: float) -> Moments:
+        """Sums of scores and of their squares; where the loss asks for means."""
+        return self._moments(mu, SCORES_SHARE)
+
     def mean(self, mu: float) -> Moments:
-        """Of the residuals; where the loss asks for it."""
+        """Of the residuals, and of those times the scores; where the loss asks for means."""
         return self._moments(mu, MEAN_SHARE)
 
     def residuals(self, mu: float) -> Counter:
@@ -139,7 +146,7 @@ class RegressionDesign:
             stages[0],
             (self.scales(mu), 1),
             stages[1],
-            *([(self.mean(mu), 1)] if self.rule.mean else []),
+            *([(self.scores(mu), 1), (self.mean(mu), 1)] if self.rule.mean else []),
             *([(self.residuals(mu), 1)] if self.intervals else []),
         ]
 

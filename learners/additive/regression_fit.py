@@ -18,10 +18,10 @@ from learners.additive.label_scale import Distances, deviation
 from learners.additive.regression_design import ROUNDS, RegressionDesign, noise_of
 from learners.additive.regression_losses import whole_targets
 from learners.additive.regression_model import RegressionModel, ResidualHistogram, model_of
-from learners.additive.regression_records import Columns, Moment, Placed, RegressionSample
+from learners.additive.regression_records import Columns, Placed, RegressionSample
+from learners.additive.score_correction import ScoreLine
 from learners.additive.smooth_basis import Basis, bases, most_likely_pairs, pair_basis
 from learners.base import Progress
-from mechanisms.gradients import whole_features
 from mechanisms.queries import Histograms
 
 MOST_PAIRS: Final = 16
@@ -55,7 +55,9 @@ def fit_additively(
     second = Stage(design.gradients(mu, 1), ROUNDS[1], loss.clips[1] * spread, weight, 1 + ROUNDS[0])
     second.run(data, descent, loss, spender, on_round)
     if loss.mean:
-        _correct_mean(data, descent, design, mu, WIDE_CLIP * spread, weight, spender)
+        line = ScoreLine.of(loss, WIDE_CLIP * spread, weight)
+        correction = line.released(data, descent.tables(), design, mu, spender)
+        descent.correct(correction.shift, correction.slope, log=loss.log)
     residuals = _residuals(data, descent, design, mu, spread, spender) if design.intervals else None
     return model_of(design, descent, place, residuals)
 
@@ -104,28 +106,6 @@ def _pairs(design: RegressionDesign, columns: list[Basis], strength: FloatArray)
         if basis is not None and len(found) < MOST_PAIRS:
             found.append((basis, (first, second)))
     return found
-
-
-def _correct_mean(
-    data: Protected[Placed],
-    descent: Descent,
-    design: RegressionDesign,
-    mu: float,
-    clip: float,
-    weight: float,
-    spender: Spender,
-) -> None:
-    """Move the intercept by the mean of hardly clipped residuals."""
-    tables, loss = descent.tables(), design.rule
-    features = [whole_features(np.zeros_like(each.values)) for each in descent.seen]
-    features[0] = whole_features(descent.seen[0].values)
-
-    def seen(placed: Placed) -> Moment:
-        return placed.moment(tables, loss, clip, features)
-
-    released = spender.release(design.mean(mu), data.map(seen))
-    change = clip * float(released[0]) / weight
-    descent.coefficients[0] = descent.coefficients[0] + (np.log1p(np.clip(change, -0.5, 1.0)) if loss.log else change)
 
 
 def _residuals(

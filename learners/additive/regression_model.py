@@ -13,7 +13,7 @@ from accountant.costs import positive
 from learners.additive.additive_model import AdditiveModel, Curve, Term
 from learners.additive.descent import Descent
 from learners.additive.label_place import LabelPlace
-from learners.additive.label_scale import SCALES, edges
+from learners.additive.label_scale import SIDE, fine_edges
 from learners.additive.regression_design import RegressionDesign
 from learners.additive.regression_losses import LOSSES, MOST_LOG_RATE, TARGET_ONE, loss_name
 from learners.base import public_interval
@@ -35,19 +35,19 @@ class ResidualHistogram:
     sigma: float = attrs.field(converter=positive)
 
     def __attrs_post_init__(self) -> None:
-        if len(self.counts) != 2 * SCALES or not np.all(np.isfinite(self.counts)):
-            raise ValueError(f"expected {2 * SCALES} finite counts, got {self.counts}")
+        if len(self.counts) != 2 * SIDE or not np.all(np.isfinite(self.counts)):
+            raise ValueError(f"expected {2 * SIDE} finite counts, got {self.counts}")
 
     def within(self, coverage: float) -> tuple[float, float]:
         """Residuals that so large a share lies between, with as many on either side; ∓∞ where noise hides it."""
         counts, sides = np.array(self.counts), []
         most = 0.5 * (1.0 - coverage) * max(float(counts.sum()), self.sigma)
-        for side in (counts[:SCALES], counts[SCALES:][::-1]):
+        for side in (counts[:SIDE], counts[SIDE:][::-1]):
             # Beyond a cell's upper end are the cells before it, the farthest first.
             beyond = np.concatenate([[0.0], np.cumsum(side)[:-1]])
-            unsure = NOISE_ALLOWED * self.sigma * np.sqrt(np.arange(SCALES))
+            unsure = NOISE_ALLOWED * self.sigma * np.sqrt(np.arange(SIDE))
             fits = np.flatnonzero(beyond + unsure <= most)
-            sides.append(edges(self.largest)[::-1][int(fits[-1])] if fits.size and fits[-1] > 0 else math.inf)
+            sides.append(fine_edges(self.largest)[::-1][int(fits[-1])] if fits.size and fits[-1] > 0 else math.inf)
         return -sides[0], sides[1]
 
     def as_record(self) -> dict[str, object]:

@@ -75,6 +75,15 @@ class Placed(SealedRepr):
         found = (self.targets - loss.expected(scores)) / TARGET_ONE
         return np.asarray(found / loss.spread(scores)) if spread else found
 
+    def score_moment(self, tables: list[IntArray], features: "ScoreFeatures") -> Moment:
+        """Features of the scores, summed."""
+        return Moment(np.full(self.targets.shape, RESIDUAL_ONE), [features.of(self.scores(tables))], self.weights)
+
+    def residual_moment(self, tables: list[IntArray], loss: Loss, clip: float, features: "ScoreFeatures") -> Moment:
+        """The same times residuals. clip: in units of the labels' scale."""
+        whole = in_clips(self.residuals(tables, loss), clip)
+        return Moment(whole, [features.of(self.scores(tables))], self.weights)
+
     def moment(self, tables: list[IntArray], loss: Loss, clip: float, features: list[IntArray]) -> Moment:
         """What a round releases sums of. clip: in units of the labels' scale."""
         whole = in_clips(self.residuals(tables, loss), clip)
@@ -86,3 +95,20 @@ def in_clips(residuals: FloatArray, clip: float) -> IntArray:
     """Whole 1/RESIDUAL_ONE of the clip, clipped; each from its own residual alone."""
     places = np.clip(residuals / clip, -1.0, 1.0) * RESIDUAL_ONE
     return np.asarray(np.rint(places).astype(np.int64))
+
+
+@attrs.frozen(eq=False)
+class ScoreFeatures:
+    """Public functions of a score, on bins of equal width from −reach to reach; scores beyond are in the last bins.
+
+    reach: in whole units of scores.  table: whole features, shape (bins, k).
+    """
+
+    reach: int
+    table: IntArray
+
+    def of(self, scores: IntArray) -> CellFeatures:
+        """Of each record, from its own score alone. scores: shape (n,)."""
+        bins = len(self.table)
+        inside = np.clip(scores + self.reach, 0, 2 * self.reach - 1)
+        return CellFeatures(inside * bins // (2 * self.reach), self.table)

@@ -29,7 +29,7 @@ PAIR_WAVES: Final = 2
 PAIR_GRID: Final = 16
 """Cells of an ordered column in a pair."""
 
-RANKS: Final = 0.8
+RANKS: Final = 0.75
 """How much of a place on the axis is the share of records below it; the rest is distance within the bounds."""
 
 EMPTY: Final = 0.2

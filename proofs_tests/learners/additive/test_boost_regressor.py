@@ -321,7 +321,7 @@ def test_one_seed_gives_one_model_and_another_another() -> None:
 def test_rounds_are_told() -> None:
     numbers: list[int] = []
     model().fit(*waves(50), on_round=lambda number, released: numbers.append(number))
-    assert numbers == list(range(1, 181))
+    assert numbers == list(range(1, 281))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -342,5 +342,5 @@ def test_the_entry_names_every_release_and_claim() -> None:
     model(ledger=ledger, intervals=0.1).fit(*waves(100))
     (entry,) = [each for each in ledger.entries if each.kind == "charged"]
     text = str(attrs.asdict(entry))
-    for said in ("residual-moments x 60", "residual-moments x 120", "histograms(3) x 1", "'residual-moments'"):
+    for said in ("residual-moments x 80", "residual-moments x 200", "histograms(3) x 1", "'residual-moments'"):
         assert said in text
