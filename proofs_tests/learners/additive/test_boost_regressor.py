@@ -299,8 +299,14 @@ def test_a_saved_model_says_what_it_said(loss: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"scale": 0.0}, {"scale": float("nan")}, {"bounds": [1.0, 0.0]}, {"loss": "none"}, {"additive": {}}]
-    + [{"residuals": {"largest": 1.0, "counts": [1.0], "sigma": 1.0}}],
+    [
+        {"scale": 0.0},
+        {"scale": float("nan")},
+        {"bounds": [1.0, 0.0]},
+        {"loss": "none"},
+        {"additive": {}},
+        {"residuals": {"largest": 1.0, "counts": [1.0], "sigma": 1.0}},
+    ],
     ids=str,
 )
 def test_forged_files_are_refused(change: Mapping[str, object], tmp_path: Path) -> None:
