@@ -4,7 +4,7 @@ Imports accountant, mechanisms and boosting only. A learner spends through a led
 keeps after `fit` is a release or public.
 """
 
-from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier, PrivateBoostRegressor
+from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
 from learners.base import PrivateClassifier, SeparateLedgersWarning
 from learners.blocks import MappedTable, ParquetTable
 from learners.encoding import EncodedSample, Layout
@@ -41,6 +41,7 @@ from learners.random_features import (
     RandomFeatureRegressor,
     Ridge,
 )
+from learners.regression import PrivateBoostRegressor, RegressionModel
 from learners.tables import (
     Boolean,
     Bounds,
@@ -94,6 +95,7 @@ __all__ = [
     "RandomFeatureClassifier",
     "RandomFeatureMap",
     "RandomFeatureRegressor",
+    "RegressionModel",
     "Ridge",
     "Schema",
     "SchemaError",

@@ -11,8 +11,17 @@ from typing import Final
 import numpy as np
 
 from accountant.arrays import FloatArray
-from benchmarks.data import MEDICAL, Regression, medical
-from benchmarks.data.regression_domains import ABALONE, FRIEDMAN, abalone, friedman, widened, wine_of
+from benchmarks.data import (
+    ABALONE,
+    FRIEDMAN,
+    MEDICAL,
+    Regression,
+    abalone,
+    friedman,
+    medical,
+    widened,
+    wine_of,
+)
 from benchmarks.random_features.random_feature_fits import DELTA, count, row
 from benchmarks.runner import Grid, Measured, Part, Setting, Table
 from learners import PrivateBoostRegressor, RandomFeatureRegressor

@@ -5,19 +5,29 @@ from learners.additive.additive_model import (
     Curve,
     Term,
 )
-from learners.additive.boost_regressor import PrivateBoostRegressor
 from learners.additive.private_boost import (
+    RELATIONS,
     PrivateBoostClassifier,
     Promise,
+    whole_weights,
 )
-from learners.additive.regression_model import RegressionModel
+from learners.additive.views import (
+    GRID,
+    check_pairs,
+    is_ordered,
+    pair_columns,
+)
 
 __all__ = [
+    "GRID",
+    "RELATIONS",
     "AdditiveModel",
     "Curve",
     "PrivateBoostClassifier",
-    "PrivateBoostRegressor",
     "Promise",
-    "RegressionModel",
     "Term",
+    "check_pairs",
+    "is_ordered",
+    "pair_columns",
+    "whole_weights",
 ]

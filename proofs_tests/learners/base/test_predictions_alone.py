@@ -34,10 +34,10 @@ from learners import (
     Schema,
     private_group_risks,
 )
-from learners.additive.regression_losses import LOSSES
 from learners.fairness.private_groups import NoisyValues, ReleaseBudget
 from learners.random_features.estimators import SOLVERS
 from learners.random_features.feature_maps import DISTRIBUTIONS, FEATURE_MAPS
+from learners.regression.regression_losses import LOSSES
 from mechanisms import Query
 
 RECORDS: Final = 100_003

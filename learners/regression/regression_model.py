@@ -10,13 +10,13 @@ from scipy.special import exp2
 
 from accountant.arrays import CodeArray, FloatArray
 from accountant.costs import positive
-from learners.additive.additive_model import AdditiveModel, Curve, Term
-from learners.additive.descent import Descent
-from learners.additive.label_place import LabelPlace
-from learners.additive.label_scale import SIDE, fine_edges
-from learners.additive.regression_design import RegressionDesign
-from learners.additive.regression_losses import LOSSES, MOST_LOG_RATE, TARGET_ONE, loss_name
+from learners.additive import AdditiveModel, Curve, Term
 from learners.base import public_interval
+from learners.regression.descent import Descent
+from learners.regression.label_place import LabelPlace
+from learners.regression.label_scale import SIDE, fine_edges
+from learners.regression.regression_design import RegressionDesign
+from learners.regression.regression_losses import LOSSES, MOST_LOG_RATE, TARGET_ONE, loss_name
 from learners.tables import Schema
 
 NOISE_ALLOWED: Final = 0.5

@@ -9,8 +9,8 @@ import attrs
 from accountant import Description, Plan
 from accountant.arrays import FloatArray
 from accountant.costs import positive, probability_below_one
-from learners.additive.regression_losses import LOSSES, Loss
 from learners.encoding import FINE
+from learners.regression.regression_losses import LOSSES, Loss
 from learners.tables import Schema
 from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, PlainMechanism

@@ -7,10 +7,10 @@ import numpy as np
 
 from accountant import Protected
 from boosting import Spender
-from learners.additive.label_scale import Distances, deviation
-from learners.additive.regression_design import RegressionDesign, noise_of
-from learners.additive.regression_records import Moment, RegressionSample, in_clips
-from learners.additive.smooth_basis import CONSTANT
+from learners.regression.label_scale import Distances, deviation
+from learners.regression.regression_design import RegressionDesign, noise_of
+from learners.regression.regression_records import Moment, RegressionSample, in_clips
+from learners.regression.smooth_basis import CONSTANT
 from mechanisms.gradients import RESIDUAL_ONE, CellFeatures, whole_features
 from mechanisms.queries import Histograms
 

@@ -8,11 +8,11 @@ import numpy as np
 from accountant import Protected
 from accountant.arrays import FloatArray, IntArray
 from boosting import Spender
-from learners.additive.regression_design import Moments
-from learners.additive.regression_losses import TARGET_ONE, Loss
-from learners.additive.regression_records import Moment, Placed
-from learners.additive.smooth_basis import CONSTANT, Basis
 from learners.base import Progress
+from learners.regression.regression_design import Moments
+from learners.regression.regression_losses import TARGET_ONE, Loss
+from learners.regression.regression_records import Moment, Placed
+from learners.regression.smooth_basis import CONSTANT, Basis
 from mechanisms.additive import GaussianNoise
 from mechanisms.gradients import whole_features
 

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.views import GRID, is_ordered
+from learners.additive import GRID, is_ordered
 from learners.encoding import denoised, grid
 from learners.tables import Column, Numeric, Schema
 from mechanisms.gradients import MOST_CELLS

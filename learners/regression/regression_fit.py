@@ -12,16 +12,16 @@ import numpy as np
 from accountant import Protected
 from accountant.arrays import FloatArray
 from boosting import Spender
-from learners.additive.descent import Descent, Stage
-from learners.additive.label_place import LabelPlace, label_place, weight_of
-from learners.additive.label_scale import Distances, deviation
-from learners.additive.regression_design import ROUNDS, RegressionDesign, noise_of
-from learners.additive.regression_losses import whole_targets
-from learners.additive.regression_model import RegressionModel, ResidualHistogram, model_of
-from learners.additive.regression_records import Columns, Placed, RegressionSample
-from learners.additive.score_correction import ScoreLine
-from learners.additive.smooth_basis import Basis, bases, most_likely_pairs, pair_basis
 from learners.base import Progress
+from learners.regression.descent import Descent, Stage
+from learners.regression.label_place import LabelPlace, label_place, weight_of
+from learners.regression.label_scale import Distances, deviation
+from learners.regression.regression_design import ROUNDS, RegressionDesign, noise_of
+from learners.regression.regression_losses import whole_targets
+from learners.regression.regression_model import RegressionModel, ResidualHistogram, model_of
+from learners.regression.regression_records import Columns, Placed, RegressionSample
+from learners.regression.score_correction import ScoreLine
+from learners.regression.smooth_basis import Basis, bases, most_likely_pairs, pair_basis
 from mechanisms.queries import Histograms
 
 MOST_PAIRS: Final = 16

@@ -18,7 +18,7 @@ from accountant import GDP, AddRemoveOne, ApproxDP, BasicComposition, BudgetExce
 from accountant.arrays import FloatArray
 from accountant.costs import gaussian
 from learners import Bounds, Categorical, Numeric, PrivateBoostRegressor, Schema
-from learners.additive.regression_losses import LOSSES
+from learners.regression.regression_losses import LOSSES
 from proofs_tests.harness import Pair
 from proofs_tests.support.learners.recorded import Recorder, moved
 

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.regression_losses import TARGET_ONE, Loss
+from learners.regression.regression_losses import TARGET_ONE, Loss
 from learners.tables import Schema
 from mechanisms.core import SealedRepr
 from mechanisms.gradients import RESIDUAL_ONE, CellFeatures

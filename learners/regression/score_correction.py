@@ -11,9 +11,9 @@ import numpy as np
 from accountant import Protected
 from accountant.arrays import FloatArray, IntArray
 from boosting import Spender
-from learners.additive.regression_design import RegressionDesign, noise_of
-from learners.additive.regression_losses import TARGET_ONE, Loss
-from learners.additive.regression_records import Moment, Placed, ScoreFeatures
+from learners.regression.regression_design import RegressionDesign, noise_of
+from learners.regression.regression_losses import TARGET_ONE, Loss
+from learners.regression.regression_records import Moment, Placed, ScoreFeatures
 from mechanisms.gradients import whole_features
 
 REACH: Final = 2.5

@@ -12,15 +12,15 @@ from accountant import Ledger, Protected
 from accountant.arrays import CodeArray, FloatArray
 from accountant.costs import open_probability, probability_below_one
 from boosting import Spender
-from learners.additive.additive_model import Curve
-from learners.additive.private_boost import RELATIONS, PrivateBoostClassifier, Promise, whole_weights
-from learners.additive.regression_design import RegressionDesign
-from learners.additive.regression_fit import fit_additively
-from learners.additive.regression_losses import LOSSES, LossName, loss_name
-from learners.additive.regression_model import RegressionModel
-from learners.additive.regression_records import RegressionSample
-from learners.additive.smooth_basis import all_pairs
-from learners.additive.views import check_pairs, pair_columns
+from learners.additive import (
+    RELATIONS,
+    Curve,
+    PrivateBoostClassifier,
+    Promise,
+    check_pairs,
+    pair_columns,
+    whole_weights,
+)
 from learners.base import (
     Check,
     Dataset,
@@ -36,6 +36,12 @@ from learners.base import (
     required_bounds,
 )
 from learners.encoding import finely_cut
+from learners.regression.regression_design import RegressionDesign
+from learners.regression.regression_fit import fit_additively
+from learners.regression.regression_losses import LOSSES, LossName, loss_name
+from learners.regression.regression_model import RegressionModel
+from learners.regression.regression_records import RegressionSample
+from learners.regression.smooth_basis import all_pairs
 from learners.tables import (
     Schema,
     Table,
