@@ -41,6 +41,7 @@ from learners.random_features import (
     RandomFeatureRegressor,
     Ridge,
 )
+from learners.regression import PrivateBoostRegressor, RegressionModel
 from learners.tables import (
     Boolean,
     Bounds,
@@ -84,6 +85,7 @@ __all__ = [
     "OutsideSchema",
     "ParquetTable",
     "PrivateBoostClassifier",
+    "PrivateBoostRegressor",
     "PrivateClassifier",
     "PrivateOneRule",
     "Published",
@@ -93,6 +95,7 @@ __all__ = [
     "RandomFeatureClassifier",
     "RandomFeatureMap",
     "RandomFeatureRegressor",
+    "RegressionModel",
     "Ridge",
     "Schema",
     "SchemaError",

@@ -27,6 +27,14 @@ from benchmarks.data.random_feature_domains import (
     red_wine,
     wine,
 )
+from benchmarks.data.regression_domains import (
+    ABALONE,
+    FRIEDMAN,
+    abalone,
+    friedman,
+    widened,
+    wine_of,
+)
 from benchmarks.data.splits import (
     FOLDS,
     PAPER,
@@ -41,9 +49,11 @@ from benchmarks.data.splits import (
 )
 
 __all__ = [
+    "ABALONE",
     "BOUNDS",
     "EPSILONS",
     "FOLDS",
+    "FRIEDMAN",
     "HYPERPARAMETERS",
     "MEDICAL",
     "OFFERED",
@@ -60,15 +70,19 @@ __all__ = [
     "Regression",
     "Setting",
     "Split",
+    "abalone",
     "categorical",
     "domain",
     "explained",
     "found",
+    "friedman",
     "gathered",
     "medical",
     "min_max",
     "printed",
     "red_wine",
     "splits",
+    "widened",
     "wine",
+    "wine_of",
 ]

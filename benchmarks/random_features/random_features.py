@@ -1,6 +1,7 @@
 """Random features: the experiments of 004 beside ours at a true ε, what its noise costs, speed, and memory."""
 
 from benchmarks.random_features import (
+    boosted_regression,
     random_feature_acceptance,
     random_feature_costs,
     random_feature_memory,
@@ -12,6 +13,7 @@ from benchmarks.runner import Part, Setting
 
 MODULES = (
     random_feature_acceptance,
+    boosted_regression,
     random_feature_costs,
     random_feature_real,
     random_feature_synthetic,

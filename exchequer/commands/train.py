@@ -15,12 +15,15 @@ from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
 from exchequer.trainable import Setting, TrainableLearner
-from learners import EncodedSample, Label, RadoRelease, RandomFeatureRegressor, Schema, read_csv
+from learners import EncodedSample, Label, PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor, Schema, read_csv
 from learners.base import PrivateClassifier, PrivateEstimator
 from learners.tables import Strings, Values
 
 Classifier: TypeAlias = PrivateClassifier[Any]
 """Whatever the file or the option names."""
+
+Regressor: TypeAlias = RandomFeatureRegressor | PrivateBoostRegressor
+"""What predicts numbers."""
 
 
 @attrs.frozen
@@ -140,7 +143,7 @@ def predict(
         refuse_overwriting(out, force)
     with about(model_path):
         model = predictor(model_path)
-    if isinstance(model, RandomFeatureRegressor):
+    if isinstance(model, Regressor):
         _predict_numbers(model, data, out, header=header, refused={"--proba": proba, "--score": score})
         return
     if proba and not hasattr(model, "predict_proba"):
@@ -164,13 +167,12 @@ def predict(
 
 
 def _predict_numbers(
-    model: RandomFeatureRegressor, data: Path, out: Path | None, *, header: bool, refused: Mapping[str, bool]
+    model: Regressor, data: Path, out: Path | None, *, header: bool, refused: Mapping[str, bool]
 ) -> None:
     """The same for a regression: one number per record. Raises ValueError for options that are about classes."""
     if wrong := [name for name, given in refused.items() if given]:
         raise ValueError(f"{', '.join(wrong)}: the model predicts numbers; only classes have shares and an accuracy")
-    schema = model.model_.coding.schema
-    assert schema is not None  # as `predictor` says
+    schema = cast("Schema", model.model_.schema)  # there is one, as `predictor` says
     table = read(data, None if header else schema.names)
     with about(data):
         predicted = model.predict(table)
@@ -178,14 +180,14 @@ def _predict_numbers(
     output.note(guarantee(model.statement_))
 
 
-def predictor(path: Path) -> Classifier | RandomFeatureRegressor:
+def predictor(path: Path) -> Classifier | Regressor:
     """Whatever learner saved the model, if it reads tables by a schema. Raises ValueError."""
     model: PrivateEstimator[Any, Any] = PrivateEstimator.load(path)
     if isinstance(model, RadoRelease):
         raise ValueError("these are rados, and no model; learn one from them with `exchequer rados fit`")
     if getattr(model.model_, "schema", None) is None:
         raise ValueError(f"a {type(model).__name__} without a schema reads no files; load it in Python")
-    return cast("Classifier | RandomFeatureRegressor", model)  # or what predicts in the same way
+    return cast("Classifier | Regressor", model)  # or what predicts in the same way
 
 
 def _scored(model: Classifier, table: dict[str, Strings]) -> dict[str, list[str]]:

@@ -5,15 +5,35 @@ from learners.additive.additive_model import (
     Curve,
     Term,
 )
+from learners.additive.missing_cell import with_own_bin
 from learners.additive.private_boost import (
+    RELATIONS,
     PrivateBoostClassifier,
     Promise,
 )
+from learners.additive.views import (
+    GRID,
+    cell_shares,
+    check_pairs,
+    has_own,
+    is_ordered,
+    pair_columns,
+)
+from learners.additive.weighted_tables import whole_weights
 
 __all__ = [
+    "GRID",
+    "RELATIONS",
     "AdditiveModel",
     "Curve",
     "PrivateBoostClassifier",
     "Promise",
     "Term",
+    "cell_shares",
+    "check_pairs",
+    "has_own",
+    "is_ordered",
+    "pair_columns",
+    "whole_weights",
+    "with_own_bin",
 ]

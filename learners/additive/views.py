@@ -118,13 +118,16 @@ def views(schema: Schema, counts: FloatArray | None, sigma: float, pairs: Sequen
     shares = {}
     if counts is not None:
         for column, noisy in zip(measured(schema), counts, strict=True):
-            shares[column] = _shares(schema.columns[column], noisy, sigma)
+            shares[column] = cell_shares(schema.columns[column], noisy, sigma)
     single = [_single(number, column, shares.get(number)) for number, column in enumerate(schema.columns)]
     return single + [_pair(schema, single, pair) for pair in pairs]
 
 
-def _shares(column: Column, noisy: FloatArray, sigma: float) -> FloatArray:
-    """Of the records per fine cell, shape (cells,), from a column's noisy histogram."""
+def cell_shares(column: Column, noisy: FloatArray, sigma: float) -> FloatArray:
+    """Of the records per fine cell of an ordered column, shape (cells,), from its noisy histogram.
+
+    noisy: shape (at least cells,), a power of two, or one more.
+    """
     bins = _bins(column)
     ordered = np.where(np.arange(noisy.size) < bins, noisy, 0.0) if has_own(column) else noisy
     known = denoised(ordered[: 1 << (noisy.size.bit_length() - 1)], sigma)[:bins]

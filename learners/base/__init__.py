@@ -29,6 +29,7 @@ from learners.base.parameters import (
     optional,
     public_interval,
     public_seed,
+    required_bounds,
     unweighted,
 )
 from learners.base.private_estimator import (
@@ -111,6 +112,7 @@ __all__ = [
     "plan_of",
     "public_interval",
     "public_seed",
+    "required_bounds",
     "selection",
     "unweighted",
     "vote_edges",

@@ -40,6 +40,16 @@ def public_interval(value: Sequence[float]) -> tuple[float, float]:
     return lower, upper
 
 
+def required_bounds(value: Sequence[float] | None) -> tuple[float, float]:
+    """Public bounds of labels. Raises ValueError where there are none."""
+    if value is None:
+        raise ValueError(
+            "regression needs public bounds of the labels, such as label_bounds=(0.0, 10.0): noise is measured by "
+            "them, and bounds taken from the data would be a release that nobody paid for"
+        )
+    return public_interval(value)
+
+
 def flag(value: bool) -> bool:
     """True or False, and nothing that only passes for them. Raises TypeError."""
     if not isinstance(value, bool | np.bool_):

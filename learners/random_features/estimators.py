@@ -26,8 +26,8 @@ from learners.base import (
     domain_schema,
     moderate,
     optional,
-    public_interval,
     public_seed,
+    required_bounds,
 )
 from learners.blocks import AnyTable, Source
 from learners.encoding import Coding
@@ -266,16 +266,6 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
     def predict(self, X: Table) -> FloatArray:
         """Predicted labels, within their bounds, shape (n,). X: as in `fit`."""
         return self._fitted().labels(self._coded(X, self._fitted().coding))
-
-
-def required_bounds(value: Sequence[float] | None) -> tuple[float, float]:
-    """Public bounds of labels. Raises ValueError where there are none."""
-    if value is None:
-        raise ValueError(
-            "regression needs public bounds of the labels, such as label_bounds=(0.0, 10.0): noise is measured by "
-            "them, and bounds taken from the data would be a release that nobody paid for"
-        )
-    return public_interval(value)
 
 
 class RandomFeatureClassifier(PublicClassifier, RandomFeatureEstimator):

@@ -38,6 +38,16 @@ from mechanisms.gradients.linear_losses import (
     ResidualRecords,
 )
 from mechanisms.gradients.objective_perturbation import ObjectivePerturbation, TooLittleRegularization, calibrated
+from mechanisms.gradients.residual_moments import (
+    FEATURE_ONE,
+    MOST_RESIDUAL_RECORDS,
+    RESIDUAL_ONE,
+    CellFeatures,
+    Residuals,
+    residual_query,
+    residual_sensitivity,
+    whole_features,
+)
 from mechanisms.gradients.scored_records import LookUp, Move, ScoredCells, ScoredRows
 from mechanisms.gradients.tree_gradients import (
     GAIN_ROUNDING,
@@ -58,6 +68,7 @@ if not TYPE_CHECKING:
 __all__ = [
     "CLIP",
     "CURVATURE_SCALE",
+    "FEATURE_ONE",
     "GAIN_ROUNDING",
     "GRADIENT_UNIT",
     "LARGEST",
@@ -66,14 +77,17 @@ __all__ = [
     "MANTISSA",
     "MOST_CELLS",
     "MOST_GRADIENT_RECORDS",
+    "MOST_RESIDUAL_RECORDS",
     "MOST_TREE_RECORDS",
     "MOST_UNWEIGHTED_RECORDS",
     "ONE",
     "RECORDS_PER_SUM",
+    "RESIDUAL_ONE",
     "ROUND_OFF",
     "SCORE_UNIT",
     "SLACK",
     "WEIGHT_ONE",
+    "CellFeatures",
     "LevelChoice",
     "LinearRecords",
     "LinearSample",
@@ -83,6 +97,7 @@ __all__ = [
     "ObjectivePerturbation",
     "Reach",
     "ResidualRecords",
+    "Residuals",
     "ScoredCells",
     "ScoredRows",
     "Summand",
@@ -102,7 +117,10 @@ __all__ = [
     "most_records",
     "one_pass_sgd",
     "projected_coefficients",
+    "residual_query",
+    "residual_sensitivity",
     "ridge_coefficients",
     "ridge_l2",
     "unit_rows",
+    "whole_features",
 ]

@@ -43,6 +43,23 @@ LEARNERS: Final = (
         "mechanisms/gradients/test_gradients.py::test_the_minimiser_has_the_sign_of_the_log_odds_and_tells_them",
     ),
     Claim(
+        "residual-moments",
+        "ours",
+        "Sums over records of weight times residual, clipped at 1, times features of length at most 1 of the record's "
+        "cells in any number of partitions, have ℓ2 sensitivity 1 when a record comes or goes, and 2 when one is "
+        "replaced, weights being in [0, 1]. Both are attained.",
+        "holds",
+        "1 and 2; residuals in whole 1/256 of the clip, features in whole 1/4096, rounded towards 0, weights in "
+        "1/1024; that the longest features of all partitions add up to a squared length of at most 1 is checked",
+        "A record adds w·r·φ, |r| <= 1, w in [0, 1], and ‖φ‖² <= 1 whatever its cells are, being a sum of squares over "
+        "partitions, each at most that of the longest cell; two such vectors are at most 2 apart. Attained by a "
+        "feature that is 1 in some cell, and residuals of ±1. Sums over at most 2^23 records are integers below 2^53 "
+        "before they are divided by a power of two, so neither order nor rounding shows. Where records are encoded, "
+        "weighted and scored alone (the claim records-alone) residuals and cells are functions of a record and of "
+        "releases: then nothing else moves.",
+        "mechanisms/gradients/test_residual_moments.py::test_the_bounds_are_attained_so_a_tenth_less_would_be_exceeded",
+    ),
+    Claim(
         "histograms",
         "folklore",
         "Counts in the cells of m public partitions move by ℓ2 √m when a record comes or goes, by √(2m) when one is "

@@ -47,6 +47,7 @@ LEARNERS: Final[Mapping[str, Make]] = {
 NOT_UNDERSTOOD: Final = {
     "logistic": "its output shows less than was noised",  # noise in what is minimised has a theorem of its own
     "private boost": "what it releases decides what it does next",  # later cells are drawn for earlier scores
+    "private boost, regression": "what it releases decides what it does next",  # which pairs are learnt
     "private boost, tuned": "SecureNoise.bits",  # of several models one is shown, chosen by noisy scores
     "rado boost": "SecureNoise.bits",  # which records a rado sums stays secret
     "rado release": "SecureNoise.bits",

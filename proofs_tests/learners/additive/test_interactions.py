@@ -320,3 +320,29 @@ def test_few_records_are_not_looked_at_in_pairs() -> None:
     table, labels = crossed(60, 0)
     model = PrivateBoostClassifier(0.2, 1e-6, schema=CROSSED, random_state=0).fit(table, labels)
     assert all(len(curve.columns) == 1 for curve in model.explain())
+
+
+def test_columns_that_must_rise_are_not_paired_and_the_model_keeps_the_order() -> None:
+    assert pairable(SCHEMA, (0, 1, 0, 0, 0)) == [0, 2, 3]
+    assert most_pairs(SCHEMA, (0, 1, 0, 0, 0)) == 3
+    table, labels = crossed(8000, 0)
+    model = PrivateBoostClassifier(
+        2.0, 1e-6, schema=CROSSED, interactions="auto", monotonic_cst={"a": 1}, random_state=0
+    ).fit(table, labels)
+    pairs = [curve.columns for curve in model.explain() if len(curve.columns) == 2]
+    assert pairs
+    assert not any("a" in pair for pair in pairs)
+    effect = next(curve.effects for curve in model.explain() if curve.columns == ("a",))
+    assert np.all(np.diff(effect) >= 0.0)
+
+
+def test_missing_numbers_keep_a_cell_of_their_own_in_a_pair() -> None:
+    gaps = Numeric("age", 0.0, 100.0, bins=40, missing="own")
+    (view,) = views(Schema((gaps,)), None, 0.0, ())
+    weight = np.full(view.number, 1.0 / view.number)
+    coarse = coarse_cells(view, weight)
+    assert coarse[-1] == COARSE
+    assert coarse[-2] == COARSE - 1
+    assert np.bincount(coarse)[-1] == 1
+    (pair,) = pair_views([view, view], [weight, weight], [(0, 1)], 1.0)
+    assert pair.axes == (False, False)

@@ -1,7 +1,7 @@
 """Every learner that takes columns of numbers takes missing ones where the schema has a place for them."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from learners import (
     Numeric,
     OutsideSchema,
     PrivateBoostClassifier,
+    PrivateBoostRegressor,
     RadoBoostClassifier,
     RandomFeatureClassifier,
     Schema,
@@ -67,3 +68,17 @@ def test_missing_numbers_count_as_what_the_schema_says_or_are_refused(learner: s
     assert np.array_equal(model.predict(X), model.predict(filled))
     with pytest.raises(OutsideSchema, match="missing='own'"):
         fitted(learner, None)
+
+
+@pytest.mark.parametrize("encoding", ["one-hot", "thresholds"])
+@pytest.mark.parametrize("interactions", ["auto", ()])
+def test_a_regression_gives_missing_numbers_an_effect_of_their_own(
+    encoding: Literal["one-hot", "thresholds"], interactions: Literal["auto"] | tuple[tuple[str, str], ...]
+) -> None:
+    column = Numeric("age", 0.0, 100.0, encoding=encoding, missing="own")
+    settings = {"label_bounds": (-1.0, 2.0), "schema": Schema((column, Boolean("truth"))), "random_state": 0}
+    model = PrivateBoostRegressor(20.0, 1e-5, interactions=interactions, **settings).fit(X, Y)  # type: ignore[arg-type]
+    assert model.score(X, Y) > 0.45  # .575 is what the gap alone says
+    effect = next(curve for curve in model.explain() if curve.columns == ("age",))
+    assert effect.cells[-1] == ("missing",)
+    assert effect.effects[-1] > np.max(effect.effects[:-1]) + 0.5

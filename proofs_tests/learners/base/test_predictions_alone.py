@@ -27,6 +27,7 @@ from learners import (
     LazyBoostClassifier,
     Numeric,
     PrivateBoostClassifier,
+    PrivateBoostRegressor,
     RadoBoostClassifier,
     RandomFeatureClassifier,
     RandomFeatureRegressor,
@@ -36,6 +37,7 @@ from learners import (
 from learners.fairness.private_groups import NoisyValues, ReleaseBudget
 from learners.random_features.estimators import SOLVERS
 from learners.random_features.feature_maps import DISTRIBUTIONS, FEATURE_MAPS
+from learners.regression.regression_losses import LOSSES
 from mechanisms import Query
 
 RECORDS: Final = 100_003
@@ -145,6 +147,13 @@ MODELS: Final[Mapping[str, Callable[[], Model]]] = {
     "private boost, nine classes": lambda: fitted(
         PrivateBoostClassifier(rounds_per_column=1, schema=BOX, classes=tuple(range(9))), np.arange(RECORDS) % 9
     ),
+    **{
+        f"private boost, regression, {loss}": functools.partial(
+            lambda loss: fitted(PrivateBoostRegressor(loss=loss, label_bounds=(0.0, 5.0), schema=MIXED), TARGETS + 2.0),
+            loss,
+        )
+        for loss in LOSSES
+    },
     "lazy boost": lambda: fitted(LazyBoostClassifier(rounds=9, schema=SPELT_OUT)),
     "lazy boost, calibrated": lambda: fitted(LazyBoostClassifier(rounds=60, schema=SPELT_OUT, calibration=0.2)),
     "lazy boost, trees": lambda: fitted(LazyBoostClassifier(rounds=5, schema=SPELT_OUT, weak_learner="top-down")),

@@ -15,6 +15,7 @@ from learners import (
     HalfspaceBoostClassifier,
     LazyBoostClassifier,
     PrivateBoostClassifier,
+    PrivateBoostRegressor,
     RadoBoostClassifier,
     RadoRelease,
 )
@@ -38,6 +39,7 @@ LEARNERS: Final[dict[str, Callable[..., Learner]]] = {
     "rado boost": lambda **given: RadoBoostClassifier(number=20, rounds=5, schema=DOMAIN, **given),
     "rado release": lambda **given: RadoRelease(number=20, route="edges", schema=DOMAIN, **given),
     "private boost": lambda **given: PrivateBoostClassifier(rounds_per_column=1, schema=DOMAIN, **given),
+    "private boost, regression": lambda **given: PrivateBoostRegressor(label_bounds=(0, 1), schema=DOMAIN, **given),
     "private boost, tuned": lambda **given: PrivateBoostClassifier(
         schema=DOMAIN, tune=[{"rounds_per_column": 1}, {"rounds_per_column": 2}], **given
     ),
