@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from mechanisms.gradients.compiled_sums import FAST_SWITCH, compiles
 from mechanisms.gradients.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients, ridge_l2
 from mechanisms.gradients.feature_queries import (
     MANTISSA,
@@ -58,6 +59,7 @@ if not TYPE_CHECKING:
 __all__ = [
     "CLIP",
     "CURVATURE_SCALE",
+    "FAST_SWITCH",
     "GAIN_ROUNDING",
     "GRADIENT_UNIT",
     "LARGEST",
@@ -90,6 +92,7 @@ __all__ = [
     "UnitRows",
     "calibrated",
     "clipped_pull",
+    "compiles",
     "cut",
     "from_moments",
     "gain_range",
