@@ -80,7 +80,8 @@ _BY_MODULE: Final[dict[str, str]] = {
         "Design=learners.additive.additive_boost.AdditiveDesign "
         "EVEN_SWEEPS=learners.additive.additive_boost.EVEN_TURNS "
         "SWEEPS=learners.additive.additive_boost.ROUNDS_PER_COLUMN "
-        "Kernel=learners.additive.additive_boost.GradientRelease"
+        "Kernel=learners.additive.additive_boost.GradientRelease "
+        "Binned=mechanisms.gradients.scored_records.ScoredRows"
     ),
     "learners.bagging": "Ballot=learners.trees.bagging.VoteCounts School=learners.trees.bagging.TeachingPlan",
     "learners.centring": "WeightedPoints=learners.halfspaces.centred_means.ReweightedPoints",
@@ -136,7 +137,9 @@ _BY_MODULE: Final[dict[str, str]] = {
         "MOST_RECORDS=mechanisms.gradients.tree_gradients.MOST_TREE_RECORDS "
         "UNIT=mechanisms.gradients.tree_gradients.GRADIENT_UNIT"
     ),
-    "mechanisms.gradients": "MOST_RECORDS=mechanisms.gradients.gradient_sums.MOST_GRADIENT_RECORDS",
+    "mechanisms.gradients": (
+        "MOST_RECORDS=mechanisms.gradients.gradient_sums.MOST_GRADIENT_RECORDS IntArray=accountant.arrays."
+    ),
     "mechanisms.group_queries": "MOST_RECORDS=mechanisms.queries.group_queries.MOST_GROUP_RECORDS",
     "mechanisms.histograms": "IntArray=accountant.arrays.",
     "mechanisms.logistic_loss": (

@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.peers.peer_environments import folder, python_with
+from benchmarks.peers import folder, python_with
 from benchmarks.runner import (
     ABSENT,
     Cell,
@@ -33,7 +33,7 @@ from benchmarks.runner import (
 )
 from benchmarks.speed.speed_many import COLUMNS, made_up, written
 from learners import ParquetTable, PrivateBoostClassifier
-from mechanisms.gradients.compiled_sums import SWITCH, available
+from mechanisms.gradients import FAST_SWITCH, compiles
 
 NUMPY, COMPILED = "0", "1"
 NANOSECONDS: Final = {NUMPY: 20.0, COMPILED: 9.0}
@@ -58,7 +58,7 @@ def _learner() -> PrivateBoostClassifier:
 
 def ours(records: int, switch: str, warm: int) -> dict[str, float]:
     """Two fits, the first of `warm` records to load what is compiled. Seconds of a fit, ns of a record and round."""
-    os.environ[SWITCH] = switch
+    os.environ[FAST_SWITCH] = switch
     ends, times = list[float](), list[float]()
     for size in (warm, records):
         sample = made_up(size)
@@ -92,7 +92,7 @@ def beside_peers(setting: Setting) -> list[Table]:
     """A round per record, and fits of peers over ours, in turns."""
     records, repeats = (10**5, 1) if setting.quick else (10**6, 5)
     pythons, lines = _pythons()
-    switches = [NUMPY, COMPILED] if available() else [NUMPY]
+    switches = [NUMPY, COMPILED] if compiles() else [NUMPY]
     if len(switches) == 1:
         lines.append(Line(f"ours, {NAMES[COMPILED]}", "not measured: numba is not here, pip install 'exchequer[fast]'"))
     mine: dict[str, list[dict[str, float]]] = {switch: [] for switch in switches}

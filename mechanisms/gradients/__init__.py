@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from mechanisms.gradients.compiled_sums import FAST_SWITCH, compiles
 from mechanisms.gradients.feature_fits import LARGEST_RATE, LEAST_PENALTY, one_pass_sgd, ridge_coefficients, ridge_l2
 from mechanisms.gradients.feature_queries import (
     MANTISSA,
@@ -69,6 +70,7 @@ __all__ = [
     "CLIP",
     "CURVATURE_SCALE",
     "FEATURE_ONE",
+    "FAST_SWITCH",
     "GAIN_ROUNDING",
     "GRADIENT_UNIT",
     "LARGEST",
@@ -105,6 +107,7 @@ __all__ = [
     "UnitRows",
     "calibrated",
     "clipped_pull",
+    "compiles",
     "cut",
     "from_moments",
     "gain_range",

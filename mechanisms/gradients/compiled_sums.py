@@ -16,7 +16,7 @@ import numpy.typing as npt
 from accountant.arrays import ExactArray, FloatArray
 from mechanisms.gradients.scored_records import LookUp, MovingScores, ScoredCells
 
-SWITCH: Final = "EXCHEQUER_FAST"
+FAST_SWITCH: Final = "EXCHEQUER_FAST"
 """In the environment, "0" turns compiled passes off."""
 
 FEWEST: Final = 2**17
@@ -27,9 +27,9 @@ Kernel = Callable[..., None]
 _NONE: Final = np.zeros(0, dtype=np.int32)
 
 
-def available() -> bool:
+def compiles() -> bool:
     """Whether passes over many records are compiled here."""
-    return os.environ.get(SWITCH, "") != "0" and _numba() is not None
+    return os.environ.get(FAST_SWITCH, "") != "0" and _numba() is not None
 
 
 @cache
@@ -55,7 +55,7 @@ def compiled_binary(data: ScoredCells, terms: npt.NDArray[np.int64], fewest: int
 
     terms: by label and score, the gradient in the lower half and the curvature in the upper; shape (2·L,).
     """
-    if not isinstance(data, MovingScores) or data.labels.size < fewest or not available():
+    if not isinstance(data, MovingScores) or data.labels.size < fewest or not compiles():
         return None
     moved = data.move is not None
     sums = np.zeros((data.number, 2), dtype=np.int64)
@@ -74,7 +74,7 @@ def compiled_softmax(
 
     exponential: by how far a score is below the largest.  longest: ‖y − p‖ is clipped there.  unit: 1 in the unit of p.
     """
-    if not isinstance(data, MovingScores) or data.labels.size < fewest or not available():
+    if not isinstance(data, MovingScores) or data.labels.size < fewest or not compiles():
         return None
     moved = data.move is not None
     sums = np.zeros((data.number, data.kept.shape[1], 2), dtype=np.int64)

@@ -77,15 +77,17 @@ def binary_terms(scores: npt.NDArray[np.int32], labels: npt.NDArray[np.int8]) ->
 
 def softmax_terms(scores: npt.NDArray[np.int32], labels: npt.NDArray[np.int8]) -> tuple[FloatArray, FloatArray]:
     """The same for every class, p = softmax of the scores rounded down, ‖y − p‖₂ clipped at √2·CLIP. Shapes (n, K)."""
-    below = np.clip(scores.max(axis=1, keepdims=True) - scores, 0, 2 * MOST_SCORE)
-    shares = _EXPONENTIAL[below]
+    # Class by class: what is done to all records at once is faster than what is done to the few classes of each.
+    wide = np.ascontiguousarray(scores.T)
+    shares = _EXPONENTIAL.take(np.clip(wide.max(axis=0) - wide, 0, 2 * MOST_SCORE))
     # A quotient of integers below 2^40 and 2^31 is no closer to a whole number than 2^-31, so floor is exact.
-    probability = np.floor(shares * ONE / shares.sum(axis=1, keepdims=True))
+    probability = np.floor(shares * ONE / shares.sum(axis=0))
     curvature = np.floor(probability * (ONE - probability) / ONE)
     gradient = -probability
-    gradient[np.arange(labels.size), labels] += ONE
-    length = np.sqrt(np.sum(gradient**2, axis=1, keepdims=True))
-    return np.trunc(gradient * np.minimum(1.0, LONGEST / np.maximum(length, 1.0))), curvature
+    gradient[labels, np.arange(labels.size)] += ONE
+    length = np.sqrt(np.sum(gradient**2, axis=0))
+    clipped = np.trunc(gradient * np.minimum(1.0, LONGEST / np.maximum(length, 1.0)))
+    return np.asarray(clipped.T), np.asarray(curvature.T)
 
 
 def _summed(data: ScoredCells, terms: FloatArray) -> ExactArray:

@@ -25,9 +25,10 @@ LEARNERS: Final = (
         "past 2 is at most P², P = Σp_k < .02, less than what entry 2 lacks: h_2 >= .98P, |h_2 − h_2'| <= ¼ − h_2. "
         "If j > 2, t_j > .98C, and 1.5·t_j² > 8c²/27. As for s', p' and entry 1. Weights: the distance is convex in "
         "(w, w'). Attained by p = (½, ½, 0 …), label 1, and p' = (1, 0 …), label 2. Cutting to whole 2^-16 lowers ‖g "
-        "+ g'‖² by 12·2^-16, and h_2 by 2^-16. Sums are of integers, and where records are encoded, weighted and "
-        "scored alone (the claim records-alone) scores are functions of a record and of releases: then nothing else "
-        "moves.",
+        "+ g'‖² by 12·2^-16, and h_2 by 2^-16. Sums are of integers below 2^53, with numpy or "
+        "compiled: of 2^27 records that weigh up to 2^10 each, or 2^37 without weights, terms being at most 2^16; 64 "
+        "bits and floats hold them all. Where records are encoded, weighted and scored alone (the claim records-alone) "
+        "scores are functions of a record and of releases: then nothing else moves.",
         "mechanisms/gradients/test_gradients.py::test_replaced_records_of_many_classes_move_within_the_bound_which_is_attained",
     ),
     Claim(

@@ -20,7 +20,7 @@ RECORDS: Final = (
         "looked up apart. Coded features are elementwise arithmetic with public bounds; labels are compared with "
         "public classes one by one, and no second class is asked for. Scores are look-ups, or products added up in an "
         "order that the number of columns fixes, of elementwise operations of IEEE 754, or powers taken number by "
-        "number. A record of weight 0 is left out before anything counts it. What a user converts before (an "
+        "number. Nothing of a record of weight 0 is read, and nothing counts it. What a user converts before (an "
         "array, a frame's types) is that user's.",
         "learners/tables/test_records_alone.py::test_a_record_is_encoded_alone",
     ),

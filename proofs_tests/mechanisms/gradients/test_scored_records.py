@@ -16,7 +16,7 @@ from accountant import AddRemoveOne
 from accountant.arrays import CodeArray, ExactArray
 from mechanisms.core.rows import Block, MemoryRows
 from mechanisms.gradients import compiled_sums, gradient_sums, scored_records
-from mechanisms.gradients.compiled_sums import SWITCH, available, binary_pass, compiled_binary, softmax_pass
+from mechanisms.gradients.compiled_sums import FAST_SWITCH, binary_pass, compiled_binary, compiles, softmax_pass
 from mechanisms.gradients.gradient_sums import (
     MOST_GRADIENT_RECORDS,
     MOST_UNWEIGHTED_RECORDS,
@@ -195,7 +195,7 @@ def check_pass(task: Task) -> None:
 @given(tasks())
 def test_the_loops_sum_the_same_integers(task: Task) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(compiled_sums, "available", lambda: True)
+        patched.setattr(compiled_sums, "compiles", lambda: True)
         patched.setattr(compiled_sums, "_compiled", lambda kernel: kernel)
         check_pass(task)
 
@@ -205,7 +205,7 @@ def test_the_loops_sum_the_same_integers(task: Task) -> None:
 @given(tasks())
 def test_compiled_passes_agree_with_numpys_bit_by_bit(task: Task) -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.delenv(SWITCH, raising=False)
+        patched.delenv(FAST_SWITCH, raising=False)
         check_pass(task)
 
 
@@ -224,20 +224,20 @@ def test_many_records_are_summed_compiled_and_the_switch_turns_it_off(
         return kernels(kernel)
 
     monkeypatch.setattr(compiled_sums, "_compiled", noted)
-    monkeypatch.delenv(SWITCH, raising=False)
+    monkeypatch.delenv(FAST_SWITCH, raising=False)
     fast = task.rows.total(whole_of(task))
     assert seen == [softmax_pass if shape else binary_pass]
-    monkeypatch.setenv(SWITCH, "0")
+    monkeypatch.setenv(FAST_SWITCH, "0")
     assert np.array_equal(fast, task.rows.total(whole_of(task)))
     assert len(seen) == 1
 
 
 def test_without_numba_or_with_the_switch_numpy_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(SWITCH, "0")
-    assert not available()
+    monkeypatch.setenv(FAST_SWITCH, "0")
+    assert not compiles()
     monkeypatch.setattr(compiled_sums, "_numba", lambda: None)
-    monkeypatch.delenv(SWITCH)
-    assert not available()
+    monkeypatch.delenv(FAST_SWITCH)
+    assert not compiles()
     task = Task(coded(5, 2, 0, weighted=False), (), part_of(np.random.default_rng(0), paired=False), ())
     assert compiled_binary(moving(task), gradient_sums._TERMS, fewest=0) is None
 
