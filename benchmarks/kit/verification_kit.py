@@ -24,7 +24,7 @@ from benchmarks.runner import (
     at_most,
     seconds,
 )
-from learners import PrivateBoostClassifier, Schema
+from learners import PrivateBoostClassifier, PrivateBoostRegressor, Schema
 from mechanisms import (
     ExponentialChoice,
     FiniteMechanism,
@@ -63,7 +63,7 @@ from proofs_tests.support.learners.tiny_learners import (
     charges,
     output,
 )
-from proofs_tests.support.learners.waves import DELTA, EPSILON, GAUSSIAN, Data, regressor, waves
+from proofs_tests.support.learners.waves import BOX, DELTA, EPSILON, GAUSSIAN, Data, regressor, waves
 from proofs_tests.support.mechanisms.weighted import Values, certificate, scores
 
 H = TypeVar("H", bound=Hashable)
@@ -277,6 +277,12 @@ def boosted(data: tuple[FloatArray, FloatArray], noise: TranscriptNoise) -> None
     PrivateBoostClassifier(EPSILON, DELTA, adjacency="replace-one", schema=schema, random_state=noise).fit(*data)
 
 
+def regressed(data: Data, noise: TranscriptNoise) -> None:
+    """A fit of the recommended regression."""
+    settings = {"adjacency": "replace-one", "label_bounds": (-1.0, 1.0), "schema": BOX, "random_state": noise}
+    PrivateBoostRegressor(EPSILON, DELTA, **settings).fit(*data)  # type: ignore[arg-type]  # a table of settings
+
+
 def transcripts(number: int) -> list[Table]:
     """The μ of fits that draw Gaussian noise, along transcripts, on a pair whose last labels are opposite."""
     X, y = waves(12)
@@ -290,6 +296,7 @@ def transcripts(number: int) -> list[Table]:
 
     look(BOOSTED, boosted, Pair((bits, np.where(last, 0.0, labels)), (bits, np.where(last, 1.0, labels))))
     opposite = Pair((X, np.where(last, 1.0, y)), (X, np.where(last, -1.0, y)))
+    look("PrivateBoostRegressor", regressed, opposite)
     for solver in GAUSSIAN:
         look(
             f"RandomFeatureRegressor, {solver}",

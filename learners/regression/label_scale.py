@@ -8,7 +8,7 @@ import numpy as np
 from accountant.arrays import FloatArray, IntArray
 
 SCALES: Final = 24
-"""Cells, each √2 wider than the one before: they tell 1 from 1/4096."""
+"""Cells, each √2 wider than the one before: they tell 1 from 1/2896."""
 
 FINER: Final = 6
 """Cells of residuals for intervals, for each doubling."""
