@@ -44,7 +44,9 @@ LEARNERS: Final[dict[str, tuple[type[Any], dict[str, Any]]]] = {
 def fitted(learner: str, missing: Missing, encoding: str = "one-hot") -> Any:
     kind, settings = LEARNERS[learner]
     column = Numeric("age", 0.0, 100.0, bins=8, encoding=encoding, missing=missing)  # type: ignore[arg-type]  # one of two
-    return kind(epsilon=20.0, delta=1e-5, schema=Schema((column, Boolean("truth"))), random_state=0, **settings).fit(X, Y)
+    return kind(epsilon=20.0, delta=1e-5, schema=Schema((column, Boolean("truth"))), random_state=0, **settings).fit(
+        X, Y
+    )
 
 
 @pytest.mark.parametrize("encoding", ["one-hot", "thresholds"])
