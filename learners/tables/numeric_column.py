@@ -108,9 +108,10 @@ class Numeric:
 
         Raises OutsideSchema. [records-alone]
         """
-        # NaN, which only the own cell lets through, is sorted behind every number.
-        cuts = [*self.edges[1:-1], np.inf] if self.own_cell else self.edges[1:-1]
-        return np.searchsorted(cuts, self.inside(values, row_of), side="right")
+        numbers = self.inside(values, row_of)
+        gaps = np.isnan(numbers)  # which only the own cell lets through
+        found = np.searchsorted(self.edges[1:-1], np.where(gaps, self.lower, numbers), side="right")
+        return np.where(gaps, self.bin_number, found) if self.own_cell else found
 
     def inside(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """The values within the bounds, shape (n,): others are refused, or clipped. Raises OutsideSchema.
