@@ -58,15 +58,14 @@ class AdditiveModel:
 
     Scores are of the second class against the first where there are two, else one per class, to be compared.
     calibration: for two classes, if it was paid for; the intercept then puts its threshold at 0.
-    slope: log-odds per unit of score, > 0, where there is no calibration; None for the clipped loss's own link, as
-      models had it that were saved before they kept one.
+    slope: log-odds per unit of score, at least, where there is no calibration; 0 in models that were saved without one.
     """
 
     schema: Schema
     intercept: FloatArray
     terms: tuple[Term, ...] = attrs.field(converter=tuple[Term, ...])
     calibration: Calibration | None = None
-    slope: float | None = None
+    slope: float = 0.0
 
     def calibrated(self, calibration: Calibration) -> "AdditiveModel":
         """The same with the threshold and the probabilities of a released histogram of its scores; two classes."""
@@ -75,12 +74,9 @@ class AdditiveModel:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Of the second of two classes at each score, shape (n,); above ½ exactly where the score is above 0."""
-        if self.calibration is not None:
-            share = self.calibration.probabilities(scores + _threshold(self.calibration))
-        elif self.slope is not None:
-            share = expit(self.slope * scores)
-        else:
-            return linked(scores)
+        if self.calibration is None:
+            return linked(scores, self.slope)
+        share = self.calibration.probabilities(scores + _threshold(self.calibration))
         return np.asarray(np.where(scores > 0.0, np.maximum(share, EVEN), np.minimum(share, 0.5)))
 
     @property
@@ -133,15 +129,14 @@ class AdditiveModel:
         if kept is not None and intercept.ndim:
             raise ValueError("calibration: for two classes only")
         calibration = None if kept is None else Calibration.from_record(kept)
-        return AdditiveModel(schema, intercept, terms, calibration, _slope(record.get("slope")))
+        return AdditiveModel(schema, intercept, terms, calibration, _slope(record.get("slope", 0.0)))
 
 
 SLOPE: Final = 0.7
-"""Log-odds per unit of score of a fit.
+"""Log-odds per unit of score of a fit, at least: see `linked`.
 
-Of a cell on its own the clipped loss's optimum tells the share itself, see `linked`; sums over columns, smoothed and
-under noise, are not there. The slope that tells the classes of other records best is .72 on Adult, .77 on magic, .69 on
-red wine, .71 on abalone and .64 on pima at ε = 1, and much the same at .1 and at 1,000.
+The slope that tells the classes of other records best is .72 on Adult, .77 on magic, .69 on red wine, .71 on abalone
+and .64 on pima at ε = 1, and much the same at .1 and at 1,000.
 """
 
 EVEN: Final = float(np.nextafter(0.5, 1.0))
@@ -151,11 +146,9 @@ FARTHEST: Final = 8.0
 """Thresholds beyond it, where one class is likelier for every record, count as that."""
 
 
-def _slope(value: object) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < math.inf:
-        raise ValueError(f"slope: expected a positive number, got {value!r}")
+def _slope(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < math.inf:
+        raise ValueError(f"slope: expected a number of at least 0, got {value!r}")
     return float(value)
 
 
@@ -163,11 +156,17 @@ def _threshold(calibration: Calibration) -> float:
     return float(np.clip(calibration.threshold, -FARTHEST, FARTHEST))
 
 
-def linked(scores: FloatArray) -> FloatArray:
-    """The share of the second class at each score, in (0, 1); about ½ where the loss tells no more. [clipped-link]"""
+def linked(scores: FloatArray, slope: float = 0.0) -> FloatArray:
+    """The share of the second class at each score, in (0, 1), above ½ exactly where the score is. [clipped-link]
+
+    slope: log-odds per unit of score, at least; >= 0. A cell at its optimum on its own has the share that the clipped
+    loss tells, which is about ½ up to some score. A sum over columns, smoothed and under noise, is not there: log-odds
+    follow it from 0 on, until the loss tells more.
+    """
     clip, size = CLIP / ONE, np.abs(scores)
-    # Where the loss tells no more the share still rises with the score, so that classes and ranks are the same.
-    likelier = np.maximum(clip / (clip + expit(-size)), 0.5 + 2.0**-12 * np.minimum(size, 1.0))
+    told = np.maximum(clip / (clip + expit(-size)), expit(slope * size))
+    # Where neither tells more the share still rises with the score, so that classes and ranks are the same.
+    likelier = np.maximum(told, 0.5 + 2.0**-12 * np.minimum(size, 1.0))
     return np.asarray(np.where(scores > 0.0, likelier, 1.0 - likelier))
 
 

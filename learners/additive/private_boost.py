@@ -268,10 +268,9 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         return super().decision_function(X)
 
     def predict_proba(self, X: Table) -> FloatArray:
-        """Probabilities, shape (n, K): of two classes the logistic function of `AdditiveModel.slope` times the score.
+        """Probabilities, shape (n, K): of two classes what the score and the clipped loss say, or the calibration.
 
-        The slope is the same for all fits; with `calibration` they follow from what was released for it. For more
-        classes the softmax of the scores, which ranks classes and is less exact.
+        For more classes the softmax of the scores, which ranks classes and is less exact. [clipped-link]
         """
         scores = self.decision_function(X)
         if scores.ndim == 2:

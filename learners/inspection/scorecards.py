@@ -102,7 +102,6 @@ class PointsCard(Scorecard):
     classes: their names.  base: what everybody starts with; one number for two classes, else one per class.
     tables: of columns and pairs that have points, the most influential first.  unused: columns without.
     probabilities: totals with the probability of the second class; none for three classes or more.
-    slope: log-odds per unit of score, where probabilities follow from it by the logistic function.
     """
 
     schema: Schema
@@ -112,7 +111,6 @@ class PointsCard(Scorecard):
     tables: tuple[PointsTable, ...]
     unused: tuple[str, ...]
     probabilities: tuple[tuple[int, float], ...]
-    slope: float | None = None
 
     def total(self, record: Mapping[str, object]) -> tuple[int, ...]:
         """What a reader adds up for one record, given by column; one number for two classes, else one per class.
@@ -150,11 +148,9 @@ class PointsCard(Scorecard):
         start += " without such a line adds none. "
         if len(self.base) == 1:
             negative, positive = self.classes
-            doubles = self.unit.doubling / (self.slope or 1.0)
-            far = "" if self.slope else ", far from 0 at least"
             return (
                 f"Base: {_signed(self.base[0])}. {start}A total above 0 says {positive!r}, any other {negative!r}.",
-                f"{doubles:.3g} points more double the odds of {positive!r}{far}. {off}",
+                f"{self.unit.doubling:g} points more double the odds of {positive!r}, far from 0 at least. {off}",
             )
         base = ", ".join(f"{name!r} {_signed(points)}" for name, points in zip(self.classes, self.base, strict=True))
         return (
@@ -211,8 +207,7 @@ def _points_card(model: AdditiveModel | Linear, classes: tuple[str, ...], unit: 
         totals = [round(doublings * unit.doubling) for doublings in TOTALS]
         shares = tuple(zip(totals, _share(model, unit.nats(np.array(totals, dtype=float))).tolist(), strict=True))
     kept = tuple(table for table in found if table.lines)
-    slope = model.slope if isinstance(model, AdditiveModel) and model.calibration is None else None
-    return PointsCard(model.schema, classes, unit, tuple(base.tolist()), kept, unused, shares, slope)
+    return PointsCard(model.schema, classes, unit, tuple(base.tolist()), kept, unused, shares)
 
 
 def _share(model: AdditiveModel | Linear, scores: FloatArray) -> FloatArray:

@@ -69,8 +69,8 @@ if not TYPE_CHECKING:
 __all__ = [
     "CLIP",
     "CURVATURE_SCALE",
-    "FEATURE_ONE",
     "FAST_SWITCH",
+    "FEATURE_ONE",
     "GAIN_ROUNDING",
     "GRADIENT_UNIT",
     "LARGEST",

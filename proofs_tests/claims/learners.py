@@ -38,7 +38,7 @@ LEARNERS: Final = (
         "log-odds, rises with the share π of the class, and tells it: π = C/(C + σ(−m)) at margins m >= ln((1 − "
         "C)/C).",
         "holds",
-        "sign and order of scores; their shares only of models saved without a slope, ½ below that margin",
+        "predict_proba, where that is more than the logistic function of .7·m tells",
         "The slope −y·min(σ(−ym), C) does not fall in m. Between ±ln((1 − C)/C) both slopes are C, so the minimiser "
         "of π > ½ lies beyond, where π·σ(−m) = (1 − π)·C.",
         "mechanisms/gradients/test_gradients.py::test_the_minimiser_has_the_sign_of_the_log_odds_and_tells_them",

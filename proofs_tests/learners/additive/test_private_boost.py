@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.metrics import log_loss, roc_auc_score
 
@@ -22,7 +23,7 @@ from accountant import (
 from accountant.costs import gaussian
 from exchequer.datasets import adult, breast_cancer, data_folder
 from learners import Categorical, Numeric, PrivateBoostClassifier, Schema
-from learners.additive.additive_model import linked
+from learners.additive.additive_model import SLOPE, AdditiveModel, linked
 from learners.additive.private_boost import Promise
 from learners.additive.weighted_tables import whole_weights
 from mechanisms.gradients.gradient_sums import CLIP, CURVATURE_SCALE, ONE, WEIGHT_ONE
@@ -169,13 +170,33 @@ def test_probabilities_follow_the_clipped_loss() -> None:
     assert np.array_equal(model.predict(held), (share > 0.5).astype(int))
 
 
-def test_the_link_is_odd_rising_and_never_certain() -> None:
+@pytest.mark.parametrize("slope", [0.0, SLOPE, 1.0])
+def test_the_link_is_odd_rising_and_never_certain(slope: float) -> None:
     scores = np.linspace(-30.0, 30.0, 2001)
-    share = linked(scores)
+    share = linked(scores, slope)
     assert np.all(np.diff(share) >= 0.0)
     assert share + share[::-1] == pytest.approx(1.0)
     assert np.all((share > 0.0) & (share < 1.0) | (np.abs(scores) > 20))
     assert np.array_equal(share > 0.5, scores > 0.0)
+
+
+def test_the_link_is_the_larger_of_what_the_score_and_the_loss_tell() -> None:
+    told = CLIP / ONE / (CLIP / ONE + expit(-np.array([0.5, 2.0, 5.0, 9.0])))
+    assert linked(np.array([2.0]), SLOPE) == pytest.approx(expit(1.4))
+    assert linked(np.array([5.0, 9.0]), SLOPE) == pytest.approx(told[2:])
+    assert linked(np.array([0.5, 2.0, 5.0, 9.0]), 0.0) == pytest.approx(told)
+
+
+def test_models_saved_before_slopes_keep_their_probabilities() -> None:
+    model = fitted(1.0).model_
+    record = model.as_record()
+    assert record.pop("slope") == SLOPE
+    scores = np.linspace(-9.0, 9.0, 50)
+    assert np.array_equal(AdditiveModel.from_record(record).probabilities(scores), linked(scores))
+    assert np.array_equal(AdditiveModel.from_record(model.as_record()).probabilities(scores), linked(scores, SLOPE))
+    for slope in (-1.0, np.inf, True, "0.7", None):
+        with pytest.raises(ValueError, match="slope"):
+            AdditiveModel.from_record({**record, "slope": slope})
 
 
 def test_calibration_is_charged_and_makes_probabilities_of_scores() -> None:
