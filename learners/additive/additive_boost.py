@@ -60,9 +60,6 @@ HISTOGRAM_SHARE: Final = 0.03
 DRIFT: Final = 0.2
 """How far a column's optimum is taken to have moved, as a share of how far the others moved."""
 
-MOST_DRIFT: Final = 6.0
-"""How far at most, in prior variances of a column."""
-
 MOST_EFFECT: Final = 64.0
 """Effects beyond it count as that, in nats, so that the scores of thousands of columns are no overflow."""
 
@@ -284,11 +281,8 @@ class Schedule:
         return self.columns[chosen]
 
     def drift(self, column: Column) -> float:
-        """Variance to allow for before the column's update: at most MOST_DRIFT priors.
-
-        Noise that passes for a movement makes all others less sure, and the larger their steps by noise.
-        """
-        return min(DRIFT * sum(self.moved[column.last + 1 :]), MOST_DRIFT * PRIOR_VARIANCE / len(self.columns))
+        """Variance to allow for before the column's update."""
+        return DRIFT * sum(self.moved[column.last + 1 :])
 
 
 def boost_additively(

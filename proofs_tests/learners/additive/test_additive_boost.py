@@ -274,8 +274,6 @@ def test_drift_counts_how_far_the_others_moved_since() -> None:
     schedule.columns[1].last = 1
     assert schedule.drift(schedule.columns[1]) == additive_boost.DRIFT * 6.0
     assert schedule.drift(schedule.columns[0]) == additive_boost.DRIFT * 7.5
-    schedule.moved.append(100.0)
-    assert schedule.drift(schedule.columns[0]) == additive_boost.MOST_DRIFT * additive_boost.PRIOR_VARIANCE / 3
 
 
 # --- how it steps -------------------------------------------------------------------------------------------------
