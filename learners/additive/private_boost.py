@@ -85,6 +85,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     bins are released with Gaussian noise, and the column's effect moves by what they say. Numeric columns without
     `cuts` of their own are cut finely by their bounds, and where their records lie is estimated privately first.
     Nothing needs tuning: rounds are 8 per column, bins and steps follow from the noise and from what was released.
+    Each round passes once over the records, compiled where these are many and the extra `fast` is installed, with the
+    same bits; EXCHEQUER_FAST=0 in the environment turns that off.
 
     Guarantee: everything that `fit` keeps costs at most (epsilon, delta), charged in one entry before the first
     release; all releases are Gaussian, so the price is exact. Predictions cost nothing. Proofs: [clipped-gradients],
