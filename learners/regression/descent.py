@@ -85,8 +85,9 @@ class Descent:
         columns, share = len(self.seen) - 1, PAIRS_SHARE if pairs else 0.0
         even = np.full(columns, 1.0 / columns)
         lean = PREFERRED * (strength if strength.sum() > 0.0 else even) + (1.0 - PREFERRED) * even
-        joint = np.sqrt([strength[a] * strength[b] for a, b in chosen])
-        both = PREFERRED * joint / joint.sum() + (1.0 - PREFERRED) / len(pairs) if pairs else joint
+        joint = np.sqrt(np.array([strength[a] * strength[b] for a, b in chosen]))
+        even_pairs = np.full(len(pairs), 1.0 / max(1, len(pairs)))
+        both = PREFERRED * joint / joint.sum() + (1.0 - PREFERRED) * even_pairs if joint.sum() > 0.0 else even_pairs
         rest = 1.0 - CONSTANT_SHARE
         self.shares = np.concatenate([[CONSTANT_SHARE], rest * (1.0 - share) * lean, rest * share * both])
         self.seen = [*self.seen, *pairs]

@@ -154,13 +154,15 @@ def _coarse(basis: Basis, schema: Schema) -> Basis:
 
 
 def most_likely_pairs(strength: FloatArray, among: Sequence[tuple[int, int]], number: int) -> list[tuple[int, int]]:
-    """At most `number` pairs of columns, those with the largest product of strengths, which must not be 0.
+    """At most `number` pairs of columns, those with the largest product of strengths.
+
+    A product of 0 will not do, unless there are no others: columns may matter together that alone do nothing.
 
     strength: of each column's own effect, shape (columns,).  among: numbers of columns.
     """
     product = {pair: float(strength[pair[0]] * strength[pair[1]]) for pair in among}
     ranked = sorted((pair for pair in among if product[pair] > 0.0), key=lambda pair: -product[pair])
-    return ranked[:number]
+    return (ranked or list(among))[:number]
 
 
 def all_pairs(columns: int) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ from accountant import Statement
 from exchequer.cli import main
 from exchequer.commands.train import TrainingRequest, train
 from exchequer.trainable import LEARNERS, OPTIONS, TrainableLearner
-from learners import LazyBoostClassifier, Numeric, RandomFeatureRegressor, Schema, read_csv
+from learners import LazyBoostClassifier, Numeric, PrivateBoostRegressor, RandomFeatureRegressor, Schema, read_csv
 from mechanisms.randomness.sources import SeededNoise
 from proofs_tests.support.learners.histograms import HistogramClassifier
 from proofs_tests.support.learners.people import SCHEMA
@@ -122,11 +122,14 @@ def test_predict_without_labels_goes_to_standard_output(folder: Path) -> None:
     assert len(lines) == 3
 
 
-def test_a_regression_predicts_numbers(folder: Path) -> None:
+@pytest.mark.parametrize("kind", [RandomFeatureRegressor, PrivateBoostRegressor])
+def test_a_regression_predicts_numbers(
+    folder: Path, kind: type[RandomFeatureRegressor] | type[PrivateBoostRegressor]
+) -> None:
     rng = np.random.default_rng(0)
     table = {"a": rng.uniform(0.0, 1.0, 60), "b": rng.uniform(0.0, 1.0, 60)}
     schema = Schema((Numeric("a", 0.0, 1.0), Numeric("b", 0.0, 1.0)))
-    model = RandomFeatureRegressor(1.0, 1e-5, label_bounds=(0.0, 9.0), schema=schema, n_components=5, random_state=0)
+    model = kind(1.0, 1e-5, label_bounds=(0.0, 9.0), schema=schema, random_state=0)
     model.fit(table, 9.0 * table["a"]).save(folder / "numbers.json")
     (folder / "new.csv").write_text("b,a,other\n0.5,0.25,x\n0.125,1,y\n", encoding="utf-8")
     lines = fine("predict", "new.csv", "--model", "numbers.json").stdout.splitlines()

@@ -51,6 +51,7 @@ def test_features_are_no_longer_than_1_whatever_noise_says(seed: int, sigma: flo
     strength /= strength.sum()
     for stage in (0, 1):
         if stage:
+            strength = strength if seed % 4 else np.zeros(len(columns))
             chosen = most_likely_pairs(strength, all_pairs(len(columns)), 4)
             pairs = [pair_basis(columns[a], columns[b], SCHEMA) for a, b in chosen]
             descent.second([pair for pair in pairs if pair is not None], strength, chosen)
@@ -74,6 +75,7 @@ def test_pairs_are_coarse_and_of_strong_columns_only() -> None:
     strength = np.array([0.5, 0.0, 0.3, 0.2, 0.0])
     assert most_likely_pairs(strength, all_pairs(5), 2) == [(0, 2), (0, 3)]
     assert most_likely_pairs(strength, all_pairs(5), 99) == [(0, 2), (0, 3), (2, 3)]
+    assert most_likely_pairs(np.array([1.0, 0.0, 0.0]), all_pairs(3), 2) == [(0, 1), (0, 2)]
 
 
 def test_a_design_spends_all_of_its_budget_at_the_noise_that_it_names() -> None:
