@@ -78,8 +78,12 @@ def test_the_tables_are_those_of_then() -> None:
     assert {name: write.plain_table(table()) for name, table in NEW.items()} == kept_json("tables")
 
 
+NOT_YET = {"PrivateBoostRegressor"}
+"""Never released, and to change with the grids of columns: its files are kept when it is."""
+
+
 def test_no_learner_and_no_fit_is_left_out() -> None:
     kinds = {told(model)["python"]["learner"] for model in MODELS}
-    assert kinds == {kind.__name__ for kind in exported_learners() if not inspect.isabstract(kind)}
+    assert kinds == {kind.__name__ for kind in exported_learners() if not inspect.isabstract(kind)} - NOT_YET
     assert {f"models/{name}" for name in CASES} <= set(MODELS)
     assert len(MODELS) >= 58
