@@ -53,7 +53,11 @@ def test_whatever_is_missing_has_the_own_cell(gap: object) -> None:
         codes(Numeric("c", 0.0, 10.0), {"c": [1.5, gap]})
 
 
-@pytest.mark.parametrize("value", ["x", "?", "none", math.inf, 1j, np.datetime64("2020"), object()], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    ["x", "?", "none", math.inf, 1j, np.datetime64("2020"), object()],
+    ids=["letter", "question mark", "none", "infinity", "complex", "date", "object"],
+)
 def test_whatever_else_is_no_number_is_refused_by_its_row(value: object) -> None:
     for column in (OWN, FILLED):
         with pytest.raises(OutsideSchema, match="column 'c', row 2"):
