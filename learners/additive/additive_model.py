@@ -109,13 +109,9 @@ class AdditiveModel:
             for term in self.terms
         ]
         calibration = None if self.calibration is None else self.calibration.as_record()
-        found = {
-            "intercept": self.intercept.tolist(),
-            "terms": terms,
-            "calibration": calibration,
-            "slope": self.slope,
-        }
-        return {"schema": self.schema.as_dict(), **found}
+        found = {"intercept": self.intercept.tolist(), "terms": terms, "calibration": calibration}
+        slope = {"slope": self.slope} if self.slope else {}  # files of before they had one are written as they were
+        return {"schema": self.schema.as_dict(), **found, **slope}
 
     @staticmethod
     def from_record(record: Mapping[str, object]) -> "AdditiveModel":

@@ -132,6 +132,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     _keeps = AdditiveModel
     takes_blocks = True
     _renamed: ClassVar[Mapping[str, str]] = {"sweeps": "rounds_per_column"}
+    _later: ClassVar[Mapping[str, object]] = {"monotonic_cst": None}
     _multi_class: ClassVar[bool] = True
 
     def __init__(

@@ -18,6 +18,9 @@ class RenamedParameters(BaseEstimator):  # type: ignore[misc]  # untyped base
     _renamed: ClassVar[Mapping[str, str]] = {}
     """Old names of parameters, which files keep, and new ones."""
 
+    _later: ClassVar[Mapping[str, object]] = {}
+    """Parameters that came later, and their values of then, with which files leave them out."""
+
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         renamed_parameters(**cls._renamed)(cls)
@@ -40,7 +43,10 @@ class RenamedParameters(BaseEstimator):  # type: ignore[misc]  # untyped base
     def _as_in_files(cls, parameters: Mapping[str, object]) -> dict[str, object]:
         """The same by the names that files and the ledger's entries have."""
         old = {new: name for name, new in cls._renamed.items()}
-        return {old.get(name, name): value for name, value in parameters.items()}
+        said = {
+            name: value for name, value in parameters.items() if name not in cls._later or value != cls._later[name]
+        }
+        return {old.get(name, name): value for name, value in said.items()}
 
     @classmethod
     def _out_of_file(cls, parameters: Mapping[str, object]) -> dict[str, object]:

@@ -322,7 +322,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         # A file must not choose the noise or the ledger.
         if strange := sorted(set(saved) - set(cls._as_in_files(cls._checks))):
             raise ValueError(f"a model of {cls.__name__} has no parameters {', '.join(strange)}")
-        arguments = cls._out_of_file(saved)
+        arguments = {**cls._later, **cls._out_of_file(saved)}
         model = cls(**arguments, **cls._domain(kept, classes))
         tuned = cast("Mapping[str, object] | None", record.get("tuned"))
         model._remember(kept, classes, tuned=None if tuned is None else cls._out_of_file(tuned))

@@ -95,6 +95,11 @@ REFUSED: Final = 2
 """The exit code where nothing was done."""
 
 
+def without_later(model: str) -> str:
+    """The text of a model's file without what fits write since: the additive model's slope of its probabilities."""
+    return re.sub(r',\n *"slope": 0\.7(?=\n)', "", model)
+
+
 def said(*arguments: str) -> dict[str, object]:
     """What a command printed, and how it ended; of one that refused, no more than that it did."""
     result = CliRunner().invoke(main, arguments, env={"EXCHEQUER_LEDGER": None, "COLUMNS": "100"})
