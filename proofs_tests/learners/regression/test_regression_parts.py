@@ -143,7 +143,7 @@ class Quiet:
     """Pays for nothing, and adds no noise."""
 
     def release(self, mechanism: object, data: object) -> object:
-        return mechanism.query.evaluate(data)  # type: ignore[attr-defined]
+        return mechanism.query.evaluate(data)  # type: ignore[attr-defined]  # a plain one
 
 
 class Open:
@@ -153,7 +153,7 @@ class Open:
         self.data = data
 
     def map(self, view: object) -> object:
-        return view(self.data)  # type: ignore[operator]
+        return view(self.data)  # type: ignore[operator]  # what a ledger opens
 
 
 def test_the_line_finds_a_shift_and_a_stretch() -> None:
@@ -163,7 +163,7 @@ def test_the_line_finds_a_shift_and_a_stretch() -> None:
     placed = Placed(targets, [np.arange(scores.size)], None)
     design = RegressionDesign(SCHEMA, (0.0, 1.0), AddRemoveOne(), "squared", SeededNoise(0))
     line = ScoreLine.of(design.rule, 4.0, float(scores.size))
-    found = line.released(Open(placed), [scores], design, 1.0, Quiet())  # type: ignore[arg-type]
+    found = line.released(Open(placed), [scores], design, 1.0, Quiet())  # type: ignore[arg-type]  # stands for a spender
     assert found.slope == pytest.approx(0.3, abs=0.02)
     assert found.shift * TARGET_ONE == pytest.approx(200.0, abs=10.0)
 
