@@ -19,14 +19,17 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import SLOPE, AdditiveModel, Term
-from learners.additive.averages import Averages
+from learners.additive.averages import Averages, mean_release
 from learners.additive.effects import Effect
 from learners.additive.interactions import (
     PAIR_SHARE,
+    cells_per_column,
     chosen_pairs,
-    further_rounds,
+    most_pairs,
+    pair_rounds,
     pair_views,
     pays,
+    repeats,
     with_pure_pairs,
 )
 from learners.additive.missing_cell import with_own_bin
@@ -115,19 +118,19 @@ class AdditiveDesign:
     @property
     def rounds(self) -> int:
         """Releases of gradients."""
-        return self.views * self.rounds_per_column + self._further
+        return self.views * self.rounds_per_column * self.repeats
 
     @cached_property
-    def _further(self) -> int:
-        return further_rounds(self.schema, self.rounds_per_column, self.directions) if self.paired else 0
+    def repeats(self) -> int:
+        """How often each of them is made where pairs are not looked at; 1 where none may be chosen."""
+        may = self.paired and not self.pairs and most_pairs(self.schema, self.directions) > 0
+        return repeats(self.schema, self.rounds_per_column, self.directions) if may else 1
 
-    @property
+    @cached_property
     def unpaired(self) -> int:
-        """After how many rounds pairs are chosen; all of them, where none are."""
-        if self._further == 0:
-            return self.rounds
-        own = self.views * self.rounds_per_column
-        return max(self.views, own - int(PAIR_SHARE * own))
+        """The round in which pairs are chosen, 0-based, where they are."""
+        further = pair_rounds(self.schema, self.rounds_per_column, self.directions)
+        return max(self.views, int((1.0 - PAIR_SHARE) * (self.rounds - self.repeats - further)))
 
     def gradients(self, eta: float) -> GradientRelease:
         """The release of a round. eta: 1/σ, positive."""
@@ -296,24 +299,28 @@ def boost_additively(
     columns = [Column.start(view, design.classes, prior, direction) for view, direction in held]
     schedule, mechanism = Schedule.of(columns), design.gradients(eta)
     state = sample.map(lambda records: Scored.start(records, design.classes))
-    averaged = Averages.of(design.rounds, columns)
-    number_of_bins = FIRST_BINS
-    for number in range(design.rounds):
-        if number == design.unpaired:
+    turns, often = design.views * design.rounds_per_column, design.repeats
+    averaged, number_of_bins, number, told = Averages.of(turns, columns), FIRST_BINS, 0, 0
+    while number < turns:
+        if often < design.repeats and number == design.unpaired:
             columns = _with_pairs(schedule, design, prior, eta)
-            averaged = Averages.of(design.rounds, columns, number)
+            averaged = Averages.of(turns, columns, number)
         column = schedule.next(number)
         part = _part(column.view, number_of_bins, coins)
-        released = spender.release(mechanism, _binned(state, column.view, part))
-        moved, curvature = column.learn(part, released, 1.0 / eta, schedule.drift(column))
-        number_of_bins = int(np.clip(curvature * eta, FEWEST_BINS, MOST_BINS))
+        released = mean_release(spender, mechanism, _binned(state, column.view, part), often, told, on_round)
+        clear = eta * math.sqrt(often)
+        moved, curvature = column.learn(part, released, 1.0 / clear, schedule.drift(column))
+        number_of_bins = int(np.clip(curvature * clear, FEWEST_BINS, MOST_BINS))
         schedule.moved.append(moved)
         schedule.carried.append(curvature)
         column.last = number
         state = _moved(state, column)
         averaged.add(number)
-        if on_round is not None:
-            on_round(number + 1, released)
+        number, told = number + 1, told + often
+        if number == 1 and often > 1 and pays(curvature * eta * math.sqrt(design.rounds)):
+            # Each of the other releases is a turn of its own.
+            turns, often = 1 + design.rounds - often, 1
+            averaged = Averages.of(turns, columns, turns)
     model = _model(design.schema, columns, averaged.means())
     return model if design.calibrator is None else _calibrated(model, sample, design, eta, spender)
 
@@ -328,14 +335,13 @@ def _calibrated(
 
 
 def _with_pairs(schedule: Schedule, design: AdditiveDesign, prior: float, eta: float) -> list[Column]:
-    """The columns, and the pairs of those that matter most where the records are enough. Post-processing."""
-    columns = schedule.columns
-    curvature = float(np.mean(schedule.carried[-design.views :]))
-    if pays(curvature, eta, design.rounds):
-        single = columns[: len(design.schema.columns)]
-        pairs = chosen_pairs(design.schema, [column.energy for column in single], design.directions)
-        seen = pair_views([column.view for column in single], [column.weight for column in single], pairs, prior)
-        schedule.admit([Column.start(view, design.classes, prior) for view in seen])
+    """The columns, and the pairs of those that matter most. Post-processing."""
+    single = schedule.columns[: len(design.schema.columns)]
+    carried = float(np.mean(schedule.carried[-design.views :])) * eta * math.sqrt(design.rounds)
+    pairs = chosen_pairs(design.schema, [column.energy for column in single], design.directions)
+    seen, weights = [column.view for column in single], [column.weight for column in single]
+    coarse = pair_views(seen, weights, pairs, prior, cells_per_column(carried))
+    schedule.admit([Column.start(view, design.classes, prior) for view in coarse])
     return schedule.columns
 
 

@@ -1,14 +1,19 @@
-"""Means of the tables that the last rounds scored records with: what a fit keeps."""
+"""Means of the tables that the last rounds scored records with, which a fit keeps, and of releases of the same sums."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
+from accountant import Protected, Spendable
 from accountant.arrays import FloatArray
+from boosting import Spender
+from learners.base import Progress
 from mechanisms.gradients import SCORE_UNIT
+
+D = TypeVar("D")
 
 
 class Tabled(Protocol):
@@ -44,3 +49,20 @@ class Averages:
     def means(self) -> list[FloatArray]:
         """In nats, after all rounds."""
         return [total * (SCORE_UNIT / (self.rounds - self.first)) for total in self.sums]
+
+
+def mean_release(
+    spender: Spender,
+    mechanism: Spendable[D, FloatArray],
+    records: Protected[D],
+    often: int,
+    told: int,
+    on_round: Progress | None,
+) -> FloatArray:
+    """The mean of `often` releases of the same sums, which is one with √often times less noise. told: those before."""
+    released = list[FloatArray]()
+    for number in range(told + 1, told + often + 1):
+        released.append(spender.release(mechanism, records))
+        if on_round is not None:
+            on_round(number, released[-1])
+    return np.asarray(np.mean(released, axis=0))

@@ -30,11 +30,20 @@ STRONGEST: Final = 8
 PAIR_ROUNDS: Final = 0.375
 """Rounds that a fit has more for each pair that may be chosen, over those per column; one at least."""
 
+FEW_COLUMNS: Final = 16
+"""Where pairs may be chosen, columns that are fewer have the rounds of so many, but at most twice their own: effects
+settle slowly where columns say much the same, and rounds cost time alone."""
+
 PAIR_SHARE: Final = 0.25
 """Of the columns' own rounds, those that come after pairs have been chosen."""
 
 COARSE: Final = 6
-"""Cells per ordered column in a chosen pair, with about as many records in each."""
+
+FINER: Final = 8
+"""COARSE and FINER: fewest and most cells per ordered column in a chosen pair, with about as many records in each."""
+
+CARRIED_PER_CELL: Final = 64.0
+"""Between those, a pair has so many cells that each carries so much of what `pays` is about."""
 
 MOST_CATEGORIES: Final = 16
 """Columns without an order that have more cells are not paired: most cells of a pair would hold nothing but noise."""
@@ -48,8 +57,9 @@ PURIFIED: Final = 12
 LEAST_SHARE: Final = 1e-9
 """Weight of a cell of a pair that has none."""
 
-LEAST_CURVATURE_CARRIED: Final = 400.0
-"""Pairs are looked at where the curvature of all records is at least so many σ of a release that had all budget."""
+LEAST_CARRIED: Final = 900.0
+"""Pairs are looked at where the first curvature of all records is at least so many σ of one release with all the
+budget: 3,600 records for each σ."""
 
 
 def as_pairs(asked: Pairs) -> Pairs:
@@ -77,17 +87,34 @@ def most_pairs(schema: Schema, directions: Sequence[int] = ()) -> int:
     return math.comb(min(STRONGEST, len(pairable(schema, directions))), 2)
 
 
-def further_rounds(schema: Schema, rounds_per_column: int, directions: Sequence[int] = ()) -> int:
-    """How many rounds a fit has more where pairs may be chosen. Public."""
+def repeats(schema: Schema, rounds_per_column: int, directions: Sequence[int] = ()) -> int:
+    """How many times as many rounds a fit has where pairs may be chosen. Public.
+
+    So many that columns and pairs have theirs. Where pairs are not worth looking at, each release is made so many times
+    over, which is the same as one with as much less noise: then nothing has changed.
+    """
+    columns = len(schema.columns)
+    own = min(2 * columns, max(columns, FEW_COLUMNS)) * rounds_per_column
+    needed = own + pair_rounds(schema, rounds_per_column, directions)
+    return -(-needed // (columns * rounds_per_column))
+
+
+def pair_rounds(schema: Schema, rounds_per_column: int, directions: Sequence[int] = ()) -> int:
+    """How many of the rounds are meant for pairs that have yet to be chosen. Public."""
     return most_pairs(schema, directions) * max(1, int(PAIR_ROUNDS * rounds_per_column))
 
 
-def pays(curvature: float, eta: float, rounds: int) -> bool:
+def pays(carried: float) -> bool:
     """Whether records are many enough for the noise that pairs are worth their rounds.
 
-    curvature: of all records, as released.  eta: 1/σ of one of `rounds` releases.
+    carried: curvature of all records at score 0, in σ of one release that had the whole budget, as released.
     """
-    return curvature * eta * math.sqrt(rounds) >= LEAST_CURVATURE_CARRIED
+    return carried >= LEAST_CARRIED
+
+
+def cells_per_column(carried: float) -> int:
+    """How finely pairs are looked at. carried: as for `pays`, at the scores of the time."""
+    return int(np.clip(math.sqrt(max(0.0, carried) / CARRIED_PER_CELL), COARSE, FINER))
 
 
 @attrs.frozen(eq=False)
@@ -114,13 +141,14 @@ def chosen_pairs(schema: Schema, energies: Sequence[float], directions: Sequence
 
 
 def pair_views(
-    views: Sequence[View], weights: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], prior: float
+    views: Sequence[View], weights: Sequence[FloatArray], pairs: Sequence[tuple[int, int]], prior: float, number: int
 ) -> list[PairView]:
     """Of each pair.
 
     views: of the columns, by number.  weights: share of the records per cell of those.  prior: of a column's effect.
+    number: of cells per ordered column, at most.
     """
-    coarse = {column: coarse_cells(views[column], weights[column]) for pair in pairs for column in pair}
+    coarse = {column: coarse_cells(views[column], weights[column], number) for pair in pairs for column in pair}
     share = min(1.0, PAIRS_VARIANCE / (prior * max(1, len(pairs))))
     return [
         PairView(
@@ -139,18 +167,18 @@ def _neighbourly(view: View) -> bool:
     return view.ordered and not view.own
 
 
-def coarse_cells(view: View, weight: FloatArray) -> IntArray:
-    """The coarse cell of every code: of ordered cells, COARSE at most with about as many records in each.
+def coarse_cells(view: View, weight: FloatArray, number: int) -> IntArray:
+    """The coarse cell of every code: of ordered cells, `number` at most with about as many records in each.
 
     Missing values keep a cell of their own.
     weight: share of the records per cell of the view, shape (cells,).
     """
     bins = view.number - view.own
-    if not view.ordered or bins <= COARSE:
+    if not view.ordered or bins <= number:
         return view.maps[0]
     share = weight[:bins] / weight[:bins].sum()
     middle = np.cumsum(share) - 0.5 * share
-    place = np.minimum((middle * COARSE).astype(np.intp), COARSE - 1)
+    place = np.minimum((middle * number).astype(np.intp), number - 1)
     coarse = np.asarray(np.unique(place, return_inverse=True)[1])
     return (with_own_bin(coarse) if view.own else coarse)[view.maps[0]]
 

@@ -21,15 +21,17 @@ from learners.additive.additive_model import AdditiveModel
 from learners.additive.averages import Averages
 from learners.additive.interactions import (
     COARSE,
+    FINER,
     MOST_CATEGORIES,
     PAIRS_VARIANCE,
     STRONGEST,
     PairView,
     as_pairs,
+    cells_per_column,
     chosen_pairs,
     coarse_cells,
-    further_rounds,
     most_pairs,
+    pair_rounds,
     pair_views,
     pairable,
     pays,
@@ -37,6 +39,7 @@ from learners.additive.interactions import (
 )
 from learners.additive.private_boost import PrivateBoostClassifier
 from learners.additive.views import View, views
+from learners.base.fit_plan import Progress
 from learners.encoding.encoder import EncodedSample, Layout
 from learners.encoding.partitions import refined
 from learners.tables.schema import Boolean, Categorical, Column, Numeric, Schema
@@ -79,15 +82,17 @@ class Spy:
         return self.spender.release(mechanism, data)
 
 
-def run(sample: EncodedSample, design: AdditiveDesign, eta: float, least: float) -> tuple[AdditiveModel, Spy]:
-    """least: what stands in for LEAST_CURVATURE_CARRIED."""
+def run(
+    sample: EncodedSample, design: AdditiveDesign, eta: float, least: float, on_round: Progress | None = None
+) -> tuple[AdditiveModel, Spy]:
+    """least: what stands in for LEAST_CARRIED."""
     ledger = Ledger(ZCDP(1e300), composition=ZCDPComposition(), adjacency=design.adjacency)
     with (
-        patch.object(interactions, "LEAST_CURVATURE_CARRIED", least),
+        patch.object(interactions, "LEAST_CARRIED", least),
         ledger.reserve(design.plan(eta), adjacency=design.adjacency) as charge,
     ):
         spy = Spy(charge)
-        return boost_additively(ledger.protect(sample), design, eta, spy, None), spy
+        return boost_additively(ledger.protect(sample), design, eta, spy, on_round), spy
 
 
 def paired(adjacency: Neighbours, classes: int, noise: NoiseSource, rounds_per_column: int = 8) -> AdditiveDesign:
@@ -105,7 +110,6 @@ def test_whether_there_are_pairs_or_none_the_releases_are_those_of_the_plan(
     design = paired(adjacency, classes, SeededNoise(0), rounds_per_column)
     model, spy = run(sample_of(30, 1, classes), design, eta, -math.inf if wanted else math.inf)
     assert [cost for _, cost in spy.seen] == list(design.plan(eta))
-    assert design.rounds == 5 * rounds_per_column + 6 * max(1, 3 * rounds_per_column // 8)
     found = [term.columns for term in model.terms if len(term.columns) == 2]
     assert found == (list(itertools.combinations(range(4), 2)) if wanted else [])
 
@@ -139,7 +143,7 @@ def test_which_pairs_are_chosen_follows_from_the_releases_alone(
     )
     noises = [RecordingNoise(seed, loud), RecordingNoise(seed, loud)]
     designs = [paired(adjacency, classes, noise, 2) for noise in noises]
-    least = 20.0 if gated else -math.inf  # of the size that noise alone gives
+    least = 40.0 if gated else -math.inf  # of the size that noise alone gives
     models = [run(each, design, 0.5, least)[0] for each, design in zip((first, second), designs, strict=True)]
     assert models[0].as_record() == models[1].as_record()
     costs = [cost.mu for cost in designs[0].plan(0.5) if isinstance(cost, GDP)]
@@ -157,9 +161,9 @@ def test_columns_of_many_categories_are_not_paired() -> None:
     assert most_pairs(SCHEMA) == 6
     alone: list[Column] = [SCHEMA.columns[4], Boolean("x")]
     assert most_pairs(Schema(tuple(alone))) == 0
-    assert further_rounds(Schema(tuple(alone)), 8) == 0
+    assert pair_rounds(Schema(tuple(alone)), 8) == 0
     design = AdditiveDesign(Schema(tuple(alone)), AddRemoveOne(), 2, SeededNoise(0), paired=True)
-    assert design.unpaired == design.rounds == 16
+    assert (design.repeats, design.rounds) == (1, 16)
 
 
 @given(st.integers(0, 20), st.integers(0, 3), seeds)
@@ -180,15 +184,35 @@ def test_pairs_are_all_those_of_the_columns_with_the_largest_effects(some: int, 
         assert min(energies[column] for column in chosen) >= max(energies[column] for column in left)
 
 
-def test_records_must_be_many_for_the_noise() -> None:
-    assert pays(1000.0, 0.1, 16)
-    assert not pays(999.0, 0.1, 16)
-    assert not pays(-1000.0, 0.1, 16)
+def test_records_must_be_many_for_the_noise_and_then_cells_are() -> None:
+    assert [pays(carried) for carried in (-1e9, math.nan, 899.0, 900.0, math.inf)] == [False, False, False, True, True]
+    assert [cells_per_column(carried) for carried in (-1e9, 0.0, 600.0, 3200.0, 4096.0, 1e9)] == [6, 6, 6, 7, 8, 8]
+    assert (COARSE, FINER) == (6, 8)
 
 
-def test_twice_the_rounds_at_the_same_price_change_nothing_about_that() -> None:
-    for curvature in (100.0, 500.0):
-        assert pays(curvature, 0.2, 100) == pays(curvature, 0.1, 400)
+@pytest.mark.parametrize(("columns", "often"), [(1, 1), (2, 3), (8, 4), (10, 3), (14, 2), (60, 2)])
+def test_rounds_are_as_many_times_more_as_columns_and_pairs_need(columns: int, often: int) -> None:
+    schema = Schema.boolean([f"x{k}" for k in range(columns)])
+    design = AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(0), paired=True)
+    assert design.repeats == often
+    assert design.rounds == often * 8 * columns
+    further = pair_rounds(schema, 8)
+    assert further == 3 * math.comb(min(columns, 8), 2)
+    if further:
+        needed = further + 8 * min(2 * columns, max(columns, 16))
+        assert design.rounds >= needed > design.rounds - 8 * columns
+        assert columns <= design.unpaired == int(0.75 * (design.rounds - often - further))
+    assert AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(0)).rounds == 8 * columns
+
+
+@given(st.integers(1, 12), st.integers(1, 12))
+def test_pairs_are_chosen_while_there_is_a_round_for_each_column_before_and_some_after(
+    columns: int, rounds_per_column: int
+) -> None:
+    schema = Schema.boolean([f"x{k}" for k in range(columns)])
+    design = AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(0), rounds_per_column, paired=True)
+    if design.repeats > 1:
+        assert columns <= design.unpaired <= design.rounds - design.repeats - most_pairs(schema) // 2
 
 
 @pytest.mark.parametrize("asked", ["all", [("a",)], [("a", "b"), ("b", "a")]])
@@ -209,7 +233,7 @@ def test_coarse_cells_hold_about_as_many_records_each_and_keep_the_order(cells: 
     weight /= weight.sum()
     codes = np.sort(np.concatenate([np.arange(cells), rng.integers(0, cells, 40)]))
     view = View((0,), (codes,), ordered=True)
-    found = coarse_cells(view, weight)
+    found = coarse_cells(view, weight, COARSE)
     assert found.shape == codes.shape
     assert set(np.diff(found)) <= {0, 1}
     assert found[0] == 0
@@ -217,14 +241,14 @@ def test_coarse_cells_hold_about_as_many_records_each_and_keep_the_order(cells: 
     for cell in set(found) if cells > COARSE else ():
         held = np.unique(codes[found == cell])
         assert weight[held].sum() <= 1.0 / COARSE + weight[held].max() + 1e-9
-    assert np.array_equal(coarse_cells(View((0,), (codes,), ordered=False), weight), codes)
+    assert np.array_equal(coarse_cells(View((0,), (codes,), ordered=False), weight, COARSE), codes)
 
 
 def small_views(seed: int) -> tuple[list[View], list[FloatArray], list[PairView]]:
     counts = np.random.default_rng(seed).exponential(30.0, size=(1, 256)) ** 2
     single = views(SCHEMA, counts, 5.0, ())
     weights = [np.full(view.number, 1.0 / view.number) if view.mass is None else view.mass for view in single]
-    return single, weights, pair_views(single, weights, [(0, 1), (1, 2), (1, 3)], 1.4)
+    return single, weights, pair_views(single, weights, [(0, 1), (1, 2), (1, 3)], 1.4, COARSE)
 
 
 @given(seeds)
@@ -242,7 +266,7 @@ def test_pairs_are_seen_in_the_cells_of_both_columns(seed: int) -> None:
 
 def test_a_pair_is_given_no_more_room_than_a_column() -> None:
     single, weights, _ = small_views(0)
-    assert pair_views(single, weights, [(0, 1)], 0.1)[0].share == 1.0
+    assert pair_views(single, weights, [(0, 1)], 0.1, COARSE)[0].share == 1.0
 
 
 # --- what is kept ------------------------------------------------------------------------------------------------
@@ -340,9 +364,37 @@ def test_missing_numbers_keep_a_cell_of_their_own_in_a_pair() -> None:
     gaps = Numeric("age", 0.0, 100.0, bins=40, missing="own")
     (view,) = views(Schema((gaps,)), None, 0.0, ())
     weight = np.full(view.number, 1.0 / view.number)
-    coarse = coarse_cells(view, weight)
+    coarse = coarse_cells(view, weight, COARSE)
     assert coarse[-1] == COARSE
     assert coarse[-2] == COARSE - 1
     assert np.bincount(coarse)[-1] == 1
-    (pair,) = pair_views([view, view], [weight, weight], [(0, 1)], 1.0)
+    (pair,) = pair_views([view, view], [weight, weight], [(0, 1)], 1.0, COARSE)
     assert pair.axes == (False, False)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_where_pairs_do_not_pay_a_fit_is_what_it_is_without(classes: int) -> None:
+    """Releases k times over with √k times the noise, and nothing else: without noise the same model, bit by bit."""
+    sample, told = sample_of(400, 0, classes), list[int]()
+    design, plain = (
+        AdditiveDesign(SCHEMA, AddRemoveOne(), classes, SeededNoise(3), 4, paired=asked) for asked in (True, False)
+    )
+    eta, often = 1e9, design.repeats
+    assert often == 3
+    model, spy = run(sample, design, eta / math.sqrt(often), math.inf, lambda number, _: told.append(number))
+    other, _ = run(sample, plain, eta, math.inf)
+    assert told == list(range(1, design.rounds + 1))
+    assert len(spy.seen) == 1 + design.rounds
+    codes = sample_of(50, 1, classes).codes
+    assert np.allclose(model.scores(codes), other.scores(codes), rtol=0.0, atol=20 * SCORE_UNIT)
+
+
+def test_repeated_releases_have_the_budget_of_those_without_pairs() -> None:
+    """Σμ² is the same: k rounds at η/√k are as dear as one at η, and the histograms have the same share."""
+    design, plain = (AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), paired=asked) for asked in (True, False))
+    squares = [
+        [cost.mu**2 for cost in each.plan(eta) if isinstance(cost, GDP)]
+        for each, eta in ((design, 0.5 / math.sqrt(design.repeats)), (plain, 0.5))
+    ]
+    assert math.fsum(squares[0]) == pytest.approx(math.fsum(squares[1]), rel=1e-9)
+    assert squares[0][0] == pytest.approx(squares[1][0], rel=1e-9)

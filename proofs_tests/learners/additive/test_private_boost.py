@@ -70,7 +70,7 @@ def test_the_books_hold_one_entry_of_just_the_budget(adjacency: Promise, relatio
 
 def test_noise_is_what_gaussian_composition_allows_and_no_less() -> None:
     """T rounds of μ and one of the histograms add up to the μ of (ε, δ)."""
-    for interactions, rounds in (((), 8 * 3), ("auto", 8 * 3 + 3 * 3), ([("age", "job")], 8 * 4)):
+    for interactions, rounds in (((), 8 * 3), ("auto", 8 * 3 * 3), ([("age", "job")], 8 * 4)):
         model = fitted(1.0, interactions=interactions)
         sensitivity = np.sqrt((CLIP / ONE) ** 2 + (CURVATURE_SCALE / 4) ** 2)
         mu = sensitivity * model.eta_ * np.sqrt(rounds) / np.sqrt(1 - 0.03)
