@@ -5,6 +5,13 @@ from learners.additive.additive_model import (
     Curve,
     Term,
 )
+from learners.additive.grids import (
+    GRID,
+    PUBLIC,
+    cell_shares,
+    has_own,
+    is_ordered,
+)
 from learners.additive.missing_cell import with_own_bin
 from learners.additive.private_boost import (
     RELATIONS,
@@ -12,17 +19,14 @@ from learners.additive.private_boost import (
     Promise,
 )
 from learners.additive.views import (
-    GRID,
-    cell_shares,
     check_pairs,
-    has_own,
-    is_ordered,
     pair_columns,
 )
 from learners.additive.weighted_tables import whole_weights
 
 __all__ = [
     "GRID",
+    "PUBLIC",
     "RELATIONS",
     "AdditiveModel",
     "Curve",

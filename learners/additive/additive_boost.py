@@ -21,6 +21,16 @@ from boosting import Spender
 from learners.additive.additive_model import SLOPE, AdditiveModel, Term
 from learners.additive.averages import Averages, mean_release
 from learners.additive.effects import Effect
+from learners.additive.grids import (
+    STAGES,
+    believed,
+    coarse_grids,
+    finer_grids,
+    first_parts,
+    measured,
+    second_parts,
+    worth_finer,
+)
 from learners.additive.interactions import (
     PAIR_SHARE,
     cells_per_column,
@@ -32,12 +42,11 @@ from learners.additive.interactions import (
     repeats,
     with_pure_pairs,
 )
-from learners.additive.missing_cell import with_own_bin
 from learners.additive.monotone import in_bins, monotone
+from learners.additive.round_bins import FIRST_BINS, round_bins
 from learners.additive.scored_records import Records, Scored, partitioned, score_bins
-from learners.additive.views import View, measured, pair_columns, views
+from learners.additive.views import View, pair_columns, views
 from learners.base import BinCounts, Calibrator, Progress, log_odds_edges
-from learners.encoding import random_bins
 from learners.tables import Schema
 from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, Mechanism, PlainMechanism
@@ -58,7 +67,7 @@ PRIOR_VARIANCE: Final = 7.0
 """A priori variance of a record's log-odds, shared evenly by the columns."""
 
 HISTOGRAM_SHARE: Final = 0.03
-"""Share of the budget (of the sum of squared μ) for the histograms that the grids follow."""
+"""Share of the budget (of the sum of squared μ) for the histograms that the grids follow, all together."""
 
 DRIFT: Final = 0.2
 """How far a column's optimum is taken to have moved, as a share of how far the others moved."""
@@ -71,9 +80,6 @@ UNCLIPPED: Final = 0.7
 
 LEAST_CURVATURE: Final = 0.3
 """Curvatures below this multiple of σ are taken for it: noise, and no reason for a long step."""
-
-FEWEST_BINS, MOST_BINS, FIRST_BINS = 4, 40, 16
-"""Bins of a numeric column in one round: as many as carry a curvature of σ each."""
 
 GradientRelease = PlainMechanism[ScoredCells | ScoredRows, FloatArray, L2Sensitivity, FloatArray]
 Counter = PlainMechanism[HistogramRows, FloatArray, L2Sensitivity, FloatArray]
@@ -138,12 +144,12 @@ class AdditiveDesign:
         return PlainMechanism(query, GaussianNoise(1.0 / positive(eta)), self.noise)
 
     def histograms(self, eta: float) -> Counter | None:
-        """The release before the first round, with HISTOGRAM_SHARE of the budget; None where no grid needs it."""
+        """The releases before the first round, STAGES alike; None where no grid needs them."""
         if self._measured == 0:
             return None
         query = histogram_rows_query(self.adjacency, self._measured)
         ratio = query.sensitivity.value / gradient_query(self.adjacency, self.classes).sensitivity.value
-        odds = HISTOGRAM_SHARE / (1.0 - HISTOGRAM_SHARE)
+        odds = HISTOGRAM_SHARE / (1.0 - HISTOGRAM_SHARE) / STAGES
         return PlainMechanism(query, GaussianNoise(ratio / (eta * math.sqrt(self.rounds * odds))), self.noise)
 
     @cached_property
@@ -156,7 +162,7 @@ class AdditiveDesign:
     def boosting(self, eta: float) -> Plan:
         """The cost of histograms and rounds."""
         first = self.histograms(eta)
-        steps = [] if first is None else [Step(first.cost, 1)]
+        steps = [] if first is None else [Step(first.cost, STAGES)]
         return Plan((*steps, Step(self.gradients(eta).cost, self.rounds)))
 
     def plan(self, eta: float) -> Plan:
@@ -166,23 +172,24 @@ class AdditiveDesign:
 
     def announced(self, eta: float) -> Description:
         """What the entry says before the first release: every query of the plan, with its noise."""
-        others = [mechanism.description for mechanism in self._others(eta)]
+        others = [(mechanism.description, times) for mechanism, times in self._others(eta)]
         rounds = self.gradients(eta).description
-        queries = [f"{rounds.query} x {self.rounds}", *(f"{other.query} x 1" for other in others)]
-        noise = [(f"sigma of {other.query}", dict(other.parameters)["sigma"]) for other in others]
+        queries = [f"{rounds.query} x {self.rounds}", *(f"{other.query} x {times}" for other, times in others)]
+        noise = [(f"sigma of {other.query}", dict(other.parameters)["sigma"]) for other, _ in others]
         return attrs.evolve(
             rounds,
             query=", ".join(queries),
             parameters=(*rounds.parameters, *noise),
-            claims=tuple(dict.fromkeys([*rounds.claims, *(claim for other in others for claim in other.claims)])),
+            claims=tuple(dict.fromkeys([*rounds.claims, *(claim for other, _ in others for claim in other.claims)])),
         )
 
-    def _others(self, eta: float) -> Iterator[Counter | Mechanism[BinCounts, FloatArray]]:
+    def _others(self, eta: float) -> Iterator[tuple[Counter | Mechanism[BinCounts, FloatArray], int]]:
+        """And how often each is made."""
         first = self.histograms(eta)
         if first is not None:
-            yield first
+            yield first, STAGES
         if self.calibrator is not None:
-            yield self.calibrator.mechanism(self.boosting(eta))
+            yield self.calibrator.mechanism(self.boosting(eta)), 1
 
 
 @attrs.define(eq=False)
@@ -300,17 +307,17 @@ def boost_additively(
     schedule, mechanism = Schedule.of(columns), design.gradients(eta)
     state = sample.map(lambda records: Scored.start(records, design.classes))
     turns, often = design.views * design.rounds_per_column, design.repeats
-    averaged, number_of_bins, number, told = Averages.of(turns, columns), FIRST_BINS, 0, 0
+    averaged, carried, number, told = Averages.of(turns, columns), FIRST_BINS, 0, 0
     while number < turns:
         if often < design.repeats and number == design.unpaired:
             columns = _with_pairs(schedule, design, prior, eta)
             averaged = Averages.of(turns, columns, number)
         column = schedule.next(number)
-        part = _part(column.view, number_of_bins, coins)
+        part = round_bins(column.view, carried, coins)
         released = mean_release(spender, mechanism, _binned(state, column.view, part), often, told, on_round)
         clear = eta * math.sqrt(often)
         moved, curvature = column.learn(part, released, 1.0 / clear, schedule.drift(column))
-        number_of_bins = int(np.clip(curvature * clear, FEWEST_BINS, MOST_BINS))
+        carried = curvature * clear
         schedule.moved.append(moved)
         schedule.carried.append(curvature)
         column.last = number
@@ -348,19 +355,22 @@ def _with_pairs(schedule: Schedule, design: AdditiveDesign, prior: float, eta: f
 def _views(sample: Protected[Records], design: AdditiveDesign, eta: float, spender: Spender) -> list[View]:
     counter, schema = design.histograms(eta), design.schema
     if counter is None:
-        return views(schema, None, 0.0, design.pairs)
-    cells: Protected[HistogramRows] = sample.map(lambda records: partitioned(records, schema))
-    counts = spender.release(counter, cells)
+        return views(schema, None, design.pairs)
     assert isinstance(counter.randomizer, GaussianNoise)
-    return views(schema, counts, counter.randomizer.sigma, design.pairs)
+    sigma, columns = counter.randomizer.sigma, measured(schema)
 
+    def counted(parts: list[IntArray]) -> FloatArray:
+        return spender.release(counter, sample.map(lambda records: partitioned(records, columns, parts)))
 
-def _part(view: View, number: int, coins: np.random.Generator) -> IntArray:
-    """The bin of each cell in this round."""
-    if not view.ordered or number >= view.number:
-        return np.arange(view.number)
-    part = random_bins(view.number - view.own, number, coins)
-    return with_own_bin(part) if view.own else part
+    parts = first_parts(schema)
+    first = counted(parts)
+    clear = design.rounds * eta**2 * design.gradients(eta).query.sensitivity.value ** 2
+    if worth_finer(believed(first, sigma), 1.0 / math.sqrt(clear)):
+        further = second_parts(schema, parts, first, sigma)
+        found = finer_grids(schema, (parts, further), (first, counted(further)), sigma, 1.0 / eta)
+    else:
+        found = coarse_grids(schema, parts, 0.5 * (first + counted(parts)), sigma / math.sqrt(STAGES))
+    return views(schema, found, design.pairs)
 
 
 def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells | ScoredRows]:

@@ -15,8 +15,9 @@ import numpy as np
 from accountant.arrays import FloatArray, IntArray
 from learners.additive.effects import Effect
 from learners.additive.grid_effect import GridEffect
+from learners.additive.grids import is_ordered
 from learners.additive.missing_cell import with_own_bin
-from learners.additive.views import View, check_pairs, is_ordered
+from learners.additive.views import View, check_pairs
 from learners.tables import Schema
 
 Pairs: TypeAlias = Literal["auto"] | Sequence[tuple[str, str]]

@@ -29,14 +29,3 @@ def with_own_share(shares: FloatArray, own: float) -> FloatArray:
     """
     known = float(np.clip(own, LEAST_SHARE, 1.0 - LEAST_SHARE))
     return np.append((1.0 - known) * shares, known)
-
-
-def with_own_kernel(kernel: FloatArray) -> FloatArray:
-    """The prior covariance of ordered cells that have a common level of variance 1, and of the cell of missing values.
-
-    kernel: shape (cells, cells).  Returns shape (cells + 1, cells + 1).
-    """
-    whole = np.ones((len(kernel) + 1, len(kernel) + 1))
-    whole[:-1, :-1] = kernel
-    whole[-1, -1] += APART
-    return whole

@@ -36,7 +36,7 @@ from learners.base import (
     TablePlan,
 )
 from learners.blocks import AnyTable, Source, in_blocks
-from learners.encoding import EncodedRows, EncodedSample, Layout, check_rows, finely_cut
+from learners.encoding import FINEST, EncodedRows, EncodedSample, Layout, check_rows, finely_cut
 from learners.tables import (
     Bounds,
     Classes,
@@ -229,7 +229,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         return Dataset(cast("EncodedSample", rows), classes)  # which `_plan` takes as well
 
     def _resolved_schema(self, table: Table) -> Schema:
-        return finely_cut(super()._resolved_schema(table))
+        return finely_cut(super()._resolved_schema(table), FINEST)
 
     def _plan(self, records: Records, budget: FitBudget, noise: NoiseSource) -> TablePlan[AdditiveModel]:
         most = most_records(weighted=has_weights(records))

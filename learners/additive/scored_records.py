@@ -4,7 +4,7 @@ Records are in memory or in blocks somewhere else, see `mechanisms.core.rows`; w
 numbers, so releases are the same, bit by bit, however they are stored. [exact-rows]
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.views import Partitioned, View
+from learners.additive.grids import Partitioned, widest
+from learners.additive.views import View
 from learners.base import BinnedRows, ScoreBins
 from learners.encoding import EncodedRows, EncodedSample
-from learners.tables import Schema
 from mechanisms.core import Rows
 from mechanisms.gradients import LookUp, Move, ScoredRows
 from mechanisms.queries import HistogramRows
@@ -73,14 +73,13 @@ def look_up(view: View, table: npt.NDArray[np.int32] | IntArray) -> LookUp:
     return LookUp(view.columns, np.ascontiguousarray(whole), places)
 
 
-def partitioned(records: Records, schema: Schema) -> HistogramRows:
-    """What the histograms before the first round are taken of."""
-    empty = Partitioned.of(np.zeros((len(schema.columns), 0), dtype=np.uint8), schema)
-    return HistogramRows(in_rows(records), partial(_partitioned, schema), len(empty.partitions), empty.number)
+def partitioned(records: Records, columns: Sequence[int], parts: Sequence[IntArray]) -> HistogramRows:
+    """What a histogram before the first round is taken of; see `Partitioned`."""
+    return HistogramRows(in_rows(records), partial(_partitioned, columns, parts), len(parts), widest(parts))
 
 
-def _partitioned(schema: Schema, sample: EncodedSample) -> Partitioned:
-    return Partitioned.of(sample.weighted().codes, schema)
+def _partitioned(columns: Sequence[int], parts: Sequence[IntArray], sample: EncodedSample) -> Partitioned:
+    return Partitioned.of(sample.weighted().codes, columns, parts)
 
 
 def score_bins(

@@ -10,16 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.effects import Effect, NominalEffect, OrderedEffect
-from learners.additive.missing_cell import with_own_bin, with_own_share
-from learners.encoding import FINE, denoised, grid
-from learners.tables import Column, Numeric, Schema
+from learners.additive.effects import Effect, NominalEffect
+from learners.additive.grids import Followed, has_own, is_ordered, measured
+from learners.additive.missing_cell import with_own_bin
+from learners.additive.ordered_effects import OrderedEffect
+from learners.tables import Column, Schema
 from mechanisms.gradients import MOST_CELLS
 
 S = TypeVar("S", bound=np.generic)
-
-GRID: Final = 128
-"""Cells per numeric column that the model may tell apart."""
 
 PAIR_CELLS: Final = 8
 """Cells per numeric column in a pair."""
@@ -31,14 +29,18 @@ class View:
 
     columns: their numbers in the schema.  maps: for each, the cell of every code.  shape: how many cells each has.
     ordered: whether neighbouring cells are alike.  mass: share of the records per cell where that is known.
+    width: of ordered cells, as far as the effect's changes go; sums to 1.
     own: whether the last cell is that of missing values, which has no neighbours; only where the others are ordered.
+    finer: whether records are so many for the noise that cells, bins and priors follow them more closely.
     """
 
     columns: tuple[int, ...]
     maps: tuple[IntArray, ...]
     ordered: bool
     mass: FloatArray | None = None
+    width: FloatArray | None = None
     own: bool = False
+    finer: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -64,88 +66,29 @@ class View:
 
     def effect(self, prior: float) -> Effect:
         """What is known of it before any release. prior: variance of its effect, in nats squared."""
-        if not self.ordered:
+        if self.width is None:
             return NominalEffect.start(self.number, prior)
-        mass = np.full(self.number, 1.0 / self.number) if self.mass is None else self.mass
-        return OrderedEffect.start(mass, prior, self.own)
+        even = np.full(self.number, 1.0 / self.number)
+        return OrderedEffect.start(even if self.mass is None else self.mass, self.width, prior, self.own, self.finer)
 
 
-def is_ordered(column: Column) -> bool:
-    """Whether a column's codes have an order that effects follow."""
-    return isinstance(column, Numeric) and column.bin_number > 2
-
-
-def has_own(column: Column) -> bool:
-    """Whether the last of its cells is that of missing values, beside others in order."""
-    return isinstance(column, Numeric) and column.bin_number > 2 and column.own_cell
-
-
-def _bins(column: Column) -> int:
-    """Cells, but for that of missing values."""
-    return column.bin_number if isinstance(column, Numeric) else column.cells
-
-
-def measured(schema: Schema) -> list[int]:
-    """Columns whose grid follows a noisy histogram: those with more cells than the model tells apart."""
-    return [number for number, column in enumerate(schema.columns) if is_ordered(column) and _bins(column) > GRID]
-
-
-@attrs.frozen(eq=False)
-class Partitioned:
-    """What the histograms are taken of; see `mechanisms.gradients.gradient_sums.Histograms`."""
-
-    partitions: list[CodeArray]
-    number: int
-
-    @staticmethod
-    def of(codes: CodeArray, schema: Schema) -> "Partitioned":
-        """The measured columns, each in as many cells as the widest has, rounded up to a power of two.
-
-        One more where a column has a cell for missing values, which may then be the last of all.
-        """
-        columns = measured(schema)
-        widest = max(_bins(schema.columns[column]) for column in columns)
-        own = any(has_own(schema.columns[column]) for column in columns)
-        return Partitioned([codes[column] for column in columns], max(FINE, 1 << (widest - 1).bit_length()) + own)
-
-
-def views(schema: Schema, counts: FloatArray | None, sigma: float, pairs: Sequence[tuple[str, str]]) -> list[View]:
+def views(schema: Schema, grids: Sequence[Followed] | None, pairs: Sequence[tuple[str, str]]) -> list[View]:
     """One view per column, then one per pair.
 
-    counts: noisy histograms of the `measured` columns, shape (columns, cells), None where there are none.
-    sigma: their noise.  pairs: names of columns.  Raises ValueError for a name that the schema lacks.
+    grids: of the `measured` columns, None where there are none.  pairs: names of columns.
+    Raises ValueError for a name that the schema lacks.
     """
-    shares = {}
-    if counts is not None:
-        for column, noisy in zip(measured(schema), counts, strict=True):
-            shares[column] = cell_shares(schema.columns[column], noisy, sigma)
-    single = [_single(number, column, shares.get(number)) for number, column in enumerate(schema.columns)]
+    single = [_whole(number, column) for number, column in enumerate(schema.columns)]
+    for number, found in zip(measured(schema) if grids else [], grids or [], strict=True):
+        own = has_own(schema.columns[number])
+        single[number] = View((number,), (found.cells,), True, found.mass, found.width, own, found.finer)
     return single + [_pair(schema, single, pair) for pair in pairs]
 
 
-def cell_shares(column: Column, noisy: FloatArray, sigma: float) -> FloatArray:
-    """Of the records per fine cell of an ordered column, shape (cells,), from its noisy histogram.
-
-    noisy: shape (at least cells,), a power of two, or one more.
-    """
-    bins = _bins(column)
-    ordered = np.where(np.arange(noisy.size) < bins, noisy, 0.0) if has_own(column) else noisy
-    known = denoised(ordered[: 1 << (noisy.size.bit_length() - 1)], sigma)[:bins]
-    shares = known / known.sum()
-    if not has_own(column):
-        return np.asarray(shares)
-    total = max(float(ordered.sum()), 1.0) + max(float(noisy[bins]), 0.0)
-    return with_own_share(shares, float(noisy[bins]) / total)
-
-
-def _single(number: int, column: Column, shares: FloatArray | None) -> View:
-    if shares is None:
-        return View((number,), (np.arange(column.cells),), is_ordered(column), own=has_own(column))
-    own = has_own(column)
-    cells = with_own_bin(grid(shares[:-1] / shares[:-1].sum(), GRID)) if own else grid(shares, GRID)
-    # No cell is taken for empty: the model would then not know what a record there does.
-    mass = np.bincount(cells, shares) + 1e-3 / GRID
-    return View((number,), (cells,), True, mass / mass.sum(), own)
+def _whole(number: int, column: Column) -> View:
+    bins, own = column.cells - has_own(column), has_own(column)
+    even = np.full(bins, 1.0 / bins) if is_ordered(column) else None
+    return View((number,), (np.arange(column.cells),), is_ordered(column), None, even, own)
 
 
 def pair_columns(schema: Schema, names: tuple[str, str]) -> tuple[int, int]:
@@ -156,7 +99,8 @@ def pair_columns(schema: Schema, names: tuple[str, str]) -> tuple[int, int]:
     first, second = (known.index(name) for name in names)
     columns = [schema.columns[first], schema.columns[second]]
     cells = math.prod(
-        min(PAIR_CELLS, _bins(each)) + has_own(each) if is_ordered(each) else each.cells for each in columns
+        min(PAIR_CELLS, each.cells - has_own(each)) + has_own(each) if is_ordered(each) else each.cells
+        for each in columns
     )
     if cells > MOST_CELLS:
         raise ValueError(f"interactions: {names!r} have {cells} cells together, more than {MOST_CELLS}")

@@ -6,7 +6,7 @@ from accountant.renamed import old_names
 from learners.encoding.encoded_rows import EncodedRows, check_rows, encoded_rows
 from learners.encoding.encoder import EncodedSample, Layout, Path, check_encoded, literal_signs, with_feature
 from learners.encoding.numeric_features import Coding, Scaling
-from learners.encoding.partitions import FINE, denoised, grid, random_bins, refined
+from learners.encoding.partitions import FINE, FINEST, denoised, grid, middles, random_bins, refined
 from learners.encoding.quantile_cuts import QUANTILE_SHARE, Merged, QuantileCuts, bin_count, finely_cut
 from learners.encoding.row_chunks import GROUP, SMALL, each_part, pieces
 from learners.encoding.row_products import folded, row_products
@@ -17,6 +17,7 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "FINE",
+    "FINEST",
     "GROUP",
     "MOST_WEIGHED_RECORDS",
     "QUANTILE_SHARE",
@@ -42,6 +43,7 @@ __all__ = [
     "folded",
     "grid",
     "literal_signs",
+    "middles",
     "pieces",
     "random_bins",
     "refined",

@@ -35,9 +35,9 @@ def bin_count(value: int) -> int:
     return count(value)
 
 
-def finely_cut(schema: Schema) -> Schema:
-    """The schema with fine public cuts for numeric columns that name none."""
-    columns = [refined(column) if isinstance(column, Numeric) else column for column in schema.columns]
+def finely_cut(schema: Schema, cells: int | None = None) -> Schema:
+    """The schema with public cuts into so many cells, FINE for None, for numeric columns that name none."""
+    columns = [refined(column, cells) if isinstance(column, Numeric) else column for column in schema.columns]
     return attrs.evolve(schema, columns=columns)
 
 

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive import GRID, cell_shares, has_own, is_ordered, with_own_bin
+from learners.additive import GRID, PUBLIC, cell_shares, has_own, is_ordered, with_own_bin
 from learners.encoding import grid
 from learners.tables import Column, Numeric, Schema
 from mechanisms.gradients import MOST_CELLS
@@ -74,7 +74,7 @@ CONSTANT: Final = Basis((), (), np.ones((1, 1)), np.ones(1))
 def bases(schema: Schema, counts: FloatArray, sigma: float) -> list[Basis]:
     """One for each column. counts: noisy, shape (columns, cells), a power of two cells.  sigma: their noise."""
     return [
-        _ordered(number, column, cell_shares(column, counts[number], sigma))
+        _ordered(number, column, cell_shares(counts[number, : column.cells], sigma, has_own(column)))
         if is_ordered(column)
         else _nominal(number, np.maximum(counts[number, : column.cells], sigma))
         for number, column in enumerate(schema.columns)
@@ -97,7 +97,7 @@ def _with_own(basis: Basis, share: float) -> Basis:
 
 
 def _waves(number: int, column: Numeric, shares: FloatArray) -> Basis:
-    cells = grid(shares, GRID) if column.bin_number > GRID else np.arange(column.bin_number)
+    cells = grid(shares, GRID, PUBLIC) if column.bin_number > GRID else np.arange(column.bin_number)
     mass = np.bincount(cells, shares / shares.sum())
     edges = np.array(column.edges) / 2.0  # so that no width overflows
     width = np.bincount(cells, np.diff(edges) / (edges[-1] - edges[0]))
