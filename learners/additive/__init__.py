@@ -12,7 +12,7 @@ from learners.additive.grids import (
     has_own,
     is_ordered,
 )
-from learners.additive.missing_cell import with_own_bin
+from learners.additive.posteriors import with_own_bin
 from learners.additive.private_boost import (
     RELATIONS,
     PrivateBoostClassifier,

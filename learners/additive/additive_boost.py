@@ -20,17 +20,7 @@ from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import SLOPE, AdditiveModel, Term
 from learners.additive.averages import Averages, mean_release
-from learners.additive.effects import Effect
-from learners.additive.grids import (
-    STAGES,
-    believed,
-    coarse_grids,
-    finer_grids,
-    first_parts,
-    measured,
-    second_parts,
-    worth_finer,
-)
+from learners.additive.grids import STAGES, followed_grids, measured
 from learners.additive.interactions import (
     PAIR_SHARE,
     cells_per_column,
@@ -43,6 +33,7 @@ from learners.additive.interactions import (
     with_pure_pairs,
 )
 from learners.additive.monotone import in_bins, monotone
+from learners.additive.posteriors import Effect
 from learners.additive.round_bins import FIRST_BINS, round_bins
 from learners.additive.scored_records import Records, Scored, partitioned, score_bins
 from learners.additive.views import View, pair_columns, views
@@ -359,18 +350,11 @@ def _views(sample: Protected[Records], design: AdditiveDesign, eta: float, spend
     assert isinstance(counter.randomizer, GaussianNoise)
     sigma, columns = counter.randomizer.sigma, measured(schema)
 
-    def counted(parts: list[IntArray]) -> FloatArray:
+    def count(parts: list[IntArray]) -> FloatArray:
         return spender.release(counter, sample.map(lambda records: partitioned(records, columns, parts)))
 
-    parts = first_parts(schema)
-    first = counted(parts)
-    clear = design.rounds * eta**2 * design.gradients(eta).query.sensitivity.value ** 2
-    if worth_finer(believed(first, sigma), 1.0 / math.sqrt(clear)):
-        further = second_parts(schema, parts, first, sigma)
-        found = finer_grids(schema, (parts, further), (first, counted(further)), sigma, 1.0 / eta)
-    else:
-        found = coarse_grids(schema, parts, 0.5 * (first + counted(parts)), sigma / math.sqrt(STAGES))
-    return views(schema, found, design.pairs)
+    whole = 1.0 / (eta * math.sqrt(design.rounds) * design.gradients(eta).query.sensitivity.value)
+    return views(schema, followed_grids(schema, count, sigma, 1.0 / eta, whole), design.pairs)
 
 
 def _binned(state: Protected[Scored], view: View, part: IntArray) -> Protected[ScoredCells | ScoredRows]:

@@ -11,7 +11,7 @@ from scipy.special import exp2, expit
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.base import Calibration
-from learners.encoding import folded
+from learners.encoding import FINE, folded
 from learners.tables import MISSING_CELL, Categorical, Column, Numeric, Schema
 from mechanisms.gradients import CLIP, ONE
 
@@ -103,7 +103,10 @@ class AdditiveModel:
         return Curve(columns, tuple(joint), term.values.reshape(len(joint), *self.intercept.shape))
 
     def as_record(self) -> dict[str, object]:
-        """For JSON."""
+        """For JSON. Of columns that were cut very finely, the cuts between cells that the model tells apart."""
+        return trimmed(self)._record()
+
+    def _record(self) -> dict[str, object]:
         terms = [
             {"columns": list(term.columns), "maps": [m.tolist() for m in term.maps], "values": term.values.tolist()}
             for term in self.terms
@@ -126,6 +129,39 @@ class AdditiveModel:
             raise ValueError("calibration: for two classes only")
         calibration = None if kept is None else Calibration.from_record(kept)
         return AdditiveModel(schema, intercept, terms, calibration, _slope(record.get("slope", 0.0)))
+
+
+def trimmed(model: AdditiveModel) -> AdditiveModel:
+    """The same predictions, without the cuts that no term needs where a column has more than FINE cells."""
+    columns, codes = list(model.schema.columns), dict[int, IntArray]()
+    for number, column in enumerate(columns):
+        if isinstance(column, Numeric) and len(column.cuts) >= FINE:
+            maps = [m for term in model.terms for c, m in zip(term.columns, term.maps, strict=True) if c == number]
+            columns[number], codes[number] = _fewer_cuts(column, maps)
+    if not codes:
+        return model
+    terms = [_with_codes(term, codes) for term in model.terms]
+    return attrs.evolve(model, schema=attrs.evolve(model.schema, columns=tuple(columns)), terms=tuple(terms))
+
+
+def _fewer_cuts(column: Numeric, maps: Sequence[IntArray]) -> tuple[Numeric, IntArray]:
+    """The column, and of its codes those that remain: the first ones of what the maps tell apart."""
+    bins = column.bin_number
+    steps = np.logical_or.reduce([np.diff(cells[:bins]) != 0 for cells in maps] or [np.zeros(bins - 1, dtype=bool)])
+    if not steps.any():
+        steps[0] = True  # none at all would be cuts by default
+    first = np.flatnonzero(np.concatenate([[True], steps]))
+    cuts = tuple(column.cuts[code - 1] for code in first[1:].tolist())
+    kept = np.append(first, bins) if column.own_cell else first
+    return attrs.evolve(column, cuts=cuts), kept
+
+
+def _with_codes(term: Term, codes: Mapping[int, IntArray]) -> Term:
+    maps = (
+        cells[codes[column]] if column in codes else cells
+        for column, cells in zip(term.columns, term.maps, strict=True)
+    )
+    return attrs.evolve(term, maps=tuple(maps))
 
 
 SLOPE: Final = 0.7

@@ -6,14 +6,14 @@ post-processing of releases.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import attrs
 import numpy as np
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.missing_cell import with_own_bin, with_own_share
+from learners.additive.posteriors import with_own_bin, with_own_share
 from learners.encoding import FINE, denoised, grid
 from learners.tables import Column, Numeric, Schema
 
@@ -44,6 +44,10 @@ MOST_CELLS: Final = 1024
 
 RECORDS_PER_CELL: Final = (16.0, 8.0)
 """Records per cell of a finer grid, on average, and further ones per σ of a round's noise."""
+
+
+EXPECTED: Final = 0.1
+"""Share of the records whose number is taken to be missing, before anything is known, where the schema has a cell."""
 
 
 def is_ordered(column: Column) -> bool:
@@ -98,9 +102,20 @@ def widest(parts: Sequence[IntArray]) -> int:
     return max(int(part[-1]) + 1 for part in parts)
 
 
-def first_parts(schema: Schema) -> list[IntArray]:
-    """The cells of the first histogram, for each measured column that of every code: FINE at most, and the own one."""
-    return [_evenly(schema.columns[number]) for number in measured(schema)]
+def followed_grids(
+    schema: Schema, count: Callable[[list[IntArray]], FloatArray], sigma: float, noise: float, whole: float
+) -> list[Followed]:
+    """Of each measured column.
+
+    count: releases the histogram of the given parts, for each measured column the cell of every code, once each time;
+    called STAGES times.  sigma: its noise.  noise: of a round, in records.  whole: of a count with all the budget.
+    """
+    parts = [_evenly(schema.columns[number]) for number in measured(schema)]
+    first = count(parts)
+    if not worth_finer(believed(first, sigma), whole):
+        return _coarse_grids(schema, parts, 0.5 * (first + count(parts)), sigma / math.sqrt(STAGES))
+    further = _second_parts(schema, parts, first, sigma)
+    return _finer_grids(schema, (parts, further), (first, count(further)), sigma, noise)
 
 
 def _evenly(column: Column) -> IntArray:
@@ -120,7 +135,7 @@ def worth_finer(total: float, noise: float) -> bool:
     return total >= max(MANY * noise, FEWEST_RECORDS)
 
 
-def second_parts(schema: Schema, parts: Sequence[IntArray], counts: FloatArray, sigma: float) -> list[IntArray]:
+def _second_parts(schema: Schema, parts: Sequence[IntArray], counts: FloatArray, sigma: float) -> list[IntArray]:
     """The cells of the second histogram where it is finer. counts: of the first one, shape (columns, cells)."""
     total = believed(counts, sigma)
     size, public = int(np.clip(total / sigma, FEWEST, MOST)), _public(counts, sigma)
@@ -131,7 +146,7 @@ def second_parts(schema: Schema, parts: Sequence[IntArray], counts: FloatArray, 
     return [_grid(share, size, public, has_own(column)) for column, share in zip(columns, shares, strict=True)]
 
 
-def finer_grids(
+def _finer_grids(
     schema: Schema, parts: Sequence[Sequence[IntArray]], counts: Sequence[FloatArray], sigma: float, noise: float
 ) -> list[Followed]:
     """Of each measured column.
@@ -162,10 +177,6 @@ def _shares(column: Column, part: IntArray, noisy: FloatArray, sigma: float, tot
     return _refined(with_own_share(even, EXPECTED) if has_own(column) else even, part, noisy, sigma, total)
 
 
-EXPECTED: Final = 0.1
-"""Share of the records whose number is taken to be missing, before anything is known, where the schema has a cell."""
-
-
 def _refined(shares: FloatArray, part: IntArray, noisy: FloatArray, sigma: float, total: float) -> FloatArray:
     expected = np.bincount(part, weights=shares).astype(np.float64, copy=False)
     known = denoised(noisy[: expected.size], sigma, expected, total)
@@ -191,7 +202,7 @@ def _finer(shares: FloatArray, size: int, public: float, own: bool) -> Followed:
     return Followed(cells, mass, width, True)
 
 
-def coarse_grids(schema: Schema, parts: Sequence[IntArray], counts: FloatArray, sigma: float) -> list[Followed]:
+def _coarse_grids(schema: Schema, parts: Sequence[IntArray], counts: FloatArray, sigma: float) -> list[Followed]:
     """Of each measured column, of GRID cells, from one histogram, shape (columns, cells). sigma: its noise."""
     columns = [schema.columns[number] for number in measured(schema)]
     found = []

@@ -13,17 +13,15 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.effects import Effect
-from learners.additive.grid_effect import GridEffect
 from learners.additive.grids import is_ordered
-from learners.additive.missing_cell import with_own_bin
+from learners.additive.posteriors import Effect, GridEffect, with_own_bin
 from learners.additive.views import View, check_pairs
 from learners.tables import Schema
 
 Pairs: TypeAlias = Literal["auto"] | Sequence[tuple[str, str]]
 """What a user may ask for: pairs by the rule of this file, or those of a list."""
 
-AUTO: Final = "auto"
+AUTO: Final[Literal["auto"]] = "auto"
 
 STRONGEST: Final = 8
 """Columns that are paired with each other: at most 28 pairs."""

@@ -142,7 +142,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         *,
         adjacency: Promise = "add-remove-one",
         rounds_per_column: int = ROUNDS_PER_COLUMN,
-        interactions: Pairs = (),
+        interactions: Pairs = AUTO,
         calibration: float = 0.0,
         monotonic_cst: Constraints = None,
         weight_cap: float | None = None,

@@ -5,15 +5,19 @@ from typing import Final
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.missing_cell import with_own_bin
+from learners.additive.posteriors import with_own_bin
 from learners.additive.views import View
 from learners.encoding import middles, random_bins
 
-FEWEST_BINS, MOST_BINS, FIRST_BINS = 4, 40, 16
+FEWEST_BINS, MOST_BINS = 4, 40
 """Bins of a numeric column in one round: as many as carry a curvature of σ each."""
 
-MANY: Final = 10.0
-"""Times σ, the curvature per bin from which there are more than MOST_BINS: as many as the square root of it grows."""
+FIRST_BINS: Final = 16.0
+"""What the curvature of all is taken for, in σ, before the first round."""
+
+MANY: Final = 3.0
+"""Times σ, the curvature per bin from which there are more than MOST_BINS where grids are finer: as many as the square
+root of it grows."""
 
 MOST_OF_ALL: Final = 100
 """Bins in one round but for cells that are bins by themselves."""
@@ -27,8 +31,8 @@ def round_bins(view: View, carried: float, coins: np.random.Generator) -> IntArr
     if view.width is None:
         return np.arange(view.number)
     number = int(np.clip(carried, FEWEST_BINS, MOST_BINS))
-    if view.finer:
-        number = max(number, int(min(MOST_BINS * np.sqrt(max(carried, 0.0) / (MANY * MOST_BINS)), MOST_OF_ALL)))
+    if view.finer and carried > MANY * MOST_BINS:
+        number = int(min(MOST_BINS * np.sqrt(carried / (MANY * MOST_BINS)), MOST_OF_ALL))
     if number >= view.number:
         return np.arange(view.number)
     part = _ordered(view.width, view.mass if view.finer else None, number, carried, coins)

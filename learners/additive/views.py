@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.effects import Effect, NominalEffect
 from learners.additive.grids import Followed, has_own, is_ordered, measured
-from learners.additive.missing_cell import with_own_bin
-from learners.additive.ordered_effects import OrderedEffect
+from learners.additive.posteriors import Effect, NominalEffect, OrderedEffect, with_own_bin
 from learners.tables import Column, Schema
 from mechanisms.gradients import MOST_CELLS
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from accountant.arrays import FloatArray, IntArray
 from learners.additive.additive_model import AdditiveModel, Term
+from learners.additive.grids import followed_grids
 from learners.additive.views import View, views
 from learners.encoding.partitions import refined
 from learners.tables.schema import Boolean, Categorical, Label, Numeric, Schema
@@ -31,7 +32,8 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def seen(seed: int) -> list[View]:
-    return views(SCHEMA, np.random.default_rng(seed).exponential(30.0, size=(1, 256)), 5.0, PAIRS)
+    counts = np.random.default_rng(seed).exponential(30.0, size=(1, 256))
+    return views(SCHEMA, followed_grids(SCHEMA, lambda parts: counts, 5.0, 5.0, 5.0), PAIRS)
 
 
 def model_of(shape: tuple[int, ...], seed: int) -> AdditiveModel:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from learners.additive.grid_effect import GridEffect, axis_kernel
+from learners.additive.posteriors.grid_effect import GridEffect, axis_kernel
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 6)

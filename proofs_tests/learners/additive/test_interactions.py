@@ -19,6 +19,7 @@ from learners.additive import interactions
 from learners.additive.additive_boost import AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel
 from learners.additive.averages import Averages
+from learners.additive.grids import followed_grids
 from learners.additive.interactions import (
     COARSE,
     FINER,
@@ -246,7 +247,7 @@ def test_coarse_cells_hold_about_as_many_records_each_and_keep_the_order(cells: 
 
 def small_views(seed: int) -> tuple[list[View], list[FloatArray], list[PairView]]:
     counts = np.random.default_rng(seed).exponential(30.0, size=(1, 256)) ** 2
-    single = views(SCHEMA, counts, 5.0, ())
+    single = views(SCHEMA, followed_grids(SCHEMA, lambda parts: counts, 5.0, 5.0, 5.0), ())
     weights = [np.full(view.number, 1.0 / view.number) if view.mass is None else view.mass for view in single]
     return single, weights, pair_views(single, weights, [(0, 1), (1, 2), (1, 3)], 1.4, COARSE)
 
@@ -362,7 +363,7 @@ def test_columns_that_must_rise_are_not_paired_and_the_model_keeps_the_order() -
 
 def test_missing_numbers_keep_a_cell_of_their_own_in_a_pair() -> None:
     gaps = Numeric("age", 0.0, 100.0, bins=40, missing="own")
-    (view,) = views(Schema((gaps,)), None, 0.0, ())
+    (view,) = views(Schema((gaps,)), None, ())
     weight = np.full(view.number, 1.0 / view.number)
     coarse = coarse_cells(view, weight, COARSE)
     assert coarse[-1] == COARSE

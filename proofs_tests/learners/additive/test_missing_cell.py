@@ -1,6 +1,7 @@
 """Missing numbers in the additive learner: a cell whose effect is its own, wherever the model is shown."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,14 +12,18 @@ import pytest
 from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score
 
+from accountant.arrays import FloatArray, IntArray
 from learners import Categorical, Numeric, PrivateBoostClassifier, Schema
 from learners.additive.additive_model import AdditiveModel
-from learners.additive.effects import OrderedEffect
-from learners.additive.missing_cell import APART, with_own_bin, with_own_share
-from learners.additive.views import Partitioned, pair_columns, views
-from learners.encoding import finely_cut
+from learners.additive.grids import Partitioned, followed_grids
+from learners.additive.posteriors.missing_cell import APART, with_own_bin, with_own_share
+from learners.additive.posteriors.ordered_effects import OrderedEffect
+from learners.additive.round_bins import round_bins
+from learners.additive.views import pair_columns, views
+from learners.encoding import FINE, FINEST, finely_cut
 from learners.inspection import plots
 from learners.inspection.scorecards import PointsCard, scorecard
+from mechanisms.queries.histograms import histograms
 
 AGE: Final = Numeric("age", 0, 100, missing="own")
 FEW: Final = Numeric("few", 0, 4, bins=4, missing="own")
@@ -42,7 +47,7 @@ X, Y = people(6000, 0)
 
 
 def fitted(schema: Schema = SCHEMA, epsilon: float = 1.0, **parameters: object) -> PrivateBoostClassifier:
-    settings: dict[str, object] = {"schema": schema, "random_state": 0, **parameters}
+    settings: dict[str, object] = {"schema": schema, "random_state": 0, "interactions": (), **parameters}
     return PrivateBoostClassifier(epsilon, 1e-5, **settings).fit(X, Y)  # type: ignore[arg-type]  # mixed on purpose
 
 
@@ -138,29 +143,43 @@ def test_plots_draw_the_cell() -> None:
 # --- its parts --------------------------------------------------------------------------------------------------------
 
 
-def test_the_histogram_counts_missing_values_apart_from_all_numbers() -> None:
-    schema = finely_cut(Schema((AGE, Numeric("pay", 0, 1))))
-    codes = np.array([[0, 256, 256, 10], [255, 0, 0, 0]])
-    found = Partitioned.of(codes, schema)
-    assert found.number == 257
-    counts = np.stack([np.bincount(part, minlength=257) for part in found.partitions]).astype(float)
-    age, pay = views(schema, 1000.0 * counts, 1.0, ())
+@pytest.mark.parametrize("finer", [False, True])
+def test_the_histogram_counts_missing_values_apart_from_all_numbers(finer: bool) -> None:
+    schema = finely_cut(Schema((AGE, Numeric("pay", 0, 1))), FINEST)
+    fine = schema.columns[0].cells - 1
+    codes = np.array([[0, fine, fine, 10], [fine - 1, 0, 0, 0]])
+    numbers = set()
+
+    def count(factor: float, parts: list[IntArray]) -> FloatArray:
+        assert parts[0][-1] == parts[0][-2] + 1
+        found = Partitioned.of(codes, (0, 1), parts)
+        numbers.add(found.number)
+        return np.asarray(factor * histograms(found))
+
+    whole = 1e-6 if finer else 1e9
+    grids = followed_grids(schema, partial(count, 1e5), 1.0, 1.0, whole)
+    assert (numbers == {FINE + 1}) == (not finer)
+    age, pay = views(schema, grids, ())
     assert age.own
     assert not pay.own
+    assert age.finer == pay.finer == finer
     assert age.mass is not None
     assert age.mass[-1] == pytest.approx(0.5, rel=0.01)
     assert age.mass.sum() == pytest.approx(1.0)
     assert (age.maps[0][-2], age.maps[0][-1]) == (age.number - 2, age.number - 1)
-    none = views(schema, -5.0 * counts, 1.0, ())[0]
+    part = round_bins(age, 8.0, np.random.default_rng(0))
+    assert (part[-1], part[-2]) == (part[-2] + 1, part[:-1].max())
+    none = views(schema, followed_grids(schema, partial(count, -5.0), 1.0, 1.0, whole), ())[0]
     assert none.mass is not None
     assert 0.0 < none.mass[-1] < 1e-4
 
 
 def test_the_cell_shares_the_level_and_nothing_else() -> None:
     mass = np.full(9, 1.0 / 9.0)
-    effect = OrderedEffect.start(mass, 0.5, own=True)
-    assert effect.covariance[-1, -1] == pytest.approx(0.5 * (1.0 + APART))
-    assert effect.covariance[-1, :-1] == pytest.approx(np.full(8, 0.5))
+    effect = OrderedEffect.start(mass, np.full(8, 1.0 / 8.0), 0.5, own=True)
+    unit = np.eye(9)
+    covariance = np.stack([effect.path.times(each) for each in unit])
+    assert covariance[-1].tolist() == [0.0] * 8 + [APART]
     part = with_own_bin(np.array([0, 0, 0, 0, 1, 1, 1, 1]))
     assert part.tolist() == [0] * 4 + [1] * 4 + [2]
     effect.update(part, np.array([0.0, 0.0, 3.0]), np.full(3, 1e-4))

@@ -8,18 +8,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.effects import NominalEffect, OrderedEffect
-from learners.additive.views import (
+from learners.additive.grids import (
+    FEWEST_RECORDS,
     GRID,
-    PAIR_CELLS,
+    MANY,
+    MOST,
+    STAGES,
+    Followed,
     Partitioned,
-    View,
-    check_pairs,
+    cell_shares,
+    followed_grids,
     measured,
-    pair_columns,
-    views,
+    worth_finer,
 )
-from learners.encoding.partitions import FINE, refined
+from learners.additive.grids import MOST_CELLS as MOST_OF_A_COLUMN
+from learners.additive.posteriors.effects import NominalEffect
+from learners.additive.posteriors.ordered_effects import OrderedEffect
+from learners.additive.round_bins import ALONE, FEWEST_BINS, MOST_BINS, MOST_OF_ALL, round_bins
+from learners.additive.views import PAIR_CELLS, View, check_pairs, pair_columns, views
+from learners.encoding.partitions import FINEST, refined
 from learners.tables.schema import Boolean, Categorical, Column, Numeric, Schema
 from mechanisms.gradients.gradient_sums import MOST_CELLS
 from mechanisms.queries.histograms import check_histograms, histograms
@@ -27,7 +34,7 @@ from mechanisms.queries.histograms import check_histograms, histograms
 SCHEMA = Schema(
     (
         Categorical("colour", ("red", "green", "blue")),
-        refined(Numeric("age", 17.0, 90.0)),
+        refined(Numeric("age", 17.0, 90.0), FINEST),
         Boolean("member"),
         Numeric("score", 0.0, 1.0, bins=20),
         Numeric("half", 0.0, 1.0, bins=2),
@@ -43,8 +50,27 @@ def some_codes(schema: Schema, n: int, seed: int) -> IntArray:
     return np.array([rng.integers(0, column.cells, n) for column in schema.columns])
 
 
-def some_counts(seed: int) -> FloatArray:
-    return np.random.default_rng(seed).exponential(30.0, size=(2, 1024)) ** 2
+def some_grids(seed: int, sigma: float = 5.0, schema: Schema = SCHEMA, whole: float = 1e-6) -> list[Followed]:
+    """Of random counts. whole: tiny, so that grids are finer; or huge."""
+    rng, asked = np.random.default_rng(seed), list[list[IntArray]]()
+
+    def count(parts: list[IntArray]) -> FloatArray:
+        asked.append(parts)
+        return rng.exponential(30.0, size=(len(parts), 1 + max(int(part[-1]) for part in parts))) ** 2
+
+    found = followed_grids(schema, count, sigma, sigma, whole)
+    assert len(asked) == STAGES
+    for part, number in [
+        (part, number) for parts in asked for part, number in zip(parts, measured(schema), strict=True)
+    ]:
+        assert part.shape == (schema.columns[number].cells,)
+        assert part[0] == 0
+        assert set(np.diff(part)) <= {0, 1}
+        assert part[-1] < MOST
+    return found
+
+
+HUGE = 1e12
 
 
 def slow_cell(view: View, codes: IntArray, record: int) -> int:
@@ -58,7 +84,7 @@ def slow_cell(view: View, codes: IntArray, record: int) -> int:
 @given(pairs, st.booleans(), st.integers(0, 2**32 - 1))
 def test_cells_are_those_of_a_slow_reference(chosen: list[tuple[str, str]], counted: bool, seed: int) -> None:
     codes = some_codes(SCHEMA, 40, seed)
-    for view in views(SCHEMA, some_counts(seed) if counted else None, 5.0, chosen):
+    for view in views(SCHEMA, some_grids(seed) if counted else None, chosen):
         cells = view.cells(codes)
         assert cells.tolist() == [slow_cell(view, codes, record) for record in range(40)]
         assert view.number == np.prod(view.shape)
@@ -70,7 +96,7 @@ def test_cells_are_those_of_a_slow_reference(chosen: list[tuple[str, str]], coun
 
 @given(pairs, st.integers(0, 2**32 - 1))
 def test_every_column_has_a_view_then_every_pair(chosen: list[tuple[str, str]], seed: int) -> None:
-    found = views(SCHEMA, some_counts(seed), 5.0, chosen)
+    found = views(SCHEMA, some_grids(seed), chosen)
     assert [view.columns for view in found[: len(NAMES)]] == [(number,) for number in range(len(NAMES))]
     assert [tuple(NAMES[column] for column in view.columns) for view in found[len(NAMES) :]] == chosen
     assert [view.ordered for view in found[: len(NAMES)]] == [False, True, False, True, False, True]
@@ -81,22 +107,26 @@ def test_every_column_has_a_view_then_every_pair(chosen: list[tuple[str, str]], 
         assert view.effect(1.0).mean.shape == (view.number,)
 
 
-@given(st.integers(0, 2**32 - 1), st.floats(0.0, 1e4))
-def test_a_measured_column_gets_a_grid_and_a_mass_in_every_cell(seed: int, sigma: float) -> None:
+@given(st.integers(0, 2**32 - 1), st.floats(1e-3, 1e4), st.booleans())
+def test_a_measured_column_gets_a_grid_and_a_mass_in_every_cell(seed: int, sigma: float, finer: bool) -> None:
     assert [NAMES[column] for column in measured(SCHEMA)] == ["age", "wide"]
-    for view in views(SCHEMA, some_counts(seed), sigma, ()):
+    for view in views(SCHEMA, some_grids(seed, sigma, whole=1e-6 if finer else HUGE), ()):
         if view.columns[0] not in measured(SCHEMA):
             assert view.mass is None
+            assert not view.finer
             continue
         assert view.mass is not None
-        assert GRID // 2 - 1 <= view.number <= GRID
-        assert view.mass.shape == (view.number,)
-        assert np.all(view.mass > 0.0)
-        assert np.isclose(view.mass.sum(), 1.0)
+        assert view.width is not None
+        assert view.finer == finer
+        assert view.number <= (MOST_OF_A_COLUMN if finer else GRID)
+        for shares in (view.mass, view.width):
+            assert shares.shape == (view.number,)
+            assert np.all(shares > 0.0)
+            assert np.isclose(shares.sum(), 1.0)
 
 
 def test_columns_of_a_pair_are_coarse_and_keep_their_order() -> None:
-    found = views(SCHEMA, some_counts(0), 5.0, [("age", "colour"), ("wide", "half")])[-2:]
+    found = views(SCHEMA, some_grids(0), [("age", "colour"), ("wide", "half")])[-2:]
     assert [view.shape for view in found] == [(PAIR_CELLS, 3), (PAIR_CELLS, 2)]
     assert set(np.diff(found[0].maps[0])) == {0, 1}
 
@@ -106,7 +136,7 @@ def test_columns_of_a_pair_are_coarse_and_keep_their_order() -> None:
 )
 def test_a_pair_that_is_none_is_refused_by_name(pair: tuple[str, str]) -> None:
     with pytest.raises(ValueError, match=r"interactions: expected pairs of two different columns"):
-        views(SCHEMA, None, 0.0, [pair])
+        views(SCHEMA, None, [pair])
     with pytest.raises(ValueError, match=r"interactions: expected pairs of two different columns"):
         pair_columns(SCHEMA, pair)
 
@@ -135,24 +165,95 @@ def test_lists_of_pairs_may_come_as_json_gave_them() -> None:
 # --- what the histograms are taken of ----------------------------------------------------------------------------
 
 
-def test_histograms_are_of_the_measured_columns_in_a_power_of_two_of_cells() -> None:
-    codes = some_codes(SCHEMA, 50, 0)
-    seen = Partitioned.of(codes, SCHEMA)
-    assert seen.number == 1024
+def test_histograms_are_of_the_measured_columns() -> None:
+    codes, columns = some_codes(SCHEMA, 50, 0), measured(SCHEMA)
+    parts = [np.arange(SCHEMA.columns[column].cells) // 16 for column in columns]
+    seen = Partitioned.of(codes, columns, parts)
+    assert seen.number == FINEST // 16
     check_histograms(seen)
     counts = histograms(seen)
-    assert counts.shape == (2, 1024)
     assert counts.sum(axis=1).tolist() == [50.0, 50.0]
-    for row, column in zip(counts, measured(SCHEMA), strict=True):
-        assert row.tolist() == [np.count_nonzero(codes[column] == cell) for cell in range(1024)]
+    for row, column, part in zip(counts, columns, parts, strict=True):
+        assert row.tolist() == [np.count_nonzero(part[codes[column]] == cell) for cell in range(seen.number)]
 
 
-@pytest.mark.parametrize(("bins", "number"), [(129, FINE), (256, FINE), (257, 512), (4096, 4096)])
-def test_how_many_cells_follows_from_the_schema_alone(bins: int, number: int) -> None:
+def test_where_records_are_few_for_the_noise_one_histogram_is_released_twice() -> None:
+    """The mean of both, of 256 cells, is what the grid of 128 cells follows."""
+    rng, asked = np.random.default_rng(0), list[list[IntArray]]()
+    released = [rng.normal(4.0, 9.0, size=(2, 256)) for _ in range(STAGES)]
+
+    def count(parts: list[IntArray]) -> FloatArray:
+        asked.append(parts)
+        return released[len(asked) - 1]
+
+    found = followed_grids(SCHEMA, count, 9.0, 3.0, HUGE)
+    assert all(np.array_equal(one, other) for one, other in zip(*asked, strict=True))
+    for place, each in enumerate(found):
+        fine = asked[0][place]
+        assert fine[-1] == 255
+        mean = np.mean([release[place] for release in released], axis=0)
+        shares = cell_shares(mean, 9.0 / np.sqrt(STAGES), False)
+        first = np.flatnonzero(np.diff(fine, prepend=-1))
+        assert np.array_equal(each.cells, each.cells[first][fine]), "a cell of the histogram stays together"
+        assert np.allclose(np.bincount(each.cells[first], shares), each.mass, rtol=0.02, atol=1e-4)
+        assert np.allclose(each.width, 1.0 / each.mass.size)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1.0, 50.0])
+def test_how_many_records_finer_grids_take(noise: float) -> None:
+    least = max(FEWEST_RECORDS, MANY * noise)
+    assert worth_finer(least, noise)
+    assert not worth_finer(0.999 * least, noise)
+
+
+def exact(values: FloatArray, lower: float, upper: float) -> View:
+    """The view of a column whose histograms have no noise to speak of."""
+    schema = Schema((refined(Numeric("x", lower, upper), FINEST),))
+    codes = schema.columns[0].codes(values)[np.newaxis]
+    grids = followed_grids(schema, lambda parts: histograms(Partitioned.of(codes, (0,), parts)), 1e-3, 1e-3, 1e-3)
+    return views(schema, grids, ())[0]
+
+
+@pytest.mark.parametrize("factor", [1.0, 10.0, 100.0])
+def test_wide_bounds_leave_a_column_its_cells(factor: float) -> None:
+    """Records that lie in one hundredth of the bounds are told apart all the same."""
+    values = np.random.default_rng(0).normal(30.0, 5.0, 20_000)
+    view = exact(values, 30.0 - 30.0 * factor, 30.0 + 30.0 * factor)
+    cells = view.maps[0][refined(Numeric("x", 30.0 - 30.0 * factor, 30.0 + 30.0 * factor), FINEST).codes(values)]
+    assert np.unique(cells).size >= 0.3 * view.number if factor < 100.0 else np.unique(cells).size >= 20
+    assert np.bincount(cells).max() <= 0.1 * values.size
+
+
+def test_a_value_that_many_records_share_has_a_cell_and_in_every_round_a_bin_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    view = exact(np.where(rng.random(20_000) < 0.8, 0.0, rng.uniform(0.0, 100.0, 20_000)), 0.0, 100.0)
+    assert view.mass is not None
+    assert view.mass[0] > 0.6
+    for carried in (4.0, 16.0, 100.0, 1e6):
+        part = round_bins(view, carried, rng)
+        assert np.count_nonzero(part == part[0]) == 1
+        assert set(np.diff(part)) <= {0, 1}
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(-1e6, 1e9), st.booleans())
+def test_there_are_few_bins_where_noise_dominates_and_never_too_many(seed: int, carried: float, finer: bool) -> None:
+    rng = np.random.default_rng(seed)
+    for view in views(SCHEMA, some_grids(seed, whole=1e-6 if finer else HUGE), ()):
+        part = round_bins(view, carried, rng)
+        assert part.shape == (view.number,)
+        assert part[0] == 0
+        assert set(np.diff(part)) <= {0, 1}
+        if view.mass is not None and view.finer:
+            alone = np.count_nonzero(view.mass >= ALONE / max(1.0, carried))
+            assert part[-1] + 1 <= max(FEWEST_BINS, min(MOST_OF_ALL, carried)) + 2 * alone
+        elif view.mass is not None:
+            assert part[-1] + 1 <= max(FEWEST_BINS, min(MOST_BINS, carried))
+
+
+@pytest.mark.parametrize("bins", [129, 256, 257, 4096])
+@pytest.mark.parametrize("whole", [1e-6, HUGE])
+def test_columns_with_cuts_of_their_own_are_followed_too(bins: int, whole: float) -> None:
     schema = Schema((Numeric("x", 0.0, 1.0, bins=bins), Boolean("y")))
-    sizes = {Partitioned.of(some_codes(schema, n, n), schema).number for n in (0, 1, 7)}
-    assert sizes == {number}
-    counts = np.zeros((1, number))
-    view = views(schema, counts, 1.0, ())[0]
+    view = views(schema, some_grids(0, schema=schema, whole=whole), ())[0]
     assert view.maps[0].shape == (bins,)
-    assert view.number <= GRID
+    assert view.number <= MOST_OF_A_COLUMN if view.finer else view.number <= GRID

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.walks import Bins, Walk, WalkWithOwn
+from learners.additive.posteriors.walks import Bins, Walk, WalkWithOwn
 
 LEAST_NOISE: Final = 1e-10
 """Variance, in nats squared, below which no release is believed: far below the rounding of scores."""
@@ -43,8 +43,9 @@ class OrderedEffect:
     """Ordered cells: a common level, a random walk, so that neighbours are alike, and what each cell has of its own.
 
     mean: of the posterior, shape (cells,).  mass: weight of the cells in a bin.  level: prior variance.
-    choosing: whether the prior is chosen by what is released.  prior: one of PRIORS.  rounds: bins of each release.  walk, own: prior covariances of the means of all bins so far,
-    for a variance of 1, shape (N, N).  value, noise: what was said of them, and its variance.  age: drift up to then.
+    choosing: whether the prior is chosen by what is released.  prior: one of PRIORS.  rounds: bins of each release.
+    walk, own: prior covariances of the means of all bins so far, for a variance of 1, shape (N, N).
+    value, noise: what was said of them, and its variance.  age: drift up to then.
     inverse: of the Cholesky factor of their covariance.
     """
 

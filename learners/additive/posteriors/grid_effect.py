@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.ordered_effects import LEAST_NOISE
+from learners.additive.posteriors.ordered_effects import LEAST_NOISE
 
 
 @attrs.define(eq=False)

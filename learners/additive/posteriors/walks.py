@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.missing_cell import APART
+from learners.additive.posteriors.missing_cell import APART
 
 
 @attrs.frozen(eq=False)
