@@ -26,7 +26,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from boosting import Spender
-from learners.additive import additive_boost
+from learners.additive import additive_boost, grids
 from learners.additive.additive_boost import (
     EVEN_SHARE,
     EVEN_TURNS,
@@ -38,6 +38,7 @@ from learners.additive.additive_boost import (
     boost_additively,
 )
 from learners.additive.additive_model import AdditiveModel
+from learners.additive.grids import STAGES
 from learners.additive.private_boost import PrivateBoostClassifier, Promise
 from learners.additive.views import View
 from learners.base.fit_plan import Progress
@@ -117,7 +118,7 @@ def test_what_is_released_is_what_was_planned_and_nothing_more(
     assert design.rounds == rounds_per_column * (4 + len(pairs))
     assert [cost for _, cost in spy.seen] == list(design.plan(eta))
     gradients = "logistic-gradients" if classes == 2 else "softmax-gradients"
-    assert [name for name, _ in spy.seen] == ["histograms(1)"] + [gradients] * design.rounds
+    assert [name for name, _ in spy.seen] == ["histograms(1)"] * STAGES + [gradients] * design.rounds
     assert settled(ledger)
 
 
@@ -126,8 +127,8 @@ def test_the_histograms_take_their_share_of_the_budget(adjacency: Neighbours) ->
     squares = [
         cost.mu**2 for cost in AdditiveDesign(SCHEMA, adjacency, 2, SeededNoise(0)).plan(0.1) if isinstance(cost, GDP)
     ]
-    assert len(squares) == 33
-    assert np.isclose(squares[0] / sum(squares), HISTOGRAM_SHARE, rtol=1e-6)
+    assert len(squares) == STAGES + 32
+    assert np.isclose(sum(squares[:STAGES]) / sum(squares), HISTOGRAM_SHARE, rtol=1e-6)
 
 
 def test_where_no_grid_needs_them_there_are_no_histograms() -> None:
@@ -138,13 +139,31 @@ def test_where_no_grid_needs_them_there_are_no_histograms() -> None:
 
 
 @settings(max_examples=25)
-@given(st.sampled_from(BOTH), st.integers(2, 4), st.booleans(), st.integers(1, 12), st.floats(0.0, 40.0), seeds)
+@given(
+    st.sampled_from(BOTH),
+    st.integers(2, 4),
+    st.booleans(),
+    st.integers(1, 12),
+    st.floats(0.0, 40.0),
+    st.booleans(),
+    seeds,
+)
 def test_neighbours_are_never_further_apart_than_what_was_paid(
-    adjacency: Neighbours, classes: int, weighted: bool, n: int, loud: float, seed: int
+    adjacency: Neighbours, classes: int, weighted: bool, n: int, loud: float, finer: bool, seed: int
 ) -> None:
     """The whole learner twice, with releases forced to be equal: then every query must be of the same shape and noise,
     and the true values within the sensitivity, round by round. That is all that adaptive composition asks.
+
+    finer: with grids as where records are many.
     """
+    with pytest.MonkeyPatch.context() as patch:
+        if finer:
+            patch.setattr(grids, "MANY", 0.0)
+            patch.setattr(grids, "FEWEST_RECORDS", 0.0)
+        _neighbours_stay_close(adjacency, classes, weighted, n, loud, seed)
+
+
+def _neighbours_stay_close(adjacency: Neighbours, classes: int, weighted: bool, n: int, loud: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     whole = sample_of(n + 1, seed, classes=classes, weighted=weighted)
     first = rows(whole, np.arange(n))
@@ -443,4 +462,4 @@ def test_what_a_pair_knows_is_learnt_when_asked_for() -> None:
 def test_sweeps_and_pairs_are_all_there_is_to_count() -> None:
     for rounds_per_column, pairs in itertools.product((1, 8), ((), PAIRS)):
         design = AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), rounds_per_column, pairs)
-        assert design.plan(1.0).rounds == 1 + design.rounds == 1 + rounds_per_column * (4 + len(pairs))
+        assert design.plan(1.0).rounds == STAGES + design.rounds == STAGES + rounds_per_column * (4 + len(pairs))

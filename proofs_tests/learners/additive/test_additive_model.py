@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from accountant.arrays import FloatArray, IntArray
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.grids import followed_grids
+from learners.additive.posteriors import with_own_bin
 from learners.additive.views import View, views
-from learners.encoding.partitions import refined
+from learners.encoding.partitions import FINEST, refined
+from learners.tables import encode
 from learners.tables.schema import Boolean, Categorical, Label, Numeric, Schema
 
 SCHEMA = Schema(
@@ -190,3 +192,32 @@ def test_a_record_that_lacks_a_part_is_refused(missing: str) -> None:
     del record[missing]
     with pytest.raises(KeyError, match=missing):
         AdditiveModel.from_record(record)
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+@given(shapes, st.booleans(), seeds)
+def test_files_keep_the_cuts_that_the_model_tells_apart(shape: tuple[int, ...], paired: bool, seed: int) -> None:
+    """The same scores of every number, and few cuts; what was cut coarsely stays as it is."""
+    rng = np.random.default_rng(seed)
+    fine = Schema(
+        (refined(Numeric("age", 17.0, 90.0, missing="own"), FINEST), refined(Numeric("pay", 0.0, 1.0))), SCHEMA.label
+    )
+    steps = rng.random(fine.columns[0].cells - 2) < 0.01
+    cells = with_own_bin(np.concatenate([[0], np.cumsum(steps)]))
+    values = rng.normal(size=(int(cells[-1]) + 1, *shape))
+    terms = [Term((0,), (cells,), values)]
+    if paired:
+        coarse = np.minimum(cells, cells[-1] // 2) if cells[-1] < 2 else with_own_bin(cells[:-1] // 2)
+        other = np.arange(256) // 64
+        terms.append(Term((0, 1), (coarse, other), rng.normal(size=(int(coarse[-1]) + 1, 4, *shape))))
+    model = AdditiveModel(fine, np.asarray(rng.normal(size=shape)), terms)
+    again = AdditiveModel.from_record(json.loads(json.dumps(model.as_record())))
+    assert again.schema.columns[0].cells <= int(cells[-1]) + 2
+    assert again.schema.columns[1] == fine.columns[1]
+    ages = np.concatenate([rng.uniform(17.0, 90.0, 60), fine.columns[0].cuts[:40], [np.nan]])  # type: ignore[union-attr]  # a Numeric
+    table = {"age": ages, "pay": rng.uniform(size=ages.size)}
+    assert np.array_equal(again.scores(encode(table, again.schema)), model.scores(encode(table, fine)))
+    assert json.dumps(again.as_record()) == json.dumps(model.as_record())
+    assert [curve.cells for curve in again.curves()] == [curve.cells for curve in model.curves()]

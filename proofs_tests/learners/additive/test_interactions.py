@@ -19,7 +19,7 @@ from learners.additive import interactions
 from learners.additive.additive_boost import AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel
 from learners.additive.averages import Averages
-from learners.additive.grids import followed_grids
+from learners.additive.grids import STAGES, followed_grids
 from learners.additive.interactions import (
     COARSE,
     FINER,
@@ -43,6 +43,7 @@ from learners.additive.views import View, views
 from learners.base.fit_plan import Progress
 from learners.encoding.encoder import EncodedSample, Layout
 from learners.encoding.partitions import refined
+from learners.tables import encode
 from learners.tables.schema import Boolean, Categorical, Column, Numeric, Schema
 from mechanisms import NoiseSource, SeededNoise
 from mechanisms.gradients.gradient_sums import SCORE_UNIT
@@ -337,8 +338,8 @@ def test_a_product_is_learnt_without_being_asked_for() -> None:
     spans = {curve.columns: curve.span for curve in found.explain() if len(curve.columns) == 2}
     assert max(spans, key=lambda columns: spans[columns]) == ("a", "b")
     again = AdditiveModel.from_record(found.model_.as_record())
-    codes = sample_of(50, 0, schema=found.model_.schema).codes
-    assert np.array_equal(again.scores(codes), found.model_.scores(codes))
+    codes = np.asarray(encode(fresh, again.schema))
+    assert np.array_equal(again.scores(codes), found.decision_function(fresh))
 
 
 def test_few_records_are_not_looked_at_in_pairs() -> None:
@@ -385,7 +386,7 @@ def test_where_pairs_do_not_pay_a_fit_is_what_it_is_without(classes: int) -> Non
     model, spy = run(sample, design, eta / math.sqrt(often), math.inf, lambda number, _: told.append(number))
     other, _ = run(sample, plain, eta, math.inf)
     assert told == list(range(1, design.rounds + 1))
-    assert len(spy.seen) == 1 + design.rounds
+    assert len(spy.seen) == STAGES + design.rounds
     codes = sample_of(50, 1, classes).codes
     assert np.allclose(model.scores(codes), other.scores(codes), rtol=0.0, atol=20 * SCORE_UNIT)
 

@@ -213,9 +213,9 @@ def test_calibration_is_charged_and_makes_probabilities_of_scores() -> None:
 
 
 def test_the_books_announce_every_query_with_its_noise() -> None:
-    model = fitted(1.0, calibration=0.05)
+    model = fitted(1.0, calibration=0.05, interactions=())
     books = "\n".join(str(entry) for entry in model.ledger_.entries)
-    for said in ("logistic-gradients x 24", "histograms(2) x 1", "score-histogram x 1", "sigma of histograms(2)"):
+    for said in ("logistic-gradients x 24", "histograms(2) x 2", "score-histogram x 1", "sigma of histograms(2)"):
         assert said in books
     assert {"clipped-gradients", "histograms", "score-histogram"} <= set(model.statement_.claims)
 
