@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias
 import duckdb
 import numpy as np
 import numpy.typing as npt
+import onnxruntime
 import pyarrow as pa
 
 from benchmarks.ledgers.postgres import Server
@@ -112,3 +113,23 @@ def _objects(values: Sequence[object]) -> npt.NDArray[Any]:
     boxed = np.empty(len(values), dtype=object)
     boxed[:] = values
     return boxed
+
+
+def in_onnxruntime(model: bytes, text: Sequence[str]) -> Callable[[Columns], Answer]:
+    """text: columns of categories, whose values a runtime takes as text, NULL as "" and stripped."""
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+
+    def run(columns: Columns) -> Answer:
+        given = {
+            name: _tensor(values) if name in text else values.astype(np.float64)[:, None]
+            for name, values in columns.items()
+        }
+        names = [each.name for each in session.get_outputs()]
+        return dict(zip(names, session.run(names, given), strict=True))
+
+    return run
+
+
+def _tensor(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    listed = ["" if value is None else str(value).strip() for value in values.tolist()]
+    return _objects(listed)[:, None]
