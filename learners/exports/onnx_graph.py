@@ -68,7 +68,7 @@ class _Graph:
     cells: dict[Steps, str] = attrs.field(factory=dict)
     wrong: list[str] = attrs.field(factory=list)
 
-    def node(self, kind: str, *inputs: str, out: str = "", **attributes: object) -> str:
+    def node(self, kind: str, *inputs: str, out: str = "", **attributes: Any) -> str:
         """Add one; the name of its value."""
         from onnx import helper
 
@@ -121,8 +121,8 @@ class _Graph:
 
     def _category(self, names: Names, value: str) -> None:
         other = -1 if names.other is None else names.other
-        known = {"keys_strings": list(names.codes), "values_int64s": list(names.codes.values())}
-        code = self.node("LabelEncoder", value, default_int64=other, **known)
+        texts, codes = list(names.codes), list(names.codes.values())
+        code = self.node("LabelEncoder", value, default_int64=other, keys_strings=texts, values_int64s=codes)
         self.wrong.append(self.node("Less", code, self.constant(0, np.int64)))
         self.places.append(self.node("Max", self.node("Cast", code, to=_DOUBLE), self.constant(0.0)))
 
@@ -150,9 +150,7 @@ class _Graph:
             reached = self.node("Cast", self.node("GreaterOrEqual", column, cuts), to=_INT64)
             cell = self.node("ReduceSum", reached, self.constant([1], np.int64), keepdims=0)
             if steps.own:
-                cell = self.node(
-                    "Where", self.gaps[steps.input], self.constant(len(steps.cuts) + 1, np.int64), cell
-                )
+                cell = self.node("Where", self.gaps[steps.input], self.constant(len(steps.cuts) + 1, np.int64), cell)
             self.cells[steps] = cell
         return self.cells[steps]
 
@@ -208,7 +206,8 @@ class _Graph:
     def _told(self, scores: str) -> list[Any]:
         from onnx import TensorProto, helper
 
-        link, kinds = self.model.link, {"score": TensorProto.DOUBLE, "refused": TensorProto.BOOL}
+        link = self.model.link
+        kinds: dict[str, int] = {"score": TensorProto.DOUBLE, "refused": TensorProto.BOOL}
         self.node("Identity", self._refused(), out="refused")
         if isinstance(link, Amount):
             self._amount(link, scores)
@@ -222,8 +221,12 @@ class _Graph:
                 share = self._share(link.share, scores)
                 self.node("Concat", self.node("Sub", self.constant([[1.0]]), share), share, axis=1, out="share")
                 kinds["share"] = TensorProto.DOUBLE
-        wide = {"score": ["n", self.model.outputs], "share": ["n", max(2, self.model.outputs)]}
-        return [helper.make_tensor_value_info(name, kind, wide.get(name, ["n"])) for name, kind in kinds.items()]
+        wide: dict[str, list[str | int | None]] = {
+            "score": ["n", self.model.outputs],
+            "share": ["n", max(2, self.model.outputs)],
+        }
+        shapes = {name: wide.get(name) or ["n"] for name in kinds}
+        return [helper.make_tensor_value_info(name, kind, shapes[name]) for name, kind in kinds.items()]
 
     def _best(self, link: TwoClasses | ManyClasses, scores: str) -> int:
         if isinstance(link, TwoClasses):
@@ -285,7 +288,8 @@ class _Graph:
         reached = self.node("Cast", self.node("GreaterOrEqual", at, self.constant([knots])), to=_INT64)
         cell = self.node("ReduceSum", reached, self.constant([1], np.int64), keepdims=1)
         starts, levels = (np.concatenate([each[:1], each]) for each in (knots, values))
-        slope, start, level = (self.node("Gather", self.constant(each), cell, axis=0) for each in (slopes, starts, levels))
+        tables = (slopes, starts, levels)
+        slope, start, level = (self.node("Gather", self.constant(each), cell, axis=0) for each in tables)
         return self.node("Add", self.node("Mul", slope, self.node("Sub", at, start)), level)
 
 

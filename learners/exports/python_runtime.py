@@ -61,7 +61,7 @@ def _share(share: dict[str, Any], score: float) -> float:
         return float(max(found, share["least"])) if score > 0.0 else min(found, 0.5)
     size, clip = abs(score), share["clip"]
     told = max(clip / (clip + _logistic(-size)), _logistic(share["slope"] * size))
-    likelier = max(told, 0.5 + 2.0**-12 * min(size, 1.0))
+    likelier: float = max(told, 0.5 + 2.0**-12 * min(size, 1.0))
     return likelier if score > 0.0 else 1.0 - likelier
 
 

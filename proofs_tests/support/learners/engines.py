@@ -42,7 +42,9 @@ def _in_order(names: Sequence[str], rows: Sequence[Sequence[object]]) -> Answer:
 
 def _records(columns: Columns) -> list[tuple[object, ...]]:
     """NaN in columns of objects is NULL; in columns of floats it is NaN."""
-    return list(zip(range(len(next(iter(columns.values())))), *(each.tolist() for each in columns.values()), strict=True))
+    return list(
+        zip(range(len(next(iter(columns.values())))), *(each.tolist() for each in columns.values()), strict=True)
+    )
 
 
 def in_duckdb(query: str, columns: Columns) -> Answer:
@@ -99,10 +101,9 @@ def in_python(text: str) -> Callable[[Columns], Answer]:
         for values in zip(*(each.tolist() for each in columns.values()), strict=True):
             record = dict(zip(names, values, strict=True))
             try:
-                said = (space["predict"](record), space["scores"](record), space["shares"](record), None)
+                found.append((space["predict"](record), space["scores"](record), space["shares"](record), None))
             except space["Refused"] as error:
-                said = (None, None, None, str(error))
-            found.append(said)
+                found.append((None, None, None, str(error)))
         keys = ("prediction", "scores", "shares", "refused")
         return {key: _objects([row[place] for row in found]) for place, key in enumerate(keys)}
 

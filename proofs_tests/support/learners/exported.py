@@ -22,8 +22,8 @@ from learners import (
 )
 from learners.exports.conversions import portable
 from learners.exports.portable_model import Amount, ManyClasses, PortableModel, TwoClasses
-from learners.exports.sql_dialects import DialectName
 from learners.exports.sql import as_sql
+from learners.exports.sql_dialects import DialectName
 from proofs_tests.support.learners.engines import KEY, TABLE, Answer
 from proofs_tests.support.learners.hostile_tables import SCHEMA, Hostile, hostile, labels
 
@@ -38,9 +38,7 @@ Y: Final = labels(SMALL)
 KINDS: Final[Mapping[str, Callable[..., Model]]] = {
     "additive": lambda **given: PrivateBoostClassifier(interactions=PAIRS, **given),
     "additive, calibrated": lambda **given: PrivateBoostClassifier(calibration=0.2, **given),
-    "additive, three classes": lambda **given: PrivateBoostClassifier(
-        classes=THREE, interactions=PAIRS[:1], **given
-    ),
+    "additive, three classes": lambda **given: PrivateBoostClassifier(classes=THREE, interactions=PAIRS[:1], **given),
     "regression": lambda **given: PrivateBoostRegressor(label_bounds=(-2.0, 2.0), **given),
     "regression of counts": lambda **given: PrivateBoostRegressor(label_bounds=(0.0, 9.0), loss="poisson", **given),
     "1-rules": lambda **given: LazyBoostClassifier(rounds=30, **given),
@@ -66,7 +64,9 @@ def fitted(name: str) -> Model:
         warnings.simplefilter("ignore", SeparateLedgersWarning)
         if name == "halfspace":
             points = np.random.default_rng(0).normal(0.0, 0.3, (500, 7))
-            learner = HalfspaceBoostClassifier(20.0, 1e-6, radius=2.0, rounds=9, density=0.5, classes=(False, True), random_state=0)
+            learner = HalfspaceBoostClassifier(
+                20.0, 1e-6, radius=2.0, rounds=9, density=0.5, classes=(False, True), random_state=0
+            )
             return learner.fit(points, points[:, 0] > points[:, 3])
         return KINDS[name](epsilon=20.0, delta=1e-6, schema=SCHEMA, random_state=0).fit(SMALL.allowed(), y)
 
@@ -81,7 +81,7 @@ def table_for(name: str, n: int) -> Hostile:
     points[draw.random((n, 7)) < 0.1] = -0.0
     wrong = draw.random((n, 7)) < 0.002
     points[wrong] = draw.choice([np.nan, np.inf, -np.inf], int(wrong.sum()))
-    return Hostile({f"x{place}": points[:, place] for place in range(7)}, wrong.any(axis=1))
+    return Hostile({f"x{place}": points[:, place] for place in range(7)}, np.asarray(wrong.any(axis=1)))
 
 
 def query(model: PortableModel, dialect: DialectName) -> str:

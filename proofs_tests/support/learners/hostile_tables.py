@@ -43,14 +43,24 @@ def hostile(n: int, seed: int = 0, schema: Schema = SCHEMA) -> Hostile:
     age[draw.random(n) < 0.05] *= 1e300
     age[~np.isfinite(age) & ~np.isnan(age)] = 1e308
     income[draw.random(n) < 0.1] = np.nan
-    jobs = [*SCHEMA.columns[3].values(), "unheard of", " cl'erk \t", "\u2003a;b\u3000", "", None, "nan", "NaN", "x" * 300]
+    jobs = [
+        *SCHEMA.columns[3].values(),
+        "unheard of",
+        " cl'erk \t",
+        "\u2003a;b\u3000",
+        "",
+        None,
+        "nan",
+        "NaN",
+        "x" * 300,
+    ]
     job = np.array(jobs, dtype=object)[draw.integers(0, len(jobs), n)]
     code = draw.choice([0, 1, 2, 10], n)
     member = draw.random(n) < 0.5
     refused = np.zeros(n, dtype=np.bool_)
-    for values, strange in ((age, (np.inf, -np.inf)), (income, (-1e-9, 1e7, np.inf)), (size, (np.nan, 0.4, -np.inf))):
+    for numbers, wrong in ((age, (np.inf, -np.inf)), (income, (-1e-9, 1e7, np.inf)), (size, (np.nan, 0.4, -np.inf))):
         here = draw.random(n) < 0.01
-        values[here] = draw.choice(strange, int(here.sum()))
+        numbers[here] = draw.choice(wrong, int(here.sum()))
         refused |= here
     here = draw.random(n) < 0.01
     code[here] = 3
