@@ -100,7 +100,7 @@ def test_names_that_an_engine_takes_for_one_or_cuts_are_refused() -> None:
     alike = portable(fitted(Schema((Boolean("Age"), Boolean("age")))))
     for dialect in ("duckdb", "sqlite"):
         with pytest.raises(NotPortable, match="'Age' and 'age' are one to"):
-            as_sql(alike, dialect, "t")  # type: ignore[arg-type]  # each is a dialect
+            as_sql(alike, dialect, "t")
     assert '"Age"' in as_sql(alike, "postgresql", "t")
     long = portable(fitted(Schema((Boolean("ä" * 32), Boolean("b")))))
     with pytest.raises(NotPortable, match="no names of 64 bytes"):
@@ -165,7 +165,7 @@ def test_what_cannot_be_exported_says_why_and_what_can() -> None:
     waves = RandomFeatureClassifier(1.0, 1e-6, schema=Bounds(-1, 1), random_state=0).fit(X, (X[:, 0] > 0).astype(int))
     with pytest.raises(NotPortable, match=r"random waves.*PrivateBoostClassifier"):
         portable(waves)
-    votes = LazyBoostClassifier(schema=Bounds(-1, 1), rounds=4, calibration=0.3, random_state=0)
+    votes = LazyBoostClassifier(schema=Bounds(-1, 1).over(["x0", "x1"]), rounds=4, calibration=0.3, random_state=0)
     with pytest.raises(NotPortable, match="calibration=0"):
         portable(votes.fit(X, (X[:, 0] > 0).astype(int)))
     assert EXPORTABLE[0] == "PrivateBoostClassifier"
