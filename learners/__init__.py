@@ -5,7 +5,7 @@ keeps after `fit` is a release or public.
 """
 
 from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
-from learners.base import PrivateClassifier, SeparateLedgersWarning
+from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
 from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
 from learners.encoding import EncodedSample, Layout
 from learners.fairness import (
@@ -102,6 +102,7 @@ __all__ = [
     "Scorecard",
     "SeparateLedgersWarning",
     "Sparsity",
+    "StratifiedSplitWarning",
     "Vote",
     "VoteModel",
     "advantages",
