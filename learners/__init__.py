@@ -9,9 +9,11 @@ from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedS
 from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
 from learners.encoding import EncodedSample, Layout
 from learners.fairness import (
+    class_table,
     demographic_table,
     excess_risk,
     excess_risk_gaps,
+    private_class_table,
     private_demographic_table,
     private_group_risks,
     private_statistical_parity,
@@ -106,11 +108,13 @@ __all__ = [
     "Vote",
     "VoteModel",
     "advantages",
+    "class_table",
     "demographic_table",
     "excess_risk",
     "excess_risk_gaps",
     "margin_histogram",
     "predict_in_blocks",
+    "private_class_table",
     "private_demographic_table",
     "private_group_risks",
     "private_margin_histogram",
