@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from exchequer.commands import rado_commands
+from exchequer.commands import model_exports, rado_commands
 from exchequer.commands.auditing import asking_commands, auditing_commands, serving_commands
 from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
@@ -74,6 +74,7 @@ main.add_command(serving_commands.ledger)
 main.add_command(export_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
+main.add_command(model_exports.export)
 
 
 @main.command()

@@ -5,13 +5,15 @@ keeps after `fit` is a release or public.
 """
 
 from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
-from learners.base import PrivateClassifier, SeparateLedgersWarning
+from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
 from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
 from learners.encoding import EncodedSample, Layout
 from learners.fairness import (
+    class_table,
     demographic_table,
     excess_risk,
     excess_risk_gaps,
+    private_class_table,
     private_demographic_table,
     private_group_risks,
     private_statistical_parity,
@@ -102,14 +104,17 @@ __all__ = [
     "Scorecard",
     "SeparateLedgersWarning",
     "Sparsity",
+    "StratifiedSplitWarning",
     "Vote",
     "VoteModel",
     "advantages",
+    "class_table",
     "demographic_table",
     "excess_risk",
     "excess_risk_gaps",
     "margin_histogram",
     "predict_in_blocks",
+    "private_class_table",
     "private_demographic_table",
     "private_group_risks",
     "private_margin_histogram",

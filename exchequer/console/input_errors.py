@@ -75,12 +75,12 @@ def checked(option: str, check: Callable[[T], T], value: T) -> T:
         return check(value)
 
 
-def refuse_overwriting(out: Path, force: bool) -> None:
-    """Raise where `out` cannot be written, before anything is read or charged."""
+def refuse_overwriting(out: Path, force: bool, option: str = "--out") -> None:
+    """Raise where `out` cannot be written, before anything is read or charged. option: that named it."""
     if out.exists() and not force:
-        raise FileExistsError(f"--out: {out} exists already; give another name, or --force to replace it")
+        raise FileExistsError(f"{option}: {out} exists already; give another name, or --force to replace it")
     if not out.absolute().parent.is_dir():
-        raise FileNotFoundError(f"--out: there is no folder {out.absolute().parent}")
+        raise FileNotFoundError(f"{option}: there is no folder {out.absolute().parent}")
 
 
 def refuse_replacing(out: Path, *sources: Path) -> None:

@@ -76,8 +76,13 @@ class AdditiveModel:
         """Of the second of two classes at each score, shape (n,); above ½ exactly where the score is above 0."""
         if self.calibration is None:
             return linked(scores, self.slope)
-        share = self.calibration.probabilities(scores + _threshold(self.calibration))
+        share = self.calibration.probabilities(scores + self.threshold)
         return np.asarray(np.where(scores > 0.0, np.maximum(share, EVEN), np.minimum(share, 0.5)))
+
+    @property
+    def threshold(self) -> float:
+        """What the intercept has taken off the score that the calibration speaks of; 0 without one."""
+        return 0.0 if self.calibration is None else _threshold(self.calibration)
 
     @property
     def classes(self) -> int:

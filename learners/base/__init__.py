@@ -46,6 +46,7 @@ from learners.base.score_calibration import (
     log_odds_edges,
     vote_edges,
 )
+from learners.base.searches import StratifiedSplitWarning
 from learners.base.selection_rules import (
     Selection,
     choosing,
@@ -94,6 +95,7 @@ __all__ = [
     "ScoreBins",
     "Selection",
     "SeparateLedgersWarning",
+    "StratifiedSplitWarning",
     "TablePlan",
     "affordable",
     "affordable_mu",

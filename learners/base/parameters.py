@@ -44,8 +44,8 @@ def required_bounds(value: Sequence[float] | None) -> tuple[float, float]:
     """Public bounds of labels. Raises ValueError where there are none."""
     if value is None:
         raise ValueError(
-            "regression needs public bounds of the labels, such as label_bounds=(0.0, 10.0): noise is measured by "
-            "them, and bounds taken from the data would be a release that nobody paid for"
+            "label_bounds: regression needs public bounds of the labels, such as label_bounds=(0.0, 10.0): noise is "
+            "measured by them, and bounds taken from the data would be a release that nobody paid for"
         )
     return public_interval(value)
 

@@ -32,6 +32,7 @@ from accountant.ledger import noted
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress, refuse_no_progress
 from learners.base.old_parameters import RenamedParameters
+from learners.base.searches import warn_of_stratified_splits
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import BLOCK_READERS, Table, class_array, distinct_classes
 from mechanisms.randomness import NoiseSource, noise_source
@@ -127,6 +128,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         """Check the parameters, make the dataset, plan, charge, run, keep. dataset: all that is wrong with the data."""
         parameters = self._parameters()
         refuse_no_progress(on_round)
+        warn_of_stratified_splits(self)
         data = dataset()
         delta = float(self.delta)
         target = ApproxDP(float(self.epsilon), delta) if delta else PureDP(float(self.epsilon))
@@ -336,8 +338,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     def __getstate__(self) -> dict[str, object]:
         """Pickling, and copying, leaves the ledger behind, which exists once. What arrives predicts, and cannot fit."""
         # Not refused here: on the way to a worker process nobody would see why. A fit there says it.
-        state = cast("dict[str, object]", super().__getstate__())
-        kept = {**state, "_member": self._kin}
+        kept = {**cast("dict[str, object]", super().__getstate__()), "_member": self._kin}
         kept.pop("ledger_", None)
         return {**kept, "ledger": LedgerLeftBehind()} if isinstance(self.ledger, Ledger) else kept
 
@@ -360,7 +361,7 @@ LEFT_BEHIND: Final = (
 HOW_TO_BUDGET: Final = (
     "Each fit on a ledger is charged for itself: one for each fold and setting of a cross-validation or a search, and "
     "one for the refit. For k of them the budget must be k times what one costs; Budget.split(k) gives equal parts. "
-    "error_score='raise' stops at the first fit that is refused, instead of going on with scores of nan."
+    "error_score='raise' stops at the first fit that is refused, instead of going through all of them before it fails."
 )
 
 

@@ -185,7 +185,7 @@ class Calibration:
             raise ValueError("expected finite numbers, and a positive deviation and unit")
 
     @cached_property
-    def _curve(self) -> tuple[FloatArray, FloatArray]:
+    def curve(self) -> tuple[FloatArray, FloatArray]:
         """Scores in rising order and probabilities there, strictly rising; straight lines in between.
 
         Each bin starts from the logistic curve, with a weight of PRIOR times the noise, and learns from its counts;
@@ -209,7 +209,7 @@ class Calibration:
 
     def probabilities(self, scores: FloatArray) -> FloatArray:
         """Of label +1, shape (n,), each of its own score alone. [records-alone]"""
-        return np.interp(scores, *self._curve)  # value by value, as scipy's logit and expit
+        return np.interp(scores, *self.curve)  # value by value, as scipy's logit and expit
 
     def log_odds(self, scores: FloatArray) -> FloatArray:
         """Of label +1, shape (n,): positive exactly beyond `threshold`, where the estimated accuracy is largest."""
@@ -218,7 +218,7 @@ class Calibration:
     @property
     def threshold(self) -> float:
         """The score of even odds; ∓∞ where all records, or none, are more likely to be +1."""
-        knots, curve = self._curve
+        knots, curve = self.curve
         if curve[0] > 0.5 or curve[-1] <= 0.5:
             return -math.inf if curve[0] > 0.5 else math.inf
         return float(np.interp(0.5, curve, knots))

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from learners.fairness.class_measures import ClassTable, class_table
 from learners.fairness.group_measures import (
     PAPER_GRID,
     GroupRow,
@@ -12,6 +13,7 @@ from learners.fairness.group_measures import (
     gap_by_traces,
     statistical_parity,
 )
+from learners.fairness.private_classes import PrivateClassTable, private_class_table
 from learners.fairness.private_measures import (
     private_demographic_table,
     private_group_risks,
@@ -23,11 +25,15 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "PAPER_GRID",
+    "ClassTable",
     "GroupRow",
+    "PrivateClassTable",
+    "class_table",
     "demographic_table",
     "excess_risk",
     "excess_risk_gaps",
     "gap_by_traces",
+    "private_class_table",
     "private_demographic_table",
     "private_group_risks",
     "private_statistical_parity",

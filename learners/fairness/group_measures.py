@@ -33,8 +33,8 @@ PAPER_GRID: Final = 500
 LEAST_RECORDS: Final = 2
 """A group with fewer records has no distribution, and its mean is one record."""
 
-Error: TypeAlias = Literal["squared", "classes"]
-"""(prediction − label)², or 1 where they differ."""
+Error: TypeAlias = Literal["squared", "absolute", "classes"]
+"""(prediction − label)², |prediction − label|, or 1 where they differ."""
 
 
 @attrs.frozen
@@ -61,7 +61,7 @@ class GroupRow:
     """What a table by group says of one group.
 
     group: its name.  n: records.  mean_label, mean_prediction: in units of the label.  error: mean of (prediction −
-    label)², or the share of wrong classes.  above: share of predictions above the threshold.
+    label)² or of |prediction − label|, or the share of wrong classes.  above: share of predictions above the threshold.
     """
 
     group: object
@@ -123,9 +123,11 @@ def column_of(table: Table, name: str) -> Values:
     return found.boxed() if isinstance(found, DictionaryColumn) else found
 
 
-def _members(groups: npt.ArrayLike, n: int, *, least: int = 2) -> dict[object, IntArray]:
-    """Rows of each group, by name in rising order. Raises ValueError for fewer than `least`, or one too small."""
-    values = group_values(groups, n)
+def members_of(values: Values, *, least: int = 2) -> dict[object, IntArray]:
+    """Rows of each group, by name in rising order. Raises ValueError for fewer than `least`, or one too small.
+
+    values: as `group_values` gives them.
+    """
     try:
         names = sorted(set(values.tolist()))
     except TypeError as error:
@@ -179,7 +181,10 @@ def excess_risk_gaps(
 
 def _gaps(values: FloatArray, groups: npt.ArrayLike) -> tuple[GroupGap, ...]:
     overall = float(np.mean(values))
-    means = {name: (rows.size, float(np.mean(values[rows]))) for name, rows in _members(groups, values.size).items()}
+    means = {
+        name: (rows.size, float(np.mean(values[rows])))
+        for name, rows in members_of(group_values(groups, values.size)).items()
+    }
     return tuple(GroupGap(name, n, mean, mean - overall) for name, (n, mean) in means.items())
 
 
@@ -219,13 +224,24 @@ def statistical_parity(predictions: npt.ArrayLike, groups: npt.ArrayLike, *, gri
     Raises ValueError for other shapes, NaN or infinity, one group only, or a group of a single record.
     """
     outputs = numbers(predictions, "predictions")
-    members = _members(groups, outputs.size)
+    members = members_of(group_values(groups, outputs.size))
     points = None if grid is None else np.linspace(outputs.min(), outputs.max(), count(grid))
     pairs = itertools.combinations(members.values(), 2)
     return max(_distance(outputs[first], outputs[second], points) for first, second in pairs)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------
+
+
+def _losses(outputs: FloatArray, known: FloatArray, error: Error) -> FloatArray:
+    match error:
+        case "squared":
+            return np.asarray((outputs - known) ** 2)
+        case "absolute":
+            return np.asarray(np.abs(outputs - known))
+        case "classes":
+            return np.asarray(outputs != known, dtype=np.float64)
+    raise ValueError(f"error: expected 'squared', 'absolute' or 'classes', got {error!r}")
 
 
 def demographic_table(
@@ -239,19 +255,17 @@ def demographic_table(
     """One row for each group, in rising order. Not a release.
 
     predictions, labels: numbers, shape (n,).  groups: shape (n,); `column_of` takes them from a table.
-    threshold: predictions above it count as above, in units of the label.  error: "squared", or "classes" for the
-    share of predictions that are not the label.
+    threshold: predictions above it count as above, in units of the label.  error: "squared" or "absolute", or "classes"
+    for the share of predictions that are not the label; for classes that are no numbers see `class_table`.
     Raises ValueError for other shapes, NaN or infinity, or a group of a single record.
     """
     outputs, known = numbers(predictions, "predictions"), numbers(labels, "labels")
     same_length(outputs.size, "labels", known)
-    if error not in ("squared", "classes"):
-        raise ValueError(f"error: expected 'squared' or 'classes', got {error!r}")
+    losses = _losses(outputs, known, error)
     if not math.isfinite(threshold):
         raise ValueError(f"threshold: expected a finite number, got {threshold!r}")
-    losses = (outputs - known) ** 2 if error == "squared" else (outputs != known).astype(np.float64)
     parts = (known, outputs, losses, (outputs > threshold).astype(np.float64))
     return tuple(
         GroupRow(name, rows.size, *(float(np.mean(part[rows])) for part in parts))
-        for name, rows in _members(groups, outputs.size, least=1).items()
+        for name, rows in members_of(group_values(groups, outputs.size), least=1).items()
     )

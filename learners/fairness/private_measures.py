@@ -31,6 +31,7 @@ from learners.fairness.private_groups import (
     share_interval,
     whole_shares,
 )
+from learners.tables import label_values
 from mechanisms.queries import (
     MOST_CELLS,
     GroupedCells,
@@ -239,13 +240,17 @@ def private_statistical_parity(
 # --- risks -----------------------------------------------------------------------------------------------------
 
 
-def _losses(predictions: npt.ArrayLike, labels: FloatArray, loss: Error, what: str) -> FloatArray:
-    outputs = numbers(predictions, what)
-    same_length(labels.size, what, outputs)
+def _losses(predictions: npt.ArrayLike, labels: npt.ArrayLike, loss: Error, what: str) -> FloatArray:
+    """Each of its own record alone, shape (n,); classes may be text."""
     if loss == "classes":
-        return np.asarray(outputs != labels, dtype=np.float64)
+        told, truth = (np.array(label_values(each).tolist(), dtype=object) for each in (predictions, labels))
+        same_length(truth.size, what, told)
+        return np.asarray(told != truth, dtype=np.float64)
+    outputs, known = numbers(predictions, what), numbers(labels, "labels")
+    same_length(known.size, what, outputs)
     with np.errstate(over="ignore"):  # an error that is too large to square is beyond every bound
-        return np.asarray(np.minimum(np.abs(outputs - labels), FARTHEST) ** 2)
+        errors = np.minimum(np.abs(outputs - known), FARTHEST)
+    return np.asarray(errors if loss == "absolute" else errors**2)
 
 
 def _risks(
@@ -286,22 +291,23 @@ def private_group_risks(
 
     predictions, labels, groups: shape (n,).  public_groups: all names that may occur, at least two.
     bound: public, > 0; losses beyond count as this, and with a reference those below −bound as that.
-    loss: "squared", or "classes" for 1 where they differ.  reference: None for plain risks; for excess risks the
-    predictions, shape (n,), of another model that is public or *released*. Those of the non-private optimum would not
-    do: every one of them depends on every record, and nothing here would pay for that.
+    loss: "squared" or "absolute", or "classes" for 1 where they differ: classes may be text.
+    reference: None for plain risks; for excess risks the predictions, shape (n,), of another model that is public or
+    *released*. Those of the non-private optimum would not do: every one of them depends on every record, and nothing
+    here would pay for that.
     Sums of losses and numbers of records are released together, at the noise of the sums alone. [group-risks]
     delta, random_state, and what is raised, all before anything is charged: as for `private_statistical_parity`.
     """
     payer, sure = ReleaseBudget.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
-    most, known = checked("bound", positive, bound), numbers(labels, "labels")
+    most = checked("bound", positive, bound)
     if most >= FARTHEST:
         raise ValueError(f"bound: expected less than {FARTHEST}, got {bound!r}")
-    if loss not in ("squared", "classes"):
-        raise ValueError(f"loss: expected 'squared' or 'classes', got {loss!r}")
-    losses, least = _losses(predictions, known, loss, "predictions"), 0.0
+    if loss not in ("squared", "absolute", "classes"):
+        raise ValueError(f"loss: expected 'squared', 'absolute' or 'classes', got {loss!r}")
+    losses, least = _losses(predictions, labels, loss, "predictions"), 0.0
     if reference is not None:
-        losses, least = losses - _losses(reference, known, loss, "reference"), -most
-    names = group_codes(groups, known.size, public_groups)
+        losses, least = losses - _losses(reference, labels, loss, "reference"), -most
+    names = group_codes(groups, losses.size, public_groups)
     shares = whole_shares(losses, least, most)[:, np.newaxis]
     data = GroupedShares(names, shares, len(public_groups))
     found = payer.release(shares_query(payer.adjacency, 1), data, random_state)

@@ -191,15 +191,20 @@ class LogisticModel:
         """The weight of the feature that always holds, 0 where there is none."""
         return self.weights[-1] if self._linear.intercept else 0.0
 
-    def scores(self, codes: CodeArray) -> FloatArray:
-        """Log-odds of the second class, shape (n,). codes: shape (columns, n)."""
+    @cached_property
+    def tables(self) -> list[FloatArray]:
+        """What each code of each column adds to the score."""
         layout, offsets = self._linear.layout, self._linear.offsets
         tables = [np.zeros(column.cells) for column in self.schema.columns]
         for number, weight in enumerate(self.weights[: layout.d]):
             column, members = layout.feature(number)
             tables[column] += weight * (members - offsets[number])
+        return tables
+
+    def scores(self, codes: CodeArray) -> FloatArray:
+        """Log-odds of the second class, shape (n,). codes: shape (columns, n)."""
         total = np.full(codes.shape[1], self.intercept)
-        for table, column in zip(tables, codes, strict=True):
+        for table, column in zip(self.tables, codes, strict=True):
             total += table[column]
         return total
 

@@ -353,6 +353,14 @@ class RadoRelease(RadoHolder[Rados]):
 
     _keeps = Rados
 
+    def __sklearn_tags__(self) -> object:
+        """Of two classes, like the classifier that learns from them."""
+        from sklearn.utils import ClassifierTags  # since 1.6, which is when tags are asked for
+
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
     def _learnt(self, rados: Rados, table: RadoTable | None) -> Rados:
         return rados
 

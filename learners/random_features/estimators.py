@@ -26,6 +26,7 @@ from learners.base import (
     domain_schema,
     moderate,
     optional,
+    public_interval,
     public_seed,
     required_bounds,
 )
@@ -227,7 +228,7 @@ class RandomFeatureRegressor(RegressorMixin, RandomFeatureEstimator):  # type: i
 
     _checks: ClassVar[Mapping[str, Check]] = {
         **RandomFeatureEstimator._checks,
-        "label_bounds": lambda value: list(required_bounds(value)),
+        "label_bounds": optional(lambda value: list(public_interval(value))),
     }
 
     def __init__(

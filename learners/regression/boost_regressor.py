@@ -33,6 +33,8 @@ from learners.base import (
     RandomState,
     affordable_mu,
     domain_schema,
+    optional,
+    public_interval,
     required_bounds,
 )
 from learners.encoding import finely_cut
@@ -108,7 +110,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateEstimator._checks,
         "delta": check_delta,
-        "label_bounds": lambda value: list(required_bounds(value)),
+        "label_bounds": optional(lambda value: list(public_interval(value))),
         "loss": loss_name,
         "adjacency": PrivateBoostClassifier._checks["adjacency"],
         "interactions": check_interactions,

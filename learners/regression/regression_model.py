@@ -86,11 +86,20 @@ class RegressionModel:
 
     def _unbounded(self, codes: CodeArray) -> FloatArray:
         scores = self.additive.scores(codes)
-        if not LOSSES[self.loss].log:
+        if not self.log:
             return scores
-        most = MOST_LOG_RATE / TARGET_ONE + math.log(self.scale)
         # scipy takes powers value by value, see `softmax`.
-        return np.asarray(exp2(np.minimum(scores, most) / math.log(2.0)))
+        return np.asarray(exp2(np.minimum(scores, self.most_score) / math.log(2.0)))
+
+    @property
+    def log(self) -> bool:
+        """Whether scores are logarithms of labels."""
+        return LOSSES[self.loss].log
+
+    @property
+    def most_score(self) -> float:
+        """Where they are, those beyond count as it."""
+        return MOST_LOG_RATE / TARGET_ONE + math.log(self.scale)
 
     def intervals(self, codes: CodeArray, coverage: float) -> FloatArray:
         """Lower and upper ends within the bounds, shape (n, 2). Raises ValueError where they were not paid for."""

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from learners.trees.bagging import DPBaggingClassifier, StudentModel
+from learners.trees.complete_trees import CompleteTree
 from learners.trees.forest import DPRandomForestClassifier, ForestModel
 from learners.trees.gradient_boosting import DPGradientBoostingClassifier
 from learners.trees.gradient_trees import BoostedTreesModel
@@ -13,6 +14,7 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "BoostedTreesModel",
+    "CompleteTree",
     "DPBaggingClassifier",
     "DPGradientBoostingClassifier",
     "DPRandomForestClassifier",

@@ -167,7 +167,7 @@ class StudentModel:
         return Layout(self.schema)
 
     @cached_property
-    def _tables(self) -> list[FloatArray]:
+    def tables(self) -> list[FloatArray]:
         """What each code of each column adds to the score."""
         tables = [np.zeros(column.cells) for column in self.schema.columns]
         for feature, weight in enumerate(self.weights[:-1]):
@@ -178,7 +178,7 @@ class StudentModel:
     def scores(self, codes: CodeArray) -> FloatArray:
         """The student's log-odds of the second class, shape (n,). codes: shape (columns, n)."""
         total = np.full(codes.shape[1], self.weights[-1])
-        for table, column in zip(self._tables, codes, strict=True):
+        for table, column in zip(self.tables, codes, strict=True):
             total += table[column]
         return total
 

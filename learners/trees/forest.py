@@ -170,7 +170,7 @@ class ForestModel:
         return self.released.ndim == 3
 
     @cached_property
-    def _prior(self) -> float:
+    def prior(self) -> float:
         """Log-odds of the second class over all leaves, from the noisy counts."""
         negative, positive = np.maximum(self.released.sum(axis=(0, 1)), 0.0) + self._pseudo
         return float(np.log(positive / negative))
@@ -189,17 +189,17 @@ class ForestModel:
         """
         if not self.counted:
             return self.released
-        share = expit(self._prior)
+        share = expit(self.prior)
         counts = np.maximum(self.released, 0.0) + 2.0 * self._pseudo * np.array([1.0 - share, share])
         repeats = len(self.trees) * self.trees[0].depth / len(self.schema.columns)
-        return np.asarray((np.log(counts[..., 1] / counts[..., 0]) - self._prior) / max(1.0, repeats))
+        return np.asarray((np.log(counts[..., 1] / counts[..., 0]) - self.prior) / max(1.0, repeats))
 
     def scores(self, codes: CodeArray) -> FloatArray:
         """Log-odds of the second class, or the mean label where labels were released; shape (n,)."""
         total = np.zeros(codes.shape[1])
         for tree, votes in zip(self.trees, self.votes, strict=True):
             total += votes[tree.leaf(codes)]
-        return total + self._prior if self.counted else total / len(self.trees)
+        return total + self.prior if self.counted else total / len(self.trees)
 
     def as_record(self) -> dict[str, object]:
         """For JSON."""

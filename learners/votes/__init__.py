@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from learners.votes.binary_trees import Tree
 from learners.votes.lazy_boost import LazyBoostClassifier
 from learners.votes.majority_vote import Vote, VoteModel
 from learners.votes.one_rules import CONSTANT, OneRule, PrivateOneRule, one_rule_scores, one_rules
@@ -15,6 +16,7 @@ __all__ = [
     "LazyBoostClassifier",
     "OneRule",
     "PrivateOneRule",
+    "Tree",
     "Vote",
     "VoteModel",
     "one_rule_scores",

@@ -169,7 +169,7 @@ def test_the_threshold_is_the_most_accurate_one(size: int, seed: int) -> None:
     """Pooled adjacent violators cross ½ where the counted accuracy is largest: no cut between bins beats it."""
     counts = np.random.default_rng(seed).gamma(0.5, 100.0, (size, 2))
     found = made(counts, 1e-6, np.linspace(-1, 1, size - 1))
-    curve = found._curve[1][1:-1]
+    curve = found.curve[1][1:-1]
     right = [counts[:cut, 0].sum() + counts[cut:, 1].sum() for cut in range(size + 1)]
     chosen = int(np.searchsorted(curve, 0.5, side="right"))
     assert right[chosen] >= max(right) - 1e-3 * counts.max()

@@ -59,16 +59,6 @@ ARGUMENTS: dict[str, dict[str, object]] = {
 }
 """Per learner, the arguments that make it quick on small tables; the others are tested with their defaults."""
 
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    "PrivateBoostClassifier": {
-        "check_sample_weight_equivalence_on_dense_data": "a record of weight 2 and two records of weight 1 are "
-        "drowned in different draws of noise: equal in expectation only",
-        "check_all_zero_sample_weights_error": "a record of weight 0 is as if it were not there, so whether one has a "
-        "weight must not decide whether there is a model",
-    },
-}
-"""Per learner, names of scikit-learn's checks that it cannot pass, and why."""
-
 
 def derived(kind: type[Learner]) -> Iterator[type[Learner]]:
     for below in kind.__subclasses__():
@@ -102,25 +92,6 @@ def ledger_for(learner: Learner, epsilon: float = 100.0) -> Ledger:
 
 def charges(ledger: Ledger) -> int:
     return sum(entry.kind == "charged" for entry in ledger.entries)
-
-
-# --- scikit-learn's own checks -------------------------------------------------------------------------------------
-
-
-@every_learner
-@pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_checks_pass(kind: type[Learner]) -> None:
-    """Natively, with much ε: some of the checks ask for accuracy on a handful of records."""
-    learner = build(kind, epsilon=100.0, schema=Bounds(-3, 3, bins=8), classes="observed", random_state=None)
-    if "expected_failed_checks" not in inspect.signature(estimator_checks.check_estimator).parameters:
-        estimator_checks.check_estimator(learner)  # scikit-learn before 1.6 raises the first failure
-        return
-    expected = EXPECTED_FAILURES.get(kind.__name__, {})
-    results = estimator_checks.check_estimator(learner, expected_failed_checks=expected, on_fail=None, on_skip=None)
-    assert [(each["check_name"], each["exception"]) for each in results if each["status"] == "failed"] == []
-    assert {each["check_name"] for each in results if each["status"] == "xfail"} == set(expected)
-    # Array API needs SCIPY_ARRAY_API=1 before scipy is imported; it passes there, and we only take numpy arrays.
-    assert {each["check_name"] for each in results if each["status"] == "skipped"} <= {"check_array_api_input"}
 
 
 @every_learner

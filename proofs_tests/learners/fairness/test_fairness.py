@@ -194,7 +194,7 @@ def test_more_is_refused() -> None:
         gap_by_traces(1.0, LABELS, SIDES)
     with pytest.raises(ValueError, match="threshold: expected a finite number"):
         demographic_table(LABELS, LABELS, SIDES, threshold=math.nan)
-    with pytest.raises(ValueError, match="error: expected 'squared' or 'classes'"):
+    with pytest.raises(ValueError, match="error: expected 'squared', 'absolute' or 'classes'"):
         demographic_table(LABELS, LABELS, SIDES, threshold=0.0, error="cubed")  # type: ignore[arg-type]  # on purpose
     with pytest.raises(TypeError, match="masked"):
         statistical_parity(np.ma.masked_array(LABELS), SIDES)

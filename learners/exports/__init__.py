@@ -1,0 +1,20 @@
+"""Fitted models for other engines: as SQL, as ONNX, and as Python without us; each gives what `predict` gives."""
+
+from learners.exports.conversions import EXPORTABLE, portable
+from learners.exports.onnx_graph import as_onnx
+from learners.exports.portable_model import NotPortable, PortableModel
+from learners.exports.python_code import as_python
+from learners.exports.sql import as_sql
+from learners.exports.sql_dialects import DIALECTS, DialectName
+
+__all__ = [
+    "DIALECTS",
+    "EXPORTABLE",
+    "DialectName",
+    "NotPortable",
+    "PortableModel",
+    "as_onnx",
+    "as_python",
+    "as_sql",
+    "portable",
+]

@@ -1,0 +1,169 @@
+"""What the SQL of DuckDB, PostgreSQL and SQLite do not have in common."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from learners.exports.portable_model import NotPortable
+
+DialectName: TypeAlias = Literal["duckdb", "postgresql", "sqlite"]
+
+WHITE: Final = (*range(9, 14), *range(28, 33), 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288)
+"""What Python's `str.strip` takes off."""
+
+NAME_BYTES: Final = 63
+"""PostgreSQL cuts longer names."""
+
+
+@attrs.frozen
+class Dialect:
+    """number: a literal of exactly this double.  text: a literal.  as_number, as_name: of a column; NULL where missing.
+
+    nan: whether a double is NaN, where there are any.  strange: whether a value is of another type than a number, which
+    does not fail by itself.  larger, smaller: of two doubles.  fence: after a SELECT whose columns are computed once.
+    folds: whether names that differ in their case alone are one.  most_bytes: of a name; 0 for any number.
+    """
+
+    name: str
+    number: Callable[[float], str]
+    text: Callable[[str], str]
+    as_number: Callable[[str], str]
+    as_truth: Callable[[str], str]
+    as_name: Callable[[str], str]
+    nan: Callable[[str], str] | None
+    strange: Callable[[str], str] | None
+    larger: str
+    smaller: str
+    fence: str
+    folds: bool
+    most_bytes: int = 0
+
+    def identifier(self, name: str) -> str:
+        """A quoted name. Raises NotPortable for one that there cannot be."""
+        size = len(_encoded(name, "the name"))
+        if not name or (self.most_bytes and size > self.most_bytes):
+            raise NotPortable(
+                f"the column or table {name!r}: {self.name} has no names of {size} bytes; from 1 to {self.most_bytes} "
+                "are allowed"
+                if name
+                else f"a column or table without a name: {self.name} has none"
+            )
+        return '"' + name.replace('"', '""') + '"'
+
+
+def _encoded(text: str, what: str) -> bytes:
+    try:
+        found = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise NotPortable(f"{what} {text!r} holds half a character, which has no encoding") from None
+    if b"\0" in found:
+        raise NotPortable(f"{what} {text!r} holds the character NUL, which SQL has no literal for")
+    return found
+
+
+def _quoted(text: str) -> str:
+    _encoded(text, "the text")
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _postgres_text(text: str) -> str:
+    """Whatever standard_conforming_strings says."""
+    return "E" + _quoted(text).replace("\\", "\\\\") if "\\" in text else _quoted(text)
+
+
+def _dyadic(value: float) -> str:
+    """m/2^k or m·2^k: SQLite reads decimal fractions to some 15 digits, and whole numbers exactly."""
+    if value.is_integer() and abs(value) < 2.0**53:
+        return f"{int(value)}.0" if value >= 0.0 else f"({int(value)}.0)"
+    mantissa, power = math.frexp(value)
+    whole, power = int(mantissa * 2.0**53), power - 53
+    while whole % 2 == 0:
+        whole, power = whole // 2, power + 1
+    sign, steps = ("*" if power > 0 else "/"), []
+    while power:
+        step = min(abs(power), 62)
+        steps.append(f"{sign}{1 << step}")
+        power -= step if power > 0 else -step
+    return f"(1.0*{whole}{''.join(steps)})"
+
+
+def _white(character: str, between: str) -> str:
+    return between.join(character.format(code) for code in WHITE)
+
+
+_DUCKDB_WHITE: Final = _white("chr({})", " || ")
+_POSTGRES_WHITE: Final = "E'" + _white("\\u{:04x}", "") + "'"
+_SQLITE_WHITE: Final = f"char({_white('{}', ', ')})"
+
+
+def _duckdb_name(column: str) -> str:
+    text = f"CAST({column} AS VARCHAR)"
+    return (
+        f"CASE WHEN typeof({column}) = 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
+        f"WHEN typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan' THEN NULL "
+        f"ELSE trim({text}, {_DUCKDB_WHITE}) END"
+    )
+
+
+def _postgres_name(column: str) -> str:
+    text, kind = f"CAST({column} AS text)", f"CAST(pg_typeof({column}) AS text)"
+    return (
+        f"CASE WHEN {kind} = 'boolean' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
+        f"WHEN {kind} IN ('real', 'double precision', 'numeric') AND {text} = 'NaN' THEN NULL "
+        f'ELSE btrim({text}, {_POSTGRES_WHITE}) END COLLATE "C"'
+    )
+
+
+def _postgres_truth(column: str) -> str:
+    text = f"CAST({column} AS text)"
+    return f"CASE {text} WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 ELSE CAST({text} AS double precision) END"
+
+
+DIALECTS: Final[Mapping[str, Dialect]] = {
+    "duckdb": Dialect(
+        name="duckdb",
+        number=lambda value: repr(value) if "e" in repr(value) else f"{value!r}e0",
+        text=_quoted,
+        as_number=lambda column: f"CAST({column} AS DOUBLE)",
+        as_truth=lambda column: f"CAST({column} AS DOUBLE)",
+        as_name=_duckdb_name,
+        nan=lambda number: f"isnan({number})",
+        strange=None,
+        larger="greatest",
+        smaller="least",
+        fence="",
+        folds=True,
+    ),
+    "postgresql": Dialect(
+        name="postgresql",
+        number=lambda value: f"float8 '{value!r}'",
+        text=_postgres_text,
+        as_number=lambda column: f"CAST({column} AS double precision)",
+        as_truth=_postgres_truth,
+        as_name=_postgres_name,
+        nan=lambda number: f"{number} = float8 'NaN'",
+        strange=None,
+        larger="greatest",
+        smaller="least",
+        fence="\n  OFFSET 0",
+        folds=False,
+        most_bytes=NAME_BYTES,
+    ),
+    "sqlite": Dialect(
+        name="sqlite",
+        number=_dyadic,
+        text=_quoted,
+        as_number=lambda column: column,
+        as_truth=lambda column: column,
+        as_name=lambda column: f"trim(CAST({column} AS TEXT), {_SQLITE_WHITE})",
+        nan=None,
+        strange=lambda column: f"typeof({column}) NOT IN ('integer', 'real', 'null')",
+        larger="max",
+        smaller="min",
+        fence="\n  LIMIT -1",
+        folds=True,
+    ),
+}
+"""By name. A further one needs an entry here, and no more."""

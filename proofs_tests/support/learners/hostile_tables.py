@@ -1,0 +1,86 @@
+"""Tables that are hard on engines: names and categories with quotes and semicolons, gaps, edges, infinities."""
+
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import numpy.typing as npt
+
+from learners import Boolean, Categorical, Label, Numeric, Schema
+
+CLASSES: Final = ("no'; DROP TABLE x; --", 'yes "π" \\')
+
+SCHEMA: Final = Schema(
+    (
+        Numeric("age'; --", -10.0, 90.0, outside="clip", missing="own"),
+        Numeric('in"come', 0.0, 1e6, missing=0.1),
+        Numeric("Grösse 身長 %s {0}", -0.3, 0.3, cuts=(-0.1, 0.0, 0.1, 0.2)),
+        Categorical("job\nor none", ("cl'erk", 'sm"ith', "a;b", "naïve 🙂", "back\\slash", "?", "else"), "?", "else"),
+        Categorical("code", ("0", "1", "2", "10")),
+        Boolean("member"),
+    ),
+    Label("y", CLASSES),
+)
+
+
+@attrs.frozen(eq=False)
+class Hostile:
+    """columns: n values each.  refused: which records `predict` refuses, by construction."""
+
+    columns: dict[str, npt.NDArray[Any]]
+    refused: npt.NDArray[np.bool_]
+
+    def allowed(self) -> dict[str, npt.NDArray[Any]]:
+        """The others."""
+        return {name: values[~self.refused] for name, values in self.columns.items()}
+
+
+def hostile(n: int, seed: int = 0, schema: Schema = SCHEMA) -> Hostile:
+    """schema: SCHEMA or one with the same columns, cut otherwise, whose edges then occur."""
+    draw = np.random.default_rng(seed)
+    age, income, size = (_numbers(column, n, draw) for column in schema.columns[:3] if isinstance(column, Numeric))
+    age[draw.random(n) < 0.1] = np.nan
+    age[draw.random(n) < 0.05] *= 1e300
+    age[~np.isfinite(age) & ~np.isnan(age)] = 1e308
+    income[draw.random(n) < 0.1] = np.nan
+    jobs = [
+        *SCHEMA.columns[3].values(),
+        "unheard of",
+        " cl'erk \t",
+        "\u2003a;b\u3000",
+        "",
+        None,
+        "nan",
+        "NaN",
+        "x" * 300,
+    ]
+    job = np.array(jobs, dtype=object)[draw.integers(0, len(jobs), n)]
+    code = draw.choice([0, 1, 2, 10], n)
+    member = draw.random(n) < 0.5
+    refused = np.zeros(n, dtype=np.bool_)
+    for numbers, wrong in ((age, (np.inf, -np.inf)), (income, (-1e-9, 1e7, np.inf)), (size, (np.nan, 0.4, -np.inf))):
+        here = draw.random(n) < 0.01
+        numbers[here] = draw.choice(wrong, int(here.sum()))
+        refused |= here
+    here = draw.random(n) < 0.01
+    code[here] = 3
+    values = (age, income, size, job, code, member)
+    return Hostile(dict(zip(SCHEMA.names, values, strict=True)), refused | here)
+
+
+def _numbers(column: Numeric, n: int, draw: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Within the bounds; a third on the edges, and next to them."""
+    edges = column.edges
+    found = draw.uniform(column.lower, column.upper, n)
+    near = np.concatenate([edges, np.nextafter(edges, -np.inf), np.nextafter(edges, np.inf), [0.0, -0.0, 5e-324]])
+    near = near[(near >= column.lower) & (near <= column.upper)]
+    here = draw.random(n) < 1 / 3
+    found[here] = draw.choice(near, int(here.sum()))
+    return found
+
+
+def labels(table: Hostile, seed: int = 0) -> npt.NDArray[np.object_]:
+    """Of the records that are allowed."""
+    columns, draw = table.allowed(), np.random.default_rng(seed)
+    score = columns['in"come'] / 1e6 + columns["Grösse 身長 %s {0}"] + (columns["code"] == 1) - 0.7
+    return np.where(np.nan_to_num(score) + draw.normal(0, 0.3, score.size) > 0.0, *map(np.object_, CLASSES[::-1]))
