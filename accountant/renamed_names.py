@@ -97,6 +97,7 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.logistic": "Design=learners.linear.logistic.LogisticDesign",
     "learners.noisy_centring": "Law=learners.halfspaces.noisy_centred_mean.NoiseDistribution",
     "learners.parameters": "tree_depth=learners.trees.complete_trees.",
+    "learners.classes": "PublicClassifier=learners.public_classifier.",
     "learners.partitions": "bins=learners.encoding.partitions.random_bins",
     "learners.paying": "Kept=learners.base.private_estimator.FitResult",
     "learners.point_sample": "UNIT=learners.halfspaces.point_sample.POINT_UNIT Counts=accountant.arrays.ExactArray",

@@ -25,7 +25,6 @@ from learners.tables.numeric_column import MISSING_CELL
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
-    PublicClassifier,
     class_array,
     distinct_classes,
     public_classes,
@@ -69,7 +68,6 @@ __all__ = [
     "Label",
     "Numeric",
     "OutsideSchema",
-    "PublicClassifier",
     "RowOf",
     "Schema",
     "SchemaError",
