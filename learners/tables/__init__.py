@@ -48,7 +48,17 @@ from learners.tables.readers import (
     table_names,
     with_dask,
 )
-from learners.tables.schema import Boolean, Bounds, Categorical, Column, Label, Numeric, Schema, SchemaError
+from learners.tables.schema import (
+    Boolean,
+    Bounds,
+    Categorical,
+    Column,
+    Label,
+    NumberLabel,
+    Numeric,
+    Schema,
+    SchemaError,
+)
 from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
 
 if not TYPE_CHECKING:
@@ -66,6 +76,7 @@ __all__ = [
     "DictionaryColumn",
     "Frame",
     "Label",
+    "NumberLabel",
     "Numeric",
     "OutsideSchema",
     "RowOf",

@@ -154,14 +154,33 @@ class Label:
 
 
 @attrs.frozen
+class NumberLabel:
+    """The label column of a regression and its public bounds, in its unit; labels beyond are moved to the nearest."""
+
+    name: str = attrs.field(converter=named)
+    lower: float = attrs.field(converter=finite)
+    upper: float = attrs.field(converter=finite)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.lower < self.upper:
+            raise SchemaError(f"label {self.name!r}: lower {self.lower} must be below upper {self.upper}")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """As regressors take them."""
+        return self.lower, self.upper
+
+
+@attrs.frozen
 class Schema:
-    """Columns in order, and the label where the file has one.
+    """Columns in order, and the label where the file has one: of classes, or of numbers.
 
     Raises SchemaError where two columns share a name or there is none.
     """
 
     columns: tuple[Column, ...] = attrs.field(converter=tuple[Column, ...])
     label: Label | None = None
+    number_label: NumberLabel | None = None
 
     def __attrs_post_init__(self) -> None:
         names = self.names
@@ -197,19 +216,28 @@ class Schema:
 
     @staticmethod
     def from_dict(record: Mapping[str, object]) -> "Schema":
-        """The inverse of `as_dict`."""
-        columns = cast("Sequence[Mapping[str, object]]", record.get("columns", ()))
-        label = cast("Mapping[str, object] | None", record.get("label"))
-        return Schema(
-            tuple(_column(column) for column in columns),
-            None if label is None else Label(str(label["name"]), _texts(label["classes"])),
-        )
+        """The inverse of `as_dict`. Raises SchemaError with all that is wrong."""
+        found, problems = [], []
+        for column in cast("Sequence[Mapping[str, object]]", record.get("columns", ())):
+            try:
+                found.append(_column(column))
+            except SchemaError as error:
+                problems.append(str(error))
+        try:
+            label = None if record.get("label") is None else _label(record["label"])
+        except SchemaError as error:
+            problems.append(str(error))
+        if problems:
+            raise SchemaError("; ".join(problems))
+        if isinstance(label, NumberLabel):
+            return Schema(tuple(found), None, label)
+        return Schema(tuple(found), label)
 
     def as_dict(self) -> dict[str, object]:
         """For TOML-like files and saved models."""
         return {
             "columns": [_record(column) for column in self.columns],
-            "label": None if self.label is None else attrs.asdict(self.label),
+            "label": next((attrs.asdict(each) for each in (self.label, self.number_label) if each is not None), None),
         }
 
 
@@ -235,12 +263,35 @@ class Bounds:
 
 
 _KINDS: dict[str, Callable[..., Column]] = {"categorical": Categorical, "numeric": Numeric, "boolean": Boolean}
+_NEEDED: dict[str, tuple[str, ...]] = {"categorical": ("categories",), "numeric": ("lower", "upper")}
 _KIND_NAMES: dict[type[Column], str] = {Categorical: "categorical", Numeric: "numeric", Boolean: "boolean"}
 
 
 def _texts(value: object) -> tuple[str, ...]:
     """Classes as text: a schema file may say 0 and 1."""
     return tuple(str(name) for name in _classes(cast("Sequence[str]", value)))
+
+
+def _label(record: object) -> Label | NumberLabel:
+    """Raises SchemaError, which says what a label is."""
+    if not isinstance(record, Mapping):
+        raise SchemaError(f"label: expected a [label] table, got {record!r}")
+    missing = [] if "name" in record else ["name"]
+    if "classes" not in record:
+        missing += [key for key in ("lower", "upper") if key not in record]
+    if missing:
+        raise SchemaError(
+            f"label: {' and '.join(map(repr, missing))} missing; it needs a name, and either classes = [...] or, for "
+            "numbers, their public lower and upper"
+        )
+    if "classes" in record and {"lower", "upper"} & set(record):
+        raise SchemaError("label: it has classes, or lower and upper, and not both")
+    if "classes" in record:
+        return Label(str(record["name"]), _texts(record["classes"]))
+    try:
+        return NumberLabel(record["name"], record["lower"], record["upper"])
+    except (TypeError, ValueError) as error:
+        raise SchemaError(str(error) if isinstance(error, SchemaError) else f"label: {error}") from error
 
 
 def _record(column: Column) -> dict[str, object]:
@@ -263,9 +314,16 @@ def _column(record: Mapping[str, object]) -> Column:
         raise SchemaError(
             f"column {fields.get('name')!r}: unknown key {unknown[0]!r}; a {kind} column takes {', '.join(known)}"
         )
+    needed = ["name", *_NEEDED.get(kind, ())]
+    if missing := [key for key in needed if key not in fields]:
+        raise SchemaError(
+            f"column {fields.get('name')!r}: {' and '.join(map(repr, missing))} missing; a {kind} column needs "
+            f"{', '.join(needed)}"
+        )
     try:
         return _KINDS[kind](**fields)
-    except SchemaError:
-        raise
+    except SchemaError as error:
+        name = repr(fields["name"])
+        raise SchemaError(str(error) if name in str(error) else f"column {name}: {error}") from error
     except (TypeError, ValueError) as error:
         raise SchemaError(f"column {fields.get('name')!r}: {error}") from error
