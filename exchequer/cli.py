@@ -18,6 +18,7 @@ from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
 from exchequer.console.input_errors import Commands
+from exchequer.console.table_files import TableFileOptions, table_file_options
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
@@ -125,6 +126,7 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
 @learner_options
 @ledger_options.SEED
 @ledger_options.NO_HEADER
+@table_file_options
 @ledger_options.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
@@ -136,6 +138,7 @@ def train(
     delta: float | None,
     seed: int | None,
     no_header: bool,
+    file_options: TableFileOptions,
     ledger: str | None,
     account: str | None,
     signing_key: Path | None,
@@ -145,7 +148,7 @@ def train(
     force: bool,
     **options: Setting | None,
 ) -> None:
-    """Train a private classifier on the CSV file DATA and save it with its privacy statement.
+    """Train a private classifier on DATA, a CSV (or .csv.gz) or Parquet file, and save it with its privacy statement.
 
     What is printed and saved is safe to publish, at the price that the statement names. Models trained on the same
     records cost the sum of their prices. Each run opens a new ledger, which knows of no other run; with --ledger all
@@ -184,7 +187,7 @@ def train(
     promise = LEARNERS[learner].delta if delta is None else delta
     payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key, about, writer_key)
     order = work.TrainingRequest(LEARNERS[learner], epsilon, promise, given, seed, payer)
-    work.train(data, schema, out, order, header=not no_header, force=force)
+    work.train(data, schema, out, order, header=not no_header, force=force, file_options=file_options)
 
 
 @main.command()
@@ -204,8 +207,18 @@ def train(
     is_flag=True,
     help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
 )
-def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool, score: bool, no_header: bool) -> None:
-    """Predict the class, or the number, of each record in the CSV file DATA with a saved model.
+@table_file_options
+def predict(
+    data: Path,
+    model: Path,
+    out: Path | None,
+    force: bool,
+    proba: bool,
+    score: bool,
+    no_header: bool,
+    file_options: TableFileOptions,
+) -> None:
+    """Predict the class, or the number, of each record in DATA, a CSV or a Parquet file, with a saved model.
 
     Writes one line per record: the predicted class, and a score that is positive for the second class of the
     schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
@@ -219,7 +232,9 @@ def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool,
     """
     from exchequer.commands import train as work
 
-    work.predict(data, model, out, header=not no_header, force=force, proba=proba, score=score)
+    work.predict(
+        data, model, out, header=not no_header, force=force, proba=proba, score=score, file_options=file_options
+    )
 
 
 @main.command()

@@ -14,10 +14,11 @@ from accountant import AddRemoveOne, AdjacencyMismatch, Statement
 from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
+from exchequer.console.table_files import Columns, TableFile, TableFileOptions, open_table
 from exchequer.trainable import Setting, TrainableLearner
-from learners import EncodedSample, Label, PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor, Schema, read_csv
+from learners import EncodedSample, Label, PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor, Schema
 from learners.base import PrivateClassifier, PrivateEstimator
-from learners.tables import Strings, Values
+from learners.tables import Strings, Values, label_texts
 
 Classifier: TypeAlias = PrivateClassifier[Any]
 """Whatever the file or the option names."""
@@ -48,33 +49,57 @@ def label_of(schema: Schema, where: Path) -> Label:
     return schema.label
 
 
-def read(path: Path, names: list[str] | None) -> dict[str, Strings]:
-    """The file's columns. names: the columns of a file without a header line."""
+def read(path: Path, schema: Schema, options: TableFileOptions, names: list[str] | None, *, label: str = "") -> Columns:
+    """The file's columns. names: the columns of a file without a header line, in order."""
     with about(path):
-        return read_csv(path, names=names)
+        return open_table(path, options.format(schema, names), [*schema.names, label])
 
 
-def take_label(table: dict[str, Strings], label: Label, path: Path) -> Strings:
+def take_label(table: Columns, label: Label, path: Path) -> Strings:
     """Remove the label column from the table and return it. Raises ValueError where it is missing."""
     if label.name not in table:
         raise ValueError(f"{path}: no column {label.name!r} for the label; its columns are {list(table)}")
-    return table.pop(label.name)
+    return label_texts(table.pop(label.name))
 
 
-def labelled_table(data: Path, schema_path: Path, *, header: bool) -> tuple[Schema, dict[str, Strings], Strings]:
-    """A schema, the file's columns without the label, and the label. Raises ValueError where one is missing."""
+def labelled_file(
+    data: Path, schema_path: Path, options: TableFileOptions, *, header: bool
+) -> tuple[Schema, Label, TableFile]:
+    """A schema, its label and the file, not read yet. Raises ValueError where one is missing."""
     with about(schema_path):
         schema = Schema.from_toml(schema_path)
     label = label_of(schema, schema_path)
-    table = read(data, None if header else [*schema.names, label.name])
+    names = None if header else [*schema.names, label.name]
+    return (
+        schema,
+        label,
+        TableFile(data, options.format(schema, names), label.name),
+    )
+
+
+def labelled_table(
+    data: Path, schema_path: Path, options: TableFileOptions, *, header: bool
+) -> tuple[Schema, Columns, Strings]:
+    """A schema, the file's columns without the label, and the label. Raises ValueError where one is missing."""
+    schema, label, file = labelled_file(data, schema_path, options, header=header)
+    with about(data):
+        table = open_table(data, file.format, [*schema.names, label.name])
     return schema, table, take_label(table, label, data)
 
 
-def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, header: bool, force: bool) -> None:
-    """Fit on a CSV file, save the model with its statement, and print both."""
+def train(
+    data: Path,
+    schema_path: Path,
+    out: Path,
+    order: TrainingRequest,
+    *,
+    header: bool,
+    force: bool,
+    file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
+) -> None:
+    """Fit on a file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
-    schema, table, y = labelled_table(data, schema_path, header=header)
-    refuse_loose_delta(order.delta, y.size)
+    schema, _, file = labelled_file(data, schema_path, file_options, header=header)
     with paying(order.payer) as ledger:
         model = order.learner.build(
             epsilon=order.epsilon,
@@ -85,14 +110,15 @@ def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, h
             **order.options,
         )
         with about(data):
-            sample = model.encoded(table, y)
+            sample = file.encoded(model)
+        refuse_loose_delta(order.delta, sample.n)
         _fit(model, sample, order)
     save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
     if model.statement_.adjacency == AddRemoveOne.name:
         output.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
     else:
-        output.paragraph(f"Trained on {y.size} records of {data}; the number of records is public")
+        output.paragraph(f"Trained on {sample.n} records of {data}; the number of records is public")
     output.model(model)
     output.statement(model.statement_)
     if order.payer is not None:
@@ -136,7 +162,15 @@ def _or_other_relation(order: TrainingRequest) -> str:
 
 
 def predict(
-    data: Path, model_path: Path, out: Path | None, *, header: bool, force: bool, proba: bool, score: bool
+    data: Path,
+    model_path: Path,
+    out: Path | None,
+    *,
+    header: bool,
+    force: bool,
+    proba: bool,
+    score: bool,
+    file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
 ) -> None:
     """Write a CSV of predictions; the model's guarantee, and the accuracy if asked, go to standard error."""
     if out is not None:
@@ -144,13 +178,15 @@ def predict(
     with about(model_path):
         model = predictor(model_path)
     if isinstance(model, Regressor):
-        _predict_numbers(model, data, out, header=header, refused={"--proba": proba, "--score": score})
+        refused = {"--proba": proba, "--score": score}
+        _predict_numbers(model, data, out, file_options, header=header, refused=refused)
         return
     if proba and not hasattr(model, "predict_proba"):
         raise ValueError(f"--proba: {model_path} is of a {type(model).__name__}, which gives scores only")
     schema = model.model_.schema
     label = label_of(schema, model_path) if score else None
-    table = read(data, None if header else [*schema.names, *([label.name] if label else [])])
+    names = None if header else [*schema.names, *([label.name] if label else [])]
+    table = read(data, schema, file_options, names, label=label.name if label else "")
     with about(data):
         truth = None if label is None else known_classes(take_label(table, label, data), model)
         said, columns = model.predict(table).astype(np.str_), _scored(model, table)
@@ -167,13 +203,19 @@ def predict(
 
 
 def _predict_numbers(
-    model: Regressor, data: Path, out: Path | None, *, header: bool, refused: Mapping[str, bool]
+    model: Regressor,
+    data: Path,
+    out: Path | None,
+    options: TableFileOptions,
+    *,
+    header: bool,
+    refused: Mapping[str, bool],
 ) -> None:
     """The same for a regression: one number per record. Raises ValueError for options that are about classes."""
     if wrong := [name for name, given in refused.items() if given]:
         raise ValueError(f"{', '.join(wrong)}: the model predicts numbers; only classes have shares and an accuracy")
     schema = cast("Schema", model.model_.schema)  # there is one, as `predictor` says
-    table = read(data, None if header else schema.names)
+    table = read(data, schema, options, None if header else schema.names)
     with about(data):
         predicted = model.predict(table)
     _write({"prediction": _numbers(predicted)}, out)
@@ -190,7 +232,7 @@ def predictor(path: Path) -> Classifier | Regressor:
     return cast("Classifier | Regressor", model)  # or what predicts in the same way
 
 
-def _scored(model: Classifier, table: dict[str, Strings]) -> dict[str, list[str]]:
+def _scored(model: Classifier, table: Columns) -> dict[str, list[str]]:
     """One column of scores, or one for each of three classes or more."""
     scores = model.decision_function(table)
     if scores.ndim == 1:

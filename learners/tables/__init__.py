@@ -9,14 +9,18 @@ from learners.tables.columns import (
     column_values,
     refuse_masked,
 )
+from learners.tables.csv_files import CsvFile, Strings, read_csv
 from learners.tables.dictionary_columns import (
     DictionaryColumn,
     each_value,
+    joined,
 )
+from learners.tables.file_format import FileFormat
 from learners.tables.labels import (
     bounded_labels,
     coded_labels,
     label_array,
+    label_texts,
     label_values,
     refuse_no_labels,
     signs,
@@ -33,13 +37,11 @@ from learners.tables.public_classes import (
 from learners.tables.readers import (
     BLOCK_READERS,
     Frame,
-    Strings,
     Table,
     encode,
     input_names,
     narrow_codes,
     number_table,
-    read_csv,
     refuse_no_records,
     refuse_other_names,
     refuse_other_number,
@@ -64,7 +66,9 @@ __all__ = [
     "Categorical",
     "Classes",
     "Column",
+    "CsvFile",
     "DictionaryColumn",
+    "FileFormat",
     "Frame",
     "Label",
     "Numeric",
@@ -87,7 +91,9 @@ __all__ = [
     "encode",
     "input_names",
     "is_missing",
+    "joined",
     "label_array",
+    "label_texts",
     "label_values",
     "narrow_codes",
     "number_table",

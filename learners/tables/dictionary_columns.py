@@ -64,6 +64,17 @@ def together(parts: Sequence[DictionaryColumn]) -> DictionaryColumn:
     return DictionaryColumn(np.concatenate(numbers), np.concatenate([part.values for part in parts]))
 
 
+def joined(parts: "Sequence[Values | DictionaryColumn]") -> "Values | DictionaryColumn":
+    """One column after another, whatever each comes as: values of types of their own stay as they are."""
+    if len(parts) == 1:
+        return parts[0]
+    plain = [part for part in parts if not isinstance(part, DictionaryColumn)]
+    if len({part.dtype for part in plain}) == 1 and len(plain) == len(parts):
+        return np.concatenate(plain)
+    boxes = (part.boxed() if isinstance(part, DictionaryColumn) else _objects(part) for part in parts)
+    return np.concatenate(list(boxes))
+
+
 def with_missing(values: Values, missing: npt.NDArray[np.bool_]) -> "Values | DictionaryColumn":
     """Values of one type, and which records have none, whatever stands in their places. Shapes (n,)."""
     return DictionaryColumn(np.where(missing, -1, np.arange(values.size)), values) if np.any(missing) else values
