@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from learners.kinds import MISSING_CELL, Date, Integer, Ordered, OutsideSchema, RowOf, Values, as_numbers, is_missing
 from learners.tables.arrow_columns import of_arrow
 from learners.tables.columns import (
     boxed,
@@ -25,7 +26,7 @@ from learners.tables.labels import (
     refuse_no_labels,
     signs,
 )
-from learners.tables.numeric_column import MISSING_CELL
+from learners.tables.open_questions import TODO, OpenQuestions, open_questions
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
@@ -51,8 +52,17 @@ from learners.tables.readers import (
     table_names,
     with_dask,
 )
-from learners.tables.schema import Boolean, Bounds, Categorical, Column, Label, Numeric, Schema, SchemaError
-from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
+from learners.tables.schema import (
+    Boolean,
+    Bounds,
+    Categorical,
+    Column,
+    Label,
+    NumberLabel,
+    Numeric,
+    Schema,
+    SchemaError,
+)
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -61,17 +71,23 @@ __all__ = [
     "BLOCK_READERS",
     "MISSING_CELL",
     "MOST_CLASSES",
+    "TODO",
     "Boolean",
     "Bounds",
     "Categorical",
     "Classes",
     "Column",
     "CsvFile",
+    "Date",
     "DictionaryColumn",
     "FileFormat",
     "Frame",
+    "Integer",
     "Label",
+    "NumberLabel",
     "Numeric",
+    "OpenQuestions",
+    "Ordered",
     "OutsideSchema",
     "PublicClassifier",
     "RowOf",
@@ -98,6 +114,7 @@ __all__ = [
     "narrow_codes",
     "number_table",
     "of_arrow",
+    "open_questions",
     "public_classes",
     "read_csv",
     "refuse_masked",

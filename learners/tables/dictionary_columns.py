@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray
-from learners.tables.single_values import RowOf, Values, same_row
+from learners.kinds import RowOf, Values, same_row
 from mechanisms.core import SealedRepr
 
 S = TypeVar("S", bound=np.generic)

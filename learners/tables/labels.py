@@ -8,11 +8,10 @@ import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 
 from accountant.arrays import FloatArray, SignArray
-from learners.tables.category_names import category_name, elements
+from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, elements, is_missing
 from learners.tables.columns import boxed, column_values, is_list, library, refuse_masked
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
 from learners.tables.readers import refuse_blocks
-from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
 
 
 def refuse_no_labels(y: object) -> None:

@@ -9,12 +9,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from accountant.arrays import CodeArray, IntArray
+from learners.kinds import Values, as_numbers, category_name
 from learners.tables.arrow_columns import column_names
-from learners.tables.category_names import category_name
 from learners.tables.columns import column_values, is_list, library, refuse_masked, table_rows
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
 from learners.tables.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
-from learners.tables.single_values import Values, as_numbers
 
 
 @runtime_checkable
