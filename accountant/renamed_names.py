@@ -69,7 +69,7 @@ _BY_MODULE: Final[dict[str, str]] = {
         "Classifier=exchequer.commands.predict. guarantee=exchequer.commands.predict. "
         "known_classes=exchequer.commands.predict. predict=exchequer.commands.predict. "
         "predictor=exchequer.commands.predict. label_of=exchequer.commands.training_input. "
-        "read=exchequer.commands.training_input. "
+        "labelled_table=exchequer.commands.training_input. read=exchequer.commands.training_input. "
         "take_label=exchequer.commands.training_input."
     ),
     "exchequer.trainable": "Learner=exchequer.trainable.TrainableLearner",

@@ -13,9 +13,10 @@ from accountant.arrays import FloatArray
 from exchequer.commands.training_input import label_of, read, take_label
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
+from exchequer.console.table_files import Columns, TableFileOptions
 from learners import PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor
 from learners.base import PrivateClassifier, PrivateEstimator
-from learners.tables import Strings, Values, as_numbers
+from learners.tables import Strings, Values
 
 Classifier: TypeAlias = PrivateClassifier[Any]
 """Whatever the file or the option names."""
@@ -36,6 +37,7 @@ def predict(
     proba: bool,
     score: bool,
     intervals: float | None = None,
+    file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
 ) -> None:
     """Write a CSV of predictions; the model's guarantee, and how good they are if asked, go to standard error.
 
@@ -49,7 +51,8 @@ def predict(
     _refuse_others(model, model_path, proba=proba, intervals=intervals is not None)
     schema = cast("Any", model).model_.schema
     label = label_of(schema, model_path) if score else None
-    table = read(data, None if header else [*schema.names, *([label.name] if label else [])])
+    names = None if header else [*schema.names, *([label.name] if label else [])]
+    table = read(data, schema, file_options, names, label=label.name if label else "")
     truth = None if label is None else take_label(table, label, data)
     with about(data):
         if numbers:
@@ -73,10 +76,10 @@ def _refuse_others(model: Classifier | Regressor, path: Path, *, proba: bool, in
 
 
 def _classes_of(
-    model: Classifier, table: dict[str, Strings], truth: Strings | None, proba: bool
+    model: Classifier, table: Columns, truth: Strings | FloatArray | None, proba: bool
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Columns of the file, and how good they are in words."""
-    known = None if truth is None else known_classes(truth, model)
+    known = None if truth is None else known_classes(cast("Strings", truth), model)
     scores = model.decision_function(table)
     predicted = model.predict(table).astype(np.str_)
     columns = {"prediction": cast("list[str]", predicted.tolist()), **_scored(scores, model)}
@@ -99,12 +102,10 @@ def _area(scores: FloatArray, positive: Values) -> str:
 
 
 def _numbers_of(
-    model: Regressor, table: dict[str, Strings], truth: Strings | None, coverage: float | None
+    model: Regressor, table: Columns, truth: Strings | FloatArray | None, coverage: float | None
 ) -> tuple[dict[str, list[str]], list[str]]:
     """Columns of the file, and how good they are in words."""
-    known = None if truth is None else as_numbers(truth, "the label")
-    if known is not None and not np.all(np.isfinite(known)):
-        raise ValueError(f"the label, row {int(np.argmin(np.isfinite(known)))}: no number; leave such records out")
+    known = cast("FloatArray | None", truth)
     predicted = model.predict(table)
     columns = {"prediction": _numbers(predicted)}
     ends = None

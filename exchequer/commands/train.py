@@ -11,8 +11,9 @@ import click
 
 from accountant import AddRemoveOne, AdjacencyMismatch
 from accountant.renamed import old_names
-from exchequer.commands.training_input import labelled_table
+from exchequer.commands.training_input import labelled_file, numbers_of, read_all
 from exchequer.console.input_errors import about, refuse_overwriting
+from exchequer.console.table_files import TableFile, TableFileOptions
 from exchequer.trainable import (
     DEFAULT,
     DEFAULT_FOR_NUMBERS,
@@ -21,7 +22,7 @@ from exchequer.trainable import (
     TrainableLearner,
     as_parameters,
 )
-from learners.tables import Schema, Strings
+from learners.tables import Schema, encode, label_texts
 
 if TYPE_CHECKING:
     from exchequer.commands.ledgers.paying_ledger import PayingLedger
@@ -59,14 +60,22 @@ class TrainingRequest:
     tune: Path | None = None
 
 
-def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, header: bool, force: bool) -> None:
-    """Fit on a table, save the model with its statement, and print both."""
+def train(
+    data: Path,
+    schema_path: Path,
+    out: Path,
+    order: TrainingRequest,
+    *,
+    header: bool,
+    force: bool,
+    file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
+) -> None:
+    """Fit on a file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
-    schema, table, y = labelled_table(data, schema_path, header=header)
+    schema, file = labelled_file(data, schema_path, file_options, header=header)
     learner = _learner(order, schema)
     delta = learner.delta if order.delta is None else order.delta
-    refuse_loose_delta(delta, y.size)
-    _refuse_bad_values(data, schema, table)
+    _refuse_bad_values(file, schema, delta)
     from exchequer.commands.ledgers.paying_ledger import paying
     from exchequer.console import output
 
@@ -75,13 +84,13 @@ def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, h
         model = learner.build(
             epsilon=order.epsilon, delta=delta, random_state=order.seed, schema=schema, ledger=ledger, **arguments
         )
-        _fit(model, table, y, order, learner, data)
+        n = _fit(model, file, schema, order, learner)
     save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
     if model.statement_.adjacency == AddRemoveOne.name:
         output.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
     else:
-        output.paragraph(f"Trained on {y.size} records of {data}; the number of records is public")
+        output.paragraph(f"Trained on {n} records of {data}; the number of records is public")
     if tuned := getattr(model, "tuned_", None):
         output.paragraph(f"Chosen among the settings of {order.tune}: {tuned}.")
     output.model(model)
@@ -106,17 +115,20 @@ def _learner(order: TrainingRequest, schema: Schema) -> TrainableLearner:
     return order.learner
 
 
-def _refuse_bad_values(data: Path, schema: Schema, table: dict[str, Strings]) -> None:
-    """Before anything heavy is imported; of a larger table a fit finds them as it encodes it."""
-    if len(next(iter(table.values()), ())) <= QUICKLY_CHECKED:
-        from learners.tables import encode
+def _refuse_bad_values(file: TableFile, schema: Schema, delta: float) -> None:
+    """Before anything heavy is imported; of a larger file a fit finds them as it encodes it."""
+    if file.path.stat().st_size <= QUICKLY_CHECKED:
+        table = read_all(file, schema)
+        with about(file.path):
+            if schema.number_label is not None:
+                numbers_of(table[file.label], file.label)
+            n = encode(table, schema).shape[1]
+        refuse_loose_delta(delta, n)
 
-        with about(data):
-            encode(table, schema)
 
-
-QUICKLY_CHECKED: Final = 20_000
-"""Records that are encoded within a tenth of a second, so that it does not matter that it is done twice."""
+QUICKLY_CHECKED: Final = 500_000
+"""Bytes of a file that is read and encoded within a tenth of a second, so that it does not matter that this is done
+twice."""
 
 
 def _arguments(order: TrainingRequest, learner: TrainableLearner, schema: Schema) -> dict[str, object]:
@@ -168,25 +180,33 @@ def refuse_loose_delta(delta: float, n: int) -> None:
 
 def _fit(
     model: "PrivateEstimator[Any, Any]",
-    table: dict[str, Strings],
-    y: Strings,
+    file: TableFile,
+    schema: Schema,
     order: TrainingRequest,
     learner: TrainableLearner,
-    data: Path,
-) -> None:
+) -> int:
+    """The number of records, which may be private."""
     from exchequer.console import output
     from learners.base import PrivateClassifier
 
     steps = model.get_params().get(learner.steps) if learner.steps else None
+    model._parameters()  # what is wrong with these is not wrong with the file
     try:
-        with output.rounds_bar(steps) as on_round:
-            if isinstance(model, PrivateClassifier):
-                model._parameters()  # what is wrong with these is not wrong with the file
-                with about(data):
-                    sample = model.encoded(table, y)
+        if isinstance(model, PrivateClassifier):
+            with about(file.path):
+                sample = file.encoded(model)
+            refuse_loose_delta(model.delta, sample.n)
+            with output.rounds_bar(steps) as on_round:
                 model.fit_encoded(sample, on_round=on_round)
-            else:
-                model.fit(table, y, on_round=on_round)
+            return sample.n
+        table = read_all(file, schema)
+        with about(file.path):
+            column = table.pop(file.label)
+            y = label_texts(column) if schema.number_label is None else numbers_of(column, file.label)
+        refuse_loose_delta(model.delta, y.size)
+        with output.rounds_bar(steps) as on_round:
+            model.fit(table, y, on_round=on_round)
+        return y.size
     except AdjacencyMismatch as error:
         wanted = "" if error.proved_for is None else error.proved_for.name
         raise ValueError(

@@ -6,6 +6,7 @@ import click
 
 from exchequer.commands.ledgers import ledger_options
 from exchequer.console.option_types import PARAMETER
+from exchequer.console.table_files import TableFileOptions, table_file_options
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
@@ -44,6 +45,7 @@ FILE, OUT = ledger_options.FILE, ledger_options.OUT
 )
 @ledger_options.SEED
 @ledger_options.NO_HEADER
+@table_file_options
 @ledger_options.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
@@ -57,6 +59,7 @@ def train(
     delta: float | None,
     seed: int | None,
     no_header: bool,
+    file_options: TableFileOptions,
     ledger: str | None,
     account: str | None,
     signing_key: Path | None,
@@ -66,7 +69,7 @@ def train(
     force: bool,
     **options: Setting | None,
 ) -> None:
-    """Train a private model on the CSV file DATA and save it with its privacy statement.
+    """Train a private model on DATA, a CSV (or .csv.gz) or Parquet file, and save it with its privacy statement.
 
     The schema's label says what is learnt: classes, or numbers between public bounds. What a model is good for, and
     which others there are, is in `exchequer learners`.
@@ -113,7 +116,7 @@ def train(
         payer = PayingLedger(ledger, account or "", signing_key, about, writer_key)
     asked = None if learner is None else LEARNERS[learner]
     order = work.TrainingRequest(asked, epsilon, delta, given, seed, payer, dict(parameters), tune)
-    work.train(data, schema, out, order, header=not no_header, force=force)
+    work.train(data, schema, out, order, header=not no_header, force=force, file_options=file_options)
 
 
 @click.command()
@@ -145,6 +148,7 @@ def train(
     is_flag=True,
     help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
 )
+@table_file_options
 def predict(
     data: Path,
     model: Path,
@@ -154,8 +158,9 @@ def predict(
     score: bool,
     intervals: float | None,
     no_header: bool,
+    file_options: TableFileOptions,
 ) -> None:
-    """Predict the class, or the number, of each record in the CSV file DATA with a saved model.
+    """Predict the class, or the number, of each record in DATA, a CSV or a Parquet file, with a saved model.
 
     Writes one line per record: the predicted class, and a score that is positive for the second class of the
     schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
@@ -169,7 +174,17 @@ def predict(
     """
     from exchequer.commands import predict as work
 
-    work.predict(data, model, out, header=not no_header, force=force, proba=proba, score=score, intervals=intervals)
+    work.predict(
+        data,
+        model,
+        out,
+        header=not no_header,
+        force=force,
+        proba=proba,
+        score=score,
+        intervals=intervals,
+        file_options=file_options,
+    )
 
 
 @click.command()

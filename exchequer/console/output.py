@@ -12,7 +12,15 @@ import click
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -29,6 +37,9 @@ SHOWN_VOTES = 12
 
 MANY_ENTRIES = 20_000
 """Ledgers of no more are read within a second or so, and need no progress bar."""
+
+LARGE_FILE = 20_000_000
+"""Files of fewer bytes are read within a second or two, and need no progress bar."""
 
 
 def console() -> Console:
@@ -93,6 +104,27 @@ def entries_bar(what: str, entries: int) -> Iterator[Callable[[int], None]]:
         return
     with _bar(what, entries, "entries") as done:
         yield lambda number: None if number % 1000 and number != entries else done(number)
+
+
+@contextmanager
+def file_bar(name: str, total: int, size: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar with the time left over a file that takes long to read. Yields what is called with what is done.
+
+    total: bytes or records, whichever are counted.  size: of the file, in bytes.
+    """
+    target = Console(stderr=True)
+    if size < LARGE_FILE or not target.is_terminal:
+        yield lambda number: None
+        return
+    columns = (
+        TextColumn(f"reading {visible(name)}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=target, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda number: bar.update(task, completed=number)
 
 
 @contextmanager

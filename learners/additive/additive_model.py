@@ -216,6 +216,5 @@ def _cell_names(schema: Schema, column: int, cells: IntArray) -> list[str]:
     cells = cells[: what.bin_number]
     first = np.searchsorted(cells, np.arange(int(cells.max()) + 1))
     last = np.searchsorted(cells, np.arange(int(cells.max()) + 1), side="right")
-    edges, ends = [f"{edge:.6g}" for edge in what.edges], [*[")"] * int(cells.max()), "]"]
-    bins = [f"[{edges[a]}, {edges[b]}{end}" for a, b, end in zip(first, last, ends, strict=True)]
+    bins = [what.interval(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
     return [*bins, MISSING_CELL] if what.own_cell else bins

@@ -3,25 +3,30 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from learners.kinds import MISSING_CELL, Date, Integer, Ordered, OutsideSchema, RowOf, Values, as_numbers, is_missing
 from learners.tables.arrow_columns import of_arrow
 from learners.tables.columns import (
     boxed,
     column_values,
     refuse_masked,
 )
+from learners.tables.csv_files import CsvFile, Strings, read_csv
 from learners.tables.dictionary_columns import (
     DictionaryColumn,
     each_value,
+    joined,
 )
+from learners.tables.file_format import FileFormat
 from learners.tables.labels import (
     bounded_labels,
     coded_labels,
     label_array,
+    label_texts,
     label_values,
     refuse_no_labels,
     signs,
 )
-from learners.tables.numeric_column import MISSING_CELL
+from learners.tables.open_questions import TODO, OpenQuestions, open_questions
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
@@ -32,13 +37,11 @@ from learners.tables.public_classes import (
 from learners.tables.readers import (
     BLOCK_READERS,
     Frame,
-    Strings,
     Table,
     encode,
     input_names,
     narrow_codes,
     number_table,
-    read_csv,
     refuse_no_records,
     refuse_other_names,
     refuse_other_number,
@@ -59,7 +62,6 @@ from learners.tables.schema import (
     Schema,
     SchemaError,
 )
-from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -68,16 +70,23 @@ __all__ = [
     "BLOCK_READERS",
     "MISSING_CELL",
     "MOST_CLASSES",
+    "TODO",
     "Boolean",
     "Bounds",
     "Categorical",
     "Classes",
     "Column",
+    "CsvFile",
+    "Date",
     "DictionaryColumn",
+    "FileFormat",
     "Frame",
+    "Integer",
     "Label",
     "NumberLabel",
     "Numeric",
+    "OpenQuestions",
+    "Ordered",
     "OutsideSchema",
     "RowOf",
     "Schema",
@@ -96,11 +105,14 @@ __all__ = [
     "encode",
     "input_names",
     "is_missing",
+    "joined",
     "label_array",
+    "label_texts",
     "label_values",
     "narrow_codes",
     "number_table",
     "of_arrow",
+    "open_questions",
     "public_classes",
     "read_csv",
     "refuse_masked",

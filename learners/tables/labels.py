@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import FloatArray, SignArray
+from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, elements, is_missing
 from learners.tables.columns import boxed, column_values, is_list, library, refuse_masked
-from learners.tables.dictionary_columns import DictionaryColumn
+from learners.tables.dictionary_columns import DictionaryColumn, each_value
 from learners.tables.readers import refuse_blocks
-from learners.tables.single_values import OutsideSchema, Values, as_numbers, is_missing
 
 
 def refuse_no_labels(y: object) -> None:
@@ -83,6 +83,17 @@ def label_values(y: object) -> Values:
     values = label_array(y)
     _refuse_missing(values)
     return values
+
+
+def label_texts(column: Values | DictionaryColumn) -> npt.NDArray[np.object_]:
+    """Labels as the classes of a schema file are written, shape (n,): text, 1 for 1.0 and for True, "" for a missing
+    one. Raises OutsideSchema for what has no such name. [records-alone]"""
+
+    def named(values: Values, _: RowOf) -> npt.NDArray[np.object_]:
+        names = (category_name(value) or "" for value in elements(values))
+        return np.fromiter(names, dtype=object, count=values.size)
+
+    return each_value(column, named)
 
 
 def label_array(y: object) -> Values:
