@@ -10,9 +10,10 @@ import attrs
 import click
 
 from accountant import AddRemoveOne, AdjacencyMismatch
+from accountant.costs import positive, probability_below_one
 from accountant.renamed import old_names
 from exchequer.commands.training_input import labelled_file, numbers_of, read_all
-from exchequer.console.input_errors import about, refuse_overwriting
+from exchequer.console.input_errors import about, checked, refuse_overwriting
 from exchequer.console.table_files import TableFile, TableFileOptions
 from exchequer.trainable import (
     DEFAULT,
@@ -72,6 +73,8 @@ def train(
 ) -> None:
     """Fit on a file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
+    checked("epsilon", positive, order.epsilon)
+    checked("delta", probability_below_one, order.delta or 0.0)
     schema, file = labelled_file(data, schema_path, file_options, header=header)
     learner = _learner(order, schema)
     delta = learner.delta if order.delta is None else order.delta

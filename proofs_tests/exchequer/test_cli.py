@@ -2,10 +2,7 @@
 
 import csv
 import json
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Never
 
@@ -362,10 +359,3 @@ def test_defaults_are_the_estimators() -> None:
             unset = "none" if OPTIONS[name].multiple or default == () else "by epsilon"
             said = unset if default is None or default == () else default
             assert (f"{key}: {said}" in told) == (name in learner.defaults)
-
-
-def test_help_does_not_wait_for_the_numeric_packages() -> None:
-    heavy = "import sys, exchequer.__main__; sys.exit(bool({'numpy', 'sklearn', 'opendp'} & set(sys.modules)))"
-    subprocess.run(
-        [sys.executable, "-c", heavy], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    )
