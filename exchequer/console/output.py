@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from learners import LazyBoostClassifier, PrivateBoostClassifier, PrivateBoostRegressor
     from learners.base import PrivateEstimator
     from learners.base import Progress as OnRound
+    from learners.inspection import CardSection
 
 SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""
+
+SHOWN_FACTS = 14
+"""Lines of a statement that are printed beside a model, whose file holds them all."""
 
 MANY_ENTRIES = 20_000
 """Ledgers of no more are read within a second or so, and need no progress bar."""
@@ -198,6 +202,15 @@ def vote_table(model: "LazyBoostClassifier") -> None:
         "Where the condition does not hold, the same votes go to the other class."
         + (f" {rest} more lines, with no more votes each, are not shown." if rest else "")
     )
+
+
+def section(part: "CardSection") -> None:
+    """A part of a card."""
+    heading(part.heading)
+    for text in part.text:
+        paragraph(text if part.verbatim else visible(text))
+    if part.rows:
+        table(part.headers, part.rows, numbers=part.numbers)
 
 
 def statement(found: Statement, most: int | None = None) -> None:
