@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.tables.file_format import FileFormat, Rows, distinct_names
+from learners.tables.file_format import FileFormat, Rows, distinct_names, separator_in
 
 Strings: TypeAlias = npt.NDArray[np.object_]
 """Of Python's str."""
@@ -39,6 +39,17 @@ class CsvFile:
         """Of its columns. Raises ValueError for one that stands twice, OSError."""
         with self._lines(None) as lines:
             return self._opened(lines)[0]
+
+    def separator(self) -> str:
+        """What separates its fields, as the format or the header line says. Raises OSError."""
+        with self._lines(None) as lines:
+            header = "" if self.format.columns else next((line for line in lines if line.strip()), "")
+        return self.format.separator or separator_in(header, self.format.quote)
+
+    def width(self) -> int:
+        """How many fields the first row has, be it of names or a record; 0 where there is none. Raises OSError."""
+        with self._lines(None) as lines:
+            return len(next(filter(None, self.format.reader(lines)), []))
 
     def blocks(self, size: int, opened: BinaryIO | None = None) -> Iterator[dict[str, Strings]]:
         """So many records at a time, in order, as columns of stripped text; blank lines are skipped.
