@@ -6,7 +6,7 @@ keeps after `fit` is a release or public.
 
 from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
 from learners.base import PrivateClassifier, SeparateLedgersWarning
-from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
+from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
 from learners.encoding import EncodedSample, Layout
 from learners.fairness import (
     demographic_table,
@@ -68,6 +68,7 @@ __all__ = [
     "Boolean",
     "Bounds",
     "Categorical",
+    "CsvTable",
     "Curve",
     "DPBaggingClassifier",
     "DPGradientBoostingClassifier",

@@ -51,6 +51,16 @@ class CsvFile:
         with self._lines(None) as lines:
             return len(next(filter(None, self.format.reader(lines)), []))
 
+    def records(self, opened: BinaryIO | None = None) -> int:
+        """How many there are. opened, and what is raised: as for `blocks`."""
+        with self._lines(opened) as lines:
+            names, rows = self._opened(lines)
+            found = 0
+            while some := list(itertools.islice(rows, _AT_ONCE)):
+                self._check_widths(some, len(names), found)
+                found += len(some)
+        return found
+
     def blocks(self, size: int, opened: BinaryIO | None = None) -> Iterator[dict[str, Strings]]:
         """So many records at a time, in order, as columns of stripped text; blank lines are skipped.
 
@@ -90,19 +100,21 @@ class CsvFile:
         parts = list[list[Strings]]()
         while size > 0:
             some = list(itertools.islice(rows, min(size, _AT_ONCE)))
-            if set(map(len, some)) - {width}:
-                self._refuse_width(before + next(place for place, row in enumerate(some) if len(row) != width), width)
+            self._check_widths(some, width, before)
             fields = zip(*some, strict=True) if some else itertools.repeat((), width)
             parts.append([self._texts(column) for column in fields])
             before, size = before + len(some), 0 if len(some) < _AT_ONCE else size - len(some)
         return parts[0] if len(parts) == 1 else [np.concatenate(column) for column in zip(*parts, strict=True)]
 
-    def _refuse_width(self, record: int, width: int) -> None:
-        """The file is read once more, to tell where that record is."""
+    def _check_widths(self, rows: Sequence[list[str]], width: int, before: int) -> None:
+        """Raise ValueError for a row of another width. Then the file is read once more, to tell which line that is."""
+        if not set(map(len, rows)) - {width}:
+            return
+        record = before + next(place for place, row in enumerate(rows) if len(row) != width)
         with self._lines(None) as lines:
             reader = self.format.reader(lines) if self.format.columns else self._with_header(lines)
-            rows = itertools.islice(filter(None, reader), record + (not self.format.columns), None)
-            found, line = len(next(rows)), reader.line_num
+            row = next(itertools.islice(filter(None, reader), record + (not self.format.columns), None))
+            found, line = len(row), reader.line_num
         said = "; where fields are separated by something else, say so (--separator)" if 1 in (found, width) else ""
         raise ValueError(f"{self.path}, line {line}: {found} fields, expected {width}{said}")
 

@@ -18,6 +18,9 @@ FOR_THE_CURATOR: Final = (
 )
 
 
+NUMBERS: Final = ("records", "first")
+
+
 @attrs.frozen
 class Checked:
     """records: how many there are.  missing, left: columns that the file lacks, and that no schema names.
@@ -73,16 +76,18 @@ def _print(found: Checked) -> None:
     refused = [finding for finding in found.findings if finding.refused]
     if refused:
         output.heading("What would be refused")
-        output.table(["column", "what", "records", "which", "remedy"], list(_rows(refused)), numbers=["records"])
+        output.table(["column", "what", "records", "first", "which", "remedy"], list(_rows(refused)), numbers=NUMBERS)
     taken = [finding for finding in found.findings if not finding.refused]
     if taken:
         output.heading("What is taken as the schema says")
-        output.table(["column", "what", "records", "which", "counts as"], list(_rows(taken)), numbers=["records"])
+        output.table(["column", "what", "records", "first", "which", "counts as"], list(_rows(taken)), numbers=NUMBERS)
     if found.left:
         meant = 'In the schema, kind = "ignored" says that this is meant.'
         output.paragraph(f"\nColumns that nothing is learnt from: {', '.join(found.left)}. {meant}")
     output.paragraph("\nThe file would be refused." if found.refused else "\nThe file fits the schema.")
 
 
-def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str, str, str]]:
-    return ((each.column, each.what, str(each.records), each.which, each.remedy) for each in findings)
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """With the number of the first such record, from 0."""
+    for each in findings:
+        yield each.column, each.what, str(each.records), str(each.first), each.which, each.remedy

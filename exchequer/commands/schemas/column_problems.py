@@ -137,12 +137,16 @@ def _of_numbers(column: Numeric, found: _Found) -> None:
     if isinstance(column, Ordered):
         return
     with np.errstate(invalid="ignore"):
+        fractions = np.isfinite(numbers) & (numbers != np.floor(numbers))
         if isinstance(column, Integer):
-            fractions = np.isfinite(numbers) & (numbers != np.floor(numbers))
             found.note(fractions, "no whole number", 'kind = "numeric" takes fractions', refused=True)
         infinite = np.isinf(numbers)
         found.note(infinite, "infinite", "leave these records out, or make the value missing", refused=True)
-        beyond = ~infinite & ((numbers < column.lower) | (numbers > column.upper))
+        beyond = (
+            ~infinite
+            & ~(fractions & isinstance(column, Integer))
+            & ((numbers < column.lower) | (numbers > column.upper))
+        )
     clips, bounds = column.outside == "clip", f"{column.said(column.lower)} to {column.said(column.upper)}"
     remedy = (
         "the nearest bound" if clips else 'outside = "clip" takes them for the nearest bound; or wider public bounds'

@@ -122,12 +122,13 @@ def _about(column: ColumnFacts) -> Iterator[str]:
     said = ". ".join(part for part in (column.said.rstrip("."), f"Unit: {column.unit}" if column.unit else "") if part)
     if said:
         yield f"# {_comment(said)}."
-    where = [
-        f"type: {column.typed}" if column.typed else "",
-        f"{'categories' if column.categories else 'bounds'}: {column.source}" if column.source else "",
-    ]
-    if any(where):
-        yield f"# {_comment('; '.join(part for part in where if part))}"
+    what = "categories" if column.categories else "bounds"
+    if column.source and column.source == column.typed:
+        yield f"# type and {what}: {_comment(column.source)}"
+        return
+    where = [("type", column.typed), (what, column.source)]
+    if any(source for _, source in where):
+        yield f"# {_comment('; '.join(f'{part}: {source}' for part, source in where if source))}"
 
 
 def _comment(text: str) -> str:
