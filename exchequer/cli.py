@@ -18,10 +18,9 @@ from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
 from exchequer.commands.schemas import schema_commands
+from exchequer.commands.training_commands import learners, predict, train
 from exchequer.console.input_errors import Commands
-from exchequer.console.table_files import TableFileOptions, table_file_options
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
-from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
 if TYPE_CHECKING:
     from exchequer.commands.explain import Format
@@ -77,6 +76,9 @@ main.add_command(export_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 main.add_command(schema_commands.schema)
+main.add_command(train)
+main.add_command(predict)
+main.add_command(learners)
 
 
 @main.command()
@@ -107,136 +109,6 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     from exchequer.commands.demo import run
 
     run(data, epsilon, delta, rounds, seed)
-
-
-@main.command()
-@click.argument("data", type=FILE)
-@click.option(
-    "--schema",
-    type=FILE,
-    required=True,
-    help="TOML file that says which columns there are, their categories or bounds, and the label with its "
-    "classes. It must be written from public knowledge, never from the data.",
-)
-@click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0; 1 is a strong promise.")
-@click.option(
-    "--delta",
-    type=float,
-    help="Probability that the promise may fail, from 0 to below 1, far below 1/n. Default: 1e-6 with private-boost, "
-    "which needs one, else 0, the strictest; more buys accuracy with many rounds.",
-)
-@learner_options
-@ledger_options.SEED
-@ledger_options.NO_HEADER
-@table_file_options
-@ledger_options.payer_options
-@click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-def train(
-    data: Path,
-    schema: Path,
-    learner: str,
-    epsilon: float,
-    delta: float | None,
-    seed: int | None,
-    no_header: bool,
-    file_options: TableFileOptions,
-    ledger: str | None,
-    account: str | None,
-    signing_key: Path | None,
-    about: tuple[str, ...],
-    writer_key: Path | None,
-    out: Path,
-    force: bool,
-    **options: Setting | None,
-) -> None:
-    """Train a private classifier on DATA, a CSV (or .csv.gz) or Parquet file, and save it with its privacy statement.
-
-    What is printed and saved is safe to publish, at the price that the statement names. Models trained on the same
-    records cost the sum of their prices. Each run opens a new ledger, which knows of no other run; with --ledger all
-    runs are charged to one, which refuses what is not in its budget. Error messages are not for
-    publishing; they may quote a value of your data. The accuracy on DATA itself is not printed, because it would
-    have to be paid for; keep some records back and use `exchequer predict --score` on them.
-
-    \b
-    Example:
-      exchequer train people.csv --schema people.toml --epsilon 1 --delta 1e-6 --out model.json
-      exchequer train people.csv --schema people.toml --epsilon 1 --out model.json --ledger study.db --account team-a
-    \b
-    A schema:
-      [label]
-      name = "income"
-      classes = ["low", "high"]        # of two, the second is the positive class
-      [[columns]]
-      name = "age"
-      kind = "numeric"
-      lower = 0                        # public bounds
-      upper = 100
-      bins = 10
-      outside = "clip"                 # or "error"
-      [[columns]]
-      name = "sex"
-      kind = "categorical"
-      categories = ["female", "male"]
-    """
-    given = current_options(options)
-    LEARNERS[learner].refuse_others(learner, given)
-    ledger_options.refuse_unpaid(ledger, account, signing_key, about)
-    ledger_options.refuse_simulated(ledger, seed)
-    from exchequer.commands import train as work
-    from exchequer.commands.ledgers.paying_ledger import PayingLedger
-
-    promise = LEARNERS[learner].delta if delta is None else delta
-    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key, about, writer_key)
-    order = work.TrainingRequest(LEARNERS[learner], epsilon, promise, given, seed, payer)
-    work.train(data, schema, out, order, header=not no_header, force=force, file_options=file_options)
-
-
-@main.command()
-@click.argument("data", type=FILE)
-@click.option("--model", type=FILE, required=True, help="A model that `exchequer train` saved.")
-@click.option("--out", type=OUT, help="Where the predictions go, as CSV. Default: standard output.")
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-@click.option(
-    "--proba",
-    is_flag=True,
-    help="Add a share from 0 to 1 for each class: a probability where the model estimates one, as private-boost and "
-    "logistic do, else a share of the vote, which ranks records and no more.",
-)
-@click.option("--score", is_flag=True, help="Compare with the label column of DATA and report the accuracy.")
-@click.option(
-    "--no-header",
-    is_flag=True,
-    help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
-)
-@table_file_options
-def predict(
-    data: Path,
-    model: Path,
-    out: Path | None,
-    force: bool,
-    proba: bool,
-    score: bool,
-    no_header: bool,
-    file_options: TableFileOptions,
-) -> None:
-    """Predict the class, or the number, of each record in DATA, a CSV or a Parquet file, with a saved model.
-
-    Writes one line per record: the predicted class, and a score that is positive for the second class of the
-    schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
-    learner made the model is recognised. Predicting costs no privacy of the records that the model was trained on.
-    Further columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
-
-    \b
-    Examples:
-      exchequer predict new.csv --model model.json --out predictions.csv
-      exchequer predict held-out.csv --model model.json --score --out predictions.csv
-    """
-    from exchequer.commands import train as work
-
-    work.predict(
-        data, model, out, header=not no_header, force=force, proba=proba, score=score, file_options=file_options
-    )
 
 
 @main.command()

@@ -9,7 +9,8 @@ import numpy as np
 
 from accountant import Adjacency, AdjacencyMismatch
 from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
-from exchequer.commands.train import labelled_table, refuse_loose_delta, save
+from exchequer.commands.train import refuse_loose_delta, save
+from exchequer.commands.training_input import labelled_table
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import TableFileOptions
@@ -49,6 +50,8 @@ def release(
     refuse_overwriting(out, force)
     refuse_replacing(out, data, schema_path)
     schema, table, y = labelled_table(data, schema_path, file_options, header=header)
+    if schema.label is None:
+        raise ValueError(f"{schema_path}: rados are of classes, and the label has bounds")
     if order.protection is not None:
         refuse_loose_delta(order.delta, y.size)
     with paying(order.payer) as ledger:

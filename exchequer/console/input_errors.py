@@ -45,6 +45,8 @@ def one_line() -> Iterator[None]:
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise
         raise _bad_input(error) from error
+    except click.exceptions.Exit:
+        raise  # a RuntimeError by click's lights, as after --help: nothing is wrong, and no ledger is asked
     except RuntimeError as error:
         from accountant import LedgerBroken, LedgerUnavailable  # here at last, as most commands need no ledger
 

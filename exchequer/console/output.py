@@ -28,8 +28,8 @@ from accountant import Statement
 from accountant.entries import visible, visible_lines
 
 if TYPE_CHECKING:
-    from learners import LazyBoostClassifier, PrivateBoostClassifier
-    from learners.base import PrivateClassifier
+    from learners import LazyBoostClassifier, PrivateBoostClassifier, PrivateBoostRegressor
+    from learners.base import PrivateEstimator
     from learners.base import Progress as OnRound
 
 SHOWN_VOTES = 12
@@ -139,36 +139,48 @@ def _bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[int], No
         yield lambda number: bar.update(task, completed=number)
 
 
-def model(learnt: "PrivateClassifier[Any]") -> None:
+def model(learnt: "PrivateEstimator[Any, Any]") -> None:
     """What was learnt, where it is of a kind that can be read."""
-    from learners import LazyBoostClassifier, PrivateBoostClassifier  # an auditor need not wait for them
+    # An auditor need not wait for them.
+    from learners import LazyBoostClassifier, PrivateBoostClassifier, PrivateBoostRegressor
 
     heading("The model")
     if isinstance(learnt, LazyBoostClassifier):
         vote_table(learnt)
-    elif isinstance(learnt, PrivateBoostClassifier):
+    elif isinstance(learnt, PrivateBoostClassifier | PrivateBoostRegressor):
         effects(learnt)
-    else:
-        names = ", ".join(visible(name) for name in learnt.classes_)
+    elif hasattr(learnt, "classes_"):
+        names = ", ".join(visible(str(name)) for name in learnt.classes_)
         paragraph(f"A {type(learnt).__name__} for the classes {names}.")
+    else:
+        paragraph(f"A {type(learnt).__name__}, which predicts numbers.")
 
 
-def effects(model: "PrivateBoostClassifier") -> None:
-    """How far each column can move the score, and where it is highest; for two classes."""
+def effects(model: "PrivateBoostClassifier | PrivateBoostRegressor") -> None:
+    """How far each column can move the score, or the label, and where it is highest."""
     curves = model.explain()
-    if model.classes_.size > 2:
-        paragraph(f"Effects of {len(curves)} columns on {model.classes_.size} classes; `exchequer explain` shows them.")
+    classes = getattr(model, "classes_", np.array([]))
+    if classes.size > 2:
+        paragraph(f"Effects of {len(curves)} columns on {classes.size} classes; `exchequer explain` shows them.")
         return
     rows = [
-        (" x ".join(curve.columns), f"{curve.span:.2f}", " x ".join(curve.cells[int(np.argmax(curve.effects))]))
+        (" x ".join(curve.columns), f"{curve.span:.3g}", " x ".join(curve.cells[int(np.argmax(curve.effects))]))
         for curve in curves[:SHOWN_VOTES]
     ]
-    table(["column", "moves the score by up to", f"most for {model.classes_[1]} where it is"], rows, numbers=[])
+    what, unit = ("score", "on the scale of log-odds") if classes.size else _unit_of(model)
+    most = f"most for {classes[1]} where it is" if classes.size else "most where it is"
+    table(["column", f"moves the {what} by up to", most], rows, numbers=[])
     rest = len(curves) - len(rows)
     paragraph(
-        "Scores are on the scale of log-odds. `exchequer explain` prints the whole model as a scorecard."
+        f"Effects are {unit}. `exchequer explain` prints the whole model for a reader."
         + (f" {rest} more columns, with smaller effects, are not shown." if rest else "")
     )
+
+
+def _unit_of(model: Any) -> tuple[str, str]:
+    """What effects of a regression move, and in which unit."""
+    log = model.model_.loss == "poisson"
+    return ("label's logarithm", "on a logarithmic scale") if log else ("label", "in the unit of the label")
 
 
 def vote_table(model: "LazyBoostClassifier") -> None:

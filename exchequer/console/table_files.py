@@ -94,6 +94,17 @@ def open_table(path: Path, format: "FileFormat | None" = None, wanted: Collectio
     return ParquetTable(path).columns(wanted)
 
 
+def column_names(path: Path, format: "FileFormat") -> list[str]:
+    """The file's columns, of which nothing else is read. Raises ValueError, OSError, ImportError."""
+    if is_parquet(path):
+        from learners import ParquetTable
+
+        return list(ParquetTable(path).names)
+    from learners.tables import CsvFile
+
+    return CsvFile(path, format).names()
+
+
 Block: TypeAlias = "Mapping[str, Values | DictionaryColumn]"
 
 

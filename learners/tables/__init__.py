@@ -30,7 +30,6 @@ from learners.tables.open_questions import TODO, OpenQuestions, open_questions
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
-    PublicClassifier,
     class_array,
     distinct_classes,
     public_classes,
@@ -89,7 +88,6 @@ __all__ = [
     "OpenQuestions",
     "Ordered",
     "OutsideSchema",
-    "PublicClassifier",
     "RowOf",
     "Schema",
     "SchemaError",

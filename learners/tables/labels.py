@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import DataConversionWarning
 
 from accountant.arrays import FloatArray, SignArray
 from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, elements, is_missing
@@ -103,6 +102,8 @@ def label_array(y: object) -> Values:
     refuse_masked(y, "y")
     values = _label_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # here at last, as scikit-learn takes a second
+
         said = "A column-vector y was passed when a 1d array was expected. Change the shape of y to (n_samples,)"
         warnings.warn(said, DataConversionWarning, stacklevel=3)
         values = values[:, 0]

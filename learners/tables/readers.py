@@ -256,6 +256,9 @@ def with_dask(table: object) -> bool:
 def refuse_blocks(values: object, what: str) -> None:
     """Raise TypeError for a table in blocks or a collection of Dask: numpy would gather all of it here."""
     if with_dask(values) or hasattr(type(values), "block_rows"):
+        from learners import load_rooms  # here at last: all of them, each of which says whether it does
+
+        load_rooms()
         *others, last = sorted({reader.__name__ for reader in BLOCK_READERS if not inspect.isabstract(reader)})
         raise TypeError(
             f"{what}: a {type(values).__name__} is in blocks, and this takes records that are in memory together. "
