@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import io
 import itertools
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from learners import CsvTable, Numeric, PrivateBoostClassifier, Schema, predict_
 from learners.blocks import Source
 from learners.blocks.unchanged_files import ChangedFile
 from learners.tables import CsvFile, FileFormat, Label, encode
+from learners.tables.plain_text import plain
 from mechanisms.core import Block
 
 FIELDS = st.text(
@@ -51,6 +53,50 @@ def test_what_was_written_is_read_whole_and_in_blocks(
     assert {name: np.concatenate([part[name] for part in blocks]).tolist() for name in names} == expected
     assert [len(part["c0"]) for part in blocks[:-1]] == [block] * (len(blocks) - 1)
     assert CsvFile(path, format).records() == len(rows)
+
+
+LINES = st.lists(
+    st.sampled_from(["a", "b1", ",", ",", '"', '""', "\n", "\n", "\r\n", "\r", " ", "\t", "é", "\u2028", "'"])
+)
+
+
+@settings(max_examples=500)
+@given(LINES, st.integers(1, 3), st.sampled_from([",", "\t", "b", " "]), st.sampled_from(['"', "'", ""]))
+def test_text_that_is_taken_apart_at_once_says_what_the_csv_module_makes_of_it(
+    parts: list[str], columns: int, separator: str, quote: str
+) -> None:
+    text = "".join(parts) + "\n"
+    found = plain(text, columns, separator, quote)
+    if found is None:
+        return
+    format = FileFormat(separator, quote)
+    rows = [[field.strip() for field in row] for row in format.reader(io.StringIO(text, newline="")) if row]
+    assert found.lines == len(rows)
+    assert [[field.strip() for field in column] for column in found.fields()] == [
+        [row[place] for row in rows] for place in range(columns)
+    ]
+    if not found.blank:
+        assert all(field == field.strip() for column in found.fields() for field in column)
+
+
+def test_plain_text_is_taken_for_what_it_is() -> None:
+    for text, columns in (("a,b\n", 2), ('"a",b\r\n"","c c"\n', 2), ("a\n\nb\n", 1), ("", 3)):
+        assert plain(text, columns, ",", '"') is not None
+    for text in ('"a,b",c\n', 'a"b,c\n', '"a""b",c\n', "a,b,c\n", 'a, "b"\n', "a\rb,c\n"):
+        assert plain(text, 2, ",", '"') is None
+
+
+@pytest.mark.parametrize("where", [0, 3, 250_000])
+def test_from_text_that_is_not_plain_on_the_csv_module_reads(tmp_path: Path, where: int) -> None:
+    """Wherever it comes: 250,000 lines are more than are looked at together."""
+    lines = [f"{number},x{number}" for number in range(300_000)]
+    lines[where] = '"1,5","a\n\n""b"""'
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["n,t", *lines]))
+    table = read_csv(path)
+    assert table["n"].size == CsvFile(path).records() == 300_000
+    assert (table["n"][where], table["t"][where]) == ("1,5", 'a\n\n"b"')
+    assert table["n"].tolist() == [*map(str, range(where)), "1,5", *map(str, range(where + 1, 300_000))]
 
 
 @pytest.mark.parametrize(
