@@ -17,6 +17,7 @@ from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
+from exchequer.commands.schemas import schema_commands
 from exchequer.commands.training_commands import learners, predict, train
 from exchequer.console.input_errors import Commands
 from exchequer.console.option_types import LINES
@@ -75,6 +76,7 @@ main.add_command(serving_commands.ledger)
 main.add_command(export_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
+main.add_command(schema_commands.schema)
 main.add_command(train)
 main.add_command(predict)
 main.add_command(learners)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
     from learners.base import PrivateClassifier, SeparateLedgersWarning
-    from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
+    from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
     from learners.encoding import EncodedSample, Layout
     from learners.fairness import (
         demographic_table,
@@ -118,6 +118,7 @@ __all__ = [
     "Boolean",
     "Bounds",
     "Categorical",
+    "CsvTable",
     "Curve",
     "DPBaggingClassifier",
     "DPGradientBoostingClassifier",

@@ -1,6 +1,6 @@
 """Kinds of columns: what each takes, and the code or the number that each of its values becomes by itself."""
 
-from learners.kinds.boolean_column import Boolean
+from learners.kinds.boolean_column import Boolean, reads_as_truth
 from learners.kinds.categorical_column import Categorical
 from learners.kinds.category_names import MISSING_TEXTS, category_name, elements
 from learners.kinds.column_checks import SchemaError, bins_of, finite, named
@@ -8,6 +8,7 @@ from learners.kinds.column_records import KINDS, Column, column_of, column_recor
 from learners.kinds.date_column import Date, seconds_of
 from learners.kinds.distinct_values import distinct
 from learners.kinds.integer_column import Integer
+from learners.kinds.missing_numbers import gaps
 from learners.kinds.numeric_column import MISSING_CELL, Numeric
 from learners.kinds.ordered_column import Ordered
 from learners.kinds.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing, same_row
@@ -35,8 +36,10 @@ __all__ = [
     "distinct",
     "elements",
     "finite",
+    "gaps",
     "is_missing",
     "named",
+    "reads_as_truth",
     "same_row",
     "seconds_of",
 ]

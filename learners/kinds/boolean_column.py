@@ -16,6 +16,11 @@ WORDS: Final = {"true": 1.0, "yes": 1.0, "t": 1.0, "y": 1.0, "false": 0.0, "no":
 """What text may say instead of 1 and 0, in capitals or not."""
 
 
+def reads_as_truth(text: str) -> bool:
+    """Whether a `Boolean` column takes the text."""
+    return text.strip().lower() in WORDS or text.strip() in ("0", "1")
+
+
 @attrs.frozen
 class Boolean:
     """A column of zeros and ones, or of text that says true or false, yes or no; one feature: where the value is 1.

@@ -64,8 +64,22 @@ def column_of(record: Mapping[str, object]) -> Column:
     if needed:
         raise SchemaError(f"column {name!r}: a {kind} column needs {' and '.join(needed)}")
     try:
-        return KINDS[kind](**fields)
+        return KINDS[kind](**(_with_own_categories(fields) if kind == "categorical" else fields))
     except SchemaError as error:
         raise SchemaError(str(error) if f"{name!r}" in str(error) else f"column {name!r}: {error}") from None
     except (TypeError, ValueError) as error:
         raise SchemaError(f"column {name!r}: {error}") from error
+
+
+OWN_CATEGORIES: Final = {"missing": "(missing)", "other": "(other)"}
+"""What a category is called that `missing = "own"` or `other = "own"` adds to those that are listed."""
+
+
+def _with_own_categories(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """A category more for each role that is said to have its own."""
+    found = dict(fields)
+    for role, name in OWN_CATEGORIES.items():
+        listed = found["categories"]
+        if found.get(role) == "own" and isinstance(listed, list | tuple) and "own" not in listed:
+            found |= {role: name, "categories": [*listed, *([] if name in listed else [name])]}
+    return found

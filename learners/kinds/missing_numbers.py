@@ -29,11 +29,11 @@ def numbers_or_nan(
         return as_numbers(values, what, row_of)
     if others and kind not in "mM":
         return _read_alone(values)
-    gaps = np.isnat(values) if kind in "mM" else _gaps(values)
-    if values.size and not gaps.any():
+    missing = gaps(values)
+    if values.size and not missing.any():
         return as_numbers(values, what, row_of)
     # What is there is read as it would be without them: alone, so that their types change nothing about it.
-    there = np.flatnonzero(~gaps)
+    there = np.flatnonzero(~missing)
     found = np.full(values.size, np.nan)
     if there.size:
         found[there] = as_numbers(values[there], what, lambda place: row_of(int(there[place])))
@@ -60,8 +60,14 @@ def _number(value: object) -> float:
     return math.nan
 
 
-def _gaps(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Of text or objects, shape (n,)."""
+def gaps(values: Values) -> npt.NDArray[np.bool_]:
+    """Which values are missing, or are text that says so; shape (n,)."""
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind not in "OUS":
+        return np.zeros(values.shape, dtype=np.bool_)
     listed: Iterable[object] = values.tolist()
     return np.fromiter((_is_gap(value) for value in listed), dtype=np.bool_, count=values.size)
 

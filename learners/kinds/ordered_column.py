@@ -1,7 +1,7 @@
 """Columns of categories in order: grades, answers from never to always."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, cast
 
 import attrs
 import numpy as np
@@ -13,6 +13,11 @@ from learners.kinds.column_checks import SchemaError, named
 from learners.kinds.distinct_values import distinct
 from learners.kinds.numeric_column import OWN, Missing, Numeric
 from learners.kinds.single_values import OutsideSchema, RowOf, Values, same_row
+
+
+def _missing(value: str | float | None) -> Missing:
+    """As it is: which categories there are is known later."""
+    return cast("Missing", value)
 
 
 @attrs.frozen
@@ -28,7 +33,7 @@ class Ordered(Numeric):
     name: str = attrs.field(converter=named)
     categories: tuple[str, ...] = attrs.field(converter=distinct_texts)
     encoding: Literal["one-hot", "thresholds"] = "one-hot"
-    missing: Missing = attrs.field(default=None)
+    missing: Missing = attrs.field(default=None, converter=_missing)
     other: str | None = None  # type: ignore[assignment]  # any category stands for others here
     lower: float = attrs.field(default=0.0, init=False)
     upper: float = attrs.field(default=0.0, init=False)
