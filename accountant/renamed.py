@@ -87,8 +87,13 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "learners",
         "learners.tables",
-        "arrow_columns category_names classes=public_classes coded=dictionary_columns columns "
-        "distinct=distinct_values labels schema single_values tables=readers",
+        "arrow_columns classes=public_classes coded=dictionary_columns columns labels schema tables=readers",
+    ),
+    ("learners", "learners.kinds", "category_names distinct=distinct_values single_values"),
+    (
+        "learners.tables",
+        "learners.kinds",
+        "category_names column_checks distinct_values missing_numbers numeric_column quick_cells single_values",
     ),
     (
         "learners",

@@ -64,7 +64,14 @@ _BY_MODULE: Final[dict[str, str]] = {
     "exchequer.payer": "Payer=exchequer.commands.ledgers.paying_ledger.PayingLedger",
     "exchequer.price": "Line=exchequer.prices.price.RuleAnswer",
     "exchequer.rados": "Order=exchequer.commands.rados.RadoRequest",
-    "exchequer.train": "Order=exchequer.commands.train.TrainingRequest",
+    "exchequer.train": (
+        "Order=exchequer.commands.train.TrainingRequest "
+        "Classifier=exchequer.commands.predict. guarantee=exchequer.commands.predict. "
+        "known_classes=exchequer.commands.predict. predict=exchequer.commands.predict. "
+        "predictor=exchequer.commands.predict. label_of=exchequer.commands.training_input. "
+        "labelled_table=exchequer.commands.training_input. read=exchequer.commands.training_input. "
+        "take_label=exchequer.commands.training_input."
+    ),
     "exchequer.trainable": "Learner=exchequer.trainable.TrainableLearner",
     "exchequer.verify_model": (
         "ALONE=accountant.audit.model_claims. "
@@ -97,6 +104,7 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.logistic": "Design=learners.linear.logistic.LogisticDesign",
     "learners.noisy_centring": "Law=learners.halfspaces.noisy_centred_mean.NoiseDistribution",
     "learners.parameters": "tree_depth=learners.trees.complete_trees.",
+    "learners.classes": "PublicClassifier=learners.public_classifier.",
     "learners.partitions": "bins=learners.encoding.partitions.random_bins",
     "learners.paying": "Kept=learners.base.private_estimator.FitResult",
     "learners.point_sample": "UNIT=learners.halfspaces.point_sample.POINT_UNIT Counts=accountant.arrays.ExactArray",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scipy.fft import irfft, next_fast_len, rfft
-    from scipy.optimize import minimize_scalar
+    from scipy.optimize import brentq, minimize_scalar
     from scipy.signal import lfilter
     from scipy.special import erfcx, gammaln, log_ndtr, ndtr
 else:
@@ -60,6 +60,12 @@ else:
 
         return signal.lfilter(*arguments)
 
+    def brentq(*arguments: object, **named: object) -> object:
+        """`scipy.optimize.brentq`."""
+        from scipy import optimize
+
+        return optimize.brentq(*arguments, **named)
+
     def minimize_scalar(*arguments: object, **named: object) -> object:
         """`scipy.optimize.minimize_scalar`."""
         from scipy import optimize
@@ -68,6 +74,7 @@ else:
 
 
 __all__ = [
+    "brentq",
     "erfcx",
     "gammaln",
     "irfft",

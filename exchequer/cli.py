@@ -17,12 +17,14 @@ from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
+from exchequer.commands.schemas import schema_commands
+from exchequer.commands.training_commands import learners, predict, train
 from exchequer.console.input_errors import Commands
+from exchequer.console.option_types import LINES
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
-from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
 if TYPE_CHECKING:
-    from exchequer.commands.explain import Format
+    from exchequer.commands.explain import Format, Lines
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
 
@@ -75,6 +77,10 @@ main.add_command(export_commands.ledger)
 main.add_command(auditing_commands.verify_model)
 main.add_command(rado_commands.rados)
 main.add_command(model_exports.export)
+main.add_command(schema_commands.schema)
+main.add_command(train)
+main.add_command(predict)
+main.add_command(learners)
 
 
 @main.command()
@@ -85,17 +91,17 @@ main.add_command(model_exports.export)
     "environment variable EXCHEQUER_DATA, if set.",
 )
 @click.option("--epsilon", type=float, help="What a model may cost, above 0. Default: 1.")
-@click.option("--delta", type=float, help="Probability that the promise may fail, from 0 to below 1. Default: 1e-5.")
+@click.option("--delta", type=float, help="Probability that the promise may fail, between 0 and 1. Default: 1e-5.")
 @click.option(
-    "--rounds", type=int, help="How many simple rules vote in the model, from 1. Default: by the number of records."
+    "--rounds", type=int, help="How many rounds each column of the model has, from 1. Default: 8, as train takes it."
 )
 @ledger_options.SEED
 def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: int | None, seed: int | None) -> None:
     """Train a private model on real, public data and compare it with a model without privacy.
 
     Uses the breast cancer data that ship with scikit-learn, and Adult (census income) where its folder is
-    given. Prints the accuracy on held-out records, the whole model, and the ledger's statement. Takes under
-    half a minute.
+    given. Prints the accuracy on held-out records, the model's curves and the head of its card, the ledger's statement,
+    and the two commands that come next. Takes under half a minute.
 
     \b
     Examples:
@@ -105,122 +111,6 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     from exchequer.commands.demo import run
 
     run(data, epsilon, delta, rounds, seed)
-
-
-@main.command()
-@click.argument("data", type=FILE)
-@click.option(
-    "--schema",
-    type=FILE,
-    required=True,
-    help="TOML file that says which columns there are, their categories or bounds, and the label with its "
-    "classes. It must be written from public knowledge, never from the data.",
-)
-@click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0; 1 is a strong promise.")
-@click.option(
-    "--delta",
-    type=float,
-    help="Probability that the promise may fail, from 0 to below 1, far below 1/n. Default: 1e-6 with private-boost, "
-    "which needs one, else 0, the strictest; more buys accuracy with many rounds.",
-)
-@learner_options
-@ledger_options.SEED
-@ledger_options.NO_HEADER
-@ledger_options.payer_options
-@click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-def train(
-    data: Path,
-    schema: Path,
-    learner: str,
-    epsilon: float,
-    delta: float | None,
-    seed: int | None,
-    no_header: bool,
-    ledger: str | None,
-    account: str | None,
-    signing_key: Path | None,
-    about: tuple[str, ...],
-    writer_key: Path | None,
-    out: Path,
-    force: bool,
-    **options: Setting | None,
-) -> None:
-    """Train a private classifier on the CSV file DATA and save it with its privacy statement.
-
-    What is printed and saved is safe to publish, at the price that the statement names. Models trained on the same
-    records cost the sum of their prices. Each run opens a new ledger, which knows of no other run; with --ledger all
-    runs are charged to one, which refuses what is not in its budget. Error messages are not for
-    publishing; they may quote a value of your data. The accuracy on DATA itself is not printed, because it would
-    have to be paid for; keep some records back and use `exchequer predict --score` on them.
-
-    \b
-    Example:
-      exchequer train people.csv --schema people.toml --epsilon 1 --delta 1e-6 --out model.json
-      exchequer train people.csv --schema people.toml --epsilon 1 --out model.json --ledger study.db --account team-a
-    \b
-    A schema:
-      [label]
-      name = "income"
-      classes = ["low", "high"]        # of two, the second is the positive class
-      [[columns]]
-      name = "age"
-      kind = "numeric"
-      lower = 0                        # public bounds
-      upper = 100
-      bins = 10
-      outside = "clip"                 # or "error"
-      [[columns]]
-      name = "sex"
-      kind = "categorical"
-      categories = ["female", "male"]
-    """
-    given = current_options(options)
-    LEARNERS[learner].refuse_others(learner, given)
-    ledger_options.refuse_unpaid(ledger, account, signing_key, about)
-    ledger_options.refuse_simulated(ledger, seed)
-    from exchequer.commands import train as work
-    from exchequer.commands.ledgers.paying_ledger import PayingLedger
-
-    promise = LEARNERS[learner].delta if delta is None else delta
-    payer = None if ledger is None else PayingLedger(ledger, account or "", signing_key, about, writer_key)
-    order = work.TrainingRequest(LEARNERS[learner], epsilon, promise, given, seed, payer)
-    work.train(data, schema, out, order, header=not no_header, force=force)
-
-
-@main.command()
-@click.argument("data", type=FILE)
-@click.option("--model", type=FILE, required=True, help="A model that `exchequer train` saved.")
-@click.option("--out", type=OUT, help="Where the predictions go, as CSV. Default: standard output.")
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-@click.option(
-    "--proba",
-    is_flag=True,
-    help="Add a share from 0 to 1 for each class: a probability where the model estimates one, as private-boost and "
-    "logistic do, else a share of the vote, which ranks records and no more.",
-)
-@click.option("--score", is_flag=True, help="Compare with the label column of DATA and report the accuracy.")
-@click.option(
-    "--no-header",
-    is_flag=True,
-    help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
-)
-def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool, score: bool, no_header: bool) -> None:
-    """Predict the class, or the number, of each record in the CSV file DATA with a saved model.
-
-    Writes one line per record: the predicted class, and a score that is positive for the second class of the
-    schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
-    learner made the model is recognised. Predicting costs no privacy of the records that the model was trained on.
-    Further columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
-
-    \b
-    Examples:
-      exchequer predict new.csv --model model.json --out predictions.csv
-      exchequer predict held-out.csv --model model.json --score --out predictions.csv
-    """
-    from exchequer.commands import train as work
-
-    work.predict(data, model, out, header=not no_header, force=force, proba=proba, score=score)
 
 
 @main.command()
@@ -246,8 +136,15 @@ def predict(data: Path, model: Path, out: Path | None, force: bool, proba: bool,
     show_default=True,
     help="How many points a line of a scorecard may be off, from 0.5. Larger prints fewer lines.",
 )
+@click.option(
+    "--lines",
+    type=LINES,
+    help="How many lines a column has at most: cells that noise does not tell apart, then those most alike, are put "
+    "together. all prints as many as it takes to answer as `exchequer predict` does, but for the tolerance. Default: "
+    "12, and no more than the schema's bins.",
+)
 @click.option("--force", is_flag=True, help="Replace pictures that exist.")
-def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, force: bool) -> None:
+def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, lines: "Lines", force: bool) -> None:
     """Say what a saved MODEL does, and what it cost.
 
     Prints the privacy statement, then the model for a reader: points to add up by hand, votes, or trees. All of it
@@ -256,11 +153,12 @@ def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, f
     \b
     Examples:
       exchequer explain model.json
+      exchequer explain model.json --lines all
       exchequer explain model.json --plots pictures --format markdown > model.md
     """
     from exchequer.commands import explain as work
 
-    work.explain(model, form, plots, tolerance=tolerance, force=force)
+    work.explain(model, form, plots, tolerance=tolerance, force=force, lines=lines)
 
 
 @main.command()

@@ -1,4 +1,4 @@
-"""The learners that `exchequer train` offers: a line for each, and the options that they take.
+"""The learners that `exchequer train` offers, and the options that they take.
 
 Read for `exchequer --help` too, so numpy and its like are imported only when a learner is asked for.
 """
@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 import attrs
 import click
 
-if TYPE_CHECKING:
-    from learners.base import PrivateClassifier
+from exchequer.console.option_types import DIRECTION, PAIRS
 
-Setting: TypeAlias = int | float | str
+if TYPE_CHECKING:
+    from learners.base import PrivateEstimator
+
+Setting: TypeAlias = object
+"""What an option was given, as its type makes it."""
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -21,11 +25,14 @@ F = TypeVar("F", bound=Callable[..., object])
 class Option:
     """What some learners take; the name on the command line has dashes instead of underscores.
 
-    kind: what click takes for a type.
+    kind: what click takes for a type.  parameter: what learners call it, where that is another name.
+    multiple: whether it may be given several times, for one mapping of all its pairs.
     """
 
     kind: Any
     help: str
+    parameter: str = ""
+    multiple: bool = False
 
 
 OPTIONS: Final[Mapping[str, Option]] = {
@@ -35,6 +42,27 @@ OPTIONS: Final[Mapping[str, Option]] = {
         "says, while their number is public, at almost twice the noise.",
     ),
     "rounds_per_column": Option(int, "Rounds per column, from 1."),
+    "interactions": Option(
+        PAIRS,
+        "Pairs of columns that get an effect of their own: auto chooses them by what was released, at no further cost; "
+        "a:b,c:d names them; none.",
+    ),
+    "monotone": Option(
+        DIRECTION,
+        "A column of numbers with which the score must not fall, COLUMN=+1, or not rise, COLUMN=-1; free of charge. "
+        "Several times for several columns.",
+        parameter="monotonic_cst",
+        multiple=True,
+    ),
+    "loss": Option(
+        str,
+        "squared for means, absolute for medians, huber for what is typical, poisson for counts and amounts from 0.",
+    ),
+    "intervals": Option(
+        float,
+        "Share of epsilon, from 0 to below 1, for a histogram of residuals: `predict --intervals` needs one; .05 is "
+        "usual.",
+    ),
     "rounds": Option(int, "How many simple rules vote, from 1."),
     "learning_rate": Option(float, "How strongly each round turns to the records that are still wrong, above 0."),
     "density": Option(
@@ -51,11 +79,11 @@ RENAMED: Final[Mapping[str, str]] = {"sweeps": "rounds_per_column"}
 
 @attrs.frozen
 class TrainableLearner:
-    """estimator: its class in `learners`.  what: for the help.
+    """estimator: its class in `learners`.  what: in a line, for people.
 
     defaults: of each of OPTIONS that it takes, as the class has them; None where it goes by the size of the data.
     steps: the option that says how many rounds the progress bar has; "" where none does.
-    delta: what it gets where none is given.
+    delta: what it gets where none is given.  numbers: whether it predicts numbers, instead of classes.
     """
 
     estimator: str
@@ -63,11 +91,16 @@ class TrainableLearner:
     defaults: Mapping[str, Setting | None]
     steps: str = "rounds"
     delta: float = 0.0
+    numbers: bool = False
 
-    def build(self, **arguments: object) -> "PrivateClassifier[Any]":
+    @property
+    def kind(self) -> "type[PrivateEstimator[Any, Any]]":
+        """Its class."""
+        return cast("type[PrivateEstimator[Any, Any]]", getattr(importlib.import_module("learners"), self.estimator))
+
+    def build(self, **arguments: object) -> "PrivateEstimator[Any, Any]":
         """The estimator, not fitted."""
-        kind = getattr(importlib.import_module("learners"), self.estimator)
-        return cast("PrivateClassifier[Any]", kind(**arguments))
+        return self.kind(**arguments)
 
     def refuse_others(self, name: str, given: Mapping[str, Setting]) -> None:
         """Raise UsageError for an option of another learner. name: of this one."""
@@ -80,24 +113,43 @@ class TrainableLearner:
 LEARNERS: Final[Mapping[str, TrainableLearner]] = {
     "private-boost": TrainableLearner(
         "PrivateBoostClassifier",
-        "a curve for every column that add up; recommended; needs a --delta; two classes or more",
-        {"adjacency": "add-remove-one", "rounds_per_column": 8},
+        "a curve for every column that add up; recommended for classes; needs a --delta",
+        {"adjacency": "add-remove-one", "rounds_per_column": 8, "interactions": (), "monotone": None},
         steps="",
         delta=1e-6,
     ),
+    "private-boost-regressor": TrainableLearner(
+        "PrivateBoostRegressor",
+        "curves and pairs of columns that add up to a number; recommended for numbers; needs a --delta",
+        {"adjacency": "add-remove-one", "interactions": "auto", "loss": "squared", "intervals": 0.0},
+        steps="",
+        delta=1e-6,
+        numbers=True,
+    ),
     "lazy-boost": TrainableLearner(
         "LazyBoostClassifier",
-        "one-feature rules that vote, a table that a person can read; two classes",
+        "one-feature rules that vote, a table that a person can read",
         {"rounds": None, "learning_rate": None, "density": None},
     ),
-    "logistic": TrainableLearner(
-        "DPLogisticRegression", "logistic regression by objective perturbation; two classes", {}, ""
+    "logistic": TrainableLearner("DPLogisticRegression", "logistic regression by objective perturbation", {}, ""),
+    "gradient-boosting": TrainableLearner("DPGradientBoostingClassifier", "DPBoost of Li et al.", {}, ""),
+    "forest": TrainableLearner("DPRandomForestClassifier", "random trees with noisy leaves", {}, ""),
+    "bagging": TrainableLearner("DPBaggingClassifier", "teachers that vote on drawn points", {}, ""),
+    "random-features": TrainableLearner(
+        "RandomFeatureClassifier", "a linear model on random features, for smooth boundaries", {}, "", 1e-6
     ),
-    "gradient-boosting": TrainableLearner("DPGradientBoostingClassifier", "DPBoost of Li et al.; two classes", {}, ""),
-    "forest": TrainableLearner("DPRandomForestClassifier", "random trees with noisy leaves; two classes", {}, ""),
-    "bagging": TrainableLearner("DPBaggingClassifier", "teachers that vote on drawn points; two classes", {}, ""),
+    "random-features-regressor": TrainableLearner(
+        "RandomFeatureRegressor", "the same for numbers, for smooth functions of few columns", {}, "", 1e-6, True
+    ),
 }
 DEFAULT: Final = "private-boost"
+DEFAULT_FOR_NUMBERS: Final = "private-boost-regressor"
+
+ELSEWHERE: Final[Mapping[str, str]] = {
+    "RadoBoostClassifier": "`exchequer rados fit`, from a file of rados",
+    "HalfspaceBoostClassifier": "Python: it reads points in a ball, and no schema",
+}
+"""Learners that `exchequer train` does not offer, and where they are used."""
 
 
 def flag(option: str) -> str:
@@ -110,7 +162,7 @@ def current_options(given: Mapping[str, Setting | None]) -> dict[str, Setting]:
     found: dict[str, Setting] = {}
     for name, value in given.items():
         new = RENAMED.get(name, name)
-        if value is None:
+        if value is None or (OPTIONS[new].multiple and not value):
             continue
         if new != name:
             if given.get(new) is not None:
@@ -120,11 +172,26 @@ def current_options(given: Mapping[str, Setting | None]) -> dict[str, Setting]:
     return found
 
 
-def _default_texts(option: str) -> Iterator[str]:
+def as_parameters(options: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Options by the names of the learners' parameters, those of several pairs as one mapping."""
+    return {
+        OPTIONS[name].parameter or name: dict(cast("Any", value)) if OPTIONS[name].multiple else value
+        for name, value in options.items()
+    }
+
+
+def _default_text(default: Setting | None, option: Option) -> str:
+    if option.multiple:
+        return "none"
+    if default is None:
+        return "by epsilon, delta and the size of the data"
+    return "none" if default == () else str(default)
+
+
+def _default_texts(name: str) -> Iterator[str]:
     for key, each in LEARNERS.items():
-        if option in each.defaults:
-            default = each.defaults[option]
-            yield f"{key}: {'by epsilon, delta and the size of the data' if default is None else default}"
+        if name in each.defaults:
+            yield f"{key}: {_default_text(each.defaults[name], OPTIONS[name])}"
 
 
 def learner_options(command: F) -> F:
@@ -134,11 +201,12 @@ def learner_options(command: F) -> F:
         command = click.option(flag(old), old, type=OPTIONS[new].kind, hidden=True, help=known)(command)
     for name, option in reversed(list(OPTIONS.items())):
         help_text = f"{option.help} Default with {'; '.join(_default_texts(name))}."
-        command = click.option(flag(name), name, type=option.kind, help=help_text)(command)
-    kinds = " ".join(f"{name}: {each.what}." for name, each in LEARNERS.items())
-    choice = click.Choice(list(LEARNERS))
+        command = click.option(flag(name), name, type=option.kind, multiple=option.multiple, help=help_text)(command)
     return click.option(
-        "--learner", type=choice, default=DEFAULT, show_default=True, help=f"What kind of model. {kinds}"
+        "--learner",
+        type=click.Choice(list(LEARNERS)),
+        help="What kind of model; `exchequer learners` says what each is for. Default: "
+        f"{DEFAULT} where the schema's label has classes, {DEFAULT_FOR_NUMBERS} where it has bounds.",
     )(command)
 
 

@@ -2,62 +2,116 @@
 
 Imports accountant, mechanisms and boosting only. A learner spends through a ledger or not at all; what it
 keeps after `fit` is a release or public.
+
+Rooms are imported when something in them is asked for: reading a table or a schema takes no scikit-learn along, which
+takes longer to import than a small file to be refused.
 """
 
-from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
-from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
-from learners.blocks import MappedTable, ParquetTable, predict_in_blocks
-from learners.encoding import EncodedSample, Layout
-from learners.fairness import (
-    class_table,
-    demographic_table,
-    excess_risk,
-    excess_risk_gaps,
-    private_class_table,
-    private_demographic_table,
-    private_group_risks,
-    private_statistical_parity,
-    statistical_parity,
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
+    from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
+    from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
+    from learners.encoding import EncodedSample, Layout
+    from learners.fairness import (
+        class_table,
+        demographic_table,
+        excess_risk,
+        excess_risk_gaps,
+        private_class_table,
+        private_demographic_table,
+        private_group_risks,
+        private_statistical_parity,
+        statistical_parity,
+    )
+    from learners.halfspaces import HalfspaceBoostClassifier
+    from learners.inspection import (
+        MarginHistogram,
+        Scorecard,
+        Sparsity,
+        advantages,
+        margin_histogram,
+        private_margin_histogram,
+        scorecard,
+    )
+    from learners.linear import DPLogisticRegression, LogisticModel
+    from learners.rados import RadoBoostClassifier, RadoRelease, Rados
+    from learners.random_features import (
+        SGD,
+        AdaSSP,
+        Descent,
+        MinNorm,
+        Objective,
+        Published,
+        RandomFeatureClassifier,
+        RandomFeatureMap,
+        RandomFeatureRegressor,
+        Ridge,
+    )
+    from learners.regression import PrivateBoostRegressor, RegressionModel
+    from learners.tables import (
+        Boolean,
+        Bounds,
+        Categorical,
+        Date,
+        Integer,
+        Label,
+        NumberLabel,
+        Numeric,
+        Ordered,
+        OutsideSchema,
+        Schema,
+        SchemaError,
+        read_csv,
+        schema_from_dtypes,
+    )
+    from learners.trees import DPBaggingClassifier, DPGradientBoostingClassifier, DPRandomForestClassifier
+    from learners.votes import LazyBoostClassifier, OneRule, PrivateOneRule, Vote, VoteModel
+else:
+
+    def __getattr__(name: str) -> object:
+        if name in ROOMS:
+            return _room(name)
+        if name in __all__:
+            return next(getattr(room, name) for room in map(_room, ROOMS) if name in room.__all__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return sorted({*__all__, *ROOMS, *(name for name in globals() if name.startswith("__"))})
+
+
+ROOMS: Final = (
+    "kinds",
+    "tables",
+    "encoding",
+    "blocks",
+    "base",
+    "additive",
+    "regression",
+    "votes",
+    "trees",
+    "linear",
+    "halfspaces",
+    "random_features",
+    "rados",
+    "fairness",
+    "inspection",
 )
-from learners.halfspaces import HalfspaceBoostClassifier
-from learners.inspection import (
-    MarginHistogram,
-    Scorecard,
-    Sparsity,
-    advantages,
-    margin_histogram,
-    private_margin_histogram,
-    scorecard,
-)
-from learners.linear import DPLogisticRegression, LogisticModel
-from learners.rados import RadoBoostClassifier, RadoRelease, Rados
-from learners.random_features import (
-    SGD,
-    AdaSSP,
-    Descent,
-    MinNorm,
-    Objective,
-    Published,
-    RandomFeatureClassifier,
-    RandomFeatureMap,
-    RandomFeatureRegressor,
-    Ridge,
-)
-from learners.regression import PrivateBoostRegressor, RegressionModel
-from learners.tables import (
-    Boolean,
-    Bounds,
-    Categorical,
-    Label,
-    Numeric,
-    OutsideSchema,
-    Schema,
-    SchemaError,
-    read_csv,
-    schema_from_dtypes,
-)
-from learners.trees import DPBaggingClassifier, DPGradientBoostingClassifier, DPRandomForestClassifier
-from learners.votes import LazyBoostClassifier, OneRule, PrivateOneRule, Vote, VoteModel
+"""In the order in which a name is looked for: what others need first."""
+
+
+def _room(name: str) -> ModuleType:
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def load_rooms() -> None:
+    """Import all rooms, for whoever asks a base class for everything that is derived from it."""
+    for name in ROOMS:
+        _room(name)
+
 
 __all__ = [
     "SGD",
@@ -66,14 +120,17 @@ __all__ = [
     "Boolean",
     "Bounds",
     "Categorical",
+    "CsvTable",
     "Curve",
     "DPBaggingClassifier",
     "DPGradientBoostingClassifier",
     "DPLogisticRegression",
     "DPRandomForestClassifier",
+    "Date",
     "Descent",
     "EncodedSample",
     "HalfspaceBoostClassifier",
+    "Integer",
     "Label",
     "Layout",
     "LazyBoostClassifier",
@@ -81,9 +138,11 @@ __all__ = [
     "MappedTable",
     "MarginHistogram",
     "MinNorm",
+    "NumberLabel",
     "Numeric",
     "Objective",
     "OneRule",
+    "Ordered",
     "OutsideSchema",
     "ParquetTable",
     "PrivateBoostClassifier",

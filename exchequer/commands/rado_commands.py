@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands.ledgers import ledger_options
+from exchequer.console.table_files import TableFileOptions, table_file_options
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
 NOTHING = "none"
@@ -69,6 +70,7 @@ def rados() -> None:
 @click.option("--raw", is_flag=True, help="Do not standardise columns; scale them by the schema's bounds alone.")
 @ledger_options.SEED
 @ledger_options.NO_HEADER
+@table_file_options
 @ledger_options.payer_options
 @click.option("--out", type=OUT, required=True, help="Where the rados go, as JSON with their statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
@@ -87,6 +89,7 @@ def release(
     raw: bool,
     seed: int | None,
     no_header: bool,
+    file_options: TableFileOptions,
     ledger: str | None,
     account: str | None,
     signing_key: Path | None,
@@ -95,7 +98,7 @@ def release(
     out: Path,
     force: bool,
 ) -> None:
-    """Release rados of the CSV file DATA, charged before anything is drawn.
+    """Release rados of the table in DATA, CSV or Parquet, charged before anything is drawn.
 
     The file holds the rados, what they were scaled by, the schema, and the privacy statement; it is safe to publish at
     the price and within the scope that the statement names. `exchequer verify-model` compares it with the ledger, which
@@ -136,7 +139,7 @@ def release(
         seed,
         None if ledger is None else PayingLedger(ledger, account or "", signing_key, about, writer_key),
     )
-    work.release(data, schema, out, order, header=not no_header, force=force)
+    work.release(data, schema, out, order, header=not no_header, force=force, file_options=file_options)
 
 
 @rados.command()

@@ -9,9 +9,11 @@ import numpy as np
 
 from accountant import Adjacency, AdjacencyMismatch
 from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
-from exchequer.commands.train import labelled_table, refuse_loose_delta, save
+from exchequer.commands.train import refuse_loose_delta, save
+from exchequer.commands.training_input import labelled_table
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
+from exchequer.console.table_files import TableFileOptions
 from learners import RadoBoostClassifier, RadoRelease
 from learners.rados import OracleName, Protection
 
@@ -34,11 +36,22 @@ class RadoRequest:
     payer: PayingLedger | None = None
 
 
-def release(data: Path, schema_path: Path, out: Path, order: RadoRequest, *, header: bool, force: bool) -> None:
-    """Release rados of a CSV file, save them with their statement, and print that."""
+def release(
+    data: Path,
+    schema_path: Path,
+    out: Path,
+    order: RadoRequest,
+    *,
+    header: bool,
+    force: bool,
+    file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
+) -> None:
+    """Release rados of a file, save them with their statement, and print that."""
     refuse_overwriting(out, force)
     refuse_replacing(out, data, schema_path)
-    schema, table, y = labelled_table(data, schema_path, header=header)
+    schema, table, y = labelled_table(data, schema_path, file_options, header=header)
+    if schema.label is None:
+        raise ValueError(f"{schema_path}: rados are of classes, and the label has bounds")
     if order.protection is not None:
         refuse_loose_delta(order.delta, y.size)
     with paying(order.payer) as ledger:

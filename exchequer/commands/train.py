@@ -1,106 +1,172 @@
-"""`exchequer train` and `exchequer predict`: CSV file in, model or predictions out."""
+"""`exchequer train`: a table in, a private model out."""
 
-import csv
-import io
+import inspect
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 import click
-import numpy as np
 
-from accountant import AddRemoveOne, AdjacencyMismatch, Statement
-from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
-from exchequer.console import output
-from exchequer.console.input_errors import about, refuse_overwriting
-from exchequer.trainable import Setting, TrainableLearner
-from learners import EncodedSample, Label, PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor, Schema, read_csv
-from learners.base import PrivateClassifier, PrivateEstimator
-from learners.tables import Strings, Values
+from accountant import AddRemoveOne, AdjacencyMismatch
+from accountant.costs import positive, probability_below_one
+from accountant.renamed import old_names
+from exchequer.commands.training_input import labelled_file, numbers_of, read_all
+from exchequer.console.input_errors import about, checked, refuse_overwriting
+from exchequer.console.table_files import TableFile, TableFileOptions
+from exchequer.trainable import (
+    DEFAULT,
+    DEFAULT_FOR_NUMBERS,
+    LEARNERS,
+    Setting,
+    TrainableLearner,
+    as_parameters,
+)
+from learners.tables import Schema, encode, label_texts
 
-Classifier: TypeAlias = PrivateClassifier[Any]
-"""Whatever the file or the option names."""
+if TYPE_CHECKING:
+    from exchequer.commands.ledgers.paying_ledger import PayingLedger
+    from learners.base import PrivateEstimator
 
-Regressor: TypeAlias = RandomFeatureRegressor | PrivateBoostRegressor
-"""What predicts numbers."""
+OWN_OPTIONS: Final = {
+    "epsilon": "--epsilon",
+    "delta": "--delta",
+    "random_state": "--seed",
+    "ledger": "--ledger",
+    "tune": "--tune",
+    "schema": "the schema",
+    "classes": "the schema's label",
+    "label_bounds": "the schema's label",
+}
+"""Parameters that have a place of their own, which --set does not take."""
 
 
 @attrs.frozen
 class TrainingRequest:
     """What `train` was asked for. options: of the learner, which checks them.  seed: None draws secure noise.
 
+    learner: None for the one that is recommended for such a label.  delta: None for the learner's own.
     payer: the durable ledger that pays; None opens one in memory.
+    parameters: further ones of the learner, by their names in Python.  tune: a TOML file of settings.
     """
 
-    learner: TrainableLearner
+    learner: TrainableLearner | None
     epsilon: float
-    delta: float
+    delta: float | None
     options: Mapping[str, Setting]
     seed: int | None
-    payer: PayingLedger | None = None
+    payer: "PayingLedger | None" = None
+    parameters: Mapping[str, object] = attrs.field(factory=dict)
+    tune: Path | None = None
 
 
-def label_of(schema: Schema, where: Path) -> Label:
-    """The schema's label. Raises ValueError where it names none."""
-    if schema.label is None:
-        raise ValueError(f'{where}: the schema names no label; add [label], name = "..." and classes = ["no", "yes"]')
-    return schema.label
-
-
-def read(path: Path, names: list[str] | None) -> dict[str, Strings]:
-    """The file's columns. names: the columns of a file without a header line."""
-    with about(path):
-        return read_csv(path, names=names)
-
-
-def take_label(table: dict[str, Strings], label: Label, path: Path) -> Strings:
-    """Remove the label column from the table and return it. Raises ValueError where it is missing."""
-    if label.name not in table:
-        raise ValueError(f"{path}: no column {label.name!r} for the label; its columns are {list(table)}")
-    return table.pop(label.name)
-
-
-def labelled_table(data: Path, schema_path: Path, *, header: bool) -> tuple[Schema, dict[str, Strings], Strings]:
-    """A schema, the file's columns without the label, and the label. Raises ValueError where one is missing."""
-    with about(schema_path):
-        schema = Schema.from_toml(schema_path)
-    label = label_of(schema, schema_path)
-    table = read(data, None if header else [*schema.names, label.name])
-    return schema, table, take_label(table, label, data)
-
-
-def train(data: Path, schema_path: Path, out: Path, order: TrainingRequest, *, header: bool, force: bool) -> None:
-    """Fit on a CSV file, save the model with its statement, and print both."""
+def train(
+    data: Path,
+    schema_path: Path,
+    out: Path,
+    order: TrainingRequest,
+    *,
+    header: bool,
+    force: bool,
+    file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
+) -> None:
+    """Fit on a file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
-    schema, table, y = labelled_table(data, schema_path, header=header)
-    refuse_loose_delta(order.delta, y.size)
+    checked("epsilon", positive, order.epsilon)
+    checked("delta", probability_below_one, order.delta or 0.0)
+    schema, file = labelled_file(data, schema_path, file_options, header=header)
+    learner = _learner(order, schema)
+    delta = learner.delta if order.delta is None else order.delta
+    _refuse_bad_values(file, schema, delta)
+    from exchequer.commands.ledgers.paying_ledger import paying
+    from exchequer.console import output
+
+    arguments = _arguments(order, learner, schema)
     with paying(order.payer) as ledger:
-        model = order.learner.build(
-            epsilon=order.epsilon,
-            delta=order.delta,
-            random_state=order.seed,
-            schema=schema,
-            ledger=ledger,
-            **order.options,
+        model = learner.build(
+            epsilon=order.epsilon, delta=delta, random_state=order.seed, schema=schema, ledger=ledger, **arguments
         )
-        with about(data):
-            sample = model.encoded(table, y)
-        _fit(model, sample, order)
+        n = _fit(model, file, schema, order, learner)
     save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
     if model.statement_.adjacency == AddRemoveOne.name:
         output.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
     else:
-        output.paragraph(f"Trained on {y.size} records of {data}; the number of records is public")
+        output.paragraph(f"Trained on {n} records of {data}; the number of records is public")
+    if tuned := getattr(model, "tuned_", None):
+        output.paragraph(f"Chosen among the settings of {order.tune}: {tuned}.")
     output.model(model)
-    output.statement(model.statement_)
+    output.statement(model.statement_, most=output.SHOWN_FACTS)
     if order.payer is not None:
         order.payer.receipted(model)
     output.paragraph(f"\nSaved to {out}, statement included.")
 
 
-def save(model: PrivateEstimator[Any, Any], out: Path) -> None:
+def _learner(order: TrainingRequest, schema: Schema) -> TrainableLearner:
+    """The one that was asked for, or the one that is recommended. Raises UsageError for another kind of label."""
+    numbers = schema.number_label is not None
+    name = next((key for key, each in LEARNERS.items() if each == order.learner), "")
+    if order.learner is None:
+        name = DEFAULT_FOR_NUMBERS if numbers else DEFAULT
+        LEARNERS[name].refuse_others(name, order.options)
+        return LEARNERS[name]
+    if order.learner.numbers != numbers:
+        has, takes = ("bounds", "classes") if numbers else ("classes", "numbers with bounds")
+        fit = [key for key, each in LEARNERS.items() if each.numbers == numbers]
+        raise click.UsageError(f"--learner {name} learns {takes}, and the label has {has}; try {' or '.join(fit)}")
+    return order.learner
+
+
+def _refuse_bad_values(file: TableFile, schema: Schema, delta: float) -> None:
+    """Before anything heavy is imported; of a larger file a fit finds them as it encodes it."""
+    if file.path.stat().st_size <= QUICKLY_CHECKED:
+        table = read_all(file, schema)
+        with about(file.path):
+            if schema.number_label is not None:
+                numbers_of(table[file.label], file.label)
+            n = encode(table, schema).shape[1]
+        refuse_loose_delta(delta, n)
+
+
+QUICKLY_CHECKED: Final = 500_000
+"""Bytes of a file that is read and encoded within a tenth of a second, so that it does not matter that this is done
+twice."""
+
+
+def _arguments(order: TrainingRequest, learner: TrainableLearner, schema: Schema) -> dict[str, object]:
+    """What the learner is built with, apart from what all take. Raises ValueError naming an option it lacks."""
+    given = as_parameters(order.options)
+    known = set(inspect.signature(learner.kind).parameters)
+    for name in order.parameters:
+        if name in OWN_OPTIONS or name in given:
+            raise ValueError(f"--set {name}: it is given by {OWN_OPTIONS.get(name, 'an option of its own')}")
+        if name not in known:
+            own = ", ".join(sorted(known - set(OWN_OPTIONS)))
+            raise ValueError(f"--set {name}: {learner.estimator} has no such parameter; it has {own}")
+    tuned: dict[str, object] = {}
+    if order.tune is not None:
+        if "tune" not in known:
+            able = [key for key, each in LEARNERS.items() if "tune" in inspect.signature(each.kind).parameters]
+            raise ValueError(f"--tune: {learner.estimator} has no private tuning; try --learner {' or '.join(able)}")
+        tuned["tune"] = settings_of(order.tune)
+    bounds = {"label_bounds": schema.number_label.bounds} if schema.number_label is not None else {}
+    return {**given, **order.parameters, **tuned, **bounds}
+
+
+def settings_of(path: Path) -> list[dict[str, object]]:
+    """The settings in a TOML file, one [[settings]] table each. Raises ValueError."""
+    with about(path), path.open("rb") as file:
+        found = tomllib.load(file).get("settings")
+    if not isinstance(found, list) or not found or not all(isinstance(each, dict) for each in found):
+        raise ValueError(
+            f"{path}: expected a [[settings]] table for each setting, with the learner's parameters by their names in "
+            "Python, such as rounds_per_column = 4"
+        )
+    return cast("list[dict[str, object]]", found)
+
+
+def save(model: "PrivateEstimator[Any, Any]", out: Path) -> None:
     """Save it. Raises OSError, which says what was charged all the same."""
     try:
         model.save(out)
@@ -115,114 +181,48 @@ def refuse_loose_delta(delta: float, n: int) -> None:
         raise ValueError(f"delta: {delta!r} is not below 1/n = {1.0 / n:.3g}, so it promises nothing; use far less")
 
 
-def _fit(model: Classifier, sample: EncodedSample, order: TrainingRequest) -> None:
+def _fit(
+    model: "PrivateEstimator[Any, Any]",
+    file: TableFile,
+    schema: Schema,
+    order: TrainingRequest,
+    learner: TrainableLearner,
+) -> int:
+    """The number of records, which may be private."""
+    from exchequer.console import output
+    from learners.base import PrivateClassifier
+
+    steps = model.get_params().get(learner.steps) if learner.steps else None
+    model._parameters()  # what is wrong with these is not wrong with the file
     try:
-        with output.rounds_bar(
-            model.get_params().get(order.learner.steps) if order.learner.steps else None
-        ) as on_round:
-            model.fit_encoded(sample, on_round=on_round)
+        if isinstance(model, PrivateClassifier):
+            with about(file.path):
+                sample = file.encoded(model)
+            refuse_loose_delta(model.delta, sample.n)
+            with output.rounds_bar(steps) as on_round:
+                model.fit_encoded(sample, on_round=on_round)
+            return sample.n
+        table = read_all(file, schema)
+        with about(file.path):
+            column = table.pop(file.label)
+            y = label_texts(column) if schema.number_label is None else numbers_of(column, file.label)
+        refuse_loose_delta(model.delta, y.size)
+        with output.rounds_bar(steps) as on_round:
+            model.fit(table, y, on_round=on_round)
+        return y.size
     except AdjacencyMismatch as error:
         wanted = "" if error.proved_for is None else error.proved_for.name
         raise ValueError(
             f"--ledger: {error}; nothing was charged. Open another one with `exchequer ledger open LEDGER --adjacency "
-            f"{wanted}`{_or_other_relation(order)}"
+            f"{wanted}`{_or_other_relation(learner)}"
         ) from error
     except ArithmeticError as error:
         raise ValueError(f"epsilon: no noise goes with {order.epsilon!r}: {error}") from error
 
 
-def _or_other_relation(order: TrainingRequest) -> str:
-    return ", or train with another --adjacency" if "adjacency" in order.learner.defaults else ""
+def _or_other_relation(learner: TrainableLearner) -> str:
+    return ", or train with another --adjacency" if "adjacency" in learner.defaults else ""
 
 
-def predict(
-    data: Path, model_path: Path, out: Path | None, *, header: bool, force: bool, proba: bool, score: bool
-) -> None:
-    """Write a CSV of predictions; the model's guarantee, and the accuracy if asked, go to standard error."""
-    if out is not None:
-        refuse_overwriting(out, force)
-    with about(model_path):
-        model = predictor(model_path)
-    if isinstance(model, Regressor):
-        _predict_numbers(model, data, out, header=header, refused={"--proba": proba, "--score": score})
-        return
-    if proba and not hasattr(model, "predict_proba"):
-        raise ValueError(f"--proba: {model_path} is of a {type(model).__name__}, which gives scores only")
-    schema = model.model_.schema
-    label = label_of(schema, model_path) if score else None
-    table = read(data, None if header else [*schema.names, *([label.name] if label else [])])
-    with about(data):
-        truth = None if label is None else known_classes(take_label(table, label, data), model)
-        said, columns = model.predict(table).astype(np.str_), _scored(model, table)
-    if proba:
-        shares = model.predict_proba(table)
-        columns |= {f"share {name}": _numbers(shares[:, k]) for k, name in enumerate(model.classes_)}
-    _write({"prediction": said.tolist(), **columns}, out)
-    output.note(guarantee(model.statement_))
-    if truth is not None:
-        output.note(
-            f"accuracy {np.mean(said == truth):.4f} on {truth.size} records of {data}. These should not be the "
-            "training records: their accuracy would be a release that nobody paid for."
-        )
-
-
-def _predict_numbers(
-    model: Regressor, data: Path, out: Path | None, *, header: bool, refused: Mapping[str, bool]
-) -> None:
-    """The same for a regression: one number per record. Raises ValueError for options that are about classes."""
-    if wrong := [name for name, given in refused.items() if given]:
-        raise ValueError(f"{', '.join(wrong)}: the model predicts numbers; only classes have shares and an accuracy")
-    schema = cast("Schema", model.model_.schema)  # there is one, as `predictor` says
-    table = read(data, None if header else schema.names)
-    with about(data):
-        predicted = model.predict(table)
-    _write({"prediction": _numbers(predicted)}, out)
-    output.note(guarantee(model.statement_))
-
-
-def predictor(path: Path) -> Classifier | Regressor:
-    """Whatever learner saved the model, if it reads tables by a schema. Raises ValueError."""
-    model: PrivateEstimator[Any, Any] = PrivateEstimator.load(path)
-    if isinstance(model, RadoRelease):
-        raise ValueError("these are rados, and no model; learn one from them with `exchequer rados fit`")
-    if getattr(model.model_, "schema", None) is None:
-        raise ValueError(f"a {type(model).__name__} without a schema reads no files; load it in Python")
-    return cast("Classifier | Regressor", model)  # or what predicts in the same way
-
-
-def _scored(model: Classifier, table: dict[str, Strings]) -> dict[str, list[str]]:
-    """One column of scores, or one for each of three classes or more."""
-    scores = model.decision_function(table)
-    if scores.ndim == 1:
-        return {"score": _numbers(scores)}
-    return {f"score {name}": _numbers(scores[:, k]) for k, name in enumerate(model.classes_)}
-
-
-def known_classes(y: Strings, model: Classifier) -> Strings:
-    """The labels. Raises ValueError for one that is none of the model's classes."""
-    names = [str(name) for name in model.classes_]
-    strange = np.flatnonzero(~np.isin(y, names))
-    if strange.size:
-        listed = f"neither {names[0]!r} nor {names[1]!r}" if len(names) == 2 else f"none of {names}"
-        raise ValueError(f"the label {str(y[strange[0]])!r} is {listed}")
-    return y
-
-
-def guarantee(statement: Statement) -> str:
-    """The model's promise in one line."""
-    return f"{statement.heading}: {statement.guarantee}"
-
-
-def _numbers(values: Values) -> list[str]:
-    return [f"{value:.6g}" for value in values.tolist()]
-
-
-def _write(columns: dict[str, list[str]], out: Path | None) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    if out is None:
-        click.echo(text.getvalue(), nl=False)
-    else:
-        out.write_text(text.getvalue(), encoding="utf-8")
+if not TYPE_CHECKING:
+    __getattr__ = old_names(__name__)

@@ -45,6 +45,8 @@ def one_line() -> Iterator[None]:
         if isinstance(error, OSError) and error.errno == errno.EPIPE:
             raise
         raise _bad_input(error) from error
+    except click.exceptions.Exit:
+        raise  # a RuntimeError by click's lights, as after --help: nothing is wrong, and no ledger is asked
     except RuntimeError as error:
         from accountant import LedgerBroken, LedgerUnavailable  # here at last, as most commands need no ledger
 
@@ -56,7 +58,9 @@ def one_line() -> Iterator[None]:
 def _bad_input(error: Exception) -> BadInput:
     from accountant.entries import visible  # here at last, as most commands need no ledger
 
-    return BadInput(visible(" ".join(str(error).split())))  # messages quote files, and ledgers that others wrote
+    # Messages quote files, and ledgers that others wrote.
+    lines = str(error).splitlines() if getattr(error, "in_lines", False) else [str(error)]
+    return BadInput("\n  ".join(visible(" ".join(line.split())) for line in lines))
 
 
 @contextmanager
@@ -65,6 +69,8 @@ def about(what: object) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError) as error:
+        if getattr(error, "in_lines", False):  # it names the file itself
+            raise
         said = str(error) if str(what) in str(error) else f"{what}: {error}"
         raise ValueError(said + (" (row 0 is the first record)" if ", row " in said else "")) from error
 

@@ -12,7 +12,15 @@ import click
 import numpy as np
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -20,15 +28,22 @@ from accountant import Statement
 from accountant.entries import visible, visible_lines
 
 if TYPE_CHECKING:
-    from learners import LazyBoostClassifier, PrivateBoostClassifier
-    from learners.base import PrivateClassifier
+    from learners import LazyBoostClassifier, PrivateBoostClassifier, PrivateBoostRegressor
+    from learners.base import PrivateEstimator
     from learners.base import Progress as OnRound
+    from learners.inspection import CardSection
 
 SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""
 
+SHOWN_FACTS = 14
+"""Lines of a statement that are printed beside a model, whose file holds them all."""
+
 MANY_ENTRIES = 20_000
 """Ledgers of no more are read within a second or so, and need no progress bar."""
+
+LARGE_FILE = 20_000_000
+"""Files of fewer bytes are read within a second or two, and need no progress bar."""
 
 
 def console() -> Console:
@@ -96,6 +111,27 @@ def entries_bar(what: str, entries: int) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
+def file_bar(name: str, total: int, size: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar with the time left over a file that takes long to read. Yields what is called with what is done.
+
+    total: bytes or records, whichever are counted.  size: of the file, in bytes.
+    """
+    target = Console(stderr=True)
+    if size < LARGE_FILE or not target.is_terminal:
+        yield lambda number: None
+        return
+    columns = (
+        TextColumn(f"reading {visible(name)}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=target, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda number: bar.update(task, completed=number)
+
+
+@contextmanager
 def _bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
     target = Console(stderr=True)
     if not target.is_terminal:
@@ -107,36 +143,47 @@ def _bar(what: str, total: int | None, unit: str) -> Iterator[Callable[[int], No
         yield lambda number: bar.update(task, completed=number)
 
 
-def model(learnt: "PrivateClassifier[Any]") -> None:
+def model(learnt: "PrivateEstimator[Any, Any]") -> None:
     """What was learnt, where it is of a kind that can be read."""
-    from learners import LazyBoostClassifier, PrivateBoostClassifier  # an auditor need not wait for them
+    # An auditor need not wait for them.
+    from learners import LazyBoostClassifier, PrivateBoostClassifier, PrivateBoostRegressor
 
     heading("The model")
     if isinstance(learnt, LazyBoostClassifier):
         vote_table(learnt)
-    elif isinstance(learnt, PrivateBoostClassifier):
+    elif isinstance(learnt, PrivateBoostClassifier | PrivateBoostRegressor):
         effects(learnt)
-    else:
-        names = ", ".join(visible(name) for name in learnt.classes_)
+    elif hasattr(learnt, "classes_"):
+        names = ", ".join(visible(str(name)) for name in learnt.classes_)
         paragraph(f"A {type(learnt).__name__} for the classes {names}.")
+    else:
+        paragraph(f"A {type(learnt).__name__}, which predicts numbers.")
 
 
-def effects(model: "PrivateBoostClassifier") -> None:
-    """How far each column can move the score, and where it is highest; for two classes."""
+def effects(model: "PrivateBoostClassifier | PrivateBoostRegressor") -> None:
+    """How far each column can move the score, or the label, and where it is highest."""
     curves = model.explain()
-    if model.classes_.size > 2:
-        paragraph(f"Effects of {len(curves)} columns on {model.classes_.size} classes; `exchequer explain` shows them.")
+    classes = getattr(model, "classes_", np.array([]))
+    if classes.size > 2:
+        paragraph(f"Effects of {len(curves)} columns on {classes.size} classes; `exchequer explain` shows them.")
         return
+    what, unit, form = ("score", "log-odds", ".2f") if classes.size else _unit_of(model)
     rows = [
-        (" x ".join(curve.columns), f"{curve.span:.2f}", " x ".join(curve.cells[int(np.argmax(curve.effects))]))
+        (" x ".join(curve.columns), format(curve.span, form), " x ".join(curve.cells[int(np.argmax(curve.effects))]))
         for curve in curves[:SHOWN_VOTES]
     ]
-    table(["column", "moves the score by up to", f"most for {model.classes_[1]} where it is"], rows, numbers=[])
+    most = f"most for {classes[1]} where it is" if classes.size else "most where it is"
+    table(["column", f"moves the {what} by up to", most], rows, numbers=[])
     rest = len(curves) - len(rows)
     paragraph(
-        "Scores are on the scale of log-odds. `exchequer explain` prints the whole model as a scorecard."
+        f"{what.capitalize()}s are on the scale of {unit}. `exchequer explain` prints the whole model as a scorecard."
         + (f" {rest} more columns, with smaller effects, are not shown." if rest else "")
     )
+
+
+def _unit_of(model: Any) -> tuple[str, str, str]:
+    """What effects of a regression move, on which scale, and how they are written."""
+    return "label", "its logarithm" if model.model_.loss == "poisson" else "its own unit", ".3g"
 
 
 def vote_table(model: "LazyBoostClassifier") -> None:
@@ -155,6 +202,15 @@ def vote_table(model: "LazyBoostClassifier") -> None:
         "Where the condition does not hold, the same votes go to the other class."
         + (f" {rest} more lines, with no more votes each, are not shown." if rest else "")
     )
+
+
+def section(part: "CardSection") -> None:
+    """A part of a card."""
+    heading(part.heading)
+    for text in part.text:
+        paragraph(text if part.verbatim else visible(text))
+    if part.rows:
+        table(part.headers, part.rows, numbers=part.numbers)
 
 
 def statement(found: Statement, most: int | None = None) -> None:

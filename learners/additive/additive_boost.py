@@ -33,7 +33,7 @@ from learners.additive.interactions import (
     with_pure_pairs,
 )
 from learners.additive.monotone import in_bins, monotone
-from learners.additive.posteriors import Effect
+from learners.additive.posteriors import Effect, deviations
 from learners.additive.round_bins import FIRST_BINS, round_bins
 from learners.additive.scored_records import Records, Scored, partitioned, score_bins
 from learners.additive.views import View, pair_columns, views
@@ -377,5 +377,6 @@ def _model(schema: Schema, columns: list[Column], tables: list[FloatArray]) -> A
         centre = column.weight @ table
         intercept = intercept + centre
         values = (table - centre).reshape(*column.view.shape, *intercept.shape)
-        terms.append(Term(column.view.columns, column.view.maps, values))
+        unsure = deviations(column.effects).reshape(values.shape)
+        terms.append(Term(column.view.columns, column.view.maps, values, unsure))
     return AdditiveModel(schema, np.asarray(intercept), terms, slope=SLOPE)

@@ -39,12 +39,14 @@ class Term:
     """One column's or pair's table.
 
     columns: numbers in the schema.  maps: cell of each code, per column.  values: nats per cell, shape
-    (*cells per column) with K > 2 classes as a last axis.
+    (*cells per column) with K > 2 classes as a last axis.  deviations: what noise leaves unsure of each value, of the
+    same shape, where it was kept; for readers, as no score asks for it.
     """
 
     columns: tuple[int, ...]
     maps: tuple[IntArray, ...]
     values: FloatArray
+    deviations: FloatArray | None = None
 
     def scores(self, codes: CodeArray) -> FloatArray:
         """Per record, shape (n,) or (n, K)."""
@@ -113,7 +115,12 @@ class AdditiveModel:
 
     def _record(self) -> dict[str, object]:
         terms = [
-            {"columns": list(term.columns), "maps": [m.tolist() for m in term.maps], "values": term.values.tolist()}
+            {
+                "columns": list(term.columns),
+                "maps": [m.tolist() for m in term.maps],
+                "values": term.values.tolist(),
+                **({} if term.deviations is None else {"deviations": term.deviations.tolist()}),
+            }
             for term in self.terms
         ]
         calibration = None if self.calibration is None else self.calibration.as_record()
@@ -233,7 +240,17 @@ def _term(schema: Schema, intercept: FloatArray, record: Mapping[str, object]) -
     )
     if not fits:
         raise ValueError(f"the table of {[schema.columns[column].name for column in columns]} does not fit the schema")
-    return Term(columns, tuple(cells.astype(np.intp) for cells in maps), values)
+    return Term(columns, tuple(cells.astype(np.intp) for cells in maps), values, _unsure(record, values))
+
+
+def _unsure(record: Mapping[str, object], values: FloatArray) -> FloatArray | None:
+    """The deviations of a table's values, None in models that were saved without. Raises ValueError."""
+    if record.get("deviations") is None:
+        return None
+    found = np.asarray(record["deviations"], dtype=np.float64)
+    if found.shape != values.shape or not np.all(np.isfinite(found) & (found >= 0.0)):
+        raise ValueError("deviations: expected a number of at least 0 for each value of the table")
+    return found
 
 
 def _maps(column: Column, cells: npt.NDArray[np.generic], size: int) -> bool:
@@ -257,6 +274,5 @@ def _cell_names(schema: Schema, column: int, cells: IntArray) -> list[str]:
     cells = cells[: what.bin_number]
     first = np.searchsorted(cells, np.arange(int(cells.max()) + 1))
     last = np.searchsorted(cells, np.arange(int(cells.max()) + 1), side="right")
-    edges, ends = [f"{edge:.6g}" for edge in what.edges], [*[")"] * int(cells.max()), "]"]
-    bins = [f"[{edges[a]}, {edges[b]}{end}" for a, b, end in zip(first, last, ends, strict=True)]
+    bins = [what.interval(a, b) for a, b in zip(first.tolist(), last.tolist(), strict=True)]
     return [*bins, MISSING_CELL] if what.own_cell else bins

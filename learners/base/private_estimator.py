@@ -31,6 +31,7 @@ from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import FitBudget
 from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress, refuse_no_progress
+from learners.base.learner_kinds import learner_named
 from learners.base.old_parameters import RenamedParameters
 from learners.base.searches import warn_of_stratified_splits
 from learners.base.separate_ledgers import Family, Member
@@ -297,7 +298,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
             record = json.loads(Path(path).read_text(encoding="utf-8"))
             if not isinstance(record, dict) or record.get("format") != "exchequer-model" or record.get("version") != 1:
                 raise ValueError("not an exchequer model of version 1")
-            return cast("Self", _learner(cls, str(record["learner"]))._from_record(record))
+            return learner_named(cls, str(record["learner"]))._from_record(record)
         except KeyError as error:
             raise ValueError(f"{path}: the file lacks {error}") from error
         except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
@@ -379,16 +380,6 @@ def _told_how_to_budget() -> Iterator[None]:
     except BudgetExceeded as error:
         error.add_note(HOW_TO_BUDGET)
         raise
-
-
-def _learner(base: type[PrivateEstimator[S, K]], name: str) -> type[PrivateEstimator[S, K]]:
-    """The learner of that name among `base` and what is derived from it."""
-    if base.__name__ == name:
-        return base
-    for kind in base.__subclasses__():
-        with contextlib.suppress(ValueError):
-            return _learner(kind, name)
-    raise ValueError(f"the model is of {name!r}, which is not {base.__name__} nor derived from it; try {name}.load")
 
 
 def _refuse_objects(parts: Mapping[str, object]) -> None:

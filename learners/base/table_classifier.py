@@ -13,12 +13,12 @@ from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress
 from learners.base.private_estimator import PrivateEstimator
 from learners.base.tuning import checked_settings, choice_among
 from learners.encoding import Coding, EncodedSample, Layout, check_encoded
+from learners.public_classifier import PublicClassifier
 from learners.tables import (
     MOST_CLASSES,
     Bounds,
     Classes,
     Frame,
-    PublicClassifier,
     Schema,
     Table,
     coded_labels,

@@ -4,7 +4,7 @@
 """
 
 import glob
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +17,7 @@ from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
 from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
-from learners.tables import DictionaryColumn, Table, Values, of_arrow, refuse_no_records
+from learners.tables import DictionaryColumn, Table, Values, joined, of_arrow, refuse_no_records
 from mechanisms.core import Rows, SealedRepr, in_block
 
 
@@ -149,6 +149,21 @@ class ParquetTable:
     def n(self) -> int:
         """The number of records, public; from the files' metadata."""
         return sum(leaf.n for leaf in self._leaves)
+
+    @property
+    def names(self) -> list[str]:
+        """Of its columns, the label's among them."""
+        return list(self._names)
+
+    def columns(self, wanted: Collection[str] | None = None) -> dict[str, Values | DictionaryColumn]:
+        """Whole columns, shape (n,) each, in memory. wanted: which, of those that there are; None for all."""
+        names = [name for name in self._names if wanted is None or name in wanted]
+        whole = (_Columns(leaf, names, 0, leaf.n) for leaf in self._leaves if leaf.n)
+        return {name: joined(parts) for name, *parts in zip(names, *(each.values() for each in whole), strict=True)}
+
+    def tables(self) -> Iterator[Mapping[str, Values | DictionaryColumn]]:
+        """Its blocks in order, with the label; columns are read when asked for. Raises ChangedFile."""
+        return (columns for _, columns in self._blocks(self._names))
 
     def block_header(self, y: object) -> dict[str, tuple[()]]:
         """See `BlockTable`. y: the name of the label's column, None where the table knows. Raises ValueError."""

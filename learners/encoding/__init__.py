@@ -4,7 +4,15 @@ from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
 from learners.encoding.encoded_rows import EncodedRows, check_rows, encoded_rows
-from learners.encoding.encoder import EncodedSample, Layout, Path, check_encoded, literal_signs, with_feature
+from learners.encoding.encoder import (
+    EncodedSample,
+    Layout,
+    Path,
+    check_encoded,
+    joined_samples,
+    literal_signs,
+    with_feature,
+)
 from learners.encoding.numeric_features import Coding, Scaling
 from learners.encoding.partitions import FINE, FINEST, denoised, grid, middles, random_bins, refined
 from learners.encoding.quantile_cuts import QUANTILE_SHARE, Merged, QuantileCuts, bin_count, finely_cut
@@ -42,6 +50,7 @@ __all__ = [
     "finely_cut",
     "folded",
     "grid",
+    "joined_samples",
     "literal_signs",
     "middles",
     "pieces",

@@ -5,7 +5,7 @@ code, so that one `bincount` serves them all. Sums of weights are in whole numbe
 rows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TypeAlias, cast
 
@@ -146,6 +146,24 @@ class EncodedSample:
             here = having if wanted else ~having
             rows = np.flatnonzero(here) if rows is None else rows[here]
         return rows
+
+
+def joined_samples(parts: Iterable[EncodedSample]) -> EncodedSample:
+    """Samples of one layout as one, their codes in the narrowest type that holds them; a single one as it is.
+
+    Raises ValueError where there is none.
+    """
+    first, codes, labels = None, list[CodeArray](), list[SignArray]()
+    for part in parts:
+        first = part if first is None else first
+        kind = np.min_scalar_type(max(column.cells for column in part.layout.schema.columns) - 1)
+        codes.append(part.codes.astype(kind))
+        labels.append(part.labels)
+    if first is None:
+        raise ValueError("expected at least one sample")
+    if len(codes) == 1:
+        return first
+    return EncodedSample(first.layout, np.concatenate(codes, axis=1), np.concatenate(labels))
 
 
 def literal_signs(layout: Layout, codes: CodeArray, feature: int, sign: int = 1) -> SignArray:

@@ -30,9 +30,9 @@ from learners.halfspaces.halfspace_model import HalfspaceModel, HalfspaceRun
 from learners.halfspaces.halfspace_plan import HalfspacePlan
 from learners.halfspaces.noisy_centred_mean import unit
 from learners.halfspaces.point_sample import PointRows, SignedPoints, checked_points
+from learners.public_classifier import PublicClassifier
 from learners.tables import (
     Classes,
-    PublicClassifier,
     Table,
     input_names,
     number_table,

@@ -23,9 +23,10 @@ from boosting.rados import (
 )
 from learners.base import Check, Domain, FitBudget, FitPlan, RandomState, one_of, optional
 from learners.encoding import Coding, Scaling, row_products
+from learners.public_classifier import PublicClassifier
 from learners.rados.rado_records import RadoTable
 from learners.rados.rado_releases import Protection, RadoHolder, RadoRelease, Rados, Route, protection_name
-from learners.tables import Classes, PublicClassifier, Table
+from learners.tables import Classes, Table
 from mechanisms import NoiseSource, Vectors, pieces
 from mechanisms.core import Block, Rows
 

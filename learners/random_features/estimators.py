@@ -32,6 +32,7 @@ from learners.base import (
 )
 from learners.blocks import AnyTable, Source
 from learners.encoding import Coding
+from learners.public_classifier import PublicClassifier
 from learners.random_features.baselines import SGD, Objective, Ridge
 from learners.random_features.descent import AdaSSP, Descent
 from learners.random_features.feature_maps import (
@@ -46,7 +47,6 @@ from learners.random_features.feature_rows import FeatureRows, feature_rows
 from learners.random_features.solvers import MinNorm, Published, Solver, Task
 from learners.tables import (
     Classes,
-    PublicClassifier,
     Table,
     bounded_labels,
     refuse_no_records,

@@ -3,29 +3,33 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
+from learners.kinds import MISSING_CELL, Date, Integer, Ordered, OutsideSchema, RowOf, Values, as_numbers, is_missing
 from learners.tables.arrow_columns import of_arrow
 from learners.tables.columns import (
     boxed,
     column_values,
     refuse_masked,
 )
+from learners.tables.csv_files import CsvFile, Strings, read_csv
 from learners.tables.dictionary_columns import (
     DictionaryColumn,
     each_value,
+    joined,
 )
+from learners.tables.file_format import FileFormat
 from learners.tables.labels import (
     bounded_labels,
     coded_labels,
     label_array,
+    label_texts,
     label_values,
     refuse_no_labels,
     signs,
 )
-from learners.tables.numeric_column import MISSING_CELL
+from learners.tables.open_questions import TODO, OpenQuestions, open_questions
 from learners.tables.public_classes import (
     MOST_CLASSES,
     Classes,
-    PublicClassifier,
     class_array,
     distinct_classes,
     public_classes,
@@ -33,13 +37,11 @@ from learners.tables.public_classes import (
 from learners.tables.readers import (
     BLOCK_READERS,
     Frame,
-    Strings,
     Table,
     encode,
     input_names,
     narrow_codes,
     number_table,
-    read_csv,
     refuse_no_records,
     refuse_other_names,
     refuse_other_number,
@@ -49,8 +51,17 @@ from learners.tables.readers import (
     table_names,
     with_dask,
 )
-from learners.tables.schema import Boolean, Bounds, Categorical, Column, Label, Numeric, Schema, SchemaError
-from learners.tables.single_values import OutsideSchema, RowOf, Values, as_numbers, is_missing
+from learners.tables.schema import (
+    Boolean,
+    Bounds,
+    Categorical,
+    Column,
+    Label,
+    NumberLabel,
+    Numeric,
+    Schema,
+    SchemaError,
+)
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -59,17 +70,24 @@ __all__ = [
     "BLOCK_READERS",
     "MISSING_CELL",
     "MOST_CLASSES",
+    "TODO",
     "Boolean",
     "Bounds",
     "Categorical",
     "Classes",
     "Column",
+    "CsvFile",
+    "Date",
     "DictionaryColumn",
+    "FileFormat",
     "Frame",
+    "Integer",
     "Label",
+    "NumberLabel",
     "Numeric",
+    "OpenQuestions",
+    "Ordered",
     "OutsideSchema",
-    "PublicClassifier",
     "RowOf",
     "Schema",
     "SchemaError",
@@ -87,11 +105,14 @@ __all__ = [
     "encode",
     "input_names",
     "is_missing",
+    "joined",
     "label_array",
+    "label_texts",
     "label_values",
     "narrow_codes",
     "number_table",
     "of_arrow",
+    "open_questions",
     "public_classes",
     "read_csv",
     "refuse_masked",

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from learners.kinds import Values
 from learners.tables.dictionary_columns import DictionaryColumn, together
-from learners.tables.single_values import Values
 
 
 def of_arrow(column: Any) -> Values | DictionaryColumn:

@@ -12,9 +12,9 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from learners.kinds import Values, is_missing
 from learners.tables.arrow_columns import of_arrow
 from learners.tables.dictionary_columns import DictionaryColumn, with_missing
-from learners.tables.single_values import Values, is_missing
 
 _NESTED: Final = (list, tuple, dict, set, np.ndarray)
 

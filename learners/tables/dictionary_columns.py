@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray
-from learners.tables.single_values import RowOf, Values, same_row
+from learners.kinds import RowOf, Values, same_row
 from mechanisms.core import SealedRepr
 
 S = TypeVar("S", bound=np.generic)
@@ -62,6 +62,17 @@ def together(parts: Sequence[DictionaryColumn]) -> DictionaryColumn:
     starts = np.cumsum([0, *(part.values.size for part in parts)]).tolist()
     numbers = [np.where(part.numbers < 0, -1, part.numbers + start) for part, start in zip(parts, starts, strict=False)]
     return DictionaryColumn(np.concatenate(numbers), np.concatenate([part.values for part in parts]))
+
+
+def joined(parts: "Sequence[Values | DictionaryColumn]") -> "Values | DictionaryColumn":
+    """One column after another, whatever each comes as: values of types of their own stay as they are."""
+    if len(parts) == 1:
+        return parts[0]
+    plain = [part for part in parts if not isinstance(part, DictionaryColumn)]
+    if len({part.dtype for part in plain}) == 1 and len(plain) == len(parts):
+        return np.concatenate(plain)
+    boxes = (part.boxed() if isinstance(part, DictionaryColumn) else _objects(part) for part in parts)
+    return np.concatenate(list(boxes))
 
 
 def with_missing(values: Values, missing: npt.NDArray[np.bool_]) -> "Values | DictionaryColumn":

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.exceptions import DataConversionWarning
 
 from accountant.arrays import FloatArray, SignArray
+from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, elements, is_missing
 from learners.tables.columns import boxed, column_values, is_list, library, refuse_masked
-from learners.tables.dictionary_columns import DictionaryColumn
+from learners.tables.dictionary_columns import DictionaryColumn, each_value
 from learners.tables.readers import refuse_blocks
-from learners.tables.single_values import OutsideSchema, Values, as_numbers, is_missing
 
 
 def refuse_no_labels(y: object) -> None:
@@ -86,12 +85,25 @@ def label_values(y: object) -> Values:
     return values
 
 
+def label_texts(column: Values | DictionaryColumn) -> npt.NDArray[np.object_]:
+    """Labels as the classes of a schema file are written, shape (n,): text, 1 for 1.0 and for True, "" for a missing
+    one. Raises OutsideSchema for what has no such name. [records-alone]"""
+
+    def named(values: Values, _: RowOf) -> npt.NDArray[np.object_]:
+        names = (category_name(value) or "" for value in elements(values))
+        return np.fromiter(names, dtype=object, count=values.size)
+
+    return each_value(column, named)
+
+
 def label_array(y: object) -> Values:
     """The same with whatever is missing, for whoever leaves some of the records out first."""
     refuse_blocks(y, "y")
     refuse_masked(y, "y")
     values = _label_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning  # here at last, as scikit-learn takes a second
+
         said = "A column-vector y was passed when a 1d array was expected. Change the shape of y to (n_samples,)"
         warnings.warn(said, DataConversionWarning, stacklevel=3)
         values = values[:, 0]

@@ -1,10 +1,7 @@
-"""Reading tables: DataFrames, arrays, mappings and CSV files, as columns in a schema's order."""
+"""Reading tables: DataFrames, arrays and mappings, as columns in a schema's order."""
 
-import csv
-import gzip
 import inspect
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
-from pathlib import Path
+from collections.abc import Collection, Mapping, Sequence, Sized
 from typing import Any, Final, NoReturn, Protocol, TypeAlias, cast, runtime_checkable
 
 import numpy as np
@@ -12,15 +9,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from accountant.arrays import CodeArray, IntArray
+from learners.kinds import Values, as_numbers, category_name
 from learners.tables.arrow_columns import column_names
-from learners.tables.category_names import category_name
 from learners.tables.columns import column_values, is_list, library, refuse_masked, table_rows
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
 from learners.tables.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
-from learners.tables.single_values import Values, as_numbers
-
-Strings: TypeAlias = npt.NDArray[np.object_]
-"""Of Python's str."""
 
 
 @runtime_checkable
@@ -263,6 +256,9 @@ def with_dask(table: object) -> bool:
 def refuse_blocks(values: object, what: str) -> None:
     """Raise TypeError for a table in blocks or a collection of Dask: numpy would gather all of it here."""
     if with_dask(values) or hasattr(type(values), "block_rows"):
+        from learners import load_rooms  # here at last: all of them, each of which says whether it does
+
+        load_rooms()
         *others, last = sorted({reader.__name__ for reader in BLOCK_READERS if not inspect.isabstract(reader)})
         raise TypeError(
             f"{what}: a {type(values).__name__} is in blocks, and this takes records that are in memory together. "
@@ -310,29 +306,3 @@ def _array_columns(array: Values, schema: Schema, reader: str) -> list[Values | 
             f"the data has {found} columns, the schema {wanted}: {schema.names}"
         )
     return list(array.T)
-
-
-def read_csv(path: str | Path, *, names: Sequence[str] | None = None, comment: str | None = None) -> dict[str, Strings]:
-    """A CSV file as columns of stripped text; `.gz` is decompressed. Blank lines are skipped.
-
-    names: column names where the file has no header line.  comment: lines that start so are skipped.
-    Raises ValueError naming the line where a row has too few or too many fields.
-    """
-    opener = gzip.open if str(path).endswith(".gz") else open
-    with opener(path, "rt", newline="", encoding="utf-8-sig") as file:
-        lines = (line for line in cast("Iterable[str]", file) if comment is None or not line.startswith(comment))
-        reader = csv.reader(lines, skipinitialspace=True)
-        rows = [(reader.line_num, row) for row in reader if row]
-    header = list(names) if names is not None else [name.strip() for name in rows.pop(0)[1]] if rows else []
-    if len(set(header)) != len(header):
-        raise ValueError(f"{path}: a column name stands twice in {header}")
-    for line, row in rows:
-        if len(row) != len(header):
-            raise ValueError(f"{path}, line {line}: {len(row)} fields, expected {len(header)}")
-    columns = zip(*(row for _, row in rows), strict=True) if rows else ([] for _ in header)
-    return {name: _stripped(column) for name, column in zip(header, columns, strict=True)}
-
-
-def _stripped(texts: Sequence[str]) -> Strings:
-    """Of objects: an array of text would be as wide everywhere as its longest field."""
-    return np.fromiter((text.strip() for text in texts), dtype=object, count=len(texts))

@@ -8,10 +8,10 @@ from typing import Final
 
 import attrs
 import numpy as np
-from scipy.signal import lfilter
 
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import count, up
+from accountant.slow_imports import lfilter
 from mechanisms.core import L2Sensitivity, Query
 from mechanisms.queries.histograms import Neighbours, counts_l2
 

@@ -13,7 +13,10 @@ from typing import Final, Protocol, cast
 import attrs
 import numpy as np
 import numpy.typing as npt
-import opendp.prelude as dp
+
+# Not opendp.prelude: that takes scikit-learn, pandas and Polars along, and two seconds.
+from opendp import domains, measurements, measures, metrics
+from opendp.mod import Measurement, enable_features
 
 from accountant import Ledger
 from accountant.arrays import FloatArray
@@ -23,7 +26,7 @@ from mechanisms.randomness.choice_probabilities import finite_scores
 from mechanisms.randomness.exact_choice import exact_choice
 from mechanisms.randomness.float_values import as_floats
 
-dp.enable_features("contrib")
+enable_features("contrib")
 
 BitArray = npt.NDArray[np.uint8]
 
@@ -93,19 +96,19 @@ def finite_values(values: FloatArray) -> FloatArray:
 
 
 @functools.lru_cache(maxsize=256)
-def _permute_and_flip(scale: float) -> dp.Measurement:
+def _permute_and_flip(scale: float) -> Measurement:
     """OpenDP's noisy max with exponential noise, which is permute-and-flip."""
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
-    return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), dp.max_divergence(), scale=scale)
+    domain = domains.vector_domain(domains.atom_domain(T=float, nan=False))
+    return measurements.make_noisy_max(domain, metrics.linf_distance(T=float), measures.max_divergence(), scale=scale)
 
 
 @functools.lru_cache(maxsize=256)
-def _additive(size: int, scale: float, grid: int, *, gaussian: bool) -> dp.Measurement:
+def _additive(size: int, scale: float, grid: int, *, gaussian: bool) -> Measurement:
     """OpenDP's exact discrete Laplace or Gaussian noise on multiples of 2^grid."""
-    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=size)
+    domain = domains.vector_domain(domains.atom_domain(T=float, nan=False), size=size)
     if gaussian:
-        return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale, k=grid)
-    return dp.m.make_laplace(domain, dp.l1_distance(T=float), scale=scale, k=grid)
+        return measurements.make_gaussian(domain, metrics.l2_distance(T=float), scale=scale, k=grid)
+    return measurements.make_laplace(domain, metrics.l1_distance(T=float), scale=scale, k=grid)
 
 
 def _add(values: FloatArray, scale: float, grid: int, *, gaussian: bool) -> FloatArray:

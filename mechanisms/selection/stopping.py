@@ -13,12 +13,12 @@ from typing import Final
 
 import attrs
 import numpy as np
-from scipy.optimize import brentq
 
 from accountant import GDP, ZCDP, BoundedRange, LaplaceDP, PureDP
 from accountant.arrays import FloatArray
 from accountant.composition import bounded_range_profile
 from accountant.costs import ORDERS, curves, gaussian, open_probability, positive, up
+from accountant.slow_imports import brentq
 from mechanisms.randomness import NoiseSource, uniform
 
 SMALLEST_GAMMA: Final = 2.0**-40

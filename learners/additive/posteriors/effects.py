@@ -4,12 +4,15 @@ A Kalman filter. Each release says how far the gradients of some cells are from 
 posterior weighs that against what earlier releases said. Everything here is post-processing of releases.
 """
 
-from typing import Protocol
+from typing import Final, Protocol
 
 import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
+
+LEAST_NOISE: Final = 1e-10
+"""Variance, in nats squared, below which no release is believed: far below the rounding of scores."""
 
 
 class Effect(Protocol):
@@ -30,6 +33,12 @@ class Effect(Protocol):
 
     def spread(self, part: IntArray, weight: FloatArray) -> float:
         """Weighted variance of the mean over bins, less what the posterior is unsure of. weight: sums to 1."""
+
+    def variances(self) -> FloatArray:
+        """What the posterior is unsure of each cell, shape (cells,), in nats squared.
+
+        A level that all cells share moves no effect: it is left out where cells are known together.
+        """
 
 
 @attrs.define(eq=False)
@@ -61,3 +70,7 @@ class NominalEffect:
         """See `Effect`."""
         centre = weight @ self.mean
         return float(weight @ ((self.mean - centre) ** 2 - self.variance))
+
+    def variances(self) -> FloatArray:
+        """See `Effect`."""
+        return self.variance

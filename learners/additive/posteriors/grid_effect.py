@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
-from learners.additive.posteriors.ordered_effects import LEAST_NOISE
+from learners.additive.posteriors.effects import LEAST_NOISE
 
 
 @attrs.define(eq=False)
@@ -51,6 +51,15 @@ class GridEffect:
     def spread(self, part: IntArray, weight: FloatArray) -> float:
         """See `Effect`."""
         return float(weight @ ((self.mean - weight @ self.mean) ** 2 - np.diag(self.covariance)))
+
+    def variances(self) -> FloatArray:
+        """See `Effect`."""
+        return about_mean(self.covariance)
+
+
+def about_mean(covariance: FloatArray) -> FloatArray:
+    """Of cells less the mean of all, their variances, shape (cells,). covariance: shape (cells, cells)."""
+    return np.asarray(np.diag(covariance) - 2.0 * covariance.mean(axis=0) + covariance.mean())
 
 
 def axis_kernel(cells: int, ordered: bool) -> FloatArray:

@@ -11,10 +11,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from accountant.arrays import FloatArray, IntArray
+from learners.additive.posteriors.effects import LEAST_NOISE
+from learners.additive.posteriors.grid_effect import about_mean
 from learners.additive.posteriors.walks import Bins, Walk, WalkWithOwn
-
-LEAST_NOISE: Final = 1e-10
-"""Variance, in nats squared, below which no release is believed: far below the rounding of scores."""
 
 MOST_KNOWN: Final = 1024
 """Means of bins that are kept; of more, those of the older half of the rounds are forgotten."""
@@ -97,6 +96,20 @@ class OrderedEffect:
         # Var(f | y) = R − R S⁻¹ R where y = f + noise of variance R, and S = Var(y).
         unsure = np.diag(self._gain()) * self.noise[-bins.number :]
         return float(weight @ ((binned - weight @ binned) ** 2 - unsure))
+
+    def variances(self) -> FloatArray:
+        """See `Effect`."""
+        cells, ends = np.arange(self.mean.size), np.cumsum([bins.number for bins in self.rounds])
+        alone = Bins(cells, cells, np.ones(cells.size))
+        walk, own = self.prior
+        prior = (self.level + self.drifted) * (walk * self.path.between(alone) + own * np.eye(cells.size))
+        seen = np.zeros((self.value.size, cells.size))
+        for bins, end in zip(self.rounds, ends.tolist(), strict=True):
+            rows = walk * self.path.between(bins)
+            rows[bins.part, cells] += own * bins.share
+            seen[end - bins.number : end] = rows + 1.0
+        known = _product(self.inverse, (self.level + self.age)[:, np.newaxis] * seen)
+        return np.asarray(about_mean(prior) - np.sum((known - known.mean(axis=1, keepdims=True)) ** 2, axis=0))
 
     def _add(self, bins: Bins, value: FloatArray, noise: FloatArray) -> None:
         cells = self.path.between(bins)

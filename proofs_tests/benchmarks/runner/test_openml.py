@@ -33,7 +33,7 @@ from benchmarks.data.openml import (
 from benchmarks.data.rado_domains import SOURCES, domain
 from benchmarks.data.random_feature_domains import wine
 from exchequer.datasets import DataNotFound, DataSplit, adult, found_file, mushroom
-from learners.tables.single_values import Values
+from learners.kinds.single_values import Values
 
 NEEDS_DATA = pytest.mark.skipif(
     not os.environ.get("EXCHEQUER_DATA"), reason="needs UCI's files: set EXCHEQUER_DATA to the folder with real data"

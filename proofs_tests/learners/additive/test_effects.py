@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 from accountant.arrays import FloatArray, IntArray
 from learners.additive.posteriors import ordered_effects
 from learners.additive.posteriors.effects import Effect, NominalEffect
+from learners.additive.posteriors.grid_effect import about_mean
 from learners.additive.posteriors.ordered_effects import CHOOSING, MOST_KNOWN, PRIORS, USUAL, OrderedEffect
 from learners.additive.posteriors.walks import Bins, Walk
 from learners.encoding.partitions import random_bins
@@ -100,6 +101,7 @@ def test_an_ordered_effect_is_what_a_dense_kalman_filter_says(
         binned = average @ mean
         spread = weight @ ((binned - weight @ binned) ** 2 - np.diag(average @ covariance @ average.T))
         assert np.isclose(effect.spread(part, weight), spread, rtol=1e-6, atol=1e-7)
+        assert np.allclose(effect.variances(), about_mean(covariance), rtol=1e-5, atol=1e-6)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)

@@ -21,7 +21,7 @@ from learners import (
     RandomFeatureClassifier,
     Schema,
 )
-from learners.tables.numeric_column import Missing
+from learners.kinds.numeric_column import Missing
 
 RNG: Final = np.random.default_rng(0)
 Y: Final = RNG.integers(0, 2, 1500)

@@ -21,12 +21,12 @@ from learners.blocks.files import FileRows
 from learners.blocks.mapped_table import MappedTable
 from learners.blocks.parquet_table import ParquetTable
 from learners.blocks.unchanged_files import ChangedFile
-from learners.tables.category_names import MISSING_TEXTS, category_name, elements
+from learners.kinds.category_names import MISSING_TEXTS, category_name, elements
+from learners.kinds.single_values import OutsideSchema
 from learners.tables.dictionary_columns import DictionaryColumn
 from learners.tables.labels import label_values
 from learners.tables.readers import encode, input_names, narrow_codes, number_table
 from learners.tables.schema import Column
-from learners.tables.single_values import OutsideSchema
 from mechanisms.core.rows import Block
 
 # --- categories: as they were looked up before there were quick ways ----------------------------------------

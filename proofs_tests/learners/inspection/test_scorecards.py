@@ -17,9 +17,9 @@ from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.private_boost import PrivateBoostClassifier
 from learners.inspection.point_tables import Interval, PointUnit, as_additive, segments, tables
 from learners.inspection.scorecards import PointsCard, Sparsity, VoteCard, scorecard
+from learners.kinds.single_values import OutsideSchema, Values
 from learners.linear.logistic import DPLogisticRegression
 from learners.tables.schema import Numeric, Schema
-from learners.tables.single_values import OutsideSchema, Values
 from learners.trees.bagging import DPBaggingClassifier
 from learners.trees.forest import DPRandomForestClassifier
 from learners.trees.gradient_boosting import DPGradientBoostingClassifier

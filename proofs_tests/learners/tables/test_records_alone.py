@@ -25,8 +25,9 @@ from learners.blocks.parquet_table import ParquetTable
 from learners.encoding.encoded_rows import encoded_rows
 from learners.encoding.numeric_features import Coding
 from learners.fairness.group_measures import column_of, group_values
+from learners.tables.csv_files import read_csv
 from learners.tables.labels import bounded_labels, class_numbers
-from learners.tables.readers import Table, encode, narrow_codes, number_table, read_csv
+from learners.tables.readers import Table, encode, narrow_codes, number_table
 from learners.tables.schema import Column
 from mechanisms.core.rows import Block
 from proofs_tests.harness import check_records_alone

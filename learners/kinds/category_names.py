@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from learners.tables.single_values import OutsideSchema, Values
+from learners.kinds.single_values import OutsideSchema, Values
 
 LARGEST_WHOLE: Final = 2.0**53
 

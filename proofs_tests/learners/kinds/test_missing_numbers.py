@@ -20,8 +20,9 @@ from learners.blocks.block_tables import AnyTable, Source
 from learners.blocks.parquet_table import ParquetTable
 from learners.encoding import Coding, Layout, QuantileCuts, finely_cut, literal_signs
 from learners.encoding.encoded_rows import encoded_rows
-from learners.tables.numeric_column import Missing
-from learners.tables.readers import Table, encode, read_csv
+from learners.kinds.numeric_column import Missing
+from learners.tables.csv_files import read_csv
+from learners.tables.readers import Table, encode
 from mechanisms import SeededNoise
 from mechanisms.core.rows import Block
 

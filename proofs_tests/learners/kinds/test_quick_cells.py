@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from accountant.arrays import FloatArray
 from learners.encoding.partitions import public_cuts
-from learners.tables import quick_cells
-from learners.tables.quick_cells import FEWEST, cells_among
+from learners.kinds import quick_cells
+from learners.kinds.quick_cells import FEWEST, cells_among
 
 BOUNDS = st.sampled_from(
     [(0.0, 1.0), (-3.0, 17.5), (1e15, 1e15 + 1.0), (0.0, 5e-324), (-1e308, 1e308), (-1e-300, 1e-300), (1e-310, 2e-310)]

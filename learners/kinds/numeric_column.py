@@ -1,6 +1,5 @@
 """Columns of numbers: public bounds, cuts, and what becomes of records without a number."""
 
-import itertools
 from typing import Final, Literal, TypeAlias, cast
 
 import attrs
@@ -8,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import IntArray
-from learners.tables.column_checks import SchemaError, bins_of, cuts_of, finite, named
-from learners.tables.missing_numbers import numbers_or_nan
-from learners.tables.quick_cells import cells_among
-from learners.tables.single_values import CONTAINS_NAN, OutsideSchema, RowOf, Values, as_numbers, same_row
+from learners.kinds.column_checks import SchemaError, bins_of, cuts_of, finite, named
+from learners.kinds.missing_numbers import numbers_or_nan
+from learners.kinds.quick_cells import cells_among
+from learners.kinds.single_values import CONTAINS_NAN, OutsideSchema, RowOf, Values, as_numbers, same_row
 
 OWN: Final = "own"
 """What `missing` says where records without a number have a cell of their own."""
@@ -42,6 +41,7 @@ class Numeric:
       these, as in CSV files. "own" gives them a cell of their own, after the bins, with a feature of its own: nothing
       is assumed about what they would have had. A number within the bounds is what they count as. None refuses them.
       Like bounds it is public: say "own" wherever values can be missing, not where they happen to be.
+    other: "missing" takes whatever is no number for missing, such as "?" and "n/a"; None refuses it.
     """
 
     name: str = attrs.field(converter=named)
@@ -52,12 +52,14 @@ class Numeric:
     encoding: Literal["one-hot", "thresholds"] = "one-hot"
     outside: Literal["error", "clip"] = "error"
     missing: Missing = attrs.field(default=None, converter=_missing)
+    other: Literal["missing"] | None = None
 
     def __attrs_post_init__(self) -> None:
         if not self.lower < self.upper:
             raise SchemaError(f"column {self.name!r}: lower {self.lower} must be below upper {self.upper}")
         if self.encoding not in ("one-hot", "thresholds") or self.outside not in ("error", "clip"):
             raise SchemaError(f"column {self.name!r}: unknown encoding {self.encoding!r} or outside {self.outside!r}")
+        self._check_other()
         if not (self.own_cell or self.missing is None or self.lower <= cast("float", self.missing) <= self.upper):
             raise SchemaError(
                 f"column {self.name!r}: missing values count as {self.missing!r}, which is outside its bounds "
@@ -96,13 +98,20 @@ class Numeric:
 
     def values(self) -> list[str]:
         """What each feature says of the column."""
-        edges = [f"{edge:.6g}" for edge in self.edges]
         own = [MISSING_CELL] if self.own_cell else []
         if self.cumulative:
-            return [f">= {edge}" for edge in edges[1:-1]] + own
-        ends = [")"] * (len(edges) - 2) + ["]"]
-        bins = [f"[{low}, {high}{end}" for (low, high), end in zip(itertools.pairwise(edges), ends, strict=True)]
-        return bins + own
+            return [f">= {self.said(edge)}" for edge in self.edges[1:-1].tolist()] + own
+        return [self.interval(cell, cell + 1) for cell in range(self.bin_number)] + own
+
+    def interval(self, first: int, last: int) -> str:
+        """What is said of the bins from `first` to before `last`."""
+        edges = self.edges
+        end = "]" if last == self.bin_number else ")"
+        return f"[{self.said(float(edges[first]))}, {self.said(float(edges[last]))}{end}"
+
+    def said(self, number: float) -> str:
+        """A bound or a cut, for people."""
+        return f"{number:.6g}"
 
     def codes(self, values: Values, row_of: RowOf = same_row) -> IntArray:
         """Bin numbers, and `bin_number` in the own cell of missing values; shape (n,). row_of: for messages.
@@ -143,8 +152,17 @@ class Numeric:
 
         Text stands for a missing one only where the column has a place for those.
         """
-        read = as_numbers if self.missing is None else numbers_or_nan
-        return read(values, f"column {self.name!r}", row_of)
+        if self.missing is None:
+            return as_numbers(values, f"column {self.name!r}", row_of)
+        return numbers_or_nan(values, f"column {self.name!r}", row_of, others=self.other is not None)
+
+    def _check_other(self) -> None:
+        if self.other is None:
+            return
+        if self.other == "missing" and self.missing is None:
+            raise SchemaError(f"column {self.name!r}: other = 'missing' needs `missing`, which says what becomes of it")
+        if self.other != "missing":
+            raise SchemaError(f"column {self.name!r}: other is 'missing' or nothing, got {self.other!r}")
 
     def _refuse(self, wrong: npt.NDArray[np.bool_], numbers: npt.NDArray[np.float64], row_of: RowOf, why: str) -> None:
         if np.any(wrong):

@@ -1,0 +1,93 @@
+"""`exchequer schema check`: all that is wrong between a file and a schema, at once, for the curator."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from exchequer.commands.schemas.column_problems import Finding, Findings, column_findings, label_findings
+from exchequer.console import output
+from exchequer.console.input_errors import about
+from exchequer.console.table_files import TableFileOptions, table_blocks
+from learners import Schema
+
+FOR_THE_CURATOR: Final = (
+    "For the curator only. All below was computed from the records, and nobody paid for it: do not pass it on, and "
+    "change bounds and categories by public knowledge, not to fit what is seen here."
+)
+
+
+NUMBERS: Final = ("records", "first")
+
+
+@attrs.frozen
+class Checked:
+    """records: how many there are.  missing, left: columns that the file lacks, and that no schema names.
+
+    findings: all else.
+    """
+
+    records: int
+    missing: tuple[str, ...]
+    left: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether `train` would refuse the file."""
+        return bool(self.missing) or not self.records or any(finding.refused for finding in self.findings)
+
+
+def check(data: Path, schema_path: Path, options: TableFileOptions, *, header: bool) -> int:
+    """Print all problems; 1 where the file would be refused, else 0."""
+    with about(schema_path):
+        schema = Schema.from_toml(schema_path)
+    names = None if header else [*schema.names, *schema.label_names]
+    with about(data):
+        found = checked(data, schema, options, names)
+    output.title(f"{data} against {schema_path}: {found.records} records")
+    output.paragraph(FOR_THE_CURATOR)
+    _print(found)
+    return int(found.refused)
+
+
+def checked(data: Path, schema: Schema, options: TableFileOptions, names: Sequence[str] | None = None) -> Checked:
+    """What is wrong. names: of the columns of a file without a header line."""
+    findings, records = Findings(), 0
+    wanted, columns = [*schema.names, *schema.label_names], list[str]()
+    for block in table_blocks(data, options.format(schema, names)):
+        columns = list(block)
+        sizes = {len(block[name]) for name in columns}
+        for column in schema.columns:
+            if column.name in columns:
+                findings.add(column_findings(column, block[column.name]), records)
+        for label in (schema.label, schema.number_label):
+            if label is not None and label.name in columns:
+                findings.add(label_findings(label, block[label.name]), records)
+        records += max(sizes, default=0)
+    left = [name for name in columns if name not in wanted and name not in schema.ignored]
+    return Checked(records, tuple(name for name in wanted if name not in columns), tuple(left), findings.all())
+
+
+def _print(found: Checked) -> None:
+    if found.missing:
+        output.paragraph(f"\nColumns that the file lacks: {', '.join(found.missing)}")
+    refused = [finding for finding in found.findings if finding.refused]
+    if refused:
+        output.heading("What would be refused")
+        output.table(["column", "what", "records", "first", "which", "remedy"], list(_rows(refused)), numbers=NUMBERS)
+    taken = [finding for finding in found.findings if not finding.refused]
+    if taken:
+        output.heading("What is taken as the schema says")
+        output.table(["column", "what", "records", "first", "which", "counts as"], list(_rows(taken)), numbers=NUMBERS)
+    if found.left:
+        meant = 'In the schema, kind = "ignored" says that this is meant.'
+        output.paragraph(f"\nColumns that nothing is learnt from: {', '.join(found.left)}. {meant}")
+    output.paragraph("\nThe file would be refused." if found.refused else "\nThe file fits the schema.")
+
+
+def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str, str, str, str]]:
+    """With the number of the first such record, from 0."""
+    for each in findings:
+        yield each.column, each.what, str(each.records), str(each.first), each.which, each.remedy

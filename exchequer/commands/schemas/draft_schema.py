@@ -1,0 +1,153 @@
+"""`exchequer schema draft`: a schema file from what is public, with a TODO wherever somebody must think."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import attrs
+import click
+
+from exchequer.commands.schemas.column_facts import ColumnFacts, by_name
+from exchequer.commands.schemas.data_dictionary import read_dictionary
+from exchequer.commands.schemas.schema_text import Draft
+from exchequer.commands.schemas.seen_values import declared_type, seen
+from exchequer.console import output
+from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
+from exchequer.console.table_files import TableFileOptions, is_parquet, table_blocks
+from learners.tables import CsvFile, FileFormat, open_questions
+
+
+@attrs.frozen
+class DraftRequest:
+    """What `draft` was asked for.
+
+    label: "" for none.  numbers: whether it is a number.  names: of the columns of a file without a header line, () to
+      number them.  header: whether there is one.
+    values_public: whether the file's own values may be looked at.  sample, dictionary: public files that say something.
+    """
+
+    label: str = ""
+    numbers: bool = False
+    header: bool = True
+    names: tuple[str, ...] = ()
+    values_public: bool = False
+    sample: Path | None = None
+    dictionary: Path | None = None
+
+
+def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileOptions, *, force: bool) -> None:
+    """Write the schema, say what it took from the data, and what to do next."""
+    if out is not None:
+        refuse_overwriting(out, force)
+        refuse_replacing(out, data)
+    with about(data):
+        found = drafted(data, order, options)
+    text = found.text()
+    if out is None:
+        click.echo(text, nl=False)
+    else:
+        out.write_text(text, encoding="utf-8")
+    for line in found.taken:
+        output.note(f"unpaid release from the data: {line}")
+    _say_what_is_next(data, out, text)
+
+
+def _say_what_is_next(data: Path, out: Path | None, text: str) -> None:
+    where, todos = out or "the schema", len(open_questions(text))
+    if todos:
+        output.note(f"{todos} TODOs are open in {where}: answer them from public knowledge, never from the data.")
+    if out is not None:
+        output.note(f"Then, for the curator: exchequer schema check {data} --schema {out}")
+
+
+def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft:
+    """The schema of a file. Raises ValueError, OSError."""
+    public = _public_facts(order, options)
+    format, names = _format(data, order, options, [] if order.dictionary is None else list(public))
+    own, taken = _own_facts(data, format, order, public, names)
+    columns = [
+        each.over(public.get(each.name)) if order.values_public else _over(public.get(each.name), each) for each in own
+    ]
+    label = order.label or next((each.name for each in columns if each.label), "")
+    if label and label not in by_name(columns):
+        raise ValueError(f"--label: no column {label!r}; the columns are {[each.name for each in columns]}")
+    chosen = by_name(columns).get(label)
+    numbers = order.numbers or (chosen is not None and chosen.type == "number" and not chosen.categories)
+    if chosen is not None and not numbers:
+        columns = [_classes(each) if each.name == label else each for each in columns]
+    return Draft(data.name, columns, label, numbers, format, taken)
+
+
+def _over(public: ColumnFacts | None, own: ColumnFacts) -> ColumnFacts:
+    """What is public first, then what the data say."""
+    return own if public is None else attrs.evolve(public, name=own.name).over(own)
+
+
+def _classes(label: ColumnFacts) -> ColumnFacts:
+    """Whole numbers between two bounds are classes, where they are few."""
+    few = isinstance(label.lower, int) and isinstance(label.upper, int) and label.upper - label.lower < 20
+    if label.categories or label.type != "integer" or not few:
+        return label
+    return attrs.evolve(label, categories=tuple(map(str, range(int(label.lower or 0), int(label.upper or 0) + 1))))
+
+
+def _public_facts(order: DraftRequest, options: TableFileOptions) -> dict[str, ColumnFacts]:
+    """By column, of a dictionary and then of a sample."""
+    found = dict[str, ColumnFacts]()
+    if order.dictionary is not None:
+        with about(order.dictionary):
+            found = by_name(read_dictionary(order.dictionary))
+    if order.sample is not None:
+        source = f"the public sample {order.sample.name}"
+        with about(order.sample):
+            names = list(found) or list(order.names) if not order.header else None
+            for column in seen(table_blocks(order.sample, options.format(None, names))):
+                facts = column.facts(source=source, typed=source, domain=True)
+                found[facts.name] = found[facts.name].over(facts) if facts.name in found else facts
+    return found
+
+
+def _format(
+    data: Path, order: DraftRequest, options: TableFileOptions, known: Sequence[str]
+) -> tuple[FileFormat, list[str]]:
+    """How the file is read, and the names of its columns. known: what a dictionary calls them, in order."""
+    if is_parquet(data):
+        return FileFormat(), []
+    format = options.format()
+    if order.header:
+        file = CsvFile(data, format)
+        separator = file.separator()
+        return attrs.evolve(format, separator=None if separator == "," else separator), file.names()
+    width = CsvFile(data, format).width()
+    names = list(order.names) or (list(known) if len(known) == width else [f"column{k + 1}" for k in range(width)])
+    if len(names) != width:
+        raise ValueError(f"--names: {len(names)} names, and its first line has {width} fields")
+    return attrs.evolve(format, columns=tuple(names)), names
+
+
+def _own_facts(
+    data: Path, format: FileFormat, order: DraftRequest, public: Mapping[str, ColumnFacts], names: Sequence[str]
+) -> tuple[list[ColumnFacts], list[str]]:
+    """What the file says of its columns, and what of that nobody paid for."""
+    if order.values_public:
+        source = "the data, whose values are public, as the user says"
+        columns = seen(table_blocks(data, format))
+        return [column.facts(source=source, typed=source, domain=True) for column in columns], []
+    if is_parquet(data):
+        block = next(table_blocks(data))
+        own = [
+            ColumnFacts(name, kind := declared_type(block[name]), typed="the file's metadata" if kind else "")
+            for name in block
+        ]
+        return own, [f"the names and the types of {len(own)} columns, as the file's metadata declare them"]
+    taken = (
+        [f"the names of {len(names)} columns, from the header line"]
+        if order.header
+        else [f"the number of columns, {len(names)}"]
+    )
+    if all(public.get(name) is not None and public[name].type is not None for name in names):
+        return [ColumnFacts(name) for name in names], taken
+    source = "guessed from the data"
+    own = [column.facts(source="", typed=source, domain=False) for column in seen(table_blocks(data, format), True)]
+    unknown = [each.name for each in own if public.get(each.name) is None or public[each.name].type is None]
+    said = ", ".join(f"{each.name} {each.type or 'unknown'}" for each in own if each.name in unknown)
+    return own, [*taken, f"the types of {len(unknown)} columns, as most of the first records have them: {said}"]

@@ -1,0 +1,203 @@
+"""`exchequer train`, `predict` and `learners`: their options and their help; the work is in the modules beside this."""
+
+from pathlib import Path
+
+import click
+
+from exchequer.commands.ledgers import ledger_options
+from exchequer.console.option_types import PARAMETER
+from exchequer.console.table_files import TableFileOptions, table_file_options
+from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
+
+FILE, OUT = ledger_options.FILE, ledger_options.OUT
+
+
+@click.command()
+@click.argument("data", type=FILE)
+@click.option(
+    "--schema",
+    type=FILE,
+    required=True,
+    help="TOML file that says which columns there are, their categories or bounds, and the label with its "
+    "classes. It must be written from public knowledge, never from the data.",
+)
+@click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0; 1 is a strong promise.")
+@click.option(
+    "--delta",
+    type=float,
+    help="Probability that the promise may fail, from 0 to below 1, far below 1/n. Default: 1e-6 with learners that "
+    "need one, as private-boost, else 0, the strictest; more buys accuracy with many rounds.",
+)
+@learner_options
+@click.option(
+    "--set",
+    "parameters",
+    type=PARAMETER,
+    multiple=True,
+    help="Any further parameter of the learner by its name in Python, such as n_estimators=50; `exchequer learners "
+    "NAME` lists them. Several times for several.",
+)
+@click.option(
+    "--tune",
+    type=FILE,
+    help="TOML file of [[settings]], each with parameters of the learner: the best is chosen privately, on the same "
+    "epsilon, of which each fit then gets a half or less. With private-boost.",
+)
+@ledger_options.SEED
+@ledger_options.NO_HEADER
+@table_file_options
+@ledger_options.payer_options
+@click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+def train(
+    data: Path,
+    schema: Path,
+    learner: str | None,
+    tune: Path | None,
+    parameters: tuple[tuple[str, object], ...],
+    epsilon: float,
+    delta: float | None,
+    seed: int | None,
+    no_header: bool,
+    file_options: TableFileOptions,
+    ledger: str | None,
+    account: str | None,
+    signing_key: Path | None,
+    about: tuple[str, ...],
+    writer_key: Path | None,
+    out: Path,
+    force: bool,
+    **options: Setting | None,
+) -> None:
+    """Train a private model on DATA, a CSV (or .csv.gz) or Parquet file, and save it with its privacy statement.
+
+    The schema's label says what is learnt: classes, or numbers between public bounds. What a model is good for, and
+    which others there are, is in `exchequer learners`.
+
+    What is printed and saved is safe to publish, at the price that the statement names. Models trained on the same
+    records cost the sum of their prices. Each run opens a new ledger, which knows of no other run; with --ledger all
+    runs are charged to one, which refuses what is not in its budget. Error messages are not for
+    publishing; they may quote a value of your data. The accuracy on DATA itself is not printed, because it would
+    have to be paid for; keep some records back and use `exchequer predict --score` on them.
+
+    \b
+    Example:
+      exchequer train people.csv --schema people.toml --epsilon 1 --delta 1e-6 --out model.json
+      exchequer train people.csv --schema people.toml --epsilon 1 --out model.json --ledger study.db --account team-a
+    \b
+    A schema:
+      [label]
+      name = "income"
+      classes = ["low", "high"]        # of two, the second is the positive class; for numbers, instead:
+                                       # lower = 0, upper = 1e6 on lines of their own
+      [[columns]]
+      name = "age"
+      kind = "numeric"
+      lower = 0                        # public bounds
+      upper = 100
+      bins = 10
+      outside = "clip"                 # or "error"
+      [[columns]]
+      name = "sex"
+      kind = "categorical"
+      categories = ["female", "male"]
+    """
+    given = current_options(options)
+    if learner is not None:
+        LEARNERS[learner].refuse_others(learner, given)
+    ledger_options.refuse_unpaid(ledger, account, signing_key, about)
+    ledger_options.refuse_simulated(ledger, seed)
+    from exchequer.commands import train as work
+
+    payer = None
+    if ledger is not None:
+        from exchequer.commands.ledgers.paying_ledger import PayingLedger
+
+        payer = PayingLedger(ledger, account or "", signing_key, about, writer_key)
+    asked = None if learner is None else LEARNERS[learner]
+    order = work.TrainingRequest(asked, epsilon, delta, given, seed, payer, dict(parameters), tune)
+    work.train(data, schema, out, order, header=not no_header, force=force, file_options=file_options)
+
+
+@click.command()
+@click.argument("data", type=FILE)
+@click.option("--model", type=FILE, required=True, help="A model that `exchequer train` saved.")
+@click.option("--out", type=OUT, help="Where the predictions go, as CSV. Default: standard output.")
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+@click.option(
+    "--proba",
+    is_flag=True,
+    help="Add a share from 0 to 1 for each class: a probability where the model estimates one, as private-boost and "
+    "logistic do, else a share of the vote, which ranks records and no more.",
+)
+@click.option(
+    "--score",
+    is_flag=True,
+    help="Compare with the label column of DATA: accuracy, and of two classes the AUC; of numbers, R² and the mean "
+    "absolute error.",
+)
+@click.option(
+    "--intervals",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Of numbers: add ends of an interval that holds this share of labels, such as .9; the model must have been "
+    "trained with --intervals.",
+)
+@click.option(
+    "--no-header",
+    is_flag=True,
+    help="The file has no line with column names: its columns are the model's in order, then the label if --score.",
+)
+@table_file_options
+def predict(
+    data: Path,
+    model: Path,
+    out: Path | None,
+    force: bool,
+    proba: bool,
+    score: bool,
+    intervals: float | None,
+    no_header: bool,
+    file_options: TableFileOptions,
+) -> None:
+    """Predict the class, or the number, of each record in DATA, a CSV or a Parquet file, with a saved model.
+
+    Writes one line per record: the predicted class, and a score that is positive for the second class of the
+    schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
+    learner made the model is recognised. Predicting costs no privacy of the records that the model was trained on.
+    Further columns in DATA, a label among them, are left aside. The model's guarantee goes to standard error.
+
+    \b
+    Examples:
+      exchequer predict new.csv --model model.json --out predictions.csv
+      exchequer predict held-out.csv --model model.json --score --out predictions.csv
+    """
+    from exchequer.commands import predict as work
+
+    work.predict(
+        data,
+        model,
+        out,
+        header=not no_header,
+        force=force,
+        proba=proba,
+        score=score,
+        intervals=intervals,
+        file_options=file_options,
+    )
+
+
+@click.command()
+@click.argument("name", required=False, type=click.Choice(list(LEARNERS)), metavar="[NAME]")
+@ledger_options.AS_JSON
+def learners(name: str | None, as_json: bool) -> None:
+    """List what `exchequer train` can train, and what each is for; with NAME, its parameters and their defaults.
+
+    \b
+    Examples:
+      exchequer learners
+      exchequer learners private-boost-regressor
+    """
+    from exchequer.commands import learner_list as work
+
+    work.show(name, as_json=as_json)

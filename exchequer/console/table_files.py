@@ -1,0 +1,191 @@
+"""Tables in files, as commands take them: CSV of any kind, Parquet, either of them packed by gzip where it is CSV.
+
+Which of them a file is, its first bytes say. `learners.tables.file_format` says what else is looked at: no record.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+
+import attrs
+import click
+
+if TYPE_CHECKING:
+    from learners import Schema
+    from learners.base import PrivateClassifier
+    from learners.encoding import EncodedSample
+    from learners.tables import DictionaryColumn, FileFormat, Values
+
+F = TypeVar("F", bound=Callable[..., object])
+
+Columns: TypeAlias = "dict[str, Values | DictionaryColumn]"
+
+PARQUET: Final = b"PAR1"
+"""How Parquet files begin."""
+
+RECORDS: Final = 2**17
+"""Of a file that are looked at together."""
+
+
+@attrs.frozen
+class TableFileOptions:
+    """What the command line says of a CSV file; None leaves it to the schema's [file], and then to the usual."""
+
+    separator: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+
+    def format(self, schema: "Schema | None" = None, names: Collection[str] | None = None) -> "FileFormat":
+        """How to read it. names: of the columns of a file without a header line. Raises ValueError."""
+        from learners.tables import FileFormat
+
+        said = {name: value for name, value in attrs.asdict(self).items() if value is not None}
+        if names is not None:
+            said["columns"] = tuple(names)
+        return FileFormat(**said).or_else(getattr(schema, "file", None))
+
+
+def table_file_options(command: F) -> F:
+    """Decorate a command with how CSV files are written; it gets `file_options`, a `TableFileOptions`."""
+
+    @click.option(
+        "--separator",
+        help="CSV: what separates fields; one character, tab or space. Default: as in the header line, else a comma.",
+    )
+    @click.option("--quote", help='CSV: what quotes fields, "" for nothing. Default: a double quote.')
+    @click.option("--encoding", help="CSV: how letters are written, as in latin-1 or cp1252. Default: UTF-8.")
+    @click.option(
+        "--decimal", type=click.Choice([".", ","]), help="CSV: the decimal mark of numbers. Default: a point."
+    )
+    @wraps(command)
+    def with_options(
+        *arguments: Any,
+        separator: str | None,
+        quote: str | None,
+        encoding: str | None,
+        decimal: str | None,
+        **others: Any,
+    ) -> object:
+        return command(*arguments, file_options=TableFileOptions(separator, quote, encoding, decimal), **others)
+
+    return cast("F", with_options)
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether it begins as Parquet files do. Raises OSError."""
+    with path.open("rb") as file:
+        return file.read(len(PARQUET)) == PARQUET
+
+
+def open_table(path: Path, format: "FileFormat | None" = None, wanted: Collection[str] | None = None) -> Columns:
+    """The file's columns, in memory. format: of CSV.  wanted: the columns that are read where others can be passed by.
+
+    Raises ValueError, OSError, ImportError.
+    """
+    from learners.tables import read_csv
+
+    if not is_parquet(path):
+        return dict(read_csv(path, format=format))
+    from learners import ParquetTable
+
+    return ParquetTable(path).columns(wanted)
+
+
+def column_names(path: Path, format: "FileFormat") -> list[str]:
+    """The file's columns, of which nothing else is read. Raises ValueError, OSError, ImportError."""
+    if is_parquet(path):
+        from learners import ParquetTable
+
+        return list(ParquetTable(path).names)
+    from learners.tables import CsvFile
+
+    return CsvFile(path, format).names()
+
+
+Block: TypeAlias = "Mapping[str, Values | DictionaryColumn]"
+
+
+def table_blocks(path: Path, format: "FileFormat | None" = None) -> Iterator[Block]:
+    """The file's columns, some RECORDS at a time; of Parquet each is read when it is asked for.
+
+    A bar on standard error says how far it is, where that takes long. Raises ValueError, OSError, ImportError.
+    """
+    from exchequer.console.output import file_bar
+
+    if is_parquet(path):
+        from learners import ParquetTable
+
+        table = ParquetTable(path, block=RECORDS)
+        with file_bar(path.name, table.n, path.stat().st_size) as done:
+            for number, columns in enumerate(table.tables()):
+                yield columns
+                done(min((number + 1) * RECORDS, table.n))
+        return
+    from learners.tables import CsvFile, FileFormat
+
+    with path.open("rb") as file, file_bar(path.name, path.stat().st_size, path.stat().st_size) as done:
+        for block in CsvFile(path, format or FileFormat()).blocks(RECORDS, file):
+            done(file.tell())
+            yield block
+
+
+@attrs.frozen
+class TableFile:
+    """A file of labelled records, and how it is to be read. format: of CSV.  label: the column."""
+
+    path: Path
+    format: "FileFormat"
+    label: str
+
+    def encoded(self, model: "PrivateClassifier[Any]") -> "EncodedSample":
+        """All records as the model's `encoded` has them, in memory as narrow codes; a block of the file at a time.
+
+        Raises ValueError, OSError, ImportError.
+        """
+        from learners.encoding import joined_samples
+        from learners.tables import label_texts
+
+        def parts() -> "Iterator[EncodedSample]":
+            first = 0
+            for block in table_blocks(self.path, self.format):
+                if self.label not in block:
+                    raise ValueError(f"no column {self.label!r} for the label; the columns are {list(block)}")
+                labels = label_texts(block[self.label])
+                with _counted_from(first):
+                    yield model.encoded(_Without(block, self.label), labels)
+                first += labels.size
+
+        return joined_samples(parts())
+
+
+@contextmanager
+def _counted_from(first: int) -> Iterator[None]:
+    """Say where rows are counted from, in what is wrong with a block of records."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if not first:
+            raise
+        raise ValueError(f"{error}; rows are counted from record {first} of the file") from error
+
+
+@attrs.frozen(eq=False, repr=False)
+class _Without(Mapping[str, "Values | DictionaryColumn"]):
+    """A table without one of its columns."""
+
+    table: "Mapping[str, Values | DictionaryColumn]"
+    name: str
+
+    def __getitem__(self, name: str) -> "Values | DictionaryColumn":
+        if name == self.name:
+            raise KeyError(name)
+        return self.table[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.table if name != self.name)
+
+    def __len__(self) -> int:
+        return len(self.table) - 1

@@ -1,0 +1,136 @@
+"""How a table is written down as text: what separates fields, what quotes them, how letters and numbers are written.
+
+All of it is public, and none of it is guessed from records: one record would decide how the others are read. What is
+looked at where nobody says it is the mark that some files begin with, and the line with the column names.
+"""
+
+import codecs
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+import attrs
+
+SEPARATORS: Final = (",", ";", "\t", "|")
+"""Looked for in a header line, in this order where two are as frequent."""
+
+_NAMES: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+_COMMA_NUMBER: Final = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?|[+-]?[0-9]+,")
+
+
+def _separator(text: str | None) -> str | None:
+    if text is None:
+        return None
+    found = _NAMES.get(text.lower(), text)
+    if len(found) != 1 or found in "\r\n":
+        raise ValueError(f"separator: expected one character, or tab or space, got {text!r}")
+    return found
+
+
+def _quote(text: str) -> str:
+    if len(text) > 1 or text in ("\r", "\n"):
+        raise ValueError(f"quote: expected one character, or nothing where none quotes, got {text!r}")
+    return text
+
+
+def _encoding(name: str | None) -> str | None:
+    if name is None:
+        return None
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        raise ValueError(f"encoding: {name!r} is unknown; try utf-8, latin-1, cp1252 or utf-16") from None
+    return name
+
+
+def _decimal(mark: str) -> str:
+    if mark not in (".", ","):
+        raise ValueError(f"decimal: expected '.' or ',', got {mark!r}")
+    return mark
+
+
+class Rows(Protocol):
+    """What `csv.reader` gives."""
+
+    @property
+    def line_num(self) -> int:
+        """Lines read so far."""
+
+    def __iter__(self) -> Iterator[list[str]]:
+        """The rows."""
+
+    def __next__(self) -> list[str]:
+        """The next one."""
+
+
+@attrs.frozen
+class FileFormat:
+    """How a CSV file is to be read. Raises ValueError for what no file can be.
+
+    separator: one character, or "tab" or "space"; None takes the most frequent of `, ; tab |` in the header line, and a
+      comma where there is no header line.
+    quote: the character around fields that hold a separator; "" for none.
+    encoding: as Python calls it; None takes what the file's byte order mark says, and UTF-8 where it has none.
+    decimal: "," reads every field that is a number with a comma, such as 3,5, as one with a point.
+    columns: the names of the columns of a file without a header line, in order; () where there is such a line.
+    """
+
+    separator: str | None = attrs.field(default=None, converter=_separator)
+    quote: str = attrs.field(default='"', converter=_quote)
+    encoding: str | None = attrs.field(default=None, converter=_encoding)
+    decimal: str = attrs.field(default=".", converter=_decimal)
+    columns: tuple[str, ...] = attrs.field(default=(), converter=tuple[str, ...])
+
+    def encoding_of(self, start: bytes) -> str:
+        """The encoding of a file that begins with these bytes."""
+        marked = next((name for mark, name in _MARKS if start.startswith(mark)), "utf-8")
+        if self.encoding is None:
+            return marked
+        return "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
+
+    def reader(self, lines: Iterable[str], header: str = "") -> Rows:
+        """Of rows of texts. header: the first line, where it has the column names."""
+        separator = self.separator or (separator_in(header, self.quote) if header else ",")
+        if not self.quote:
+            return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, skipinitialspace=True)
+        return csv.reader(lines, delimiter=separator, quotechar=self.quote, skipinitialspace=True)
+
+    def text(self, field: str) -> str:
+        """What a field says: stripped, a number with a point."""
+        said = field.strip()
+        if self.decimal == "," and "," in said and _COMMA_NUMBER.fullmatch(said):
+            return said.replace(",", ".")
+        return said
+
+    def as_dict(self) -> dict[str, object]:
+        """What differs from the default: for TOML-like files and saved models."""
+        kept = attrs.asdict(self, filter=lambda field, value: value != field.default)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
+
+    def or_else(self, other: "FileFormat | None") -> "FileFormat":
+        """This one, with whatever it leaves at its default as the other says."""
+        return self if other is None else FileFormat(**{**attrs.asdict(other), **self.as_dict()})
+
+
+def separator_in(header: str, quote: str = '"') -> str:
+    """The most frequent of SEPARATORS outside of quotes in a line of column names; a comma where there is none."""
+    outside = "".join(header.split(quote)[::2]) if quote else header
+    return max(SEPARATORS, key=outside.count) if any(mark in outside for mark in SEPARATORS) else ","
+
+
+def distinct_names(names: Sequence[str], path: object) -> list[str]:
+    """Column names, stripped. Raises ValueError for one that stands twice."""
+    found = [name.strip() for name in names]
+    if len(set(found)) != len(found):
+        raise ValueError(f"{path}: a column name stands twice in {found}")
+    return found
