@@ -113,7 +113,8 @@ _MOVED: Final[tuple[tuple[str, str, str], ...]] = (
         "gaussian_parts=gaussian_budget parameters paying=private_estimator selections=selection_rules "
         "separate_fits=separate_ledgers tuning",
     ),
-    ("learners", "learners.additive", "additive_boost additive_model effects private_boost views"),
+    ("learners", "learners.additive", "additive_boost additive_model private_boost views"),
+    ("learners", "learners.additive.posteriors", "effects"),
     (
         "learners",
         "learners.votes",

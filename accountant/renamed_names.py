@@ -95,6 +95,12 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.coded": "Coded=learners.tables.dictionary_columns.DictionaryColumn",
     "learners.complete_trees": "Split=learners.trees.complete_trees.CodeSplit",
     "learners.defaults": "Settings=learners.base.defaults.BoostingSettings",
+    "learners.effects": (
+        "BLAS_ALONE=learners.additive.posteriors.ordered_effects. "
+        "LEAST_NOISE=learners.additive.posteriors.effects. "
+        "OrderedEffect=learners.additive.posteriors.ordered_effects. "
+        "random_walk=learners.additive.posteriors.walks.Walk"
+    ),
     "learners.file_rows": "taken_apart=learners.blocks.files.arrays_of",
     "learners.forest": "Grove=learners.trees.forest.ForestPlan Values=learners.trees.forest.LeafValues",
     "learners.gaussian_parts": (
@@ -105,7 +111,9 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.noisy_centring": "Law=learners.halfspaces.noisy_centred_mean.NoiseDistribution",
     "learners.parameters": "tree_depth=learners.trees.complete_trees.",
     "learners.classes": "PublicClassifier=learners.public_classifier.",
-    "learners.partitions": "bins=learners.encoding.partitions.random_bins",
+    "learners.partitions": (
+        "bins=learners.encoding.partitions.random_bins PUBLIC_SHARE=learners.additive.grids.PUBLIC"
+    ),
     "learners.paying": "Kept=learners.base.private_estimator.FitResult",
     "learners.point_sample": "UNIT=learners.halfspaces.point_sample.POINT_UNIT Counts=accountant.arrays.ExactArray",
     "learners.points": (
@@ -138,6 +146,9 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.trees": "Split=learners.votes.binary_trees.LeafSplit",
     "learners.tuning": "Learner=learners.base.tuning.TunableClassifier",
     "learners.weighted_sums": "MOST_RECORDS=learners.encoding.weighted_sums.MOST_WEIGHED_RECORDS",
+    "learners.views": (
+        "GRID=learners.additive.grids. Partitioned=learners.additive.grids. measured=learners.additive.grids."
+    ),
     "mechanisms": "laws=mechanisms.randomness.choice_probabilities",
     "mechanisms.feature_fits": "UNIT=mechanisms.gradients.feature_fits.MACHINE_EPSILON",
     "mechanisms.feature_queries": "FEW=mechanisms.gradients.feature_queries.SHORT_ROW",
