@@ -67,8 +67,8 @@ LEARNERS: Final = (
         "replaced.",
         "holds",
         "√m, √(2m)",
-        "One cell of each partition changes by 1, or two do. Partitions may follow from what was released before, which "
-        "is public by then; each histogram is charged by itself.",
+        "One cell of each partition changes by 1, or two do. Partitions may follow from what was released before, "
+        "which is public by then; each histogram is charged by itself.",
         "mechanisms/gradients/test_gradients.py::test_histograms_move_by_just_what_they_say",
     ),
     Claim(

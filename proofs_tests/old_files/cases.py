@@ -23,6 +23,7 @@ from proofs_tests.old_files.doors import (
     MinNorm,
     Objective,
     PrivateBoostClassifier,
+    PrivateBoostRegressor,
     Published,
     RadoBoostClassifier,
     RadoRelease,
@@ -122,6 +123,10 @@ def _boosted() -> dict[str, Case]:
         ),
         "private-boost-tuned": _people(build, tune=tuned),
         "private-boost-box": _points(build, rounds_per_column=1, schema=BOX, classes="observed"),
+        "private-boost-no-pairs": _people(build, interactions=()),
+        "private-boost-regression": _points(
+            PrivateBoostRegressor, "targets", label_bounds=(-1.0, 2.0), schema=BOX, intervals=0.1
+        ),
     }
 
 
@@ -227,6 +232,10 @@ def _random_features() -> dict[str, Case]:
 
 
 CASES: Final[Mapping[str, Case]] = {**_boosted(), **_lazy(), **_others(), **_rados(), **_random_features()}
+
+
+CHANGED: Final = tuple(name for name in CASES if name.startswith("private-boost"))
+"""Those that release otherwise since the first files were kept, or were not there then."""
 
 
 @attrs.frozen

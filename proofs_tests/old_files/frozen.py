@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import attrs
 import numpy as np
@@ -81,6 +81,22 @@ def kept(name: str) -> bytes:
 def kept_json(name: str) -> Any:
     """The same of one in JSON, read."""
     return json.loads(lzma.decompress((FILES / f"{name}.json.xz").read_bytes()))
+
+
+SECOND: Final = "second"
+"""Folder of what fits write that release otherwise since the first files were kept."""
+
+
+def newest(name: str) -> bytes:
+    """What a fit of today writes into that file."""
+    second = f"{SECOND}/{name}"
+    return kept(second if (FILES / f"{second}.gz").exists() else name)
+
+
+def newest_json(name: str) -> dict[str, Any]:
+    """The same of what is said, by the names in a file."""
+    first = cast("dict[str, Any]", kept_json(name))
+    return {**first, **kept_json(f"{SECOND}/{name}")} if (FILES / f"{SECOND}/{name}.json.xz").exists() else first
 
 
 def names_in(folder: str, ending: str) -> list[str]:

@@ -1,5 +1,7 @@
 """`python -m proofs_tests.old_files.write DIRECTORY`: such files as `files` holds, of the code at hand.
 
+With `--second` those of `files/second`: of fits that release otherwise since the first were kept.
+
 For a look at what another version writes. What is in `files` stays as it is: a new kind of file may be added.
 """
 
@@ -16,7 +18,7 @@ import sqlalchemy as sa
 
 from benchmarks.ledgers.postgres import Server
 from proofs_tests.old_files import readouts
-from proofs_tests.old_files.cases import CASES, CHARGED, NEW, PURSES, SEED, relation
+from proofs_tests.old_files.cases import CASES, CHANGED, CHARGED, NEW, PURSES, SEED, relation
 from proofs_tests.old_files.doors import (
     AdvancedComposition,
     ApproxDP,
@@ -107,10 +109,11 @@ def model_readouts(path: Path, table_name: str) -> dict[str, object]:
     return {"table": table_name, "python": found, "shell": readouts.of_model_file(path.read_bytes(), table, Path())}
 
 
-def models(target: Path) -> None:
+def models(target: Path, cases: Sequence[str] = tuple(CASES)) -> None:
     """One of each of CASES, with what it says, and with the entries of the ledger that paid."""
     told = {}
-    for name, case in CASES.items():
+    for name in cases:
+        case = CASES[name]
         model = fitted_model(name, Path("fitted.json"))
         put(target / "models" / f"{name}.json", Path("fitted.json").read_bytes())
         told[name] = {**model_readouts(Path("fitted.json"), case.table), "lines": lines_of(model)}
@@ -165,14 +168,20 @@ def learnt_from_rados() -> dict[str, object]:
 def trained(target: Path) -> None:
     """Files of `train` and `rados`, and prices."""
     people_files()
-    told: dict[str, object] = {}
-    for learner in LEARNERS:
-        told[learner], content = train(learner)
-        put(target / "trained" / f"{learner}.json", content)
+    told = trained_models(target, LEARNERS)
     told["rados"] = released_rados()
     put(target / "trained" / "rados.json", Path("rados.json").read_bytes())
     put_json(target / "trained.said.json", told)
     put_json(target / "prices.json", priced())
+
+
+def trained_models(target: Path, learners: Sequence[str]) -> dict[str, object]:
+    """Files of `train`, and what it prints."""
+    told: dict[str, object] = {}
+    for learner in learners:
+        told[learner], content = train(learner)
+        put(target / "trained" / f"{learner}.json", content)
+    return told
 
 
 def priced() -> dict[str, object]:
@@ -271,11 +280,11 @@ def verified(model: str, purse: str) -> dict[str, object]:
     }
 
 
-def paid(target: Path) -> None:
+def paid(target: Path, purses: Sequence[str] = tuple(PURSES)) -> None:
     """The same, with what `verify-model` says, and what is learnt from rados that were paid for."""
     readouts.signing_key().public.save("key.pub")
     people_files()
-    for purse, what in PURSES.items():
+    for purse, what in ((purse, PURSES[purse]) for purse in purses):
         paid_models(purse, Path())
         for name in (f"{purse}.db", "key.pub", *(f"{each}.json" for each in what.cases)):
             put(target / purse / name, Path(name).read_bytes())
@@ -304,9 +313,21 @@ def charged(name: str, rule: str) -> list[str]:
     return [entry.line for entry in ledger.entries][1:]
 
 
-def charges(target: Path) -> None:
+def charges(target: Path, cases: Sequence[str] = CHARGED) -> None:
     """What fits add to ledgers of every rule."""
-    put_json(target / "charges.json", {rule: {name: charged(name, rule) for name in CHARGED} for rule in RULES})
+    put_json(target / "charges.json", {rule: {name: charged(name, rule) for name in cases} for rule in RULES})
+
+
+def second(target: Path) -> None:
+    """What CHANGED fits write now: models, files of `train`, ledgers that paid, and what is charged."""
+    with empty_folder():
+        models(target, CHANGED)
+    with empty_folder():
+        paid(target, [purse for purse, what in PURSES.items() if {*what.cases} & {*CHANGED}])
+    charges(target, [name for name in CHARGED if name in CHANGED])
+    with empty_folder():
+        people_files()
+        put_json(target / "trained.said.json", trained_models(target, [each for each in LEARNERS if each in CHANGED]))
 
 
 # --- PostgreSQL --------------------------------------------------------------------------------------------------
@@ -330,6 +351,6 @@ def postgresql(target: Path) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--second"]):
         sys.exit(__doc__)
-    main(Path(sys.argv[1]).resolve())
+    (second if sys.argv[2:] else main)(Path(sys.argv[1]).resolve())
