@@ -1,5 +1,6 @@
 """Receipts, and models that a durable ledger paid for: read, verified against the ledger, written again."""
 
+import contextlib
 from pathlib import Path
 from typing import Final
 
@@ -32,10 +33,11 @@ MODELS: Final = [
 def books(quick_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The ledgers that paid, and the public key of who signed, in an empty folder that is the current one."""
     monkeypatch.chdir(quick_folder)
-    Path(SECOND).mkdir()
     for purse in {purse for purse, _ in MODELS}:
-        Path(f"{purse}.db").write_bytes(kept(f"{purse}/{purse.removeprefix(f'{SECOND}/')}.db"))
-    Path("key.pub").write_bytes(kept("paid/key.pub"))
+        folder = Path(purse).parent
+        folder.mkdir(exist_ok=True)
+        Path(f"{purse}.db").write_bytes(kept(f"{purse}/{Path(purse).name}.db"))
+        (folder / "key.pub").write_bytes(kept("paid/key.pub"))
 
 
 # --- receipts ------------------------------------------------------------------------------------------------------
@@ -65,8 +67,9 @@ def test_the_public_key_is_read_as_it_was(books: None) -> None:
 
 @pytest.mark.parametrize(("purse", "name"), MODELS)
 def test_a_model_is_verified_against_the_ledger_as_it_was(purse: str, name: str, books: None) -> None:
-    Path(f"{name}.json").write_bytes(kept(f"{purse}/{name}.json"))
-    found = write.verified(f"{name}.json", purse)
+    with contextlib.chdir(Path(purse).parent):
+        Path(f"{name}.json").write_bytes(kept(f"{purse}/{name}.json"))
+        found = write.verified(f"{name}.json", Path(purse).name)
     assert_same(found, kept_json(f"{purse}.said")[name])
     assert found["signed"] != {"code": REFUSED}
 
