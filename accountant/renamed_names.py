@@ -145,7 +145,7 @@ _BY_MODULE: Final[dict[str, str]] = {
     "learners.trees": "Split=learners.votes.binary_trees.LeafSplit",
     "learners.tuning": "Learner=learners.base.tuning.TunableClassifier",
     "learners.weighted_sums": "MOST_RECORDS=learners.encoding.weighted_sums.MOST_WEIGHED_RECORDS",
-    "learners.views": ("GRID=learners.additive.grids. Partitioned=learners.additive.grids."),
+    "learners.views": ("GRID=learners.additive.grids. Partitioned=mechanisms.queries.histograms.Partitions"),
     "mechanisms": "laws=mechanisms.randomness.choice_probabilities",
     "mechanisms.feature_fits": "UNIT=mechanisms.gradients.feature_fits.MACHINE_EPSILON",
     "mechanisms.feature_queries": "FEW=mechanisms.gradients.feature_queries.SHORT_ROW",

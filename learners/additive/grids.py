@@ -16,6 +16,7 @@ from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.additive.posteriors import with_own_bin, with_own_share
 from learners.encoding import FINE, denoised, grid
 from learners.tables import Column, Numeric, Schema
+from mechanisms.queries import Partitions
 
 GRID: Final = 128
 """Cells of a numeric column up to which no histogram is asked for, and that the model tells apart where noise hides
@@ -83,18 +84,12 @@ class Followed:
     finer: bool = False
 
 
-@attrs.frozen(eq=False)
-class Partitioned:
-    """What a histogram is taken of; see `mechanisms.queries.histograms.Histograms`."""
+def parted(codes: CodeArray, columns: Sequence[int], parts: Sequence[IntArray]) -> Partitions:
+    """What a histogram is taken of.
 
-    partitions: list[CodeArray]
-    number: int
-
-    @staticmethod
-    def of(codes: CodeArray, columns: Sequence[int], parts: Sequence[IntArray]) -> "Partitioned":
-        """codes: shape (all columns, n).  columns: those measured.  parts: for each, the cell of every code."""
-        found = [part.take(codes[column]) for column, part in zip(columns, parts, strict=True)]
-        return Partitioned(found, widest(parts))
+    codes: shape (all columns, n).  columns: those measured.  parts: for each, the cell of every code.
+    """
+    return Partitions([part.take(codes[column]) for column, part in zip(columns, parts, strict=True)], widest(parts))
 
 
 def widest(parts: Sequence[IntArray]) -> int:

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
-from learners.additive.grids import Partitioned, widest
+from learners.additive.grids import parted, widest
 from learners.additive.views import View
 from learners.base import BinnedRows, ScoreBins
 from learners.encoding import EncodedRows, EncodedSample
 from mechanisms.core import Rows
 from mechanisms.gradients import LookUp, Move, ScoredRows
-from mechanisms.queries import HistogramRows
+from mechanisms.queries import HistogramRows, Partitions
 
 Records: TypeAlias = EncodedSample | EncodedRows
 """What a fit learns from: in memory, or in blocks."""
@@ -74,12 +74,12 @@ def look_up(view: View, table: npt.NDArray[np.int32] | IntArray) -> LookUp:
 
 
 def partitioned(records: Records, columns: Sequence[int], parts: Sequence[IntArray]) -> HistogramRows:
-    """What a histogram before the first round is taken of; see `Partitioned`."""
+    """What a histogram before the first round is taken of; see `parted`."""
     return HistogramRows(in_rows(records), partial(_partitioned, columns, parts), len(parts), widest(parts))
 
 
-def _partitioned(columns: Sequence[int], parts: Sequence[IntArray], sample: EncodedSample) -> Partitioned:
-    return Partitioned.of(sample.weighted().codes, columns, parts)
+def _partitioned(columns: Sequence[int], parts: Sequence[IntArray], sample: EncodedSample) -> Partitions:
+    return parted(sample.weighted().codes, columns, parts)
 
 
 def score_bins(

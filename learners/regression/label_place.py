@@ -7,7 +7,7 @@ import numpy as np
 
 from accountant import Protected
 from boosting import Spender
-from learners.regression.label_scale import Distances, deviation
+from learners.regression.label_scale import deviation, distances
 from learners.regression.regression_design import RegressionDesign, noise_of
 from learners.regression.regression_records import Moment, RegressionSample, in_clips
 from learners.regression.smooth_basis import CONSTANT
@@ -55,7 +55,7 @@ def label_place(
         centre = float(np.clip(centre + mean, -1.0, 1.0))
 
         def apart(data: RegressionSample, centre: float = centre, clip: float = clip) -> Histograms:
-            return Distances.of(data.labels - centre, 2.0 * clip)
+            return distances(data.labels - centre, 2.0 * clip)
 
         counter = design.distances(mu)
         counts = spender.release(counter, sample.map(apart))

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-import attrs
 import numpy as np
 
-from accountant.arrays import FloatArray, IntArray
+from accountant.arrays import FloatArray
+from mechanisms.queries import Partitions
 
 SCALES: Final = 24
 """Cells, each √2 wider than the one before: they tell 1 from 1/2896."""
@@ -20,24 +20,16 @@ SPREAD: Final = 0.68
 """Share of the numbers within one deviation."""
 
 
-@attrs.frozen(eq=False)
-class Distances:
-    """What the histogram is taken of; see `mechanisms.queries.Histograms`."""
+def distances(values: FloatArray, largest: float) -> Partitions:
+    """The cells of |value|, of which the last holds all beyond `largest`. values: shape (n,)."""
+    cells = np.searchsorted(edges(largest), np.abs(values), side="left")
+    return Partitions([np.minimum(cells, SCALES - 1)], SCALES)
 
-    partitions: list[IntArray]
-    number: int
 
-    @staticmethod
-    def of(values: FloatArray, largest: float) -> "Distances":
-        """The cells of |value|, of which the last holds all beyond `largest`. values: shape (n,)."""
-        cells = np.searchsorted(edges(largest), np.abs(values), side="left")
-        return Distances([np.minimum(cells, SCALES - 1)], SCALES)
-
-    @staticmethod
-    def signed(values: FloatArray, largest: float) -> "Distances":
-        """SIDE finer cells on either side: negative ones in falling order of distance first. values: shape (n,)."""
-        cells = np.minimum(np.searchsorted(fine_edges(largest), np.abs(values), side="left"), SIDE - 1)
-        return Distances([np.where(values < 0.0, SIDE - 1 - cells, SIDE + cells)], 2 * SIDE)
+def signed_distances(values: FloatArray, largest: float) -> Partitions:
+    """SIDE finer cells on either side: negative ones in falling order of distance first. values: shape (n,)."""
+    cells = np.minimum(np.searchsorted(fine_edges(largest), np.abs(values), side="left"), SIDE - 1)
+    return Partitions([np.where(values < 0.0, SIDE - 1 - cells, SIDE + cells)], 2 * SIDE)
 
 
 def edges(largest: float) -> FloatArray:

@@ -15,14 +15,14 @@ from boosting import Spender
 from learners.base import Progress
 from learners.regression.descent import Descent, Stage
 from learners.regression.label_place import LabelPlace, label_place, weight_of
-from learners.regression.label_scale import Distances, deviation
+from learners.regression.label_scale import deviation, distances, signed_distances
 from learners.regression.regression_design import ROUNDS, RegressionDesign, noise_of
 from learners.regression.regression_losses import whole_targets
 from learners.regression.regression_model import RegressionModel, ResidualHistogram, model_of
-from learners.regression.regression_records import Columns, Placed, RegressionSample
+from learners.regression.regression_records import Placed, RegressionSample
 from learners.regression.score_correction import ScoreLine
 from learners.regression.smooth_basis import Basis, bases, most_likely_pairs, pair_basis
-from mechanisms.queries import Histograms
+from mechanisms.queries import Histograms, Partitions
 
 MOST_PAIRS: Final = 16
 
@@ -66,7 +66,7 @@ def _columns(sample: Protected[RegressionSample], design: RegressionDesign, mu: 
     counter, cells = design.columns(mu), design.cells
 
     def seen(data: RegressionSample) -> Histograms:
-        return Columns(list(data.codes), cells)
+        return Partitions(list(data.codes), cells)
 
     return bases(design.schema, spender.release(counter, sample.map(seen)), noise_of(counter))
 
@@ -92,7 +92,7 @@ def _spread(
     largest = LARGEST_RESIDUAL * place.deviation
 
     def apart(placed: Placed) -> Histograms:
-        return Distances.of(placed.residuals(tables, loss), largest)
+        return distances(placed.residuals(tables, loss), largest)
 
     found = deviation(spender.release(counter, data.map(apart))[0], noise_of(counter), largest)
     return float(np.clip(found, LEAST_DEVIATION * place.deviation, MOST_DEVIATION * place.deviation))
@@ -115,7 +115,7 @@ def _residuals(
     largest = 2.0 * WIDE_CLIP * spread
 
     def apart(placed: Placed) -> Histograms:
-        return Distances.signed(placed.residuals(tables, loss, spread=True), largest)
+        return signed_distances(placed.residuals(tables, loss, spread=True), largest)
 
     counts = spender.release(counter, data.map(apart))[0]
     return ResidualHistogram(largest, tuple(counts.tolist()), noise_of(counter))

@@ -37,21 +37,13 @@ class RegressionSample(SealedRepr):
         return RegressionSample(self.schema, self.codes[:, there], self.labels[there], self.weights[there])
 
 
-@attrs.frozen(eq=False)
-class Moment:
+@attrs.frozen(eq=False, repr=False)
+class Moment(SealedRepr):
     """Residuals and features; see `mechanisms.gradients.Residuals`."""
 
     residuals: IntArray
     features: list[CellFeatures]
     weights: npt.NDArray[np.int32] | None
-
-
-@attrs.frozen(eq=False)
-class Columns:
-    """See `mechanisms.queries.Histograms`."""
-
-    partitions: list[IntArray]
-    number: int
 
 
 @attrs.frozen(eq=False, repr=False)

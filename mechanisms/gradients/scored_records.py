@@ -68,8 +68,8 @@ class CodedRecords(Protocol):
         """See `ScoredCells`."""
 
 
-@attrs.frozen(eq=False)
-class PlainCells:
+@attrs.frozen(eq=False, repr=False)
+class PlainCells(SealedRepr):
     """`ScoredCells` of arrays."""
 
     cells: IntArray
@@ -108,8 +108,8 @@ class Move:
     token: str = attrs.field(factory=lambda: uuid.uuid4().hex)
 
 
-@attrs.define(eq=False)
-class MovingScores:
+@attrs.define(eq=False, repr=False)
+class MovingScores(SealedRepr):
     """Some records in cells, with scores that a table has yet to move; `ScoredCells` to whoever asks for its parts.
 
     records: with their codes, all of which `part` and `move` have.

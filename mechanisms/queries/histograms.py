@@ -31,6 +31,14 @@ class Histograms(Protocol):
         """How many cells each partition has; public."""
 
 
+@attrs.frozen(eq=False, repr=False)
+class Partitions(SealedRepr):
+    """`Histograms` of arrays. partitions: the cells of each record, shape (n,) each.  number: of cells; public."""
+
+    partitions: list[CodeArray]
+    number: int
+
+
 def histograms(data: Histograms) -> FloatArray:
     """Counts, shape (partitions, cells)."""
     return np.stack([np.bincount(cells, minlength=data.number) for cells in data.partitions]).astype(np.float64)

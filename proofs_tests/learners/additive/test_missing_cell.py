@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from accountant.arrays import FloatArray, IntArray
 from learners import Categorical, Numeric, PrivateBoostClassifier, Schema
 from learners.additive.additive_model import AdditiveModel
-from learners.additive.grids import Partitioned, followed_grids
+from learners.additive.grids import followed_grids, parted
 from learners.additive.posteriors.missing_cell import APART, with_own_bin, with_own_share
 from learners.additive.posteriors.ordered_effects import OrderedEffect
 from learners.additive.round_bins import round_bins
@@ -152,7 +152,7 @@ def test_the_histogram_counts_missing_values_apart_from_all_numbers(finer: bool)
 
     def count(factor: float, parts: list[IntArray]) -> FloatArray:
         assert parts[0][-1] == parts[0][-2] + 1
-        found = Partitioned.of(codes, (0, 1), parts)
+        found = parted(codes, (0, 1), parts)
         numbers.add(found.number)
         return np.asarray(factor * histograms(found))
 

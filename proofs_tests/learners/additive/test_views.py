@@ -15,10 +15,10 @@ from learners.additive.grids import (
     MOST,
     STAGES,
     Followed,
-    Partitioned,
     cell_shares,
     followed_grids,
     measured,
+    parted,
     worth_finer,
 )
 from learners.additive.grids import MOST_CELLS as MOST_OF_A_COLUMN
@@ -168,7 +168,7 @@ def test_lists_of_pairs_may_come_as_json_gave_them() -> None:
 def test_histograms_are_of_the_measured_columns() -> None:
     codes, columns = some_codes(SCHEMA, 50, 0), measured(SCHEMA)
     parts = [np.arange(SCHEMA.columns[column].cells) // 16 for column in columns]
-    seen = Partitioned.of(codes, columns, parts)
+    seen = parted(codes, columns, parts)
     assert seen.number == FINEST // 16
     check_histograms(seen)
     counts = histograms(seen)
@@ -210,7 +210,7 @@ def exact(values: FloatArray, lower: float, upper: float) -> View:
     """The view of a column whose histograms have no noise to speak of."""
     schema = Schema((refined(Numeric("x", lower, upper), FINEST),))
     codes = schema.columns[0].codes(values)[np.newaxis]
-    grids = followed_grids(schema, lambda parts: histograms(Partitioned.of(codes, (0,), parts)), 1e-3, 1e-3, 1e-3)
+    grids = followed_grids(schema, lambda parts: histograms(parted(codes, (0,), parts)), 1e-3, 1e-3, 1e-3)
     return views(schema, grids, ())[0]
 
 

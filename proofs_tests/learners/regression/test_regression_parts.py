@@ -10,7 +10,7 @@ from accountant.costs import gaussian
 from learners import Boolean, Categorical, Numeric, Schema
 from learners.encoding import finely_cut
 from learners.regression.descent import Descent
-from learners.regression.label_scale import SCALES, SIDE, Distances, deviation, edges, fine_edges
+from learners.regression.label_scale import SCALES, SIDE, deviation, distances, edges, fine_edges, signed_distances
 from learners.regression.regression_design import RegressionDesign, noise_of
 from learners.regression.regression_losses import LOSSES, MOST_LOG_RATE, TARGET_ONE, whole_targets
 from learners.regression.regression_model import ResidualHistogram
@@ -94,7 +94,7 @@ def test_a_design_spends_all_of_its_budget_at_the_noise_that_it_names() -> None:
 @given(st.floats(3e-3, 2.0), st.integers(0, 9))
 def test_deviations_are_found_at_every_scale(scale: float, seed: int) -> None:
     values = np.random.default_rng(seed).normal(0.0, scale, 20_000)
-    data = Distances.of(values, 4.0)
+    data = distances(values, 4.0)
     counts = np.bincount(data.partitions[0], minlength=SCALES).astype(float)
     counts += np.random.default_rng(seed).normal(0.0, 20.0, SCALES)
     assert deviation(counts, 20.0, 4.0) == pytest.approx(scale, rel=0.15)
@@ -102,14 +102,14 @@ def test_deviations_are_found_at_every_scale(scale: float, seed: int) -> None:
 
 
 def test_distances_have_their_cells() -> None:
-    assert Distances.of(np.array([0.0, -9.0, 4.0, 2.0, 2.1]), 4.0).partitions[0].tolist() == [
+    assert distances(np.array([0.0, -9.0, 4.0, 2.0, 2.1]), 4.0).partitions[0].tolist() == [
         0,
         SCALES - 1,
         SCALES - 1,
         SCALES - 3,
         SCALES - 2,
     ]
-    signed = Distances.signed(np.array([-99.0, -0.0, 0.0, 99.0]), 4.0)
+    signed = signed_distances(np.array([-99.0, -0.0, 0.0, 99.0]), 4.0)
     assert signed.partitions[0].tolist() == [0, SIDE, SIDE, 2 * SIDE - 1]
     assert signed.number == 2 * SIDE
 
@@ -170,7 +170,7 @@ def test_the_line_finds_a_shift_and_a_stretch() -> None:
 
 def test_intervals_are_quantiles_and_wide_where_noise_hides_them() -> None:
     values = np.random.default_rng(0).normal(size=100_000)
-    cells = Distances.signed(values, 8.0).partitions[0]
+    cells = signed_distances(values, 8.0).partitions[0]
     counts = np.bincount(cells, minlength=2 * SIDE).astype(float)
     lower, upper = ResidualHistogram(8.0, tuple(counts), 1.0).within(0.9)
     assert -lower == pytest.approx(1.645, rel=0.13)
