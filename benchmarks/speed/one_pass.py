@@ -1,8 +1,8 @@
 """Additive boosting on records × 14 codes: one pass a round, with numpy and compiled, beside peers; and from Parquet.
 
 Everything on one thread, each fit in a process of its own, in turns. Times are of the processor, so that what else the
-machine does shows little: of a round medians over the rounds of a fit, ledger and secure noise included; of a fit all
-that a user waits for, from an array of codes.
+machine does shows little: of a round medians over the rounds of a fit without pairs, ledger and secure noise included;
+of a fit all that a user waits for, from an array of codes. Where records are many the default looks at pairs, too.
 """
 
 import json
@@ -40,6 +40,7 @@ NANOSECONDS: Final = {NUMPY: 20.0, COMPILED: 9.0}
 """A record and round, at most."""
 
 NAMES: Final = {NUMPY: "numpy alone", COMPILED: "with the extra `fast`"}
+FITS: Final = {"fit": "", "alone": " without pairs"}
 GIBIBYTES, LINEAR = 1.0, 1.5
 """At most, of the largest file; and times the time per record and round at the smallest."""
 
@@ -52,22 +53,25 @@ ONE_THREAD: Final = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "M
 WORKER: Final = Path(__file__).parents[1] / "peer_workers" / "fit_codes.py"
 
 
-def _learner() -> PrivateBoostClassifier:
-    return PrivateBoostClassifier(1.0, 1e-8, schema=made_up(1).layout.schema)
+def _learner(pairs: bool) -> PrivateBoostClassifier:
+    return PrivateBoostClassifier(1.0, 1e-8, schema=made_up(1).layout.schema, interactions="auto" if pairs else ())
 
 
 def ours(records: int, switch: str, warm: int) -> dict[str, float]:
-    """Two fits, the first of `warm` records to load what is compiled. Seconds of a fit, ns of a record and round."""
+    """Fits with pairs and without, after one of `warm` records to load what is compiled.
+
+    Seconds of a fit; ns of a record and round without pairs.
+    """
     os.environ[FAST_SWITCH] = switch
     ends, times = list[float](), list[float]()
-    for size in (warm, records):
+    for size, pairs in ((warm, True), (records, True), (records, False)):
         sample = made_up(size)
         X, y = np.ascontiguousarray(sample.codes.T), (sample.labels > 0).astype(np.int8)
         ends.clear()
         start = time.process_time()
-        _learner().fit(X, y, on_round=lambda number, released: ends.append(time.process_time()))
+        _learner(pairs).fit(X, y, on_round=lambda number, released: ends.append(time.process_time()))
         times.append(time.process_time() - start)
-    return {"fit": times[-1], "round": 1e9 * float(np.median(np.diff(ends))) / records}
+    return {"fit": times[1], "alone": times[2], "round": 1e9 * float(np.median(np.diff(ends))) / records}
 
 
 def _peer(python: Path, peer: str, records: int) -> float:
@@ -107,13 +111,15 @@ def beside_peers(setting: Setting) -> list[Table]:
     for switch, found in mine.items():
         each = Measured.median([one["round"] for one in found], unit="ns", form=".1f")
         rounds.append(at_most(NAMES[switch], each, NANOSECONDS[switch], judged=not setting.quick))
-        fits.append(Line(f"ours, {NAMES[switch]}", Measured.median([one["fit"] for one in found], unit="s")))
+        for what, name in FITS.items():
+            fits.append(Line(f"ours{name}, {NAMES[switch]}", Measured.median([one[what] for one in found], unit="s")))
     for peer, taken in theirs.items():
         fits.append(Line(peer, Measured.median(taken, unit="s")))
         for switch, found in mine.items():
-            ratios = [a / one["fit"] for a, one in zip(taken, found, strict=True)]
-            ratio = Measured.median(ratios, unit="×", form=".1f")
-            fits.append(Line(f"{peer} over ours, {NAMES[switch]}", ratio))
+            for what, name in FITS.items():
+                ratios = [a / one[what] for a, one in zip(taken, found, strict=True)]
+                ratio = Measured.median(ratios, unit="×", form=".1f")
+                fits.append(Line(f"{peer} over ours{name}, {NAMES[switch]}", ratio))
     size = f"{records:,} records × {COLUMNS} codes, one thread"
     return [
         Report(f"A record and round of additive boosting: {size}", tuple(rounds)),
@@ -128,7 +134,7 @@ def in_files(records: int, file: int) -> dict[str, float]:
         path, ends = written(file, Path(place), 4), list[float]()
         before, start = peak(), time.process_time()
         table = ParquetTable([path] * (records // file), "label")
-        _learner().fit(table, on_round=lambda number, released: ends.append(time.process_time()))
+        _learner(False).fit(table, on_round=lambda number, released: ends.append(time.process_time()))
         whole = time.process_time() - start
     per = 1e9 / records
     first, median = per * (ends[0] - start), per * float(np.median(np.diff(ends)))
@@ -153,6 +159,6 @@ def many_records(setting: Setting) -> list[Table]:
         at_most(f"a round's time per record over that at {least:,}", times, LINEAR, judged=judged),
         Line("before the fit, imports included", Measured(found[most]["before"], unit="GiB", form=".2f")),
     )
-    size = f"additive boosting on records × {COLUMNS} codes"
+    size = f"additive boosting without pairs on records × {COLUMNS} codes"
     head = ("", *(f"records={size:,}" for size in sizes))
     return [Grid(f"From Parquet: {size}, secure noise", head, rows), Report(f"{most:,} records from Parquet", lines)]
