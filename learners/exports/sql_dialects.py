@@ -25,6 +25,7 @@ class Dialect:
     nan: whether a double is NaN, where there are any.  strange: whether a value is of another type than a number, which
     does not fail by itself.  larger, smaller: of two doubles.  fence: after a SELECT whose columns are computed once.
     folds: whether names that differ in their case alone are one.  most_bytes: of a name; 0 for any number.
+    reads_files: whether a table may be a file by its name.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Dialect:
     fence: str
     folds: bool
     most_bytes: int = 0
+    reads_files: bool = False
 
     def identifier(self, name: str) -> str:
         """A quoted name. Raises NotPortable for one that there cannot be."""
@@ -141,6 +143,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         smaller="least",
         fence="",
         folds=True,
+        reads_files=True,
     ),
     "postgresql": Dialect(
         name="postgresql",
