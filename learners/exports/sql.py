@@ -47,8 +47,8 @@ MOST_POWER: Final = 700.0
 def as_sql(model: PortableModel, dialect: DialectName, table: str, keep: Sequence[str] = ()) -> str:
     """A SELECT statement over a table with the model's columns, one row for each record, in any order.
 
-    table: its name, with dots between the parts; with DuckDB it may be a file, such as people.parquet.  keep: columns that come first, such as a key; () for those of the
-    model.
+    table: its name, with dots between the parts; with DuckDB it may be a file, such as people.parquet.
+    keep: columns that come first, such as a key; () for those of the model.
     Columns after those: `prediction`, `score` (or one for each class), `share` of each class, and `refused`: NULL, or
     which column of the record has a value that `predict` refuses; the others are then NULL. Columns of numbers must
     have a type of numbers; categories may be text, whole numbers or truth values. For forests, PostgreSQL takes ten
@@ -67,8 +67,8 @@ class _Writer:
 
     def statement(self) -> str:
         self._refuse_equal_names()
-        parts = [self.table] if self.dialect.reads_files and FILE.search(self.table) else self.table.split(".")
-        table = ".".join(map(self.dialect.identifier, parts))
+        named = [self.table] if self.dialect.reads_files and FILE.search(self.table) else self.table.split(".")
+        table = ".".join(map(self.dialect.identifier, named))
         stages = [("read", self._read(table)), ("placed", self._placed())]
         for number, stage in enumerate(self._summed(), 1):
             stages.append((f"summed_{number}", stage.replace("{before}", self._own(stages[-1][0]))))
