@@ -20,7 +20,11 @@ SQL: Final = ("duckdb", "postgresql", "sqlite")
 @click.command()
 @click.argument("model", type=FILE)
 @click.option("--sql", type=click.Choice(SQL), help="Write a SELECT in this dialect; needs --table.")
-@click.option("--table", help="With --sql: the table or view whose records are predicted, such as people or s.people.")
+@click.option(
+    "--table",
+    help="With --sql: the table or view whose records are predicted, such as people or s.people; with duckdb "
+    "also a file, such as people.csv.",
+)
 @click.option(
     "--key",
     "keys",

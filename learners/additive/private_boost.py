@@ -109,6 +109,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     weight_cap: the public bound of `sample_weight`, > 0; a record of weight w counts as w/weight_cap of one.
     tune: settings to choose from privately, see `learners.base.tuning`; None takes this one.
     schema, classes, ledger, random_state: see `PrivateClassifier`. Two classes or more, under one budget.
+    verbose: 0, or after how many rounds there is a line on standard error.
 
     >>> import numpy as np
     >>> from learners import PrivateBoostClassifier
@@ -151,6 +152,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         classes: Classes = None,
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -165,6 +167,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         self.classes = classes
         self.ledger = ledger
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self, X: AnyTable, y: object = None, sample_weight: object = None, *, on_round: Progress | None = None

@@ -30,9 +30,10 @@ from accountant.costs import positive, probability_below_one
 from accountant.entries import Receipt, whole_file
 from accountant.ledger import noted
 from learners.base.budget import FitBudget
-from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress, refuse_no_progress
+from learners.base.fit_plan import Chosen, Dataset, FitPlan, FitResult, Progress
 from learners.base.learner_kinds import learner_named
 from learners.base.old_parameters import RenamedParameters
+from learners.base.round_lines import with_lines
 from learners.base.searches import warn_of_stratified_splits
 from learners.base.separate_ledgers import Family, Member
 from learners.tables import BLOCK_READERS, Table, class_array, distinct_classes
@@ -128,7 +129,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     def _fit(self, dataset: Callable[[], Dataset[S]], on_round: Progress | None) -> Self:
         """Check the parameters, make the dataset, plan, charge, run, keep. dataset: all that is wrong with the data."""
         parameters = self._parameters()
-        refuse_no_progress(on_round)
+        on_round = with_lines(self, on_round)
         warn_of_stratified_splits(self)
         data = dataset()
         delta = float(self.delta)
@@ -252,9 +253,8 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         The file is replaced as a whole, or stays as it was. Raises TypeError naming what JSON cannot hold: parameters
         or classes that are objects.
         """
-        tuned = getattr(self, "tuned_", None)
         classes = self.classes_.tolist() if hasattr(self, "classes_") else []
-        content = self._content(self._fitted(), classes, self.parameters_, tuned)
+        content = self._content(self._fitted(), classes, self.parameters_, getattr(self, "tuned_", None))
         record: dict[str, object] = {
             "format": "exchequer-model",
             "version": 1,

@@ -1,6 +1,6 @@
 """A portable model as a Python file that needs nothing but Python."""
 
-from pathlib import Path
+import inspect
 from typing import Final
 
 from learners.exports import python_runtime
@@ -38,8 +38,7 @@ Refused, which names the column. Python 3.10 or newer; nothing to install.
 
 def as_python(model: PortableModel) -> str:
     """The text of a module with `predict`, `scores` and `shares`. Raises NotPortable for classes that are objects."""
-    runtime = Path(python_runtime.__file__).read_text(encoding="utf-8")
-    body = runtime.partition('"""\n')[2]
+    body = inspect.getsource(python_runtime).partition('"""\n')[2]
     docstring = "\n".join([*model.about, USAGE]).replace("\\", "\\\\").replace('"""', "'''")
     return f'"""{docstring}"""\n{body.replace(EMPTY, _assignment(model))}'
 

@@ -19,11 +19,13 @@ NAME_BYTES: Final = 63
 
 @attrs.frozen
 class Dialect:
-    """number: a literal of exactly this double.  text: a literal.  as_number, as_name: of a column; NULL where missing.
+    """number: a literal of exactly this double.  text: a literal.  as_number, as_truth: of a column.
 
+    as_name: of a column, stripped, NULL where missing. Texts that are known need no stripping, which takes longest.
     nan: whether a double is NaN, where there are any.  strange: whether a value is of another type than a number, which
     does not fail by itself.  larger, smaller: of two doubles.  fence: after a SELECT whose columns are computed once.
     folds: whether names that differ in their case alone are one.  most_bytes: of a name; 0 for any number.
+    reads_files: whether a table may be a file by its name.
     """
 
     name: str
@@ -31,7 +33,7 @@ class Dialect:
     text: Callable[[str], str]
     as_number: Callable[[str], str]
     as_truth: Callable[[str], str]
-    as_name: Callable[[str], str]
+    as_name: Callable[[str, str], str]
     nan: Callable[[str], str] | None
     strange: Callable[[str], str] | None
     larger: str
@@ -39,6 +41,7 @@ class Dialect:
     fence: str
     folds: bool
     most_bytes: int = 0
+    reads_files: bool = False
 
     def identifier(self, name: str) -> str:
         """A quoted name. Raises NotPortable for one that there cannot be."""
@@ -98,22 +101,27 @@ _POSTGRES_WHITE: Final = "E'" + _white("\\u{:04x}", "") + "'"
 _SQLITE_WHITE: Final = f"char({_white('{}', ', ')})"
 
 
-def _duckdb_name(column: str) -> str:
+def _duckdb_name(column: str, known: str) -> str:
     text = f"CAST({column} AS VARCHAR)"
     return (
         f"CASE WHEN typeof({column}) = 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
         f"WHEN typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan' THEN NULL "
-        f"ELSE trim({text}, {_DUCKDB_WHITE}) END"
+        f"WHEN {text} IN ({known}) THEN {text} ELSE trim({text}, {_DUCKDB_WHITE}) END"
     )
 
 
-def _postgres_name(column: str) -> str:
+def _postgres_name(column: str, known: str) -> str:
     text, kind = f"CAST({column} AS text)", f"CAST(pg_typeof({column}) AS text)"
     return (
         f"CASE WHEN {kind} = 'boolean' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
         f"WHEN {kind} IN ('real', 'double precision', 'numeric') AND {text} = 'NaN' THEN NULL "
-        f'ELSE btrim({text}, {_POSTGRES_WHITE}) END COLLATE "C"'
+        f'WHEN {text} COLLATE "C" IN ({known}) THEN {text} ELSE btrim({text}, {_POSTGRES_WHITE}) END COLLATE "C"'
     )
+
+
+def _sqlite_name(column: str, known: str) -> str:
+    text = f"CAST({column} AS TEXT)"
+    return f"CASE WHEN {text} COLLATE BINARY IN ({known}) THEN {text} ELSE trim({text}, {_SQLITE_WHITE}) END"
 
 
 def _postgres_truth(column: str) -> str:
@@ -135,6 +143,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         smaller="least",
         fence="",
         folds=True,
+        reads_files=True,
     ),
     "postgresql": Dialect(
         name="postgresql",
@@ -157,7 +166,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         text=_quoted,
         as_number=lambda column: column,
         as_truth=lambda column: column,
-        as_name=lambda column: f"trim(CAST({column} AS TEXT), {_SQLITE_WHITE})",
+        as_name=_sqlite_name,
         nan=None,
         strange=lambda column: f"typeof({column}) NOT IN ('integer', 'real', 'null')",
         larger="max",

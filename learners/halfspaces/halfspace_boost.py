@@ -81,6 +81,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
     classes: the two public classes, the second positive; None takes (−1, 1). "observed" declares that which occur in y
       is public, and takes them in rising order.
     ledger, random_state: see `PrivateEstimator`.
+    verbose: 0, or after how many rounds there is a line on standard error.
 
     Fitted: `coef_`, shape (1, d), and `intercept_`, shape (1,); `settings_`; `scale_`, σ; `outside_`, the noisy
     count or None; `promise_`, a `SampleSize` or None; all public.
@@ -131,6 +132,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
         classes: Classes = None,
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -148,6 +150,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
         self.classes = classes
         self.ledger = ledger
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: AnyTable, y: object = None, *, on_round: Progress | None = None) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.

@@ -94,6 +94,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
     intervals: share of the budget, in [0, 1), for a last histogram of residuals, which `predict_interval` needs.
     weight_cap: the public bound of `sample_weight`, > 0; a record of weight w counts as w/weight_cap of one.
     schema, ledger, random_state: see `PrivateClassifier`.
+    verbose: 0, or after how many rounds there is a line on standard error.
 
     >>> import numpy as np
     >>> from learners import Bounds, PrivateBoostRegressor
@@ -133,6 +134,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         schema: Domain = None,
         ledger: Ledger | str | None = None,
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -145,6 +147,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         self.schema = schema
         self.ledger = ledger
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,

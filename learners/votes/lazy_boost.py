@@ -96,6 +96,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
     composition: the rule of a ledger that the fit opens for itself. "auto" prices the whole plan of rounds at delta by
       the best theorem; "basic" does the same; "advanced" and "zcdp" add up round by round and need delta > 0.
     ledger, random_state: see `PrivateEstimator`.
+    verbose: 0, or after how many rounds there is a line on standard error.
 
     Fitted: settings_, the rounds, learning rate and density that were used; eta_, the inverse noise scale.
 
@@ -147,6 +148,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         ledger: Ledger | str | None = None,
         composition: Rule = "auto",
         random_state: RandomState = None,
+        verbose: int = 0,
     ) -> None:
         self.epsilon = epsilon
         self.delta = delta
@@ -165,6 +167,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
         self.ledger = ledger
         self.composition = composition
         self.random_state = random_state
+        self.verbose = verbose
 
     def _parameters(self) -> dict[str, object]:
         checked = super()._parameters()

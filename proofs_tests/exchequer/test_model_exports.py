@@ -52,9 +52,8 @@ def test_the_choices_are_the_dialects() -> None:
 
 
 def test_sql_over_a_file_gives_what_predict_gives(folder: Path) -> None:
-    statement = run(str(folder / "model.json"), "--sql", "duckdb", "--table", "people").stdout
+    statement = run(str(folder / "model.json"), "--sql", "duckdb", "--table", str(folder / "new.csv")).stdout
     with duckdb.connect() as connection:
-        connection.execute(f"CREATE VIEW people AS SELECT * FROM read_csv('{folder / 'new.csv'}')")
         connection.execute(f"CREATE VIEW told AS {statement}")
         found = connection.execute('SELECT prediction, score, "share benign", refused FROM told').fetchall()
     expected = [(row["prediction"], row["score"], row["share benign"]) for row in predicted(folder)]

@@ -25,8 +25,9 @@ from learners import (
     Schema,
 )
 from learners.exports import EXPORTABLE, NotPortable, as_sql, portable
+from learners.exports.sql import TERMS_IN_A_STAGE
 from learners.exports.sql_dialects import DIALECTS, WHITE
-from proofs_tests.support.learners.engines import KEY, TABLE, in_duckdb
+from proofs_tests.support.learners.engines import KEY, TABLE, in_duckdb, in_sqlite
 
 TEXTS = ["", "'", "\\", "\\'", "a\nb", "--", "/*", "$1", "%s", "{0}", "🙂", "\u2028", ";", '"', "E'", "\x7f"]
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -121,6 +122,17 @@ def test_a_table_in_a_schema_has_both_names_quoted() -> None:
     assert 'FROM "my ""own"."people" AS t' in as_sql(
         portable(fitted(Schema.boolean(["a"]))), "duckdb", 'my "own.people'
     )
+
+
+def test_many_terms_are_added_in_several_stages() -> None:
+    """Engines limit how deep an expression is."""
+    names = [f"c{number}" for number in range(TERMS_IN_A_STAGE + 20)]
+    model, draw = fitted(Schema.boolean(names)), np.random.default_rng(1)
+    columns = {name: draw.integers(0, 2, 30) for name in names}
+    statements = [as_sql(portable(model), "duckdb", TABLE, [KEY]), as_sql(portable(model), "sqlite", TABLE, [KEY])]
+    for statement, run in zip(statements, (in_duckdb, in_sqlite), strict=True):
+        assert "exchequer_summed_2 AS" in statement
+        assert run(statement, columns)["score"].tolist() == model.decision_function(columns).tolist()
 
 
 NAMED = Schema((Categorical("c", ("0", "1", "2.5", "x")), Categorical("d", ("True", "False", "none"), "none", "none")))

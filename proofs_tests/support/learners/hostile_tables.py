@@ -18,6 +18,7 @@ SCHEMA: Final = Schema(
         Categorical("job\nor none", ("cl'erk", 'sm"ith', "a;b", "naïve 🙂", "back\\slash", "?", "else"), "?", "else"),
         Categorical("code", ("0", "1", "2", "10")),
         Boolean("member"),
+        Boolean("flag, as numbers"),
     ),
     Label("y", CLASSES),
 )
@@ -57,14 +58,20 @@ def hostile(n: int, seed: int = 0, schema: Schema = SCHEMA) -> Hostile:
     job = np.array(jobs, dtype=object)[draw.integers(0, len(jobs), n)]
     code = draw.choice([0, 1, 2, 10], n)
     member = draw.random(n) < 0.5
+    flag = draw.choice([0.0, -0.0, 1.0], n)
     refused = np.zeros(n, dtype=np.bool_)
-    for numbers, wrong in ((age, (np.inf, -np.inf)), (income, (-1e-9, 1e7, np.inf)), (size, (np.nan, 0.4, -np.inf))):
+    for numbers, wrong in (
+        (age, (np.inf, -np.inf)),
+        (income, (-1e-9, 1e7, np.inf)),
+        (size, (np.nan, 0.4, -np.inf)),
+        (flag, (np.nan, 0.5, 2.0)),
+    ):
         here = draw.random(n) < 0.01
         numbers[here] = draw.choice(wrong, int(here.sum()))
         refused |= here
     here = draw.random(n) < 0.01
     code[here] = 3
-    values = (age, income, size, job, code, member)
+    values = (age, income, size, job, code, member, flag)
     return Hostile(dict(zip(SCHEMA.names, values, strict=True)), refused | here)
 
 
