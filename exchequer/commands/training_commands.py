@@ -231,3 +231,29 @@ def card(model: Path, out: Path, data: str | None, measured: str | None, lines: 
     from exchequer.commands import card as work
 
     work.write(model, out, data=data, measured=measured, lines=lines, force=force)
+
+
+@click.command()
+@click.option("--n", type=int, required=True, help="How many records there are, about; from 1.")
+@click.option("--columns", type=int, required=True, help="How many columns are learnt from, from 1.")
+@click.option("--classes", type=click.IntRange(2), default=2, show_default=True, help="How many classes the label has.")
+@click.option("--numbers", is_flag=True, help="The label is a number, and has no classes.")
+@click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0.")
+@click.option(
+    "--delta", type=float, default=1e-6, show_default=True, help="From 0 to below 1, far below 1/n; 0 for pure privacy."
+)
+@ledger_options.AS_JSON
+def advise(n: int, columns: int, classes: int, numbers: bool, epsilon: float, delta: float, as_json: bool) -> None:
+    """Say what a private model would be worth, and what it would give away, before any data is touched.
+
+    From five public numbers: which learner, how large its noise is, how accurate it was on public data with as much
+    noise, and what epsilon means as a bound on what anybody can learn about one person.
+
+    \b
+    Examples:
+      exchequer advise --n 20000 --columns 12 --epsilon 1
+      exchequer advise --n 1300 --columns 6 --numbers --epsilon 2 --delta 1e-5
+    """
+    from exchequer.prices import advice as work
+
+    work.advise(n, columns, 0 if numbers else classes, epsilon, delta, as_json=as_json)
