@@ -167,8 +167,9 @@ def _noise(plan: Plan) -> None:
     cell, noise = plan.records / CELLS, plan.noise
     output.paragraph(
         f"Everything together is {plan.mu:.3g}-Gaussian differential privacy. {plan.rounds} rounds share it, so each "
-        f"sum over a cell of a column carries Gaussian noise as large as what {noise:,.0f} records can move it at most. "
-        f"A cell with a sixteenth of the records has {cell:,.0f} of them: noise of {noise / cell:.1%} in each round, and "
+        f"sum over a cell of a column carries Gaussian noise as large as what {noise:,.0f} records can move it at "
+        f"most. A cell with a sixteenth of the records has {cell:,.0f} of them: noise of {noise / cell:.1%} in each "
+        "round, and "
         "a few rounds average it."
     )
     if noise > HIDDEN * cell:

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
@@ -70,13 +70,14 @@ def test_a_simulated_attack_on_the_noise_finds_no_more() -> None:
     assert found == pytest.approx(plan.power(), abs=0.002)
 
 
+@settings(max_examples=12)
 @given(st.integers(10, 10**7), st.integers(1, 200), st.floats(0.05, 5.0))
-def test_more_records_fewer_columns_and_more_epsilon_never_promise_less(n: int, columns: int, epsilon: float) -> None:
+def test_more_records_and_more_epsilon_never_promise_less(n: int, columns: int, epsilon: float) -> None:
     plan = Plan(n, columns, 2, epsilon, 1e-8)
     for better in (Plan(2 * n, columns, 2, epsilon, 1e-8), Plan(n, columns, 2, 1.1 * epsilon, 1e-8)):
         assert better.noise <= plan.noise
-        pairs = zip(sorted(expected(plan), key=str), sorted(expected(better), key=str), strict=False)
-        assert all(one.name != other.name or other.same >= one.same - 0.02 for one, other in pairs)
+        before = {each.name: each.same for each in expected(plan)}
+        assert all(each.same >= before[each.name] - 0.02 for each in expected(better))
 
 
 def test_the_data_itself_is_expected_to_be_as_accurate_as_it_was() -> None:
