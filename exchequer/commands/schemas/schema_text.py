@@ -24,7 +24,7 @@ class Draft:
     """file: what is drafted for.  columns: in the file's order, the label among them.  label: its name, "" for none.
 
     numbers: whether the label is a number, as in a regression.  format: how the file is written.
-    taken: what the draft takes from the data, a line each; [] where that is nothing.
+    taken: what the draft takes from the data, a line each; [] where that is nothing.  paid: what of it was paid for.
     """
 
     file: str
@@ -33,6 +33,7 @@ class Draft:
     numbers: bool
     format: FileFormat
     taken: Sequence[str]
+    paid: str = ""
 
     def text(self) -> str:
         """Of the schema file."""
@@ -42,6 +43,8 @@ class Draft:
         yield f"# Schema of {_comment(self.file)}, drafted by `exchequer schema draft`."
         for line in self.taken:
             yield f"# UNPAID RELEASE from the data: {_comment(line)}"
+        if self.paid:
+            yield f"# PAID RELEASE from the data: {_comment(self.paid)}"
         yield LEGEND.rstrip()
         if self.format != FileFormat():
             yield from ("", "[file]", *(f"{name} = {_toml(value)}" for name, value in self.format.as_dict().items()))
