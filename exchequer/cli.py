@@ -20,10 +20,11 @@ from exchequer.commands.outlook import outlook_commands
 from exchequer.commands.schemas import schema_commands
 from exchequer.commands.training_commands import learners, predict, train
 from exchequer.console.input_errors import Commands
+from exchequer.console.option_types import LINES
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 
 if TYPE_CHECKING:
-    from exchequer.commands.explain import Format
+    from exchequer.commands.explain import Format, Lines
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
 
@@ -89,17 +90,17 @@ main.add_command(learners)
     "environment variable EXCHEQUER_DATA, if set.",
 )
 @click.option("--epsilon", type=float, help="What a model may cost, above 0. Default: 1.")
-@click.option("--delta", type=float, help="Probability that the promise may fail, from 0 to below 1. Default: 1e-5.")
+@click.option("--delta", type=float, help="Probability that the promise may fail, between 0 and 1. Default: 1e-5.")
 @click.option(
-    "--rounds", type=int, help="How many simple rules vote in the model, from 1. Default: by the number of records."
+    "--rounds", type=int, help="How many rounds each column of the model has, from 1. Default: 8, as train takes it."
 )
 @ledger_options.SEED
 def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: int | None, seed: int | None) -> None:
     """Train a private model on real, public data and compare it with a model without privacy.
 
     Uses the breast cancer data that ship with scikit-learn, and Adult (census income) where its folder is
-    given. Prints the accuracy on held-out records, the whole model, and the ledger's statement. Takes under
-    half a minute.
+    given. Prints the accuracy on held-out records, the model's curves and the head of its card, the ledger's statement,
+    and the two commands that come next. Takes under half a minute.
 
     \b
     Examples:
@@ -134,8 +135,15 @@ def demo(data: Path | None, epsilon: float | None, delta: float | None, rounds: 
     show_default=True,
     help="How many points a line of a scorecard may be off, from 0.5. Larger prints fewer lines.",
 )
+@click.option(
+    "--lines",
+    type=LINES,
+    help="How many lines a column has at most: cells that noise does not tell apart, then those most alike, are put "
+    "together. all prints as many as it takes to answer as `exchequer predict` does, but for the tolerance. Default: "
+    "12, and no more than the schema's bins.",
+)
 @click.option("--force", is_flag=True, help="Replace pictures that exist.")
-def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, force: bool) -> None:
+def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, lines: "Lines", force: bool) -> None:
     """Say what a saved MODEL does, and what it cost.
 
     Prints the privacy statement, then the model for a reader: points to add up by hand, votes, or trees. All of it
@@ -144,11 +152,12 @@ def explain(model: Path, plots: Path | None, form: "Format", tolerance: float, f
     \b
     Examples:
       exchequer explain model.json
+      exchequer explain model.json --lines all
       exchequer explain model.json --plots pictures --format markdown > model.md
     """
     from exchequer.commands import explain as work
 
-    work.explain(model, form, plots, tolerance=tolerance, force=force)
+    work.explain(model, form, plots, tolerance=tolerance, force=force, lines=lines)
 
 
 @main.command()

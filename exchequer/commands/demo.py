@@ -15,27 +15,30 @@ from sklearn.metrics import roc_auc_score
 
 from accountant.arrays import FloatArray
 from exchequer.console import output
+from exchequer.console.text_plots import curve_rows
 from exchequer.datasets import DataSplit, adult, breast_cancer, data_folder
-from learners import LazyBoostClassifier
+from learners import PrivateBoostClassifier, scorecard
 from learners.tables import encode
 
 
 @attrs.frozen
 class DemoSettings:
-    """What is fixed before the data is looked at."""
+    """What is fixed before the data is looked at. rounds: of each column."""
 
     epsilon: float
     delta: float
     rounds: int
-    learning_rate: float
-    density: float
 
 
 FEW_RECORDS = 1000
-"""Below this many records the noise is large: fewer rounds, and a denser (hence quieter) weighting."""
+"""Below this many records the noise is large, and a larger delta is still far below 1/n."""
 
-SETTINGS_FEW = DemoSettings(epsilon=1.0, delta=1e-5, rounds=25, learning_rate=0.25, density=0.5)
-SETTINGS_MANY = DemoSettings(epsilon=1.0, delta=1e-5, rounds=100, learning_rate=0.25, density=0.35)
+SETTINGS_FEW = DemoSettings(epsilon=1.0, delta=1e-5, rounds=8)
+SETTINGS_MANY = DemoSettings(epsilon=1.0, delta=1e-6, rounds=8)
+
+SHOWN_CURVES = 8
+SHOWN_TABLES = 3
+"""Of the most influential columns; `exchequer explain` prints all of them."""
 
 NOTABLE_GAP = 0.01
 
@@ -69,36 +72,73 @@ def run(
             rounds=default.rounds if rounds is None else rounds,
         )
         _one(data, settings, seed)
+    _next()
     if len(found) == 1:
         output.note("For Adult (32,561 records) as well, give its folder: --data DIR, or set EXCHEQUER_DATA.")
 
 
-def fit(data: DataSplit, settings: DemoSettings, seed: int | None) -> LazyBoostClassifier:
+def fit(data: DataSplit, settings: DemoSettings, seed: int | None) -> PrivateBoostClassifier:
     """The private model, with a progress bar."""
-    model = LazyBoostClassifier(**attrs.asdict(settings), schema=data.schema, random_state=seed)
-    with output.rounds_bar(settings.rounds) as on_round:
+    model = PrivateBoostClassifier(
+        settings.epsilon,
+        settings.delta,
+        rounds_per_column=settings.rounds,
+        schema=data.schema,
+        random_state=seed,
+    )
+    with output.rounds_bar(settings.rounds * len(data.schema.columns)) as on_round:
         return model.fit(data.train, data.y_train, on_round=on_round)
 
 
 def _one(data: DataSplit, settings: DemoSettings, seed: int | None) -> None:
     output.title(
         f"{data.name}: {data.y_train.size} training records, {data.y_test.size} held out, "
-        f"{len(data.schema.features)} Boolean features"
+        f"{len(data.schema.columns)} columns"
     )
     output.paragraph(
-        f"Settings: epsilon {settings.epsilon:g}, delta {settings.delta:g}, {settings.rounds} rounds, "
-        f"learning rate {settings.learning_rate:g}, density {settings.density:g}. Unless given on the command line "
-        "they are constants of this demo, picked with these two public data sets in view; trying settings out on "
-        "protected data has to be paid for."
+        f"Settings: epsilon {settings.epsilon:g}, delta {settings.delta:g}, {settings.rounds} rounds per column. "
+        "Nothing was tuned: trying settings out on protected data has to be paid for (--tune of `exchequer train`)."
     )
     model = fit(data, settings, seed)
     private, public = _accuracies(data, model)
-    output.model(model)
-    output.statement(model.statement_)
+    _curves(model)
+    _card(model)
+    output.statement(model.statement_, most=output.SHOWN_FACTS)
     _remark(data.y_train.size, public - private, fresh=seed is None)
 
 
-def _accuracies(data: DataSplit, model: LazyBoostClassifier) -> tuple[float, float]:
+def _curves(model: PrivateBoostClassifier) -> None:
+    """The model in pictures: what a column does to the score, from its lower to its upper bound."""
+    output.heading("Its curves")
+    rows = curve_rows(model.model_, SHOWN_CURVES)
+    picture = f"higher speaks for {model.classes_[1]}"
+    output.table(["column", picture, "from, to"], rows, whole=["column", picture])
+
+
+def _card(model: PrivateBoostClassifier) -> None:
+    """The same in points, as somebody adds them up by hand."""
+    how, *tables = scorecard(model, lines=None).sections()
+    for section in [how, *tables[:SHOWN_TABLES]]:
+        output.section(section)
+    rest = len(model.model_.terms) - SHOWN_TABLES
+    output.paragraph(f"{rest} more columns are not shown; `exchequer explain` prints all of a saved model.")
+
+
+def _next() -> None:
+    """What to type for data of one's own."""
+    output.heading("Next, with a table of your own")
+    for command in NEXT:
+        output.paragraph(f"  {command}")
+
+
+NEXT = (
+    "exchequer schema draft people.csv --out people.toml",
+    "exchequer train people.csv --schema people.toml --epsilon 1 --out model.json",
+)
+"""Between the two, the draft asks for what must come from public knowledge."""
+
+
+def _accuracies(data: DataSplit, model: PrivateBoostClassifier) -> tuple[float, float]:
     """Print the comparison on the held-out records; the private and the non-private accuracy."""
     positive = model.classes_[1]
     truth = data.y_test == positive
@@ -106,7 +146,7 @@ def _accuracies(data: DataSplit, model: LazyBoostClassifier) -> tuple[float, flo
     margins, baseline = model.decision_function(data.test), _baseline(data, positive)
     majority = np.mean(data.y_train == positive) > 0.5
     answers = [
-        (f"LazyBoostClassifier, {standing}", margins > 0.0, margins),
+        (f"PrivateBoostClassifier, {standing}", margins > 0.0, margins),
         ("gradient boosting, NOT private", baseline > 0.0, baseline),
         ("always the larger class, NOT private", np.full(truth.size, majority), np.zeros(truth.size)),
     ]

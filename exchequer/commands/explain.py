@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import click
 
 from accountant import Statement
-from accountant.entries import visible
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from learners.additive import AdditiveModel
-from learners.base import PrivateClassifier
+from learners.base import PrivateEstimator
 from learners.inspection import CardSection, Linear, Scorecard, plots, scorecard, tolerated
 from learners.votes import VoteModel
 
@@ -23,23 +22,28 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal["text", "markdown", "json"]
 
+Lines: TypeAlias = int | Literal["all"] | None
+"""Of a column at most; None for a dozen, "all" for as many as it takes to answer as `predict` does."""
+
 PICTURES: Final = 40
 """Curves that are drawn one by one; the card holds them all."""
 
 
-def explain(path: Path, form: Format, pictures: Path | None, *, tolerance: float, force: bool) -> None:
+def explain(
+    path: Path, form: Format, pictures: Path | None, *, tolerance: float, force: bool, lines: Lines = "all"
+) -> None:
     """Print statement and scorecard, and draw the pictures if a folder for them is given."""
     checked("--tolerance", tolerated, tolerance)
     with about(path):
-        model: PrivateClassifier[Any] = PrivateClassifier.load(path)
-        card = scorecard(model, tolerance=tolerance)
+        model: PrivateEstimator[Any, Any] = PrivateEstimator.load(path)
+        card = scorecard(model, tolerance=tolerance, lines=lines)
     drawn = [] if pictures is None else _draw(model, pictures, force)
     statement = model.statement_
     match form:
         case "text":
-            output.statement(statement)
+            output.statement(statement, most=output.SHOWN_FACTS)
             for section in card.sections():
-                _print(section)
+                output.section(section)
         case "markdown":
             click.echo(_markdown(type(model).__name__, statement, card), nl=False)
         case "json":
@@ -54,14 +58,6 @@ def explain(path: Path, form: Format, pictures: Path | None, *, tolerance: float
         output.note(f"{len(drawn)} pictures in {pictures}")
 
 
-def _print(section: CardSection) -> None:
-    output.heading(section.heading)
-    for text in section.text:
-        output.paragraph(text if section.verbatim else visible(text))
-    if section.rows:
-        output.table(section.headers, section.rows, numbers=section.numbers)
-
-
 def _markdown(learner: str, statement: Statement, card: Scorecard) -> str:
     lines = tuple((name, text) for name, text in statement.lines())
     section = CardSection(statement.heading, (statement.guarantee,), headers=("book", "entry"), rows=lines)
@@ -71,7 +67,7 @@ def _markdown(learner: str, statement: Statement, card: Scorecard) -> str:
 # --- pictures --------------------------------------------------------------------------------------------------
 
 
-def _draw(model: PrivateClassifier[Any], folder: Path, force: bool) -> list[Path]:
+def _draw(model: PrivateEstimator[Any, Any], folder: Path, force: bool) -> list[Path]:
     """Write the pictures; the files. Raises before anything is written."""
     try:
         planned = [(folder / name, figure) for name, figure in _figures(model)]
@@ -91,7 +87,7 @@ def _draw(model: PrivateClassifier[Any], folder: Path, force: bool) -> list[Path
     return [file for file, _ in planned]
 
 
-def _figures(model: PrivateClassifier[Any]) -> Iterator[tuple[str, "Figure"]]:
+def _figures(model: PrivateEstimator[Any, Any]) -> Iterator[tuple[str, "Figure"]]:
     """File names and what is drawn there."""
     learnt = model.model_
     if isinstance(learnt, VoteModel):

@@ -24,7 +24,7 @@ Classifier: TypeAlias = PrivateClassifier[Any]
 Regressor: TypeAlias = RandomFeatureRegressor | PrivateBoostRegressor
 """What predicts numbers."""
 
-HELD_BACK = "These should not be the training records: how well they are known would be a release that nobody paid for."
+HELD_BACK = "These should not be the training records: their accuracy would be a release that nobody paid for."
 
 
 def predict(
@@ -62,7 +62,9 @@ def predict(
     _write(columns, out)
     output.note(guarantee(model.statement_))
     if truth is not None:
-        output.note("; ".join([f"{said[0]} on {truth.size} records of {data}", *said[1:]]) + f". {HELD_BACK}")
+        output.note(f"{said[0]} on {truth.size} records of {data}. {HELD_BACK}")
+        for line in said[1:]:
+            output.note(line)
 
 
 def _refuse_others(model: Classifier | Regressor, path: Path, *, proba: bool, intervals: bool) -> None:

@@ -41,6 +41,19 @@ class _Direction(ParamType):
         return column, int(direction)
 
 
+class _Lines(ParamType):
+    """all, or a whole number from 2."""
+
+    name = "NUMBER|all"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        if not isinstance(value, str) or value == "all":
+            return value
+        if not value.isdecimal() or int(value) < 2:
+            self.fail(f"{value!r} is neither all nor a whole number from 2", param, ctx)
+        return int(value)
+
+
 class _Parameter(ParamType):
     """NAME=VALUE, where VALUE is written as in TOML; text needs no quotes."""
 
@@ -64,4 +77,5 @@ def _plain(text: str) -> object:
 
 PAIRS: Final = _Pairs()
 DIRECTION: Final = _Direction()
+LINES: Final = _Lines()
 PARAMETER: Final = _Parameter()

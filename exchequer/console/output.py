@@ -31,9 +31,13 @@ if TYPE_CHECKING:
     from learners import LazyBoostClassifier, PrivateBoostClassifier, PrivateBoostRegressor
     from learners.base import PrivateEstimator
     from learners.base import Progress as OnRound
+    from learners.inspection import CardSection
 
 SHOWN_VOTES = 12
 """Lines of a vote table that are printed; the model holds them all."""
+
+SHOWN_FACTS = 14
+"""Lines of a statement that are printed beside a model, whose file holds them all."""
 
 MANY_ENTRIES = 20_000
 """Ledgers of no more are read within a second or so, and need no progress bar."""
@@ -163,24 +167,23 @@ def effects(model: "PrivateBoostClassifier | PrivateBoostRegressor") -> None:
     if classes.size > 2:
         paragraph(f"Effects of {len(curves)} columns on {classes.size} classes; `exchequer explain` shows them.")
         return
+    what, unit, form = ("score", "log-odds", ".2f") if classes.size else _unit_of(model)
     rows = [
-        (" x ".join(curve.columns), f"{curve.span:.3g}", " x ".join(curve.cells[int(np.argmax(curve.effects))]))
+        (" x ".join(curve.columns), format(curve.span, form), " x ".join(curve.cells[int(np.argmax(curve.effects))]))
         for curve in curves[:SHOWN_VOTES]
     ]
-    what, unit = ("score", "on the scale of log-odds") if classes.size else _unit_of(model)
     most = f"most for {classes[1]} where it is" if classes.size else "most where it is"
     table(["column", f"moves the {what} by up to", most], rows, numbers=[])
     rest = len(curves) - len(rows)
     paragraph(
-        f"Effects are {unit}. `exchequer explain` prints the whole model for a reader."
+        f"{what.capitalize()}s are on the scale of {unit}. `exchequer explain` prints the whole model as a scorecard."
         + (f" {rest} more columns, with smaller effects, are not shown." if rest else "")
     )
 
 
-def _unit_of(model: Any) -> tuple[str, str]:
-    """What effects of a regression move, and in which unit."""
-    log = model.model_.loss == "poisson"
-    return ("label's logarithm", "on a logarithmic scale") if log else ("label", "in the unit of the label")
+def _unit_of(model: Any) -> tuple[str, str, str]:
+    """What effects of a regression move, on which scale, and how they are written."""
+    return "label", "its logarithm" if model.model_.loss == "poisson" else "its own unit", ".3g"
 
 
 def vote_table(model: "LazyBoostClassifier") -> None:
@@ -199,6 +202,15 @@ def vote_table(model: "LazyBoostClassifier") -> None:
         "Where the condition does not hold, the same votes go to the other class."
         + (f" {rest} more lines, with no more votes each, are not shown." if rest else "")
     )
+
+
+def section(part: "CardSection") -> None:
+    """A part of a card."""
+    heading(part.heading)
+    for text in part.text:
+        paragraph(text if part.verbatim else visible(text))
+    if part.rows:
+        table(part.headers, part.rows, numbers=part.numbers)
 
 
 def statement(found: Statement, most: int | None = None) -> None:

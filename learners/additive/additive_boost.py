@@ -20,6 +20,7 @@ from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import SLOPE, AdditiveModel, Term
 from learners.additive.averages import Averages
+from learners.additive.deviations import deviations
 from learners.additive.effects import Effect
 from learners.additive.interactions import (
     PAIR_SHARE,
@@ -377,5 +378,6 @@ def _model(schema: Schema, columns: list[Column], tables: list[FloatArray]) -> A
         centre = column.weight @ table
         intercept = intercept + centre
         values = (table - centre).reshape(*column.view.shape, *intercept.shape)
-        terms.append(Term(column.view.columns, column.view.maps, values))
+        unsure = deviations(column.effects).reshape(values.shape)
+        terms.append(Term(column.view.columns, column.view.maps, values, unsure))
     return AdditiveModel(schema, np.asarray(intercept), terms, slope=SLOPE)

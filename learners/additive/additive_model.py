@@ -39,12 +39,14 @@ class Term:
     """One column's or pair's table.
 
     columns: numbers in the schema.  maps: cell of each code, per column.  values: nats per cell, shape
-    (*cells per column) with K > 2 classes as a last axis.
+    (*cells per column) with K > 2 classes as a last axis.  deviations: what noise leaves unsure of each value, of the
+    same shape, where it was kept; for readers, as no score asks for it.
     """
 
     columns: tuple[int, ...]
     maps: tuple[IntArray, ...]
     values: FloatArray
+    deviations: FloatArray | None = None
 
     def scores(self, codes: CodeArray) -> FloatArray:
         """Per record, shape (n,) or (n, K)."""
@@ -105,7 +107,12 @@ class AdditiveModel:
     def as_record(self) -> dict[str, object]:
         """For JSON."""
         terms = [
-            {"columns": list(term.columns), "maps": [m.tolist() for m in term.maps], "values": term.values.tolist()}
+            {
+                "columns": list(term.columns),
+                "maps": [m.tolist() for m in term.maps],
+                "values": term.values.tolist(),
+                **({} if term.deviations is None else {"deviations": term.deviations.tolist()}),
+            }
             for term in self.terms
         ]
         calibration = None if self.calibration is None else self.calibration.as_record()
@@ -192,7 +199,17 @@ def _term(schema: Schema, intercept: FloatArray, record: Mapping[str, object]) -
     )
     if not fits:
         raise ValueError(f"the table of {[schema.columns[column].name for column in columns]} does not fit the schema")
-    return Term(columns, tuple(cells.astype(np.intp) for cells in maps), values)
+    return Term(columns, tuple(cells.astype(np.intp) for cells in maps), values, _unsure(record, values))
+
+
+def _unsure(record: Mapping[str, object], values: FloatArray) -> FloatArray | None:
+    """The deviations of a table's values, None in models that were saved without. Raises ValueError."""
+    if record.get("deviations") is None:
+        return None
+    found = np.asarray(record["deviations"], dtype=np.float64)
+    if found.shape != values.shape or not np.all(np.isfinite(found) & (found >= 0.0)):
+        raise ValueError("deviations: expected a number of at least 0 for each value of the table")
+    return found
 
 
 def _maps(column: Column, cells: npt.NDArray[np.generic], size: int) -> bool:

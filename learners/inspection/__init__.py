@@ -1,9 +1,10 @@
 """Fitted models for people to read: scorecards, plots and margins."""
 
 from learners.inspection import plots
+from learners.inspection.card_sections import CardSection, Scorecard, escaped
 from learners.inspection.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
 from learners.inspection.point_tables import Linear, tolerated
-from learners.inspection.scorecards import CardSection, Scorecard, Sparsity, scorecard
+from learners.inspection.scorecards import Sparsity, scorecard
 
 __all__ = [
     "CardSection",
@@ -12,6 +13,7 @@ __all__ = [
     "Scorecard",
     "Sparsity",
     "advantages",
+    "escaped",
     "margin_histogram",
     "plots",
     "private_margin_histogram",

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Decimal
+from types import EllipsisType
 from typing import Final, TypeAlias, cast
 
 import attrs
@@ -130,10 +131,14 @@ Linear: TypeAlias = LogisticModel | StudentModel
 
 @attrs.frozen
 class PointLine:
-    """One line of a table: what it says of each column, and the points; one number for two classes, else one each."""
+    """One line of a table: what it says of each column, and the points; one number for two classes, else one each.
+
+    unsure: how many points noise may have moved them, 9 times in 10; None where the model does not say.
+    """
 
     where: tuple[Cell, ...]
     points: tuple[int, ...]
+    unsure: int | None = None
 
     def holds(self, values: Sequence[object]) -> bool:
         """Whether a record with these values is on it."""
@@ -141,7 +146,8 @@ class PointLine:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""
-        return {"where": [cell.as_dict() for cell in self.where], "points": _single(self.points)}
+        unsure = {} if self.unsure is None else {"unsure": self.unsure}
+        return {"where": [cell.as_dict() for cell in self.where], "points": _single(self.points), **unsure}
 
 
 @attrs.frozen
@@ -171,11 +177,15 @@ def _table(schema: Schema, term: Term, unit: PointUnit, heads: int) -> PointsTab
         points = points - points.mean(axis=-1, keepdims=True)
     columns = [schema.columns[column] for column in term.columns]
     codes = points[np.ix_(*term.maps)]
+    unsure = None
+    if term.deviations is not None:
+        found = unit.points(term.deviations).reshape(points.shape)
+        unsure = np.max(found, axis=-1)[np.ix_(*term.maps)]
     span = float(np.max(np.ptp(points.reshape(-1, heads), axis=0)))
     lines = [
-        PointLine((*before, cell), line)
-        for before, row in _rows(columns, term.maps, codes)
-        for cell, line in _lines(columns[-1], term.maps[-1], row, unit.tolerance)
+        PointLine((*before, cell), line, None if unsure is None else _noise(unsure[start][held]))
+        for before, start in _rows(columns, term.maps)
+        for cell, line, held in _lines(columns[-1], term.maps[-1], codes[start], unit.tolerance)
     ]
     nothing = (0,) * heads
     if len(columns) == 1 and len({line.points for line in lines}) == 1:
@@ -184,12 +194,19 @@ def _table(schema: Schema, term: Term, unit: PointUnit, heads: int) -> PointsTab
     return PointsTable(term.columns, tuple(kept), nothing, span)
 
 
-def _rows(
-    columns: Sequence[Column], maps: Sequence[IntArray], codes: FloatArray
-) -> Iterator[tuple[tuple[Cell, ...], FloatArray]]:
-    """What is said of the first column of a pair, and the points per code of the last, shape (codes, heads)."""
+NINE_IN_TEN: Final = 1.645
+"""Deviations of a Gaussian on either side."""
+
+
+def _noise(deviations: FloatArray) -> int:
+    """How far noise may have moved the points of cells together: neighbours are known together, so not less."""
+    return math.ceil(NINE_IN_TEN * float(np.mean(deviations)))
+
+
+def _rows(columns: Sequence[Column], maps: Sequence[IntArray]) -> Iterator[tuple[tuple[Cell, ...], int | EllipsisType]]:
+    """What is said of the first column of a pair, and a code of it; all codes where there is one column."""
     if len(columns) == 1:
-        yield (), codes
+        yield (), ...
         return
     first, cells = columns[0], maps[0]
     if isinstance(first, Numeric):
@@ -197,26 +214,32 @@ def _rows(
         said = _intervals(first, cells, starts)
     else:
         starts, said = np.arange(first.cells), [_among(first, [code]) for code in range(first.cells)]
-    yield from (((cell,), codes[start]) for cell, start in zip(said, starts, strict=True))
+    yield from (((cell,), int(start)) for cell, start in zip(said, starts, strict=True))
 
 
-def _lines(column: Column, cells: IntArray, codes: FloatArray, tolerance: float) -> list[tuple[Cell, tuple[int, ...]]]:
-    """What lines say of a column, and their points.
+def _lines(
+    column: Column, cells: IntArray, codes: FloatArray, tolerance: float
+) -> list[tuple[Cell, tuple[int, ...], IntArray]]:
+    """What lines say of a column, their points, and the codes that are on them.
 
     cells: the model's, per code.  codes: their points, shape (codes, heads).
     """
+    order = np.arange(codes.shape[0])
     if isinstance(column, Numeric):
         runs = segments(codes[: column.bin_number], tolerance)
         if column.own_cell:  # no neighbour of the bin before it
             runs.append((column.bin_number, segments(codes[column.bin_number :], tolerance)[0][1]))
-        said = _intervals(column, cells, np.array([start for start, _ in runs]))
     else:
         widest = int(np.argmax(np.ptp(codes, axis=0)))
         order = np.argsort(-codes[:, widest], kind="stable")
         runs = segments(codes[order], LEAST_TOLERANCE)
-        ends = [start for start, _ in runs[1:]] + [codes.shape[0]]
-        said = [_among(column, sorted(order[start:end].tolist())) for (start, _), end in zip(runs, ends, strict=True)]
-    return [(cell, points) for cell, (_, points) in zip(said, runs, strict=True)]
+    starts = [start for start, _ in runs]
+    held = [np.sort(order[start:end]) for start, end in zip(starts, [*starts[1:], order.size], strict=True)]
+    if isinstance(column, Numeric):
+        said = _intervals(column, cells, np.array(starts))
+    else:
+        said = [_among(column, codes_on.tolist()) for codes_on in held]
+    return [(cell, points, codes_on) for cell, (_, points), codes_on in zip(said, runs, held, strict=True)]
 
 
 def segments(values: FloatArray, tolerance: float) -> list[tuple[int, tuple[int, ...]]]:

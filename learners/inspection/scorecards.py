@@ -1,95 +1,31 @@
 """Fitted models as a person reads them: points to add up, votes, or trees. From the model alone, so free of charge."""
 
-import abc
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 import numpy as np
 from scipy.special import expit
 
 from accountant.arrays import FloatArray
-from accountant.entries import visible
 from learners.additive import AdditiveModel
-from learners.base import PrivateClassifier
+from learners.base import PrivateEstimator
+from learners.inspection.card_sections import CardSection as CardSection
+from learners.inspection.card_sections import Scorecard as Scorecard
+from learners.inspection.card_sections import signed
+from learners.inspection.merged_cells import merged
+from learners.inspection.number_cards import number_card
 from learners.inspection.point_tables import DOUBLING, TOLERANCE, Linear, PointsTable, PointUnit, as_additive, tables
+from learners.regression import RegressionModel
 from learners.tables import Categorical, Numeric, Schema, boxed
 from learners.trees import BoostedTreesModel, ForestModel
 from learners.votes import CONSTANT, OneRule, VoteModel
 
-Readable: TypeAlias = AdditiveModel | Linear | VoteModel | ForestModel | BoostedTreesModel
+Readable: TypeAlias = AdditiveModel | RegressionModel | Linear | VoteModel | ForestModel | BoostedTreesModel
 
 TOTALS: Final = (-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8)
 """Totals that a card tells the probability of, in doublings."""
-
-
-@attrs.frozen
-class CardSection:
-    """A part of a card: text, then a table where there is one.
-
-    headers: of the table's columns.  numbers: those of them that hold numbers.
-    """
-
-    heading: str
-    text: tuple[str, ...] = ()
-    headers: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    numbers: tuple[str, ...] = ()
-    verbatim: bool = False
-    """Whether line breaks in the text matter."""
-
-    def __str__(self) -> str:
-        lines = [self.heading, *self.text]
-        widths = [max(map(len, cells)) for cells in zip(self.headers, *self.rows, strict=True)]
-        for row in (self.headers, *self.rows) if self.rows else ():
-            cells = [
-                cell.rjust(width) if header in self.numbers else cell.ljust(width)
-                for cell, width, header in zip(row, widths, self.headers, strict=True)
-            ]
-            lines.append("  " + "  ".join(cells).rstrip())
-        return "\n".join(lines)
-
-    def markdown(self) -> str:
-        """A heading of the second level, paragraphs and a table."""
-        text = [f"```text\n{part}\n```" if self.verbatim else _escaped(part) for part in self.text]
-        parts = [f"## {_escaped(self.heading)}", *text]
-        if self.rows:
-            rules = ["---:" if header in self.numbers else "---" for header in self.headers]
-            rows = [[_escaped(cell) for cell in row] for row in (self.headers, *self.rows)]
-            parts.append("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])))
-        return "\n\n".join(parts)
-
-
-def _escaped(text: str) -> str:
-    """Markdown that shows the text as it is."""
-    text = visible(" ".join(text.split()))
-    for mark in "\\`*_[]<>|#$":
-        text = text.replace(mark, f"\\{mark}")
-    return text
-
-
-def _signed(points: int) -> str:
-    return f"{points:+d}" if points else "0"
-
-
-class Scorecard(abc.ABC):
-    """A model to read. `str` gives plain text."""
-
-    @abc.abstractmethod
-    def sections(self) -> list[CardSection]:
-        """What is printed, in order."""
-
-    @abc.abstractmethod
-    def as_dict(self) -> dict[str, object]:
-        """For programs; plain values only."""
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.sections()))
-
-    def markdown(self) -> str:
-        """The same for a report."""
-        return "\n\n".join(section.markdown() for section in self.sections()) + "\n"
 
 
 # --- points: additive models ---------------------------------------------------------------------------------
@@ -102,6 +38,7 @@ class PointsCard(Scorecard):
     classes: their names.  base: what everybody starts with; one number for two classes, else one per class.
     tables: of columns and pairs that have points, the most influential first.  unused: columns without.
     probabilities: totals with the probability of the second class; none for three classes or more.
+    off: how many points a line is off at most where cells were put together, None where none were.
     """
 
     schema: Schema
@@ -111,6 +48,7 @@ class PointsCard(Scorecard):
     tables: tuple[PointsTable, ...]
     unused: tuple[str, ...]
     probabilities: tuple[tuple[int, float], ...]
+    off: float | None = None
 
     def total(self, record: Mapping[str, object]) -> tuple[int, ...]:
         """What a reader adds up for one record, given by column; one number for two classes, else one per class.
@@ -144,20 +82,30 @@ class PointsCard(Scorecard):
 
     def _advice(self) -> tuple[str, ...]:
         off = f"Points are rounded: none is more than {self.unit.tolerance:g} off."
+        if self.off is not None:
+            off = (
+                "Cells that noise does not tell apart, and of a long table those most alike, are on one line: none is "
+                f"more than {self.off:.0f} points off what the model has. {self._noise()}"
+            )
         start = "Start with the base. In every table find the line that the record is on, and add its points; a pair"
         start += " without such a line adds none. "
         if len(self.base) == 1:
             negative, positive = self.classes
             return (
-                f"Base: {_signed(self.base[0])}. {start}A total above 0 says {positive!r}, any other {negative!r}.",
+                f"Base: {signed(self.base[0])}. {start}A total above 0 says {positive!r}, any other {negative!r}.",
                 f"{self.unit.doubling:g} points more double the odds of {positive!r}, far from 0 at least. {off}",
             )
-        base = ", ".join(f"{name!r} {_signed(points)}" for name, points in zip(self.classes, self.base, strict=True))
+        base = ", ".join(f"{name!r} {signed(points)}" for name, points in zip(self.classes, self.base, strict=True))
         return (
             f"Base: {base}. {start}Every class has its own points, and the highest total wins; of equal ones the "
             "first named.",
             f"{self.unit.doubling:g} points between two classes double the odds of the one over the other. {off}",
         )
+
+    def _noise(self) -> str:
+        if any(line.unsure is not None for table in self.tables for line in table.lines):
+            return "After ± is how far noise may have moved a line, 9 times in 10."
+        return "This model was saved without what noise leaves unsure of it, so that no line has a ±."
 
     def _names(self, table: PointsTable) -> tuple[str, ...]:
         return tuple(self.schema.columns[column].name for column in table.columns)
@@ -165,14 +113,17 @@ class PointsCard(Scorecard):
     def _section(self, table: PointsTable) -> CardSection:
         names = self._names(table)
         heads = ("points",) if len(self.base) == 1 else tuple(f"for {name}" for name in self.classes)
-        rows = [(*map(str, line.where), *map(_signed, line.points)) for line in table.lines]
-        return CardSection(" × ".join(names), headers=(*names, *heads), rows=tuple(rows), numbers=heads)
+        if self.off is not None and table.lines and table.lines[0].unsure is not None:
+            heads = (*heads, "±")
+        rows = [(*map(str, line.where), *map(signed, line.points), str(line.unsure)) for line in table.lines]
+        shown = tuple(row[: len(names) + len(heads)] for row in rows)
+        return CardSection(" × ".join(names), headers=(*names, *heads), rows=shown, numbers=heads)
 
     def _meaning(self) -> list[CardSection]:
         if not self.probabilities:
             return []
         headers = ("total", f"probability of {self.classes[1]}")
-        rows = tuple((_signed(total), f"{share:.1%}") for total, share in self.probabilities)
+        rows = tuple((signed(total), f"{share:.1%}") for total, share in self.probabilities)
         return [CardSection("What a total means", headers=headers, rows=rows, numbers=headers)]
 
     def as_dict(self) -> dict[str, object]:
@@ -190,11 +141,17 @@ class PointsCard(Scorecard):
             "tables": columns,
             "unused": list(self.unused),
             "probabilities": totals,
+            **({} if self.off is None else {"off": self.off}),
         }
 
 
-def _points_card(model: AdditiveModel | Linear, classes: tuple[str, ...], unit: PointUnit) -> PointsCard:
-    additive = as_additive(model)
+def _points_card(
+    model: AdditiveModel | Linear, classes: tuple[str, ...], unit: PointUnit, lines: int | Literal["all"] | None
+) -> PointsCard:
+    additive, off = as_additive(model), None
+    if lines != "all":
+        short = merged(additive, lines)
+        additive, off = short.model, float(unit.points(np.array(max(short.off, default=0.0)))) + unit.tolerance
     found = tables(additive, unit)
     intercept = unit.points(np.atleast_1d(additive.intercept))
     if intercept.size > 1:
@@ -207,7 +164,7 @@ def _points_card(model: AdditiveModel | Linear, classes: tuple[str, ...], unit: 
         totals = [round(doublings * unit.doubling) for doublings in TOTALS]
         shares = tuple(zip(totals, _share(model, unit.nats(np.array(totals, dtype=float))).tolist(), strict=True))
     kept = tuple(table for table in found if table.lines)
-    return PointsCard(model.schema, classes, unit, tuple(base.tolist()), kept, unused, shares)
+    return PointsCard(model.schema, classes, unit, tuple(base.tolist()), kept, unused, shares, off)
 
 
 def _share(model: AdditiveModel | Linear, scores: FloatArray) -> FloatArray:
@@ -335,16 +292,25 @@ def _forest_card(model: ForestModel | BoostedTreesModel, classes: tuple[str, ...
 
 
 def scorecard(
-    fitted: PrivateClassifier[Any] | Readable, *, doubling: float = DOUBLING, tolerance: float = TOLERANCE
+    fitted: PrivateEstimator[Any, Any] | Readable,
+    *,
+    doubling: float = DOUBLING,
+    tolerance: float = TOLERANCE,
+    lines: int | Literal["all"] | None = "all",
 ) -> Scorecard:
     """A fitted estimator, or the model inside it, as a card. It follows from releases and costs nothing.
 
     doubling: points for which the odds double.  tolerance: how many points a line may be off, at least 0.5; larger
-    gives fewer lines. Both are for models whose columns add up. Raises TypeError for a model that there is no card for.
+    gives fewer lines.  lines: of a column or pair at most, from 2; cells that noise does not tell apart are then put
+    together; None for a dozen and no more than the schema's `bins`; "all" for what the tolerance needs, which answers
+    as `predict` does almost to the point. All three are for models whose columns add up.
+    Raises TypeError for a model that there is no card for.
     """
     model, classes = opened(fitted)
+    if isinstance(model, RegressionModel):
+        return number_card(model, lines)
     if isinstance(model, AdditiveModel | Linear):
-        return _points_card(model, classes, PointUnit(doubling, tolerance))
+        return _points_card(model, classes, PointUnit(doubling, tolerance), lines)
     if isinstance(model, VoteModel):
         return VoteCard(model, classes)
     if isinstance(model, ForestModel | BoostedTreesModel):
@@ -352,14 +318,15 @@ def scorecard(
     raise TypeError(f"there is no scorecard for a {type(model).__name__}")
 
 
-def opened(fitted: PrivateClassifier[Any] | Readable) -> tuple[Any, tuple[str, ...]]:
+def opened(fitted: PrivateEstimator[Any, Any] | Readable) -> tuple[Any, tuple[str, ...]]:
     """The model inside, and what its classes are called: by the estimator, else by the schema's label, else 0, 1, …
 
     Raises NotFittedError.
     """
-    if isinstance(fitted, PrivateClassifier):
-        return fitted._fitted(), tuple(str(name) for name in fitted.classes_.tolist())
-    model: Readable = fitted
-    if model.schema.label is not None:
-        return model, model.schema.label.classes
-    return model, tuple(map(str, range(model.classes if isinstance(model, AdditiveModel) else 2)))
+    if isinstance(fitted, PrivateEstimator):
+        model = fitted._fitted()
+        named = fitted.classes_.tolist() if hasattr(fitted, "classes_") else []  # a regression has none
+        return model, tuple(map(str, named))
+    if fitted.schema.label is not None:
+        return fitted, fitted.schema.label.classes
+    return fitted, tuple(map(str, range(fitted.classes if isinstance(fitted, AdditiveModel) else 2)))

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from sklearn.datasets import load_breast_cancer
 
 from exchequer.cli import main
+from exchequer.commands.demo import NEXT
 from exchequer.datasets import SEARCHED, breast_cancer
 from learners import Numeric
 
@@ -24,15 +25,15 @@ def demo(*arguments: str, data: str | None = None) -> str:
 
 def accuracies(output: str) -> list[float]:
     """Of the private model, the model without privacy and the larger class, for each data set."""
-    return [float(number) for number in re.findall(r"(\d+\.\d)%", output)]
+    lines = [line for line in output.splitlines() if "private" in line]
+    return [float(number) for line in lines for number in re.findall(r"(\d+\.\d)% +\d\.\d{3}", line)]
 
 
 def test_breast_cancer() -> None:
     output = demo()
     assert "427 training records, 142 held out" in output
     assert "privacy statement" in output
-    # Calibrated to within 0.05 % below ε = 1.
-    assert re.search(r"\(0\.999[5-9]\d*, 1e-05\)-differentially private", " ".join(output.split()))
+    assert "together (1, 1e-05)-differentially private under add-remove-one" in " ".join(output.split())
     assert "noise: secure" in " ".join(output.split())
     assert max(len(line) for line in output.splitlines()) <= 80
 
@@ -40,7 +41,7 @@ def test_breast_cancer() -> None:
 def test_a_simulation_says_so_and_repeats() -> None:
     first, second = demo("--seed", "0"), demo("--seed", "0")
     assert "simulation: not private" in first
-    assert "LazyBoostClassifier, simulated, not private" in first
+    assert "PrivateBoostClassifier, simulated, not private" in first
     assert "privacy statement" not in first
     private, public, larger = accuracies(first)
     assert accuracies(second) == [private, public, larger]
@@ -48,9 +49,21 @@ def test_a_simulation_says_so_and_repeats() -> None:
 
 
 def test_settings_are_taken_and_stated() -> None:
-    output = " ".join(demo("--epsilon", "2", "--delta", "0", "--rounds", "3").split())
-    assert "epsilon 2, delta 0, 3 rounds" in output
-    assert "together 2-differentially private" in output
+    output = " ".join(demo("--epsilon", "2", "--delta", "1e-6", "--rounds", "3").split())
+    assert "epsilon 2, delta 1e-06, 3 rounds per column" in output
+    assert "together (2, 1e-06)-differentially private" in output
+
+
+def test_the_model_is_shown_in_pictures_and_in_points_and_then_what_to_type() -> None:
+    output = demo("--seed", "0")
+    pictures = [line for line in output.splitlines() if re.search("[▁▂▃▄▅▆▇█]{32}", line)]
+    assert len(pictures) == 8
+    assert "higher speaks for malignant" in output
+    assert "How to read it" in output
+    assert "27 more columns are not shown" in " ".join(output.split())
+    for command in NEXT:
+        assert command in output
+        assert command.split()[1] in main.commands
 
 
 def test_little_accuracy_is_admitted() -> None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from exchequer.cli import main
 from exchequer.datasets import breast_cancer
-from learners import LazyBoostClassifier
+from learners import Boolean, LazyBoostClassifier, NumberLabel, Numeric, PrivateBoostRegressor, Schema
 from learners.additive.private_boost import PrivateBoostClassifier
 from learners.inspection.scorecards import scorecard
 from learners.linear.logistic import DPLogisticRegression
@@ -57,7 +57,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_statement_and_card_for_the_terminal(saved: Path) -> None:
     said = fine(str(saved / "points.json")).stdout
     assert said.index("simulation: not private") < said.index("add-remove-one") < said.index("How to read it")
-    card = scorecard(PrivateBoostClassifier.load(saved / "points.json"))
+    card = scorecard(PrivateBoostClassifier.load(saved / "points.json"), lines=None)
     assert all(section.heading in said for section in card.sections())
     squeezed = {" ".join(line.split()) for line in said.splitlines()}
     for section in card.sections():
@@ -67,9 +67,37 @@ def test_statement_and_card_for_the_terminal(saved: Path) -> None:
 
 
 def test_a_larger_tolerance_says_less(saved: Path) -> None:
-    short = fine(str(saved / "points.json"), "--tolerance", "6").stdout
+    every = (str(saved / "points.json"), "--lines", "all")
+    short = fine(*every, "--tolerance", "6").stdout
     assert "none is more than 6 off" in " ".join(short.split())
-    assert short.count("\n") < 0.5 * fine(str(saved / "points.json")).stdout.count("\n")
+    assert short.count("\n") < 0.5 * fine(*every).stdout.count("\n")
+
+
+def test_a_column_has_a_dozen_lines_unless_somebody_asks_for_more(saved: Path) -> None:
+    path = str(saved / "points.json")
+    tables = json.loads(fine(path, "--format", "json").stdout)["scorecard"]["tables"]
+    assert max(len(table["lines"]) for table in tables) <= 10, "the schema's bins"
+    assert all(line["unsure"] > 0 for table in tables for line in table["lines"])
+    every = json.loads(fine(path, "--lines", "all", "--format", "json").stdout)["scorecard"]["tables"]
+    assert max(len(table["lines"]) for table in every) > 12
+    assert "±" in fine(path).stdout
+    assert "neither all nor a whole number" in refused(path, "--lines", "1")
+
+
+def test_a_regression_is_read_in_the_unit_of_its_label(saved: Path, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = {"a": rng.uniform(0.0, 1.0, 900), "b": rng.integers(0, 2, 900)}
+    schema = Schema((Numeric("a", 0.0, 1.0), Boolean("b")), None, NumberLabel("cost", 0.0, 1000.0))
+    model = PrivateBoostRegressor(2.0, 1e-5, label_bounds=(0.0, 1000.0), schema=schema, random_state=0)
+    model.fit(table, 500.0 * table["a"] + 300.0 * table["b"]).save(tmp_path / "cost.json")
+    said = fine(str(tmp_path / "cost.json"), "--format", "json").stdout
+    card = json.loads(said)["scorecard"]
+    assert (card["kind"], card["label"], card["step"]) == ("numbers", "cost", 2.0)
+    single = [table for table in card["tables"] if len(table["columns"]) == 1]
+    effects = {table["columns"][0]: [line["points"] for line in table["lines"]] for table in single}
+    assert effects["a"] == sorted(effects["a"])
+    assert 100.0 < card["step"] * (max(effects["b"]) - min(effects["b"])) < 500.0
+    assert "The total is cost" in " ".join(fine(str(tmp_path / "cost.json")).stdout.split())
 
 
 def test_votes_and_their_sparsity(saved: Path) -> None:

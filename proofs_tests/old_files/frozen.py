@@ -96,7 +96,13 @@ REFUSED: Final = 2
 
 
 def without_later(model: str) -> str:
-    """The text of a model's file without what fits write since: the additive model's slope of its probabilities."""
+    """The text of a model's file without what fits write since: the additive model's slope of its probabilities, and
+    the deviations of its effects."""
+    if '"deviations"' in model:
+        record = json.loads(model)
+        for term in record["model"]["terms"]:
+            del term["deviations"]
+        model = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     return re.sub(r',\n *"slope": 0\.7(?=\n)', "", model)
 
 
@@ -107,7 +113,8 @@ def said(*arguments: str) -> dict[str, object]:
         raise result.exception
     if result.exit_code == REFUSED:
         return {"code": REFUSED}
-    return {"code": result.exit_code, "out": result.stdout, "err": result.stderr}
+    errors = re.sub("^(?:AUC|no AUC)[^\n]*\n", "", result.stderr, flags=re.MULTILINE)  # which predict says since
+    return {"code": result.exit_code, "out": result.stdout, "err": errors}
 
 
 # --- values as JSON ----------------------------------------------------------------------------------------------

@@ -78,8 +78,8 @@ def of_model_file(content: bytes, table: Any, folder: Path) -> dict[str, object]
     (folder / "model.json").write_bytes(content)
     (folder / "table.csv").write_text(as_csv(named(table)), encoding="utf-8")
     return {
-        "explain": said("explain", "model.json", "--format", "markdown"),
-        "explain --json": said("explain", "model.json", "--format", "json"),
+        "explain": said("explain", "model.json", "--lines", "all", "--format", "markdown"),
+        "explain --json": said("explain", "model.json", "--lines", "all", "--format", "json"),
         "predict": said("predict", "table.csv", "--model", "model.json"),
         "predict --proba": said("predict", "table.csv", "--model", "model.json", "--proba"),
         "rados show": said("rados", "show", "model.json"),
