@@ -140,7 +140,7 @@ def test_everything_that_reads_schemas_refuses_what_is_open_all_of_it_at_once() 
         assert lines[0] == "Error: people.toml: 9 TODOs are open; answer from public knowledge, never from the data:"
         assert len(lines) == 10
         assert lines[1].startswith(
-            "  line 14: age, lower: the least age that is possible, by public knowledge; in which unit?"
+            "  line 15: age, lower: the least age that is possible, by public knowledge; in which unit?"
         )
     with pytest.raises(OpenQuestions) as caught:
         Schema.from_toml("people.toml")

@@ -57,6 +57,8 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
         output.note(f"unpaid release from the data: {line}")
     if found.paid:
         output.note(f"paid release from the data: {found.paid}")
+    if not found.label:
+        output.note("no label: --label NAME says which column is to be predicted; `exchequer train` needs one.")
     _say_what_is_next(data, out, text)
 
 

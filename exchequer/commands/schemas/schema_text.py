@@ -1,6 +1,7 @@
 """The text of a drafted schema: TOML with comments, and a TODO wherever somebody must think of a public bound."""
 
 import json
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -42,9 +43,9 @@ class Draft:
     def _lines(self) -> Iterator[str]:
         yield f"# Schema of {_comment(self.file)}, drafted by `exchequer schema draft`."
         for line in self.taken:
-            yield f"# UNPAID RELEASE from the data: {_comment(line)}"
+            yield from _wrapped(f"UNPAID RELEASE from the data: {line}")
         if self.paid:
-            yield f"# PAID RELEASE from the data: {_comment(self.paid)}"
+            yield from _wrapped(f"PAID RELEASE from the data: {self.paid}")
         yield LEGEND.rstrip()
         if self.format != FileFormat():
             yield from ("", "[file]", *(f"{name} = {_toml(value)}" for name, value in self.format.as_dict().items()))
@@ -132,6 +133,11 @@ def _about(column: ColumnFacts) -> Iterator[str]:
     where = [("type", column.typed), (what, column.source)]
     if any(source for _, source in where):
         yield f"# {_comment('; '.join(f'{part}: {source}' for part, source in where if source))}"
+
+
+def _wrapped(text: str) -> list[str]:
+    """A comment of as many lines as it takes."""
+    return textwrap.wrap(_comment(text), 120, initial_indent="# ", subsequent_indent="#   ")
 
 
 def _comment(text: str) -> str:
