@@ -140,11 +140,15 @@ def test_everything_that_reads_schemas_refuses_what_is_open_all_of_it_at_once() 
         assert lines[0] == "Error: people.toml: 9 TODOs are open; answer from public knowledge, never from the data:"
         assert len(lines) == 10
         assert lines[1].startswith(
-            "  line 15: age, lower: the least age that is possible, by public knowledge; in which unit?"
+            "  line 16: age, lower: the least age that is possible, by public knowledge; in which unit?"
         )
     with pytest.raises(OpenQuestions) as caught:
         Schema.from_toml("people.toml")
     assert len(caught.value.questions) == 9
+    text = Path("people.toml").read_text()
+    rest = text.replace('name = "notes"\nkind = "categorical"', 'name = "notes"\nkind = "ignored"')
+    assert [question.column for question in open_questions(rest)].count("notes") == 0
+    assert len(open_questions(rest)) == 8
 
 
 def test_values_are_taken_where_the_user_says_that_they_are_public() -> None:

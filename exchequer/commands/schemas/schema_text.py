@@ -16,7 +16,8 @@ LEGEND: Final = """\
 # the questionnaire, the units, the law, the machine. Numbers beyond their bounds count as the nearest one (outside =
 # "clip"); "error" refuses them. Missing values have a cell of their own (missing = "own"), wherever they can be.
 # What is no number or no date counts as missing (other = "missing"); values that no list names have a category of their
-# own (other = "own"). Kinds: numeric, integer, date, boolean, categorical, ordered (categories in order), ignored.
+# own (other = "own"). Kinds: numeric, integer, date, boolean, categorical, ordered (categories in order), and ignored:
+# kind = "ignored" leaves a column out, such as free text or a number for each record; its other lines may stay.
 """
 
 
@@ -98,7 +99,7 @@ def _categories(column: ColumnFacts) -> Iterator[str]:
         yield f"categories = {_toml(column.categories)}"
     else:
         order = ", from the least to the greatest" if column.type == "ordered" else ""
-        asked = f"all values that {column.name} can have, as a list{order}; or make kind ignored, if it is free text"
+        asked = f"all values that {column.name} can have, as a list{order}; or say kind = 'ignored', if it is free text"
         yield f'categories = ["{TODO}: {_asked(asked)}"]'
     ordered = column.type == "ordered"
     yield from ('missing = "own"', f'other = "{"missing" if ordered else "own"}"')

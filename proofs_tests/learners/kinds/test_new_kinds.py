@@ -148,6 +148,15 @@ def test_dates_are_seconds_with_bounds_that_are_dates() -> None:
         with pytest.raises(SchemaError):
             Date("c", *bounds)
     assert column_record(column)["lower"] == "2024-01-01"
+    assert column_record(attrs.evolve(column, missing="2024-01-02 12:00"))["missing"] == "2024-01-02 12:00:00"
+    thirds = attrs.evolve(column, bins=3)  # which are no whole days: said is the first day that is in the cell
+    assert thirds.values()[1] == "[2024-01-03, 2024-01-04)"
+    assert codes(thirds, ["2024-01-02", "2024-01-03", "2024-01-04"]) == [0, 1, 2]
+    hours = Date("c", "2024-01-01 06:00", "2024-01-01 18:00", bins=2)
+    assert hours.values() == [
+        "[2024-01-01 06:00:00, 2024-01-01 12:00:00)",
+        "[2024-01-01 12:00:00, 2024-01-01 18:00:00]",
+    ]
 
 
 def test_ordered_categories_keep_their_order() -> None:
