@@ -17,7 +17,7 @@ from learners.inspection.margins import BINS, MarginHistogram, advantages
 from learners.inspection.margins import margin_histogram as counted_margins
 from learners.inspection.point_tables import Linear, as_additive
 from learners.inspection.scorecards import Readable, opened
-from learners.tables import MISSING_CELL, Categorical, Numeric, Schema, Table
+from learners.tables import MISSING_CELL, Categorical, Date, Numeric, Ordered, Schema, Table
 from learners.votes import VoteModel
 
 if TYPE_CHECKING:
@@ -148,6 +148,10 @@ def _steps(column: Numeric, values: FloatArray, named: Sequence[str | None], ax:
         ax.set_xscale("symlog", linthresh=linear)
         # Its own choice of ticks crowds them at 0.
         ax.set_xticks([0.0, *10.0 ** np.arange(np.ceil(np.log10(linear)), np.log10(column.upper) + 1e-9)])
+    if isinstance(column, Date | Ordered):  # whose numbers say nothing to a reader
+        ax.set_xticks(np.linspace(column.lower, column.upper, min(column.bin_number, 4)))
+        ax.xaxis.set_major_formatter(lambda number, _: column.said(number))
+        ax.tick_params(axis="x", labelsize="small")
     ax.set_xlim(column.lower, column.upper)
 
 
@@ -191,7 +195,9 @@ def _cell_names(schema: Schema, column: int, cells: npt.NDArray[np.intp]) -> lis
     what = schema.columns[column]
     if isinstance(what, Numeric):
         starts = np.flatnonzero(np.diff(cells[: what.bin_number], prepend=-1))
-        return [f"≥ {edge:.4g}" for edge in what.edges[starts]] + [MISSING_CELL] * what.own_cell
+        named = isinstance(what, Date | Ordered)
+        edges = [what.said(edge) if named else f"{edge:.4g}" for edge in what.edges[starts].tolist()]
+        return [f"≥ {edge}" for edge in edges] + [MISSING_CELL] * what.own_cell
     return [_said(cell, LONGEST) for cell in (what.categories if isinstance(what, Categorical) else ("0", "1"))]
 
 

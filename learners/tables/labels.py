@@ -10,6 +10,7 @@ from accountant.arrays import FloatArray, SignArray
 from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, elements, is_missing
 from learners.tables.columns import boxed, column_values, is_list, library, refuse_masked
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
+from learners.tables.other_libraries import native, refuse_query
 from learners.tables.readers import refuse_blocks
 
 
@@ -100,7 +101,8 @@ def label_array(y: object) -> Values:
     """The same with whatever is missing, for whoever leaves some of the records out first."""
     refuse_blocks(y, "y")
     refuse_masked(y, "y")
-    values = _label_array(y)
+    refuse_query(y)
+    values = _label_array(native(y))
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning  # here at last, as scikit-learn takes a second
 

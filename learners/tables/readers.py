@@ -13,6 +13,7 @@ from learners.kinds import Values, as_numbers, category_name
 from learners.tables.arrow_columns import column_names
 from learners.tables.columns import column_values, is_list, library, refuse_masked, table_rows
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
+from learners.tables.other_libraries import native
 from learners.tables.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
 
 
@@ -149,6 +150,7 @@ def _records(columns: Sequence[Sized]) -> int:
 
 
 def _columns(table: Table, schema: Schema, reader: str) -> list[Values | DictionaryColumn]:
+    table = native(table)
     names = input_names(table)
     if names is None:
         return _array_columns(_matrix(table), schema, reader)
@@ -163,6 +165,7 @@ def _columns(table: Table, schema: Schema, reader: str) -> list[Values | Diction
 def table_column(table: Table, name: str) -> Values | DictionaryColumn:
     """The column that a table calls so, each value as it is, see `learners.tables.columns`; shape (n,). Raises
     KeyError."""
+    table = native(table)
     return _column(table, {str(key): key for key in _keys(table) or ()}[name])
 
 
@@ -178,6 +181,7 @@ def number_table(table: Table) -> npt.NDArray[np.float64]:
 
     Raises ValueError for another shape, no record, NaN or infinity; TypeError for a sparse or masked array.
     """
+    table = native(table)
     names = input_names(table)
     points = _numbers_of(_matrix(table)) if names is None else _named_numbers(table)
     refuse_no_records(points.shape[0])
