@@ -18,7 +18,7 @@ from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
 from exchequer.commands.schemas import schema_commands
-from exchequer.commands.training_commands import learners, predict, train
+from exchequer.commands.training_commands import advise, card, learners, predict, train
 from exchequer.console.input_errors import Commands
 from exchequer.console.option_types import LINES
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
@@ -80,6 +80,8 @@ main.add_command(schema_commands.schema)
 main.add_command(train)
 main.add_command(predict)
 main.add_command(learners)
+main.add_command(card)
+main.add_command(advise)
 
 
 @main.command()

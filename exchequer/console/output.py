@@ -218,10 +218,15 @@ def statement(found: Statement, most: int | None = None) -> None:
     plain = found.private and not found.unreleased
     heading(f"The ledger's {found.heading}" if found.private else found.heading, "" if plain else "yellow")
     paragraph(visible(found.guarantee))
+    facts(short_lines(found, most))
+
+
+def short_lines(found: Statement, most: int | None) -> list[tuple[str, str]]:
+    """What stands below the guarantee, with the head. most: lines, None for all."""
     lines = list(found.lines())
     if most is not None and len(lines) > most:
         lines[most - 2 : -1] = [("...", f"{len(lines) - most + 1} more lines")]  # the last one is the head
-    facts(lines)
+    return lines
 
 
 def note(text: str) -> None:
