@@ -33,6 +33,7 @@ from learners import (
     RandomFeatureClassifier,
     Schema,
     SchemaError,
+    schema_from_dtypes,
     scorecard,
 )
 from learners.base import PrivateClassifier, PrivateEstimator
@@ -157,6 +158,20 @@ def test_dates_are_seconds_with_bounds_that_are_dates() -> None:
         "[2024-01-01 06:00:00, 2024-01-01 12:00:00)",
         "[2024-01-01 12:00:00, 2024-01-01 18:00:00]",
     ]
+
+
+def test_a_frame_of_dates_needs_their_bounds() -> None:
+    bounds = {"c": ("2024-01-01", "2024-01-05")}
+    for frame in (
+        pd.DataFrame({"c": pd.to_datetime(["2024-01-02"])}),
+        pl.DataFrame({"c": [datetime.date(2024, 1, 2)]}),
+        pl.DataFrame({"c": [datetime.datetime(2024, 1, 2)]}),
+    ):
+        schema = schema_from_dtypes(frame, bounds, bins=4)
+        assert schema == Schema((Date("c", *bounds["c"], bins=4),))
+        assert encode(frame, schema).tolist() == [[1]]
+        with pytest.raises(SchemaError, match="give bounds"):
+            schema_from_dtypes(frame)
 
 
 def test_ordered_categories_keep_their_order() -> None:
