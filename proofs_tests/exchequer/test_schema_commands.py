@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, ReplaceOne
 from exchequer.cli import main
 from exchequer.commands.schemas.check_schema import checked
-from exchequer.commands.schemas.column_facts import ColumnFacts
+from exchequer.commands.schemas.column_facts import ColumnFacts, Price
 from exchequer.commands.schemas.column_problems import column_findings
 from exchequer.commands.schemas.data_dictionary import read_dictionary
 from exchequer.commands.schemas.paid_values import (
     EDGES,
     Neighbours,
-    Price,
     bounds_of,
     cell_counts,
     cells,
