@@ -6,19 +6,22 @@ import tomllib
 from pathlib import Path
 from typing import cast
 
+import attrs
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, ReplaceOne
 from exchequer.cli import main
 from exchequer.commands.schemas.check_schema import checked
-from exchequer.commands.schemas.column_facts import ColumnFacts
+from exchequer.commands.schemas.column_facts import ColumnFacts, Price
+from exchequer.commands.schemas.column_problems import column_findings
 from exchequer.commands.schemas.data_dictionary import read_dictionary
 from exchequer.commands.schemas.paid_values import (
     EDGES,
     Neighbours,
-    Price,
     bounds_of,
     cell_counts,
     cells,
@@ -28,7 +31,7 @@ from exchequer.commands.schemas.paid_values import (
 )
 from exchequer.console.table_files import TableFileOptions
 from learners import Categorical, Date, Integer, Numeric, Ordered, Schema
-from learners.tables import Label, NumberLabel, OpenQuestions, open_questions
+from learners.tables import Label, NumberLabel, OpenQuestions, OutsideSchema, encode, open_questions
 
 PEOPLE = """age,height,plan,since,member,notes,income
 31,1.71,gold,2020-01-05,yes,likes tea,low
@@ -241,8 +244,6 @@ def test_a_check_counts_everything_and_says_what_becomes_of_it() -> None:
 
 def test_what_is_refused_is_what_encoding_refuses() -> None:
     """Row by row: the check says of a record that it would be refused if and only if encoding refuses it."""
-    from learners.tables import OutsideSchema, encode
-
     header = "age,height,sex,since,grade,y,id,rest"
     schema = Schema(SCHEMA.columns[:-1])
     for row in sorted(set(ROWS)):
@@ -346,3 +347,28 @@ def test_a_paid_draft_is_charged_to_the_ledger_that_is_named() -> None:
     )
     again = run("schema", "draft", "people.csv", *paid)
     assert (again.exit_code, "nothing was charged" in again.stderr) == (2, True)
+
+
+VALUES = st.sampled_from(
+    ["a", " a ", "1", "1.0", "True", "nan", "", None, 1, 1.0, True, 2.5, math.nan, "x", b"a", 2.0**60]
+)
+NAMES = st.lists(st.sampled_from(["a", "1", "nan", "True", "x", ""]), min_size=2, max_size=4, unique=True)
+
+
+@given(VALUES, NAMES)
+def test_a_check_says_of_a_category_what_encoding_says(value: object, names: list[str]) -> None:
+    """Listed is what needs no `missing` or `other`, and each of them takes what is called so."""
+    values = np.array([value, None], dtype=object)[:1]
+    found = column_findings(Categorical("c", names), values)
+
+    def taken(column: Categorical) -> bool:
+        try:
+            column.codes(values)
+        except OutsideSchema:
+            return False
+        return True
+
+    assert taken(Categorical("c", names)) == (not found)
+    if found and value != 2.0**60:  # which stands for no category, whatever the schema says
+        roles = {"missing": "missing", "not among its categories": "other"}
+        assert taken(attrs.evolve(Categorical("c", [*names, "rest"]), **{roles[found[0].what]: "rest"}))

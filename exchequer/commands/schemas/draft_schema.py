@@ -2,21 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
-from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, PureDP
-from exchequer.commands.ledgers.paying_ledger import PayingLedger, paying
-from exchequer.commands.schemas.column_facts import ColumnFacts, by_name
+from exchequer.commands.schemas.column_facts import ColumnFacts, Price, by_name
 from exchequer.commands.schemas.data_dictionary import read_dictionary
-from exchequer.commands.schemas.paid_values import Price, paid_facts, wanted
 from exchequer.commands.schemas.schema_text import Draft
 from exchequer.commands.schemas.seen_values import declared_type, seen
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import TableFileOptions, is_parquet, open_table, table_blocks
 from learners.tables import CsvFile, FileFormat, open_questions
+
+if TYPE_CHECKING:
+    from exchequer.commands.ledgers.paying_ledger import PayingLedger
 
 
 @attrs.frozen
@@ -38,7 +39,7 @@ class DraftRequest:
     sample: Path | None = None
     dictionary: Path | None = None
     price: Price | None = None
-    payer: PayingLedger | None = None
+    payer: "PayingLedger | None" = None
 
 
 def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileOptions, *, force: bool) -> None:
@@ -95,6 +96,11 @@ def _paid(
     data: Path, format: FileFormat, columns: list[ColumnFacts], label: str, numbers: bool, order: DraftRequest
 ) -> tuple[list[ColumnFacts], str]:
     """The columns with the domains that are released, and what that cost. Raises what a ledger raises."""
+    # Here at last, as most drafts pay for nothing.
+    from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, PureDP
+    from exchequer.commands.ledgers.paying_ledger import paying
+    from exchequer.commands.schemas.paid_values import paid_facts, wanted
+
     lacking = wanted(columns, label, numbers)
     if not lacking or order.price is None:
         return columns, ""

@@ -15,7 +15,7 @@ import numpy as np
 
 from accountant import AddRemoveOne, Ledger, Plan, ReplaceOne
 from accountant.arrays import FloatArray, IntArray
-from exchequer.commands.schemas.column_facts import ColumnFacts
+from exchequer.commands.schemas.column_facts import ColumnFacts, Price
 from exchequer.commands.schemas.seen_values import MISSING
 from learners.kinds import Date, Numeric, seconds_of
 from learners.tables import DictionaryColumn, Values, label_texts
@@ -43,14 +43,6 @@ EDGES: Final[Mapping[str, tuple[float, ...]]] = {
 
 SLACK: Final = 1.0 - 2.0**-30
 """What noise on a grid and sums of decimals may add, taken off before."""
-
-
-@attrs.frozen
-class Price:
-    """What all releases of a draft may cost together. epsilon: above 0.  delta: from 0; categories need more."""
-
-    epsilon: float
-    delta: float
 
 
 def wanted(columns: Sequence[ColumnFacts], label: str, numbers: bool) -> list[ColumnFacts]:

@@ -116,13 +116,16 @@ def draft(
         raise click.UsageError("--paid and --epsilon go together")
     if paid:
         ledger_options.refuse_unpaid(ledger, account, signing_key, about)
-    from exchequer.commands.ledgers.paying_ledger import PayingLedger
     from exchequer.commands.schemas import draft_schema as work
-    from exchequer.commands.schemas.paid_values import Price
+    from exchequer.commands.schemas.column_facts import Price
 
     listed = tuple(name.strip() for name in names.split(",")) if names else ()
     price = None if epsilon is None else Price(epsilon, delta)
-    payer = None if ledger is None or not paid else PayingLedger(ledger, account or "", signing_key, about, writer_key)
+    payer = None
+    if paid and ledger is not None:
+        from exchequer.commands.ledgers.paying_ledger import PayingLedger
+
+        payer = PayingLedger(ledger, account or "", signing_key, about, writer_key)
     order = work.DraftRequest(
         label, regression, not no_header, listed, values_are_public, sample, dictionary, price, payer
     )

@@ -33,6 +33,7 @@ from learners import (
     RandomFeatureClassifier,
     Schema,
     SchemaError,
+    schema_from_dtypes,
     scorecard,
 )
 from learners.base import PrivateClassifier, PrivateEstimator
@@ -159,6 +160,20 @@ def test_dates_are_seconds_with_bounds_that_are_dates() -> None:
     ]
 
 
+def test_a_frame_of_dates_needs_their_bounds() -> None:
+    bounds = {"c": ("2024-01-01", "2024-01-05")}
+    for frame in (
+        pd.DataFrame({"c": pd.to_datetime(["2024-01-02"])}),
+        pl.DataFrame({"c": [datetime.date(2024, 1, 2)]}),
+        pl.DataFrame({"c": [datetime.datetime(2024, 1, 2)]}),
+    ):
+        schema = schema_from_dtypes(frame, bounds, bins=4)
+        assert schema == Schema((Date("c", *bounds["c"], bins=4),))
+        assert encode(frame, schema).tolist() == [[1]]
+        with pytest.raises(SchemaError, match="give bounds"):
+            schema_from_dtypes(frame)
+
+
 def test_ordered_categories_keep_their_order() -> None:
     column = Ordered("c", ["never", "seldom", "often"], encoding="thresholds")
     assert column.values() == [">= seldom", ">= often"]
@@ -262,7 +277,7 @@ def test_cards_and_curves_name_dates_and_categories(tmp_path: Path) -> None:
     assert isinstance(card, PointsCard)
     lines = {table.columns: [str(line.where[0]) for line in table.lines] for table in card.tables}
     assert all(re.fullmatch(r"(< |>= )?[\[]?\d{4}-\d\d-\d\d.*", line) for line in lines[0,])
-    assert set(re.findall(r"[a-z]+", " ".join(lines[1,]))) <= {"low", "mid", "high", "missing"}
+    assert set(re.findall(r"[^\W\d]+", " ".join(lines[1,]))) <= {"low", "mid", "high", "missing"}
     record = {"since": "2020-05-05", "grade": "low"}
     assert card.answer(record) == model.predict({name: [value] for name, value in record.items()})[0]
     names = {curve.columns[0]: curve.cells[0] for curve in model.explain()}
