@@ -18,7 +18,7 @@ from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
 from exchequer.commands.schemas import schema_commands
-from exchequer.commands.training_commands import learners, predict, train
+from exchequer.commands.training_commands import advise, card, learners, predict, train
 from exchequer.console.input_errors import Commands
 from exchequer.console.option_types import LINES
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
@@ -51,10 +51,14 @@ def main(ctx: click.Context) -> None:
     \b
     Start with:
       exchequer demo
-      exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
+      exchequer advise --n 20000 --columns 12 --epsilon 1
+      exchequer schema draft people.csv --label income --out people.toml
       exchequer train people.csv --schema people.toml --epsilon 1 --out model.json
       exchequer predict new.csv --model model.json --out predictions.csv
       exchequer explain model.json
+      exchequer card model.json --out card.html
+      exchequer learners
+      exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
       exchequer ledger --help
       exchequer rados --help
 
@@ -81,6 +85,8 @@ main.add_command(schema_commands.schema)
 main.add_command(train)
 main.add_command(predict)
 main.add_command(learners)
+main.add_command(card)
+main.add_command(advise)
 
 
 @main.command()

@@ -3,6 +3,7 @@
 import datetime
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from html import escape
 from typing import Any, Final, cast
 
 import attrs
@@ -123,6 +124,12 @@ class Statement:
     def sources(self) -> list[str]:
         """The names of all noise sources that were charged with, sorted; plans that named none are left out."""
         return sorted({noise for *_, noise in self.rows} - {"-"})
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the guarantee, and below it the same lines as in the text."""
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in self.lines())
+        said = f"<strong>{escape(self.heading)}</strong><br>{escape(visible(self.guarantee))}"
+        return f'<table style="text-align: left"><caption>{said}</caption><tbody>{rows}</tbody></table>'
 
     def __str__(self) -> str:
         below = (f"  {name:<11} {text}" for name, text in self.lines())

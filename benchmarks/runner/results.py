@@ -15,6 +15,7 @@ import attrs
 
 from benchmarks.runner.audit_figures import AUDITS
 from benchmarks.runner.catalogue import CATALOGUE
+from benchmarks.runner.packaged_figures import PACKAGED, packaged
 from benchmarks.runner.partial_results import ROOT
 from benchmarks.runner.readme import filled
 from benchmarks.runner.readme_figures import FIGURES, draw_pictures
@@ -105,6 +106,7 @@ def main(arguments: list[str] | None = None) -> None:
     PAGE.write_text(text, encoding="utf-8")
     AUDITED.write_text(audits, encoding="utf-8")
     README.write_text(front, encoding="utf-8")
+    PACKAGED.write_text(packaged(found), encoding="utf-8")
     draw_pictures(found, KEPT)
     print(
         f"wrote {PAGE.name}, and the figures in {README.name} and {AUDITED.name}, from {len(found)} runs",

@@ -1,13 +1,17 @@
-"""`exchequer train`, `predict` and `learners`: their options and their help; the work is in the modules beside this."""
+"""`exchequer train`, `predict`, `learners` and `card`: their options and their help; the work is beside this."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from exchequer.commands.ledgers import ledger_options
-from exchequer.console.option_types import PARAMETER
+from exchequer.console.option_types import LINES, PARAMETER
 from exchequer.console.table_files import TableFileOptions, table_file_options
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
+
+if TYPE_CHECKING:
+    from exchequer.commands.explain import Lines
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
 
@@ -201,3 +205,55 @@ def learners(name: str | None, as_json: bool) -> None:
     from exchequer.commands import learner_list as work
 
     work.show(name, as_json=as_json)
+
+
+@click.command()
+@click.argument("model", type=FILE)
+@click.option("--out", type=OUT, required=True, help="Where the card goes: Markdown for .md, a page for .html.")
+@click.option("--data", help="What the records are, whose, and from when, in a sentence or two of your own; public.")
+@click.option(
+    "--measured",
+    help="How good the model turned out to be, in your own words: on which records, and by whom. Nobody pays for what "
+    "you say here.",
+)
+@click.option(
+    "--lines", type=LINES, help="How many lines a column has at most; see `exchequer explain`. Default: a dozen."
+)
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+def card(model: Path, out: Path, data: str | None, measured: str | None, lines: "Lines", force: bool) -> None:
+    """Write the card of a saved MODEL: data, schema, guarantee, the accuracy that was paid for, the model, its limits.
+
+    \b
+    Examples:
+      exchequer card model.json --out card.md --data "Adult, US census of 1994"
+      exchequer card model.json --out card.html --measured "85.7 % right on 16,281 records of the public test set"
+    """
+    from exchequer.commands import card as work
+
+    work.write(model, out, data=data, measured=measured, lines=lines, force=force)
+
+
+@click.command()
+@click.option("--n", type=int, required=True, help="How many records there are, about; from 1.")
+@click.option("--columns", type=int, required=True, help="How many columns are learnt from, from 1.")
+@click.option("--classes", type=click.IntRange(2), default=2, show_default=True, help="How many classes the label has.")
+@click.option("--numbers", is_flag=True, help="The label is a number, and has no classes.")
+@click.option("--epsilon", type=float, required=True, help="What the model may cost, above 0.")
+@click.option(
+    "--delta", type=float, default=1e-6, show_default=True, help="From 0 to below 1, far below 1/n; 0 for pure privacy."
+)
+@ledger_options.AS_JSON
+def advise(n: int, columns: int, classes: int, numbers: bool, epsilon: float, delta: float, as_json: bool) -> None:
+    """Say what a private model would be worth, and what it would give away, before any data is touched.
+
+    From five public numbers: which learner, how large its noise is, how accurate it was on public data with as much
+    noise, and what epsilon means as a bound on what anybody can learn about one person.
+
+    \b
+    Examples:
+      exchequer advise --n 20000 --columns 12 --epsilon 1
+      exchequer advise --n 1300 --columns 6 --numbers --epsilon 2 --delta 1e-5
+    """
+    from exchequer.prices import advice as work
+
+    work.advise(n, columns, 0 if numbers else classes, epsilon, delta, as_json=as_json)

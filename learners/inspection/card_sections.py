@@ -1,6 +1,7 @@
 """What all cards are made of: sections with text and a table, as plain text and as Markdown."""
 
 import abc
+import html
 
 import attrs
 
@@ -43,6 +44,26 @@ class CardSection:
             parts.append("\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rules, *rows[1:])))
         return "\n\n".join(parts)
 
+    def html(self) -> str:
+        """A heading of the second level, paragraphs and a table."""
+        text = [f"<pre>{_shown(part)}</pre>" if self.verbatim else f"<p>{_shown(part)}</p>" for part in self.text]
+        parts = [f"<h2>{_shown(self.heading)}</h2>", *text]
+        if self.rows:
+            flush = [' style="text-align: right"' if header in self.numbers else "" for header in self.headers]
+            head = "".join(f"<th{style}>{_shown(name)}</th>" for name, style in zip(self.headers, flush, strict=True))
+            rows = [
+                "".join(f"<td{style}>{_shown(cell)}</td>" for cell, style in zip(row, flush, strict=True))
+                for row in self.rows
+            ]
+            body = "".join(f"<tr>{row}</tr>\n" for row in rows)
+            parts.append(f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>")
+        return "\n".join(parts)
+
+
+def _shown(text: str) -> str:
+    """HTML that shows the text as it is."""
+    return html.escape("\n".join(map(visible, text.splitlines())))
+
 
 def escaped(text: str) -> str:
     """Markdown that shows the text as it is."""
@@ -73,3 +94,11 @@ class Scorecard(abc.ABC):
     def markdown(self) -> str:
         """The same for a report."""
         return "\n\n".join(section.markdown() for section in self.sections()) + "\n"
+
+    def html(self) -> str:
+        """The same for a page."""
+        return "\n".join(section.html() for section in self.sections())
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return self.html()

@@ -3,6 +3,8 @@
 Free: it follows from the model, which was released. What a line is off by then is said on the card.
 """
 
+import math
+from collections.abc import Sequence
 from typing import Final
 
 import attrs
@@ -34,27 +36,30 @@ def merged(model: AdditiveModel, lines: int | None = None) -> Merged:
         raise ValueError(f"lines: expected at least 2, got {lines}")
     terms, off = [], []
     for term in model.terms:
-        if len(term.columns) == 2:
-            values = _pair(term, USUAL_LINES if lines is None else lines)
-        else:
-            values = _single(model.schema.columns[term.columns[0]], term, lines)
-        terms.append(attrs.evolve(term, values=values))
-        off.append(float(np.max(np.abs(values - term.values))))
+        columns = [model.schema.columns[number] for number in term.columns]
+        most = USUAL_LINES if lines is None else lines
+        few = _single(columns[0], term, lines) if len(columns) == 1 else _pair(columns, term, most)
+        terms.append(few)
+        off.append(float(np.max(np.abs(_by_code(few) - _by_code(term)))))
     return Merged(attrs.evolve(model, terms=terms), tuple(off))
 
 
-def _single(column: Column, term: Term, lines: int | None) -> FloatArray:
+def _by_code(term: Term) -> FloatArray:
+    return np.asarray(term.values[np.ix_(*term.maps)])
+
+
+def _single(column: Column, term: Term, lines: int | None) -> Term:
     unsure, most = _unsure(term), USUAL_LINES if lines is None else lines
     flat = term.values.reshape(term.values.shape[0], -1)
     if not isinstance(column, Numeric):
         order = np.argsort(-flat[:, int(np.argmax(np.ptp(flat, axis=0)))], kind="stable")
         found = np.empty_like(flat)
         found[order] = _averaged(flat[order], unsure[order], most)
-        return found.reshape(term.values.shape)
+        return attrs.evolve(term, values=found.reshape(term.values.shape))
     ordered = flat.shape[0] - column.own_cell  # what is missing has no neighbour
     most = min(most, max(2, column.bins)) if lines is None else most
     found = np.concatenate([_averaged(flat[:ordered], unsure[:ordered], most), flat[ordered:]])
-    return found.reshape(term.values.shape)
+    return attrs.evolve(term, values=found.reshape(term.values.shape))
 
 
 def _averaged(values: FloatArray, unsure: FloatArray, most: int) -> FloatArray:
@@ -92,14 +97,44 @@ def neighbours(values: FloatArray, unsure: FloatArray, most: int) -> IntArray:
     return np.repeat(np.arange(starts.size), np.diff(np.append(starts, values.shape[0])))
 
 
-def _pair(term: Term, lines: int) -> FloatArray:
-    cells = term.values.shape[0] * term.values.shape[1]
-    flat = term.values.reshape(cells, -1).copy()
-    size = np.max(np.abs(flat), axis=1)
-    hidden = np.all(np.abs(flat) <= _unsure(term).reshape(cells, -1), axis=1)
-    hidden[np.argsort(-size, kind="stable")[lines:]] = True
+def _pair(columns: Sequence[Column], term: Term, lines: int) -> Term:
+    """Blocks of cells of numbers, and of those that noise does not hide the largest; the others count as 0."""
+    heads = term.values[..., np.newaxis] if term.values.ndim == 2 else term.values
+    sizes = _block_shape(columns, heads.shape[:2], lines)
+    rows, across = heads.reshape(heads.shape[0], -1), heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+    runs = [_axis_runs(*each) for each in zip(columns, (rows, across), sizes, strict=True)]
+    block = np.ravel_multi_index(np.meshgrid(*runs, indexing="ij"), [run[-1] + 1 for run in runs]).ravel()
+    counts = np.bincount(block)
+    flat = np.stack([np.bincount(block, head) / counts for head in heads.reshape(block.size, -1).T], axis=-1)
+    unsure = np.bincount(block, _unsure(term).reshape(block.size, -1).max(axis=-1)) / counts
+    largest = np.max(np.abs(flat), axis=1)
+    hidden = largest <= unsure
+    hidden[np.argsort(-largest, kind="stable")[lines:]] = True
     flat[hidden] = 0.0
-    return flat.reshape(term.values.shape)
+    shape = (*(int(run[-1]) + 1 for run in runs), *term.values.shape[2:])
+    maps = tuple(run[cells] for run, cells in zip(runs, term.maps, strict=True))
+    known = None if term.deviations is None else np.broadcast_to(unsure[:, np.newaxis], flat.shape).reshape(shape)
+    return Term(term.columns, maps, flat.reshape(shape), known)
+
+
+def _block_shape(columns: Sequence[Column], shape: Sequence[int], lines: int) -> tuple[int, int]:
+    """Into how many parts each column is cut: numbers as few as it takes, categories stay as they are."""
+    free = [isinstance(column, Numeric) for column in columns]
+    if all(free):
+        first = max(2, math.isqrt(lines))
+        return first, max(2, lines // first)
+    fixed = next((size for size, numeric in zip(shape, free, strict=True) if not numeric), 1)
+    sizes = [max(2, lines // fixed) if numeric else size for size, numeric in zip(shape, free, strict=True)]
+    return sizes[0], sizes[1]
+
+
+def _axis_runs(column: Column, values: FloatArray, most: int) -> IntArray:
+    """The run of each cell along one column of a pair. values: shape (cells, others)."""
+    if not isinstance(column, Numeric):
+        return np.arange(values.shape[0])
+    ordered = values.shape[0] - column.own_cell
+    runs = neighbours(values[:ordered], np.zeros((ordered, values.shape[1])), most)
+    return np.append(runs, runs[-1] + 1) if column.own_cell else runs
 
 
 def _unsure(term: Term) -> FloatArray:

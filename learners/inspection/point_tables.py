@@ -14,7 +14,7 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import positive
 from learners.additive import AdditiveModel, Term
 from learners.linear import LogisticModel
-from learners.tables import MISSING_CELL, Categorical, Column, Numeric, Schema
+from learners.tables import MISSING_CELL, Categorical, Column, Date, Numeric, Ordered, Schema
 from learners.trees import StudentModel
 
 DOUBLING: Final = 20.0
@@ -62,11 +62,15 @@ class PointUnit:
 
 @attrs.frozen
 class Interval:
-    """low <= value < high, None where nothing bounds it. closed: high belongs to it as well."""
+    """low <= value < high, None where nothing bounds it. closed: high belongs to it as well.
+
+    texts: what low and high are called, of dates and of categories in order; "" of plain numbers.
+    """
 
     low: float | None
     high: float | None
     closed: bool = False
+    texts: tuple[str, str] = ("", "")
 
     def holds(self, value: object) -> bool:
         """Whether a number is inside; NaN is in none."""
@@ -78,15 +82,19 @@ class Interval:
 
     def as_dict(self) -> dict[str, object]:
         """For JSON: `from` belongs to it, `below` does not, `to` does."""
-        limits = {"from": self.low, "to" if self.closed else "below": self.high}
+        low, high = self.texts
+        limits = {"from": low or self.low, "to" if self.closed else "below": high or self.high}
         return {name: limit for name, limit in limits.items() if limit is not None}
 
     def __str__(self) -> str:
+        low, high = self._texts()
         if self.low is None:
-            return "any" if self.high is None else f"< {_plain(self.high)}"
-        if self.high is None:
-            return f">= {_plain(self.low)}"
-        return f"[{_plain(self.low)}, {_plain(self.high)}{']' if self.closed else ')'}"
+            return "any" if self.high is None else f"< {high}"
+        return f">= {low}" if self.high is None else f"[{low}, {high}{']' if self.closed else ')'}"
+
+    def _texts(self) -> tuple[str, ...]:
+        ends = zip((self.low, self.high), self.texts, strict=True)
+        return tuple(text or ("" if number is None else _plain(number)) for number, text in ends)
 
 
 @attrs.frozen
@@ -289,15 +297,23 @@ def _intervals(column: Numeric, cells: IntArray, starts: IntArray) -> list[Cell]
     edges, inner = column.edges, starts[1:]
     ends = np.append(np.flatnonzero(np.diff(cells)) + 1, cells.size)
     widths = edges[ends[np.searchsorted(ends, inner, side="right")]] - edges[inner]
-    cuts = [_readable(cut, width) for cut, width in zip(edges[inner].tolist(), widths.tolist(), strict=True)]
+    named = isinstance(column, Date | Ordered)
+    cuts = edges[inner].tolist()
+    if not named:
+        cuts = [_readable(cut, width) for cut, width in zip(cuts, widths.tolist(), strict=True)]
     clipped = column.outside == "clip"
     limits = [None if clipped else column.lower, *cuts, None if clipped else column.upper]
     last = len(limits) - 2
     bins = [
-        Interval(low, high, closed=place == last and high is not None)
+        Interval(low, high, place == last and high is not None, (_named(column, low), _named(column, high)))
         for place, (low, high) in enumerate(itertools.pairwise(limits))
     ]
     return bins + gap
+
+
+def _named(column: Numeric, limit: float | None) -> str:
+    """What a limit is called, where numbers say nothing to a reader."""
+    return column.said(limit) if isinstance(column, Date | Ordered) and limit is not None else ""
 
 
 def _readable(cut: float, width: float) -> float:

@@ -2,7 +2,7 @@
 
 from learners.kinds.boolean_column import Boolean, reads_as_truth
 from learners.kinds.categorical_column import Categorical
-from learners.kinds.category_names import MISSING_TEXTS, category_name, elements
+from learners.kinds.category_names import MISSING_TEXTS, category_name, elements, other_names
 from learners.kinds.column_checks import SchemaError, bins_of, finite, named
 from learners.kinds.column_records import KINDS, Column, column_of, column_record
 from learners.kinds.date_column import Date, seconds_of
@@ -39,6 +39,7 @@ __all__ = [
     "gaps",
     "is_missing",
     "named",
+    "other_names",
     "reads_as_truth",
     "same_row",
     "seconds_of",

@@ -8,7 +8,7 @@ import attrs
 from learners.kinds.boolean_column import Boolean
 from learners.kinds.categorical_column import Categorical
 from learners.kinds.column_checks import SchemaError
-from learners.kinds.date_column import Date
+from learners.kinds.date_column import Date, date_text
 from learners.kinds.integer_column import Integer
 from learners.kinds.numeric_column import Numeric
 from learners.kinds.ordered_column import Ordered
@@ -37,15 +37,15 @@ def column_record(column: Column) -> dict[str, object]:
         fields = {name: value for name, value in fields.items() if name not in _LATER or value is not None}
     if isinstance(column, Date):
         dates = ("lower", "upper", *(["missing"] if column.missing not in (None, "own") else []))
-        fields |= {name: _date(column, fields[name]) for name in dates}
+        fields |= {name: _date(fields[name]) for name in dates}
     if isinstance(column, Ordered) and isinstance(column.missing, float):
         fields["missing"] = column.categories[int(column.missing)]
     return {"kind": _NAMES[kind], **fields}
 
 
-def _date(column: Date, number: Any) -> object:
+def _date(number: Any) -> object:
     """As text, where that says all of it."""
-    return column.said(number) if float(number).is_integer() else number
+    return date_text(number) if float(number).is_integer() else number
 
 
 def column_of(record: Mapping[str, object]) -> Column:

@@ -1,6 +1,7 @@
 """Columns of dates and times, as seconds since 1970: numbers, for every learner."""
 
 import datetime
+import math
 from collections.abc import Sequence
 from typing import Final, Literal, cast
 
@@ -59,8 +60,8 @@ def seconds_of(value: object, form: str | None = None) -> float:
     return since.days * DAY + since.seconds + since.microseconds / 1e6
 
 
-def _text(seconds: float) -> str:
-    """A date where it is midnight, else a date and time."""
+def date_text(seconds: float) -> str:
+    """What `seconds_of` makes that number of, to the second: a date where it is midnight, else a date and time."""
     try:
         moment = ORIGIN.replace(tzinfo=None) + datetime.timedelta(seconds=seconds)
     except OverflowError:
@@ -91,8 +92,9 @@ class Date(Numeric):
     form: str | None = None
 
     def said(self, number: float) -> str:
-        """The date, or the date and time."""
-        return _text(number)
+        """The date, or the date and time; where the bounds are whole days, the first day that is as late."""
+        days = self.lower % DAY == self.upper % DAY == 0.0
+        return date_text(math.ceil(number / DAY) * DAY if days else number)
 
     def numbers(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """Seconds since 1970, shape (n,), NaN where one is missing. Raises OutsideSchema for what is no date."""

@@ -65,7 +65,7 @@ class Ordered(Numeric):
 
     def said(self, number: float) -> str:
         """The least category that is as great."""
-        return self.categories[int(np.ceil(number))]
+        return self.categories[int(np.clip(np.ceil(number), 0, len(self.categories) - 1))]
 
     def numbers(self, values: Values, row_of: RowOf = same_row) -> npt.NDArray[np.float64]:
         """The places of the values' categories, shape (n,), NaN where one is missing. Raises OutsideSchema."""

@@ -21,7 +21,7 @@ _NESTED: Final = (list, tuple, dict, set, np.ndarray)
 
 def library(values: object) -> str:
     """The package that a container, or what it is derived from, comes from: "numpy", "pandas" and so on."""
-    known = ("pandas", "polars", "pyarrow", "dask", "dask_expr")
+    known = ("pandas", "polars", "pyarrow", "dask", "dask_expr", "narwhals")
     homes = [base.__module__.partition(".")[0] for base in type(values).__mro__]
     return next((home for home in homes if home in known), homes[0])
 
@@ -50,6 +50,8 @@ def _values(column: object, what: str) -> Values | DictionaryColumn:
             return _of_polars(column, what)
         case "pyarrow":
             return of_arrow(column)
+        case "narwhals":
+            return _values(cast("Any", column).to_native(), what)
     return boxed(column, what) if is_list(column) else np.asarray(column)
 
 

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import FloatArray, SignArray
-from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, elements, is_missing
+from learners.kinds import OutsideSchema, RowOf, Values, as_numbers, category_name, distinct, elements, is_missing
 from learners.tables.columns import boxed, column_values, is_list, library, refuse_masked
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
+from learners.tables.other_libraries import native, refuse_query
 from learners.tables.readers import refuse_blocks
 
 
@@ -90,8 +91,10 @@ def label_texts(column: Values | DictionaryColumn) -> npt.NDArray[np.object_]:
     one. Raises OutsideSchema for what has no such name. [records-alone]"""
 
     def named(values: Values, _: RowOf) -> npt.NDArray[np.object_]:
-        names = (category_name(value) or "" for value in elements(values))
-        return np.fromiter(names, dtype=object, count=values.size)
+        found = distinct(values)  # each is named once
+        names = (category_name(value) or "" for value in elements(found.values))
+        listed = np.fromiter(names, dtype=object, count=found.values.size)
+        return listed[found.spread(np.arange(listed.size))]
 
     return each_value(column, named)
 
@@ -100,7 +103,8 @@ def label_array(y: object) -> Values:
     """The same with whatever is missing, for whoever leaves some of the records out first."""
     refuse_blocks(y, "y")
     refuse_masked(y, "y")
-    values = _label_array(y)
+    refuse_query(y)
+    values = _label_array(native(y))
     if values.ndim == 2 and values.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning  # here at last, as scikit-learn takes a second
 

@@ -12,6 +12,7 @@ TODO: Final = "TODO"
 """How the text of a value begins that is not known yet."""
 
 _VALUE: Final = re.compile(r"""^(?P<key>[^#"']*?)=?\s*\[?\s*(["'])TODO:?\s*(?P<asked>.*?)\2""")
+_IGNORED: Final = re.compile(r"""^\s*kind\s*=\s*(["'])ignored\1""")
 _NAME: Final = re.compile(r"""^\s*name\s*=\s*(["'])(?P<name>.*?)\1""")
 
 
@@ -47,16 +48,18 @@ class OpenQuestions(SchemaError):
 
 
 def open_questions(text: str) -> tuple[OpenQuestion, ...]:
-    """Those of a schema file's text, in order."""
-    found, column = list[OpenQuestion](), ""
+    """Those of a schema file's text, in order; of columns that are ignored nothing is asked."""
+    found, column, part, ignored = list[tuple[int, OpenQuestion]](), "", 0, set[int]()
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip().startswith("["):
-            column = ""
+            column, part = "", part + 1
+        if _IGNORED.match(line):
+            ignored.add(part)
         if name := _NAME.match(line):
             column = name["name"]
         if value := _VALUE.match(line):
-            found.append(OpenQuestion(number, column, value["key"].strip() or "value", value["asked"]))
-    return tuple(found)
+            found.append((part, OpenQuestion(number, column, value["key"].strip() or "value", value["asked"])))
+    return tuple(question for place, question in found if place not in ignored)
 
 
 def refuse_open_questions(path: Path) -> None:

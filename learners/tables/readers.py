@@ -9,10 +9,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from accountant.arrays import CodeArray, IntArray
-from learners.kinds import Values, as_numbers, category_name
+from learners.kinds import Date, Values, as_numbers, category_name
 from learners.tables.arrow_columns import column_names
 from learners.tables.columns import column_values, is_list, library, refuse_masked, table_rows
 from learners.tables.dictionary_columns import DictionaryColumn, each_value
+from learners.tables.other_libraries import native
 from learners.tables.schema import Boolean, Categorical, Column, Label, Numeric, Schema, SchemaError
 
 
@@ -149,6 +150,7 @@ def _records(columns: Sequence[Sized]) -> int:
 
 
 def _columns(table: Table, schema: Schema, reader: str) -> list[Values | DictionaryColumn]:
+    table = native(table)
     names = input_names(table)
     if names is None:
         return _array_columns(_matrix(table), schema, reader)
@@ -163,6 +165,7 @@ def _columns(table: Table, schema: Schema, reader: str) -> list[Values | Diction
 def table_column(table: Table, name: str) -> Values | DictionaryColumn:
     """The column that a table calls so, each value as it is, see `learners.tables.columns`; shape (n,). Raises
     KeyError."""
+    table = native(table)
     return _column(table, {str(key): key for key in _keys(table) or ()}[name])
 
 
@@ -178,6 +181,7 @@ def number_table(table: Table) -> npt.NDArray[np.float64]:
 
     Raises ValueError for another shape, no record, NaN or infinity; TypeError for a sparse or masked array.
     """
+    table = native(table)
     names = input_names(table)
     points = _numbers_of(_matrix(table)) if names is None else _named_numbers(table)
     refuse_no_records(points.shape[0])
@@ -214,7 +218,11 @@ def _column_numbers(column: Values | DictionaryColumn, what: str) -> npt.NDArray
 
 
 def schema_from_dtypes(
-    frame: Frame, bounds: Mapping[str, tuple[float, float]] | None = None, *, bins: int = 10, label: Label | None = None
+    frame: Frame,
+    bounds: Mapping[str, tuple[float, float] | tuple[str, str]] | None = None,
+    *,
+    bins: int = 10,
+    label: Label | None = None,
 ) -> Schema:
     """The schema that a DataFrame's column names and types spell out; no value is looked at.
 
@@ -222,7 +230,8 @@ def schema_from_dtypes(
     `pd.CategoricalDtype([...])` that you wrote, or a polars Enum. Do not call it after `astype("category")` or
     `read_csv`, which take the categories and types from the data: that schema would be a release nobody paid for.
 
-    bounds: public lower and upper bounds of the columns of numbers.  bins: of equal width, for each of them.
+    bounds: public lower and upper bounds of the columns of numbers, and of those of dates.
+    bins: of equal width, for each of them.
     label: the label, whose column becomes no feature.
     Boolean types need nothing more; any other type is refused. Raises SchemaError.
     """
@@ -233,7 +242,8 @@ def schema_from_dtypes(
         if label is not None and name == label.name:
             continue
         if name in given:
-            columns.append(Numeric(name, *given.pop(name), bins=bins))
+            kind = Date if str(dtype).lower().startswith(("date", "timestamp")) else Numeric
+            columns.append(kind(name, *cast("tuple[float, float]", given.pop(name)), bins=bins))
         elif isinstance(categories, Collection) and len(categories):  # polars has open lists too
             columns.append(Categorical(name, tuple(str(category_name(category)) for category in categories)))
         elif str(dtype).lower() in ("bool", "boolean"):

@@ -148,7 +148,7 @@ def test_score_is_the_accuracy_and_says_what_to_score(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("learner", [name for name, each in LEARNERS.items() if not each.numbers])
-def test_every_learner_of_classes_trains_and_predicts(folder: Path, learner: str) -> None:
+def test_every_learner_trains_and_predicts(folder: Path, learner: str) -> None:
     fine(*TRAIN, "--epsilon", "1", "--delta", "1e-6", "--learner", learner)
     assert json.loads(Path("model.json").read_text(encoding="utf-8"))["learner"] == LEARNERS[learner].estimator
     assert "accuracy" in fine("predict", "people.csv", "--model", "model.json", "--score").stderr

@@ -57,6 +57,14 @@ class ColumnFacts:
         )
 
 
+@attrs.frozen
+class Price:
+    """What all releases of a draft may cost together. epsilon: above 0.  delta: from 0; categories need more."""
+
+    epsilon: float
+    delta: float
+
+
 def by_name(facts: Sequence[ColumnFacts]) -> dict[str, ColumnFacts]:
     """They by their columns' names."""
     return {each.name: each for each in facts}

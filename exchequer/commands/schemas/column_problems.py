@@ -2,7 +2,7 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import Final
 
 import attrs
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from learners.kinds import (
+    MISSING_TEXTS,
     Boolean,
     Categorical,
     Column,
@@ -21,6 +22,7 @@ from learners.kinds import (
     distinct,
     elements,
     gaps,
+    other_names,
 )
 from learners.kinds import OutsideSchema as Refused
 from learners.tables import DictionaryColumn, Label, NumberLabel, Values, label_texts
@@ -168,7 +170,8 @@ def _loose_numbers(column: Numeric, values: Values) -> npt.NDArray[np.float64]:
 
 def _of_categories(column: Categorical, found: _Found) -> None:
     each = distinct(found.values)
-    kinds = [_category(column, value) for value in elements(each.values)]
+    listed = set(column.categories)
+    kinds = [_category(listed, value) for value in elements(each.values)]
     places = each.spread(np.arange(each.values.size))
     for what in ("missing", "unlisted"):
         mask = np.array([kind == what for kind in kinds], dtype=np.bool_)[places]
@@ -186,26 +189,24 @@ def _of_categories(column: Categorical, found: _Found) -> None:
         )
 
 
-def _category(column: Categorical, value: object) -> str:
-    """listed, unlisted or missing."""
-    plain = attrs.evolve(column, missing=None, other=None)
+def _category(listed: Set[str], value: object) -> str:
+    """listed, unlisted or missing; as `Categorical.codes` has it, which names one value only."""
     try:
-        plain.codes(np.array([value], dtype=object))
+        name = category_name(value)
     except Refused:
-        try:
-            return "missing" if category_name(value) in (None, "", "nan", "None", "<NA>", "NaT") else "unlisted"
-        except Refused:
-            return "unlisted"
-    return "listed"
+        return "unlisted"
+    if name is None:
+        return "missing" if listed.isdisjoint(MISSING_TEXTS) else "listed"
+    if name in listed or not listed.isdisjoint(other_names(name)):
+        return "listed"
+    return "missing" if name in MISSING_TEXTS else "unlisted"
 
 
 def _of_truth(column: Boolean, found: _Found) -> None:
     each = distinct(found.values)
     places = each.spread(np.arange(each.values.size))
-    refused = np.array(
-        [_refuses(attrs.evolve(column, missing=None, other=None), value) for value in elements(each.values)],
-        dtype=np.bool_,
-    )
+    plain = attrs.evolve(column, missing=None, other=None)
+    refused = np.array([_refuses(plain, value) for value in elements(each.values)], dtype=np.bool_)
     missing = gaps(found.values)
     wrong = refused[places] if refused.size else np.zeros(0, dtype=np.bool_)
     remedy = 'a categorical column has a place for them: missing = "own"; or missing = false counts them as false'

@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
-from exchequer.commands.schemas.column_facts import ColumnFacts, by_name
+from exchequer.commands.schemas.column_facts import ColumnFacts, Price, by_name
 from exchequer.commands.schemas.data_dictionary import read_dictionary
 from exchequer.commands.schemas.schema_text import Draft
 from exchequer.commands.schemas.seen_values import declared_type, seen
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
-from exchequer.console.table_files import TableFileOptions, is_parquet, table_blocks
+from exchequer.console.table_files import TableFileOptions, is_parquet, open_table, table_blocks
 from learners.tables import CsvFile, FileFormat, open_questions
+
+if TYPE_CHECKING:
+    from exchequer.commands.ledgers.paying_ledger import PayingLedger
 
 
 @attrs.frozen
@@ -23,6 +27,8 @@ class DraftRequest:
     label: "" for none.  numbers: whether it is a number.  names: of the columns of a file without a header line, () to
       number them.  header: whether there is one.
     values_public: whether the file's own values may be looked at.  sample, dictionary: public files that say something.
+    price: what is paid for bounds and categories that nothing public says; None for nothing.  payer: the durable ledger
+      that pays; None opens one in memory.
     """
 
     label: str = ""
@@ -32,6 +38,8 @@ class DraftRequest:
     values_public: bool = False
     sample: Path | None = None
     dictionary: Path | None = None
+    price: Price | None = None
+    payer: "PayingLedger | None" = None
 
 
 def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileOptions, *, force: bool) -> None:
@@ -48,6 +56,10 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
         out.write_text(text, encoding="utf-8")
     for line in found.taken:
         output.note(f"unpaid release from the data: {line}")
+    if found.paid:
+        output.note(f"paid release from the data: {found.paid}")
+    if not found.label:
+        output.note("no label: --label NAME says which column is to be predicted; `exchequer train` needs one.")
     _say_what_is_next(data, out, text)
 
 
@@ -64,6 +76,7 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
     public = _public_facts(order, options)
     format, names = _format(data, order, options, [] if order.dictionary is None else list(public))
     own, taken = _own_facts(data, format, order, public, names)
+    paid = ""
     columns = [
         each.over(public.get(each.name)) if order.values_public else _over(public.get(each.name), each) for each in own
     ]
@@ -74,7 +87,33 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
     numbers = order.numbers or (chosen is not None and chosen.type == "number" and not chosen.categories)
     if chosen is not None and not numbers:
         columns = [_classes(each) if each.name == label else each for each in columns]
-    return Draft(data.name, columns, label, numbers, format, taken)
+    if order.price is not None:
+        columns, paid = _paid(data, format, columns, label, numbers, order)
+    return Draft(data.name, columns, label, numbers, format, taken, paid)
+
+
+def _paid(
+    data: Path, format: FileFormat, columns: list[ColumnFacts], label: str, numbers: bool, order: DraftRequest
+) -> tuple[list[ColumnFacts], str]:
+    """The columns with the domains that are released, and what that cost. Raises what a ledger raises."""
+    # Here at last, as most drafts pay for nothing.
+    from accountant import AddRemoveOne, ApproxDP, BasicComposition, Ledger, PureDP
+    from exchequer.commands.ledgers.paying_ledger import paying
+    from exchequer.commands.schemas.paid_values import paid_facts, wanted
+
+    lacking = wanted(columns, label, numbers)
+    if not lacking or order.price is None:
+        return columns, ""
+    table = open_table(data, format, [each.name for each in lacking])
+    price = order.price
+    budget = ApproxDP(price.epsilon, price.delta) if price.delta else PureDP(price.epsilon)
+    with paying(order.payer) as durable:
+        ledger = durable or Ledger(budget, composition=BasicComposition(), adjacency=AddRemoveOne())
+        found = by_name(paid_facts(ledger, table, lacking, price))
+        statement = ledger.statement()
+    cost = f"epsilon {price.epsilon:g}" + (f", delta {price.delta:g}" if price.delta else "")
+    said = f"bounds and categories of {', '.join(found)}, for {cost} in all. {statement.guarantee}"
+    return [attrs.evolve(found[each.name], type=each.type) if each.name in found else each for each in columns], said
 
 
 def _over(public: ColumnFacts | None, own: ColumnFacts) -> ColumnFacts:

@@ -59,6 +59,16 @@ def schema() -> None:
     metavar="A,B,…",
     help="With --no-header: the names, in order. Default: those of the dictionary, else column1, column2, …",
 )
+@click.option(
+    "--paid",
+    is_flag=True,
+    help="Release bounds and categories that nothing public says privately, for --epsilon and --delta in all.",
+)
+@click.option("--epsilon", type=float, help="With --paid: what all of that may cost, above 0.")
+@click.option(
+    "--delta", type=float, default=1e-6, show_default=True, help="With --paid: needed by lists of categories."
+)
+@ledger_options.payer_options
 @table_file_options
 @click.option("--out", type=OUT, help="Where the schema goes, as TOML. Default: standard output.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
@@ -71,6 +81,14 @@ def draft(
     dictionary: Path | None,
     no_header: bool,
     names: str,
+    paid: bool,
+    epsilon: float | None,
+    delta: float,
+    ledger: str | None,
+    account: str | None,
+    signing_key: Path | None,
+    about: tuple[str, ...],
+    writer_key: Path | None,
     file_options: TableFileOptions,
     out: Path | None,
     force: bool,
@@ -86,15 +104,31 @@ def draft(
       exchequer schema draft people.csv --label income --out people.toml
       exchequer schema draft people.csv --label income --dictionary codebook.csv --out people.toml
       exchequer schema draft wine.csv --label quality --values-are-public --out wine.toml
+      exchequer schema draft people.csv --label income --paid --epsilon 0.5 --ledger study.db --out people.toml
     """
     if names and not no_header:
         raise click.UsageError("--names goes with --no-header: the header line has the names")
     if values_are_public and sample is not None:
         raise click.UsageError("--values-are-public and --public-sample: give one of them")
+    if paid and values_are_public:
+        raise click.UsageError("--paid and --values-are-public: what is public needs no payment; give one of them")
+    if paid != (epsilon is not None):
+        raise click.UsageError("--paid and --epsilon go together")
+    if paid:
+        ledger_options.refuse_unpaid(ledger, account, signing_key, about)
     from exchequer.commands.schemas import draft_schema as work
+    from exchequer.commands.schemas.column_facts import Price
 
     listed = tuple(name.strip() for name in names.split(",")) if names else ()
-    order = work.DraftRequest(label, regression, not no_header, listed, values_are_public, sample, dictionary)
+    price = None if epsilon is None else Price(epsilon, delta)
+    payer = None
+    if paid and ledger is not None:
+        from exchequer.commands.ledgers.paying_ledger import PayingLedger
+
+        payer = PayingLedger(ledger, account or "", signing_key, about, writer_key)
+    order = work.DraftRequest(
+        label, regression, not no_header, listed, values_are_public, sample, dictionary, price, payer
+    )
     work.draft(data, out, order, file_options, force=force)
 
 

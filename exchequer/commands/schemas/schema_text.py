@@ -1,6 +1,7 @@
 """The text of a drafted schema: TOML with comments, and a TODO wherever somebody must think of a public bound."""
 
 import json
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -15,7 +16,8 @@ LEGEND: Final = """\
 # the questionnaire, the units, the law, the machine. Numbers beyond their bounds count as the nearest one (outside =
 # "clip"); "error" refuses them. Missing values have a cell of their own (missing = "own"), wherever they can be.
 # What is no number or no date counts as missing (other = "missing"); values that no list names have a category of their
-# own (other = "own"). Kinds: numeric, integer, date, boolean, categorical, ordered (categories in order), ignored.
+# own (other = "own"). Kinds: numeric, integer, date, boolean, categorical, ordered (categories in order), and ignored:
+# kind = "ignored" leaves a column out, such as free text or a number for each record; its other lines may stay.
 """
 
 
@@ -24,7 +26,7 @@ class Draft:
     """file: what is drafted for.  columns: in the file's order, the label among them.  label: its name, "" for none.
 
     numbers: whether the label is a number, as in a regression.  format: how the file is written.
-    taken: what the draft takes from the data, a line each; [] where that is nothing.
+    taken: what the draft takes from the data, a line each; [] where that is nothing.  paid: what of it was paid for.
     """
 
     file: str
@@ -33,6 +35,7 @@ class Draft:
     numbers: bool
     format: FileFormat
     taken: Sequence[str]
+    paid: str = ""
 
     def text(self) -> str:
         """Of the schema file."""
@@ -41,7 +44,9 @@ class Draft:
     def _lines(self) -> Iterator[str]:
         yield f"# Schema of {_comment(self.file)}, drafted by `exchequer schema draft`."
         for line in self.taken:
-            yield f"# UNPAID RELEASE from the data: {_comment(line)}"
+            yield from _wrapped(f"UNPAID RELEASE from the data: {line}")
+        if self.paid:
+            yield from _wrapped(f"PAID RELEASE from the data: {self.paid}")
         yield LEGEND.rstrip()
         if self.format != FileFormat():
             yield from ("", "[file]", *(f"{name} = {_toml(value)}" for name, value in self.format.as_dict().items()))
@@ -94,7 +99,7 @@ def _categories(column: ColumnFacts) -> Iterator[str]:
         yield f"categories = {_toml(column.categories)}"
     else:
         order = ", from the least to the greatest" if column.type == "ordered" else ""
-        asked = f"all values that {column.name} can have, as a list{order}; or make kind ignored, if it is free text"
+        asked = f"all values that {column.name} can have, as a list{order}; or say kind = 'ignored', if it is free text"
         yield f'categories = ["{TODO}: {_asked(asked)}"]'
     ordered = column.type == "ordered"
     yield from ('missing = "own"', f'other = "{"missing" if ordered else "own"}"')
@@ -129,6 +134,11 @@ def _about(column: ColumnFacts) -> Iterator[str]:
     where = [("type", column.typed), (what, column.source)]
     if any(source for _, source in where):
         yield f"# {_comment('; '.join(f'{part}: {source}' for part, source in where if source))}"
+
+
+def _wrapped(text: str) -> list[str]:
+    """A comment of as many lines as it takes."""
+    return textwrap.wrap(_comment(text), 120, initial_indent="# ", subsequent_indent="#   ")
 
 
 def _comment(text: str) -> str:

@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -32,9 +33,13 @@ from learners import (
     RandomFeatureClassifier,
     Schema,
     SchemaError,
+    schema_from_dtypes,
+    scorecard,
 )
 from learners.base import PrivateClassifier, PrivateEstimator
 from learners.encoding import Coding
+from learners.inspection.plots import curves
+from learners.inspection.scorecards import PointsCard
 from learners.kinds import KINDS, Column, column_of, column_record
 from learners.tables import Label, Values, encode
 
@@ -144,6 +149,29 @@ def test_dates_are_seconds_with_bounds_that_are_dates() -> None:
         with pytest.raises(SchemaError):
             Date("c", *bounds)
     assert column_record(column)["lower"] == "2024-01-01"
+    assert column_record(attrs.evolve(column, missing="2024-01-02 12:00"))["missing"] == "2024-01-02 12:00:00"
+    thirds = attrs.evolve(column, bins=3)  # which are no whole days: said is the first day that is in the cell
+    assert thirds.values()[1] == "[2024-01-03, 2024-01-04)"
+    assert codes(thirds, ["2024-01-02", "2024-01-03", "2024-01-04"]) == [0, 1, 2]
+    hours = Date("c", "2024-01-01 06:00", "2024-01-01 18:00", bins=2)
+    assert hours.values() == [
+        "[2024-01-01 06:00:00, 2024-01-01 12:00:00)",
+        "[2024-01-01 12:00:00, 2024-01-01 18:00:00]",
+    ]
+
+
+def test_a_frame_of_dates_needs_their_bounds() -> None:
+    bounds = {"c": ("2024-01-01", "2024-01-05")}
+    for frame in (
+        pd.DataFrame({"c": pd.to_datetime(["2024-01-02"])}),
+        pl.DataFrame({"c": [datetime.date(2024, 1, 2)]}),
+        pl.DataFrame({"c": [datetime.datetime(2024, 1, 2)]}),
+    ):
+        schema = schema_from_dtypes(frame, bounds, bins=4)
+        assert schema == Schema((Date("c", *bounds["c"], bins=4),))
+        assert encode(frame, schema).tolist() == [[1]]
+        with pytest.raises(SchemaError, match="give bounds"):
+            schema_from_dtypes(frame)
 
 
 def test_ordered_categories_keep_their_order() -> None:
@@ -226,3 +254,37 @@ def test_they_are_numbers_within_bounds_to_whoever_takes_numbers() -> None:
     table, _ = people(50)
     points = Coding.of(SCHEMA, table, constant=False).encode(table, "a test")
     assert np.all(np.abs(points) <= 1.0)
+
+
+# --- what people read -------------------------------------------------------------------------------------------
+
+
+def test_cards_and_curves_name_dates_and_categories(tmp_path: Path) -> None:
+    schema = Schema(
+        (
+            Date("since", "2000-01-01", "2025-01-01", outside="clip"),
+            Ordered("grade", ["low", "mid", "high"], missing="own", other="missing"),
+        ),
+        Label("y", ("no", "yes")),
+    )
+    random = np.random.default_rng(0)
+    days = np.datetime64("2000-01-01") + random.integers(0, 9000, 4000)
+    grades = np.array(["low", "mid", "high"])[random.integers(0, 3, 4000)]
+    y = np.where((days > np.datetime64("2015-01-01")) ^ (grades == "high"), "yes", "no")
+    model = PrivateBoostClassifier(8.0, 1e-6, schema=schema, random_state=0, interactions=())
+    model.fit({"since": days, "grade": grades}, y)
+    card = scorecard(model)
+    assert isinstance(card, PointsCard)
+    lines = {table.columns: [str(line.where[0]) for line in table.lines] for table in card.tables}
+    assert all(re.fullmatch(r"(< |>= )?[\[]?\d{4}-\d\d-\d\d.*", line) for line in lines[0,])
+    assert set(re.findall(r"[^\W\d]+", " ".join(lines[1,]))) <= {"low", "mid", "high", "missing"}
+    record = {"since": "2020-05-05", "grade": "low"}
+    assert card.answer(record) == model.predict({name: [value] for name, value in record.items()})[0]
+    names = {curve.columns[0]: curve.cells[0] for curve in model.explain()}
+    assert names["grade"][0] == "low"
+    assert names["since"][0].startswith("[2000-01-01, ")
+    figure = curves(model)
+    figure.savefig(tmp_path / "curves.png")
+    ticks = [text.get_text() for axes in figure.axes for text in axes.get_xticklabels()]
+    assert "2000-01-01" in ticks
+    assert "high" in ticks
