@@ -183,6 +183,10 @@ def test_a_regression_and_files_without_a_header_line() -> None:
     assert "--names: 2 names, and its first line has 3 fields" in wrong.stderr
     said, _ = drafted("--no-header", file="plain.csv")
     assert said["file"] == {"columns": ["column1", "column2", "column3"]}
+    Path("empty.csv").write_text("")
+    assert "the file has no columns" in run("schema", "draft", "empty.csv").stderr
+    Path("tabs.txt").write_text("1\t2\n")
+    assert "one column only: " in run("schema", "draft", "tabs.txt", "--no-header").stderr
     assert "no column 'x'; the columns are" in run("schema", "draft", "people.csv", "--label", "x").stderr
     for options, why in (
         (("--names", "a"), "--names goes with --no-header"),

@@ -49,6 +49,10 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
         refuse_replacing(out, data)
     with about(data):
         found = drafted(data, order, options)
+    if not found.columns:
+        raise ValueError(f"{data}: the file has no columns")
+    if len(found.columns) == 1:
+        output.note("one column only: where fields are separated by something else, say so (--separator).")
     text = found.text()
     if out is None:
         click.echo(text, nl=False)
@@ -66,7 +70,8 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
 def _say_what_is_next(data: Path, out: Path | None, text: str) -> None:
     where, todos = out or "the schema", len(open_questions(text))
     if todos:
-        output.note(f"{todos} TODOs are open in {where}: answer them from public knowledge, never from the data.")
+        said = "one TODO is" if todos == 1 else f"{todos} TODOs are"
+        output.note(f"{said} open in {where}: answer from public knowledge, never from the data.")
     if out is not None:
         output.note(f"Then, for the curator: exchequer schema check {data} --schema {out}")
 
