@@ -283,7 +283,7 @@ def test_statements_name_it_too() -> None:
 
 def test_the_documents_name_every_exit_code() -> None:
     root = Path(__file__).parents[3]
-    readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    assert "Exit code 0: sound, 1: not, 2: no answer, 3: the sums are right, with caveats" in readme
+    page = " ".join((root / "docs/how-to/audit-a-ledger.md").read_text(encoding="utf-8").split())
+    assert "Exit code 0: sound, 1: not, 2: no answer, 3: the sums are right, with caveats" in page
     ledger = " ".join((root / "LEDGER.md").read_text(encoding="utf-8").split())
     assert "`with caveats` (3)" in ledger
