@@ -24,7 +24,7 @@ myst_enable_extensions = ["deflist"]
 
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
-toc_object_entries_show_parents = "hide"
+toc_object_entries = False  # each name has a heading already
 
 html_theme = "furo"
 html_title = f"Exchequer {release}".strip()
