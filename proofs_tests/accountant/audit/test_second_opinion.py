@@ -415,7 +415,7 @@ def test_it_reads_as_rows_as_text_and_as_json() -> None:
     ledger = books(ZCDP_RULE, [(GDP(0.1), 10), (BoundedRange(0.3), 10)])
     opinion = second_opinion(ledger.entries)
     assert [row[0] for row in opinion.rows()] == [
-        "the books",
+        "the ledger",
         "dp-accounting, RDP",
         "dp-accounting, PLD",
         "what they can lose",
