@@ -17,6 +17,7 @@ from exchequer.commands.exports import export_commands
 from exchequer.commands.ledgers import ledger_options, writer_commands
 from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
+from exchequer.console import versions
 from exchequer.console.input_errors import Commands
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
@@ -36,7 +37,7 @@ def version() -> str:
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version(), prog_name="exchequer")
+@versions.version_options(version())
 @click.pass_context
 def main(ctx: click.Context) -> None:
     """Train models on personal data, and prove how little they give away.

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from proofs_tests.claims.registry import CLAIMS
-from proofs_tests.site import measured, pictures, reference
+from proofs_tests.site import guarantees, measured, pictures, reference
+from proofs_tests.site.notebooks import notebook
 from proofs_tests.site.pages import PICTURES, ROOT, documents, on_site
 
 CITED: Final = re.compile(r"\[(" + "|".join(re.escape(claim.id) for claim in CLAIMS) + r")\](?![(\[])")
@@ -47,8 +48,13 @@ def assemble(folder: Path) -> None:
     results = measured.pages()
     made["results/index.md"] = measured.overview(made["results/index.md"], results)
     made["index.md"] += CONTENTS
+    made["project/guarantees.md"] = guarantees.page((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     made = {place: on_site(text, place) for place, text in made.items()} | results.texts
     made |= reference.pages() | {"reference/command-line.md": reference.command_line()}
+    for place in [place for place in made if place.startswith("tutorials/") and place != "tutorials/index.md"]:
+        name = place.removesuffix(".md").removeprefix("tutorials/")
+        (folder / f"tutorials/{name}.ipynb").write_text(notebook(made[place]), encoding="utf-8")
+        made[place] += f"\n[This tutorial as a notebook]({name}.ipynb)\n"
     for place, text in made.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)

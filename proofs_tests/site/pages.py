@@ -16,7 +16,6 @@ DOCUMENTS: Final = {
     "LIMITS.md": "project/limits.md",
     "CLAIMS.md": "project/claims.md",
     "CHANGELOG.md": "project/changelog.md",
-    "GUARANTEES.md": "project/guarantees.md",
     "GLOSSARY.md": "project/glossary.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "ARCHITECTURE.md": "project/architecture.md",
