@@ -40,7 +40,7 @@ def version() -> str:
 @versions.version_options(version())
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Train models on personal data, and prove how little they give away.
+    """Train models on personal data, and prove how little they reveal.
 
     A model trained here is differentially private: whoever sees it can hardly tell whether any one person's
     record was other than it is. How hardly is a number, EPSILON: 1 is a strong promise, 10 a weak one. DELTA

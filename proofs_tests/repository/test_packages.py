@@ -45,4 +45,4 @@ def test_the_source_has_what_the_wheel_is_built_of(packages: dict[str, Package])
 def test_the_wheel_works_in_a_fresh_environment(packages: dict[str, Package], tmp_path: Path) -> None:
     said = tried(packages["wheel"], tmp_path / "fresh")
     assert "exchequer, version" in said
-    assert "ApproxDP" in said
+    assert "approx-dp epsilon 1, delta 1e-06 True" in said

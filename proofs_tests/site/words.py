@@ -4,6 +4,7 @@ Looked at are the Markdown documents, and in the code everything that people rea
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -80,8 +81,13 @@ class Found:
         return f"{self.file}:{self.line}: {self.text!r}: {self.word.why}; say: {self.word.instead}"
 
 
-def texts() -> Iterator[tuple[str, int, str]]:
+@functools.cache
+def texts() -> tuple[tuple[str, int, str], ...]:
     """All that people read: file, line, and a text that begins there."""
+    return tuple(_texts())
+
+
+def _texts() -> Iterator[tuple[str, int, str]]:
     for pattern in PAGES:
         for path in sorted(ROOT.glob(pattern)):
             yield path.relative_to(ROOT).as_posix(), 1, path.read_text(encoding="utf-8")
