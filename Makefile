@@ -6,12 +6,14 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 EXTRAS := test
 
-.PHONY: demo quick test lint types tests proofs mutants bench bench-full clean help
+.PHONY: demo quick test lint types tests docs dist proofs mutants bench bench-full clean help
 
 help:
 	@echo "make demo   train a private model on real data, with its ledger's statement"
 	@echo "make quick  ruff, mypy, and a few cases of every test but those that need servers, browsers, clusters or data, or are slow"
 	@echo "make test   ruff, mypy --strict and all tests, as CI runs them"
+	@echo "make docs   the site, into site/: tutorials, how-to pages, explanations, reference, results"
+	@echo "make dist   the wheel and the source, into dist/, each installed in a fresh environment and tried"
 	@echo "make proofs the long searches of the verification kit, with their times"
 	@echo "make mutants  mutation testing of all prices and bounds; what has not changed is skipped, unless FORCE=1"
 	@echo "make bench  every benchmark, small: the papers' tables, peers, speed, prices (real data: EXCHEQUER_DATA)"
@@ -48,6 +50,13 @@ types: $(STAMP)
 tests: $(STAMP)
 	$(BIN)/pytest -n $(JOBS)
 
+# Any warning is an error, a link that leads nowhere included. Nothing is fetched, and no server is needed to read it.
+docs: $(STAMP)
+	$(BIN)/python -m proofs_tests.site site
+
+dist: $(STAMP)
+	$(BIN)/python -m proofs_tests.support.programs.packages
+
 # Searches that are too long for every commit: whole learners, worst pairs, false alarms, power, mutants.
 proofs: $(STAMP)
 	$(BIN)/python -m proofs_tests.support.programs.proofs
@@ -64,4 +73,4 @@ bench-full: $(STAMP)
 	$(BIN)/python -m benchmarks all
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site *.egg-info

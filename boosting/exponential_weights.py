@@ -1,6 +1,6 @@
 """Exponential weights without a projection: measure producers with a certificate of their own.
 
-It rests on how far weights can be apart, not on how many share them, so it gets worse with every round; `LazyBregman`
+It depends on how far weights can be apart, not on how many share them, so it gets worse with every round; `LazyBregman`
 has one that does not. Where a few rounds at a small rate are enough, nothing is capped here, and it is the same.
 """
 

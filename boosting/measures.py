@@ -11,7 +11,7 @@ import numpy.typing as npt
 from accountant.arrays import FloatArray, IntArray
 
 WholeArray = npt.NDArray[np.signedinteger[Any]]
-"""Whole numbers of any size: small ones are passed over faster."""
+"""Whole numbers of any size: small ones are read faster."""
 
 
 @attrs.frozen(slots=False, eq=False)

@@ -19,6 +19,7 @@ from exchequer.commands.many_ledgers import overview_commands, registry_commands
 from exchequer.commands.outlook import outlook_commands
 from exchequer.commands.schemas import schema_commands
 from exchequer.commands.training_commands import advise, card, learners, predict, train
+from exchequer.console import versions
 from exchequer.console.input_errors import Commands
 from exchequer.console.option_types import LINES
 from exchequer.prices.halfspace_price import halfspace_options, price_halfspace, refuse_strangers
@@ -38,10 +39,10 @@ def version() -> str:
 
 
 @click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version(), prog_name="exchequer")
+@versions.version_options(version())
 @click.pass_context
 def main(ctx: click.Context) -> None:
-    """Train models on personal data, and prove how little they give away.
+    """Train models on personal data, and prove how little they reveal.
 
     A model trained here is differentially private: whoever sees it can hardly tell whether any one person's
     record was other than it is. How hardly is a number, EPSILON: 1 is a strong promise, 10 a weak one. DELTA

@@ -344,7 +344,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
 
 
 def _why_incomplete(exitstatus: int, *, checks: int) -> list[str]:
-    """Why a file without findings says nothing: whoever reads it would take old ones for mended."""
+    """Why a file without findings says nothing: whoever reads it would take old ones for fixed."""
     ended = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
     why = [] if ended else [f"the tests did not end normally: exit code {int(exitstatus)} of pytest"]
     return why if checks else [*why, "no privacy claim was checked"]

@@ -192,7 +192,7 @@ class EntryChecker(StateReplay):
             return []
         strange = [claim for claim in dict.fromkeys(claims) if claim not in self._claims and claim not in self._unknown]
         self._unknown.update(strange)
-        return [f"it rests on the claim {claim!r}, which is not known" for claim in strange]
+        return [f"it depends on the claim {claim!r}, which is not known" for claim in strange]
 
 
 def declared_elsewhere(mechanism: Description) -> list[str]:
@@ -202,7 +202,7 @@ def declared_elsewhere(mechanism: Description) -> list[str]:
 
 
 def _unsound(mechanisms: Iterable[Description]) -> list[str]:
-    """A sentence for each bound that can be none, and that the cost rests on all the same."""
+    """A sentence for each bound that can be none, and that the cost depends on all the same."""
     return [f"{each.mechanism}: {reason}" for each in mechanisms if (reason := each.why_unsound())]
 
 

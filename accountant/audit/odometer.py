@@ -161,7 +161,7 @@ class Odometer:
         if not 0.0 < delta_prime < 1.0:
             return ReadOut(kind.name, None, delta, "the releases' own δ leave nothing for δ′", ())
         found = self._under(kind(delta_prime), delta)
-        note = f"had the books been opened with δ′ = {delta_prime:g}"
+        note = f"had the ledger been opened with δ′ = {delta_prime:g}"
         return found if found.epsilon is None else attrs.evolve(found, note=note)
 
     def _under(self, rule: Composition, delta: float) -> ReadOut:

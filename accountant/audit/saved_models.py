@@ -97,7 +97,7 @@ def compare_model(
     caveats = [SIMULATED] if simulated else []
     fits = Statement.from_dict(claim.statement).fits
     notes = [*caveats, *([] if fits is None else [f"its statement says: {fits}"]), *notes]
-    notes += [f"the books: {each}" for each in verified.notes]
+    notes += [f"the ledger: {each}" for each in verified.notes]
     errors = [] if claim.receipts else [claim.alone]
     errors += [*wrong, *(f"the ledger does not hold together: {each}" for each in verified.errors), *claimed.findings()]
     return ModelComparison(
@@ -110,7 +110,7 @@ def compare_model(
         budget=None if claimed.opened is None else claimed.opened.budget,
         entries=verified.entries,
         head=verified.head,
-        caveats=(*caveats, *(f"the books: {each}" for each in verified.caveats)),
+        caveats=(*caveats, *(f"the ledger: {each}" for each in verified.caveats)),
     )
 
 
@@ -235,7 +235,7 @@ class _ClaimedEntries:
             yield f"{where}: it was charged to {receipt.account!r}, not to {self._claim.account!r}"[:SHOWN]
         if receipt.number in self._waiting:
             state = "given back" if receipt.number in self._given_back else "never released"
-            yield f"{where}: the charge was {state}, so no model can rest on it"
+            yield f"{where}: the charge was {state}, so no model can depend on it"
         if self._reached and receipt.number > self._until[-1].number:
             yield f"{where}: it came after the statement, which does not count it"
 

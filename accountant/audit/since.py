@@ -15,7 +15,7 @@ charge was for stands in its own entry: where the new part releases one from bef
 taken. The first entry, with rule and relation, is not covered: so its ceiling must be the checkpoint's, and it must
 agree with at least one charge between checkpoint and head, in relation and in what the rule makes of its cost. Where
 there is no such charge, an earlier checkpoint is taken. Other entries before the checkpoint are not read: a change
-there is for `verify` with `expect_head` to find. No sum here rests on them.
+there is for `verify` with `expect_head` to find. No sum here depends on them.
 """
 
 import itertools

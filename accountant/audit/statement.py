@@ -115,7 +115,7 @@ class Statement:
             yield "noise", f"{' and '.join(own)}: no source of this library, taken at its owner's word"
         yield from (("plan", plan) for plan in self.plans)
         if self.claims:
-            yield "rests on", ", ".join(self.claims)
+            yield "claims", ", ".join(self.claims)
         if self.unreleased:
             yield "unreleased", f"{self.unreleased} charges without a release; they count as spent"
         yield "head", self.head

@@ -1,4 +1,4 @@
-"""What a statement says beside its total: who was charged what, how plans were priced, and what all of it rests on.
+"""What a statement says beside its total: who was charged what, how plans were priced, and what all of it depends on.
 
 Kept by the sub-budget that paid, so that one pass answers for the whole ledger and for each of its sub-budgets. It can
 go on as entries are added; what it holds grows with what differs, and with plans, each of which a statement names.
@@ -74,7 +74,7 @@ class StatementDetails(Accumulator):
         return texts
 
     def claims(self, account: str) -> set[str]:
-        """The theorems that its charges and releases rest on."""
+        """The theorems that its charges and releases depend on."""
         return {claim for payer, claims in self._claims.items() if _within(payer, account) for claim in claims}
 
     def private(self, account: str) -> bool:

@@ -55,10 +55,10 @@ Verdict: TypeAlias = Literal["sound", "with caveats", "not sound", "cannot be ch
 cannot be checked: no digest is wrong, but nobody here can add up, see `Verification.unchecked`."""
 
 _SAID: Final[Mapping[Verdict, str]] = {
-    "sound": "the books are sound",
-    "with caveats": "the books add up, WITH CAVEATS",
-    "not sound": "THE BOOKS ARE NOT SOUND",
-    "cannot be checked": "THE BOOKS CANNOT BE CHECKED HERE",
+    "sound": "the ledger is sound",
+    "with caveats": "the ledger adds up, WITH CAVEATS",
+    "not sound": "THE LEDGER IS NOT SOUND",
+    "cannot be checked": "THE LEDGER CANNOT BE CHECKED HERE",
 }
 
 
@@ -119,7 +119,7 @@ def verify(
     """Whether the ledger holds together: chain, sums, ceilings, prices, and what was released of what.
 
     expect_head: a digest that an auditor kept; if no entry has it, this ledger is not the one that it was taken from.
-    claims: the ids of all known claims; a charge that rests on another one is an error.
+    claims: the ids of all known claims; a charge that depends on another one is an error.
     progress: called with the number of entries read so far, after every thousand and after the last.
     accumulators: are told what the entries say, sound or not, in the same pass; whatever that is, they raise nothing.
     writers: what is expected of writers' signatures, and who signed what; every signature is checked without it, too.

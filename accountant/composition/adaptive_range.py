@@ -191,7 +191,7 @@ def _extended(deltas: FloatArray, grid: _Grid, low: int, high: int, tail: _Tail)
 
 
 def _on_step(deltas: FloatArray, grid: _Grid, low: int, high: int, step: float, tail: _Tail) -> FloatArray:
-    """δ on numbers low … high of another step: every so-many-th value, or chords in e^x between the values."""
+    """δ on numbers low … high of another step: every k-th value, or chords in e^x between the values."""
     if step == grid.step:
         return _extended(deltas, grid, low, high, tail)
     if step > grid.step:

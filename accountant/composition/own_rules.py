@@ -85,7 +85,7 @@ class OwnRule(Composition):
         except Exception as error:
             raise UnsupportedCost(
                 f"the rule of composition {self.name!r} failed in {method} of {what}: {type(error).__name__}: {error}; "
-                "nothing was charged. The package that registers it has to mend that"
+                "nothing was charged. The package that registers it has to fix that"
             ) from error
 
     def guarantee(self, amount: Amount, budget: Budget) -> Budget:

@@ -66,7 +66,7 @@ ROUTE_CLAIMS: Final = {
     "pld": "pld",
     "bounded-range": "L5",
 }
-"""Which claim a route rests on."""
+"""Which claim a route depends on."""
 
 ORDERED: Final = ("bounded-range",)
 """Routes whose price depends on the order of unequal rounds, so that rounds must not be sorted or grouped before."""

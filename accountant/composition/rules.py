@@ -119,7 +119,7 @@ ENDLESS: Final = Amount(2 << _BEYOND_FLOATS)
 class Composition(abc.ABC):
     """A rule of composition. Frozen: a ledger keeps the one it was opened with.
 
-    name: in the ledger and in messages.  unit: what it adds up.  claims: ids of the theorems it rests on.
+    name: in the ledger and in messages.  unit: what it adds up.  claims: ids of the theorems it depends on.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Converters that refuse a bad number at birth.
+"""Converters that refuse a bad number when an object is constructed.
 
 They test "inside the range", so NaN fails every one of them; they are attrs converters rather than
 validators, because `attrs.validators.set_disabled` can switch validators off for the whole process.

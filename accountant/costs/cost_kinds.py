@@ -288,7 +288,7 @@ OWN_KINDS: Final = frozenset(KINDS.values())
 
 
 CLAIM_OF_KIND: Final[Mapping[str, str]] = {SubsampledGaussian.kind: "subsampled-gaussian"}
-"""The claim that every charge of a kind rests on, whoever declared it; by the kind's name in the ledger."""
+"""The claim that every charge of a kind depends on, whoever declared it; by the kind's name in the ledger."""
 
 
 def why_not_under(cost: Cost, adjacency: Adjacency) -> str | None:

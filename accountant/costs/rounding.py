@@ -97,7 +97,7 @@ FINE: Final = 1e-6
 def largest_below(
     value_at: Callable[[float], float], target: float, start: float = 1.0, *, within: float = FINE, slope: float = 1.0
 ) -> float:
-    """The largest x > 0 found with `value_at(x)` <= target, for a rising function that is dear to evaluate.
+    """The largest x > 0 found with `value_at(x)` <= target, for a rising function that is costly to evaluate.
 
     A value less than `within` below the target, relatively, ends the search, which goes by secants in logarithms
     between points on either side; only an x whose value was seen to fit is returned. slope: how the logarithm of the

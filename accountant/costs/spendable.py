@@ -54,12 +54,12 @@ class Description:
     """What an entry says about the mechanism that was paid for.
 
     mechanism, query: names.  parameters: numbers and short strings, in the mechanism's own words.
-    norm, sensitivity: the bound that the cost rests on, above 0 and finite, and in which norm; 0 in the norm "none",
+    norm, sensitivity: the bound that the cost depends on, above 0 and finite, and in which norm; 0 in the norm "none",
     of a release that does not depend on what is protected.
     zeta: the statistical distance it was promised under, in [0, 1]; None for a plain mechanism.
     Raises TypeError for what it could not be read from, ValueError for another sensitivity or ζ.
     noise: the name of the noise source.  private: False where that source is a simulation.
-    claims: ids of the theorems the cost rests on, as in CLAIMS.md.
+    claims: ids of the theorems the cost depends on, as in CLAIMS.md.
     """
 
     mechanism: str = attrs.field(validator=instance_of(str))

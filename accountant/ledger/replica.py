@@ -1,6 +1,6 @@
 """The state of a ledger as this process knows it, kept in step with the store: turns, and what a turn appends.
 
-What is in the store is the truth. The state that decisions rest on is replayed from there whenever somebody else
+What is in the store is the truth. The state that decisions depend on is replayed from there whenever somebody else
 has appended, and after a turn that was interrupted, so nothing that was ever written can be forgotten.
 """
 

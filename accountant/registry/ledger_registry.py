@@ -1,7 +1,7 @@
 """The registry itself: an append-only, chained table in SQLite or PostgreSQL, as a ledger's entries are.
 
-It is not made by the way: a registry that was asked for and is not there would hide the ledgers in the one that was
-meant. So `Registry.create` makes it, and `Registry.open` wants it to be there.
+It is not created as a side effect: a registry that was asked for and is not there would hide the ledgers in the one
+that was meant. So `Registry.create` makes it, and `Registry.open` wants it to be there.
 """
 
 import os

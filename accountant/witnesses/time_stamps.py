@@ -2,8 +2,8 @@
 
 What is stamped is SHA-256 of `Head.message`. Needs `rfc3161-client` and `cryptography` (`exchequer[witnesses]`).
 
-Whether an authority's certificate was revoked is not asked, as that would need the network; and it must have been valid
-at the time of the stamp, not today.
+Whether an authority's certificate was revoked is not looked up, as that would need the network; and it must have been
+valid at the time of the stamp, not today.
 """
 
 import datetime

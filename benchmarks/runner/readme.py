@@ -1,4 +1,4 @@
-"""The figures in README.md, made of the files of full runs: between markers that name who writes them.
+"""The figures in README.md and docs, made of the files of full runs: between markers that name who writes them.
 
 <!-- figures: NAME -->
 whatever the maker of that name in `benchmarks.runner.readme_figures` makes of the runs
@@ -23,11 +23,11 @@ class NotThere(LookupError):
 
 
 def filled(text: str, runs: Runs, makers: Mapping[str, Maker]) -> str:
-    """README.md with the figures of these runs. Raises NotThere for a figure that they lack, or an unknown name."""
+    """A page with the figures of these runs. Raises NotThere for a figure that they lack, or an unknown name."""
 
     def made(found: re.Match[str]) -> str:
         if found[2] not in makers:
-            raise NotThere(f"README.md asks for the figures {found[2]!r}; known: {', '.join(makers)}")
+            raise NotThere(f"a page asks for the figures {found[2]!r}; known: {', '.join(makers)}")
         return f"{found[1]}{makers[found[2]](runs)}\n{found[3]}"
 
     return MARKED.sub(made, text)
@@ -64,5 +64,5 @@ def markdown_rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def short(value: float, digits: int) -> str:
-    """As README has shares: .839 for 0.839."""
+    """As pages have shares: .839 for 0.839."""
     return f"{value:.{digits}f}".removeprefix("0")

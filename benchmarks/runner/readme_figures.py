@@ -1,4 +1,4 @@
-"""What stands between the markers of README.md, by name: tables and sentences, from the files of full runs."""
+"""What stands between the markers of README.md and docs, by name: tables and sentences, from files of full runs."""
 
 import textwrap
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from benchmarks.runner.report import Measured
 
 
 def sentences(text: str) -> str:
-    """As a paragraph of README."""
+    """As a paragraph of a page."""
     return textwrap.fill(" ".join(text.split()), 120, break_on_hyphens=False, break_long_words=False)
 
 
@@ -117,8 +117,8 @@ def published_noise(runs: Runs) -> str:
 
     return sentences(f"""
         The paper's bound on how far coefficients move holds for most data and not for the worst neighbours
-        ([004-Lem9](CLAIMS.md)): in the experiments of its code, at a nominal ε of 1, a record of the medical data that
-        is replaced by another real one shows at ε = {least("median of"):.1f} for the median and
+        ([004-Lem9](../../CLAIMS.md)): in the experiments of its code, at a nominal ε of 1, a record of the medical data
+        that is replaced by another real one shows at ε = {least("median of"):.1f} for the median and
         {least("worst real"):.0f} for the worst of those tried, and by made-up ones far above. Made private,
         interpolation is noise. Descent is not: what its noise does to a prediction does not grow with the number of
         features.""")
@@ -161,7 +161,7 @@ PICTURES: Final = {
     "accuracy-on-adult.png": ("peers", "accuracy: Adult,"),
     "prices-by-rounds.png": ("composition", "ε over exact law, rounds of BoundedRange(0.05)"),
 }
-"""The pictures that README.md shows, and the benchmark and the beginning of the title of the table that each shows."""
+"""The pictures that these pages show, and the benchmark and the beginning of the title of the table that each shows."""
 
 
 def draw_pictures(runs: Runs, folder: Path) -> None:

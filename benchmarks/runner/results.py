@@ -1,8 +1,8 @@
-"""`python -m benchmarks.runner.results --out DIR`: takes over full runs, writes RESULTS.md and figures in two pages.
+"""`python -m benchmarks.runner.results --out DIR`: takes over full runs, writes RESULTS.md and the figures of pages.
 
 What is taken over is each run's JSON, which holds all of its tables exactly, into benchmarks/results. RESULTS.md and
-the figures in README.md and AUDITS.md are made of these files alone, and a test sees that they are. Of the pictures
-that a run draws, only those that README.md shows are drawn there.
+the figures in README.md, AUDITS.md and docs are made of these files alone, and a test sees that they are. Of the
+pictures that a run draws, only those that these pages show are drawn there.
 """
 
 import argparse
@@ -24,7 +24,9 @@ from benchmarks.runner.run import ABSENT, FAILED, Outcome, outcome_of, said
 
 KEPT: Final = ROOT / "benchmarks" / "results"
 PAGE: Final = ROOT / "benchmarks" / "RESULTS.md"
-README: Final = ROOT / "README.md"
+FIGURED: Final = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+"""Pages that may have figures between markers."""
+
 AUDITED: Final = ROOT / "AUDITS.md"
 
 
@@ -101,15 +103,17 @@ def main(arguments: list[str] | None = None) -> None:
     for line in take_over(options.out) if options.out else ():
         print(f"left where it is: {line}", file=sys.stderr)
     found = outcomes()
-    text, front = page(found), filled(README.read_text("utf-8"), found, FIGURES)
+    text = page(found)
+    figured = {path: filled(path.read_text("utf-8"), found, FIGURES) for path in FIGURED}
     audits = filled(AUDITED.read_text("utf-8"), found, AUDITS)
     PAGE.write_text(text, encoding="utf-8")
     AUDITED.write_text(audits, encoding="utf-8")
-    README.write_text(front, encoding="utf-8")
     PACKAGED.write_text(packaged(found), encoding="utf-8")
+    for path, filled_in in figured.items():
+        path.write_text(filled_in, encoding="utf-8")
     draw_pictures(found, KEPT)
     print(
-        f"wrote {PAGE.name}, and the figures in {README.name} and {AUDITED.name}, from {len(found)} runs",
+        f"wrote {PAGE.name}, and the figures in README.md, {AUDITED.name} and docs, from {len(found)} runs",
         file=sys.stderr,
     )
 

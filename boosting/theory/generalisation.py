@@ -1,8 +1,8 @@
 """From privacy, margins and few flipped labels to errors on new data: 003's calculators that have constants.
 
 Left out on purpose: 001's Rademacher estimate of the test error, for which the paper gives a table and no formula.
-Theorem 19 is taken from Bassily et al. (2016) and Theorem 28 from Bartlett (1998) as cited; everything here that rests
-on them says so. Logarithms are natural but for one.
+Theorem 19 is taken from Bassily et al. (2016) and Theorem 28 from Bartlett (1998) as cited; everything here that
+depends on them says so. Logarithms are natural but for one.
 """
 
 import math
@@ -50,7 +50,7 @@ def private_error_bound(training_error: float, failure: float, epsilon: float, d
 
     training_error: α in [0, 1], met with probability at least 1 − β.  failure: β in [0, 1].
     epsilon, delta: of everything that the learner releases, ε < 1/3, δ < ε/4.  n: at least `transfer_sample_size`.
-    003, Theorem 23 prints α, which is false; its proof gives this. Rests on Theorem 19. Capped at 1.
+    003, Theorem 23 prints α, which is false; its proof gives this. Depends on Theorem 19. Capped at 1.
     Raises ValueError outside these ranges.
     """
     if not (0.0 <= training_error <= 1.0 and 0.0 <= failure <= 1.0):
@@ -66,7 +66,7 @@ def transfer_budget(epsilon: float, delta: float, error: float, failure: float) 
 
     epsilon, delta: what privacy asks for, positive, δ < 1.  error: α in (0, 1].  failure: β in (0, 1).
     ε_T = min(ε, α/36), so that 18·ε_T <= α/2; δ_T <= ε_T·β/4, so that the transfer fails with probability β/4 at most
-    (003 prints min(ε, α/36)·β/4, which is too much for a smaller ε_T). Rests on Theorem 19.
+    (003 prints min(ε, α/36)·β/4, which is too much for a smaller ε_T). Depends on Theorem 19.
     """
     epsilon_t = min(positive(epsilon), fraction(error) / 36.0)
     return TransferBudget(epsilon_t, min(open_probability(delta), down(0.25 * epsilon_t * open_probability(failure))))

@@ -78,7 +78,7 @@ class SampleSize:
 
     sigma: of the noise in ẑ, per coordinate.  rounds: T.  advantage: of every round, but for the failure.
     margin: θ that all but κn of the records get; 0 where any above 0 will do.
-    fat_shattering: at θ/16, where generalisation rests on it.
+    fat_shattering: at θ/16, where generalisation depends on it.
     """
 
     sigma: float
@@ -135,7 +135,7 @@ def by_margins(task: HalfspaceTask, sigma: float) -> SampleSize:
     have margins below θ, flips add 2η; the margin bound adds the other α − κ − 2η. Its fat-shattering dimension at
     θ/16 is at most 256/θ² and at most d, as that of any d-dimensional vector space of functions is; where it is d the
     margin does not matter. Privacy: T rounds of ẑ are GDP(2√T/(κnσ)), at the ε and δ that were asked for.
-    The margin is the best of SHARES. Rests on Theorem 28, cited.
+    The margin is the best of SHARES. Depends on Theorem 28, cited.
     sigma: σ > 0. Raises ValueError for more noise than the margin bears.
     """
     third = task.failure / 3.0

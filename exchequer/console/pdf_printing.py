@@ -49,7 +49,7 @@ _QUIET: Final = (
     "--proxy-bypass-list=<-loopback>",
     "--no-pdf-header-footer",
 )
-"""No window, no errands of its own, and no network: no name resolves, and the proxy is a port where nobody listens."""
+"""No window, no requests of its own, and no network: no name resolves, and the proxy is a port where nobody listens."""
 
 _REMEDY: Final = (
     "install Chromium (Debian: apt-get install chromium), or name a Chromium, Chrome or Edge with --browser or "

@@ -26,7 +26,7 @@ def headline(found: Advice) -> str:
 
 
 def print_totals(found: Advice) -> None:
-    """A line for each rule, and the one for reading only; then what they rest on, and why there is none."""
+    """A line for each rule, and the one for reading only; then what they depend on, and why there is none."""
     rows = [
         (
             line.name,

@@ -13,7 +13,7 @@ HOUR: Final = 3_600_000_000_000
 DAY: Final = 24 * HOUR
 
 QUARTER: Final = 90 * DAY
-"""What a forecast rests on unless told."""
+"""What a forecast depends on unless told."""
 
 UNITS: Final = {"h": HOUR, "d": DAY, "w": 7 * DAY}
 
@@ -29,7 +29,7 @@ PACE: Final = click.option(
     metavar="SPAN",
     default=f"{QUARTER // DAY}d",
     show_default=True,
-    help="How much of the past a forecast rests on: 12h, 30d or 8w.",
+    help="How much of the past a forecast depends on: 12h, 30d or 8w.",
 )
 
 _SPAN: Final = re.compile(r"([0-9]{1,6})([hdw])")

@@ -149,8 +149,8 @@ def _explain(found: "Mapping[str, SampleSize]") -> None:
         output.paragraph(f"Theorem {name}: {size.dominant.replace('_', ' ')} dominates.")
     best = _fewest(found)
     output.paragraph(
-        f"Fewest: {found[best].records:,} by Theorem {best} of paper 003. So many are enough, fewer may be. Both rest "
-        "on theorems on new data that are cited and not proved here, 19 by Theorem 33 and 28 by Theorem 30."
+        f"Fewest: {found[best].records:,} by Theorem {best} of paper 003. So many are enough, fewer may be. Both "
+        "depend on theorems on new data that are cited and not proved here, 19 by Theorem 33 and 28 by Theorem 30."
     )
     long = [name for name, size in found.items() if size.rounds > MAX_ROUNDS]
     if long:

@@ -71,7 +71,7 @@ class FitPlan(Generic[S, K]):
     charge: how a ledger is charged; None reserves all of `cost` in one entry before the first release.
     view: how `run` sees the records; made before the charge.
     shown: public attributes of the fitted estimator, such as eta_.
-    claims: that the cost rests on, for the entry of a private choice among fits.
+    claims: that the cost depends on, for the entry of a private choice among fits.
     gaussian: whether the learner's noise is Gaussian at any δ > 0, for the price of such a choice.
     """
 

@@ -63,7 +63,7 @@ def optional(check: Check) -> Check:
 
 
 def public_seed(value: int) -> int:
-    """A whole number of at least 0, for draws that no privacy rests on."""
+    """A whole number of at least 0, for draws that no privacy depends on."""
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 0:
         raise ValueError(f"expected a whole number of at least 0, got {value!r}")
     return int(value)

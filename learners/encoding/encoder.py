@@ -64,7 +64,7 @@ Path: TypeAlias = tuple[tuple[int, bool], ...]
 class EncodedSample:
     """Records as codes, with labels.
 
-    codes: shape (columns, n), of any integer type; small ones are passed over faster.
+    codes: shape (columns, n), of any integer type; small ones are read faster.
     labels: shape (n,), each −1 or +1; the class 0 … K − 1 where there are more than two.
     weights: shape (n,), in whole 1/2^10 of the public cap, see `mechanisms.gradients.gradient_sums`; None weighs all
     alike.

@@ -13,7 +13,7 @@ PIECE: Final = 2**18
 """Numbers in double precision, 2 MiB, that are made of points at a time; for fewer BLAS calls no threads of its own."""
 
 SMALL: Final = 2**16
-"""Numbers of a piece that is passed over more often."""
+"""Numbers of a piece that is read more often."""
 
 MOST_ROWS: Final = 2**14
 """Of a piece: sums of so many whole numbers below 2^48 fit into 64 bits."""

@@ -3,7 +3,7 @@
 A binary search guesses wrong at every other step. Here a number's place on an even grid of buckets says how many cuts
 lie in earlier buckets, and it is compared with the few in its own. Which bucket a number is in rises with the number,
 rounding included, as subtraction, multiplication and truncation do; so a cut of an earlier bucket is below it, one of a
-later bucket is above, and the result is exact. It hangs on the number and on the cuts alone. [records-alone]
+later bucket is above, and the result is exact. It depends on the number and on the cuts alone. [records-alone]
 """
 
 import math

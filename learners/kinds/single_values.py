@@ -7,7 +7,7 @@ from typing import Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
-"""Codes of any integer type: small ones are passed over faster."""
+"""Codes of any integer type: small ones are read faster."""
 Values: TypeAlias = npt.NDArray[np.generic]
 
 RowOf: TypeAlias = Callable[[int], int]

@@ -176,7 +176,7 @@ class FeatureDesign:
     own_supports: for one column of two values, whose rados over supports of its own are released as they are; else they
       are drawn from noisy sums.  truncation: with own supports, the ε at which DP-FEAT truncates. [000-DP-FEAT]
     standardise: the public columns, by their own moments. Those from noisy sums always are, by theirs.
-    fewer: whether fewer rados will do, where over own supports n are too dear.
+    fewer: whether fewer rados will do, where over own supports n cost too much.
     """
 
     number: int

@@ -80,7 +80,7 @@ class NoProtection:
 
     @property
     def scope(self) -> str:
-        """Nothing."""
+        """What the rados protect, for statements."""
         return "nothing: plain sums of records, from which records can be read"
 
     def drawn(self, table: RadoTable, noise: NoiseSource) -> Released:

@@ -229,7 +229,7 @@ class PrivateError:
 def private_error(
     sigma: float, norm: float, number: int, records: int, least: float, failure: float, share: float = 1.0
 ) -> PrivateError:
-    """Theorem 10, mended, at failure δ: half of it for each part. Where no projection was needed. [004-Thm10]
+    """Theorem 10, corrected, at failure δ: half of it for each part. Where no projection was needed. [004-Thm10]
 
     Arguments are those of `noise_error` and `interpolation_error`.  zero: 1/√m, for labels with |y|₂ <= 1, which 004
     supposes; over μ it is at most √τ·norm, τ of `gaussian_operator_norm`. [004-zero]

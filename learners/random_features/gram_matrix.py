@@ -184,7 +184,7 @@ def features_needed(kernel: Spectrum, records: int, deviation: float, failure: f
     """The least N for which `gram_bound` is within I ± deviation. Raises ValueError if K is not. [004-gram-explicit]"""
     low, high = _shares(kernel, records)
     if not kernel.deviation < positive(deviation):
-        raise ValueError(f"deviation: the kernel itself is {kernel.deviation!r} from I, and no N mends {deviation!r}")
+        raise ValueError(f"deviation: the kernel itself is {kernel.deviation!r} from I, and no N reaches {deviation!r}")
     half = open_probability(failure) / 2.0
     upper, lower = (1.0 + deviation) / records, (1.0 - deviation) / records
     needed = [1.0]

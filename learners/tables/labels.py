@@ -35,7 +35,7 @@ def coded_labels(y: object, classes: Sequence[object]) -> SignArray:
 def class_numbers(y: object, classes: Sequence[object]) -> SignArray:
     """The place of each label among the classes, shape (n,). [records-alone]
 
-    All of them may be the same: whether a second class occurs may hang on one record, so it must not decide anything.
+    All of them may be the same: whether a second class occurs may depend on one record, so it must not decide anything.
     Raises ValueError where y is not one-dimensional, holds NaN, or something outside the classes.
     """
     values = label_values(y)

@@ -255,7 +255,7 @@ class DPBaggingClassifier(PrivateClassifier[StudentModel]):
       in it may come from the records. None draws them uniformly from the schema.
     teacher_depth: of their decision trees, at most 16.  penalty: of the student's squared weights, > 0.
     accounting: "worst-case". The paper's data-dependent one is refused, as its ε is private itself.
-    seed: of the public draws: shares, points and ties among a teacher's splits. No privacy rests on it.
+    seed: of the public draws: shares, points and ties among a teacher's splits. No privacy depends on it.
     schema, classes, ledger, random_state: see `PrivateClassifier`.
 
     >>> import numpy as np

@@ -234,7 +234,7 @@ class DPRandomForestClassifier(PrivateClassifier[ForestModel]):
       up log-odds; "labels" releases one label a leaf by the exponential mechanism, for a majority vote.
     share: "all" shows every record to every tree and charges every tree; "disjoint" gives each record to one tree, by
       its place in the table, and charges one. At equal cost counts of "all" are never noisier for the whole forest.
-    seed: of the public draws: splits, and which records go where. No privacy rests on it.
+    seed: of the public draws: splits, and which records go where. No privacy depends on it.
     schema, classes, ledger, random_state: see `PrivateClassifier`.
 
     >>> import numpy as np

@@ -245,7 +245,7 @@ class DPGradientBoostingClassifier(PrivateClassifier[BoostedTreesModel]):
     loss: "square" or "logistic", from a score of 0: the paper's code starts from an average that nobody paid for.
     large: what happens to records whose gradient is above the one at score 0: "filter" leaves them out of a tree, as
       the paper does, "clip" keeps them at that gradient. Privacy is the same.
-    seed: of the public draw of shares. No privacy rests on it.
+    seed: of the public draw of shares. No privacy depends on it.
     schema, classes, ledger, random_state: see `PrivateClassifier`.
 
     >>> import numpy as np

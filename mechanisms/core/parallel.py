@@ -50,7 +50,7 @@ class Lane(Generic[D]):
         self.__partition, self.__turn, self.__private = partition, turn, private
 
     def release(self, mechanism: Mechanism[D, R]) -> R:
-        """The next step of this lane. Raises NotSpendable for a dearer one, ReservationClosed after the last.
+        """The next step of this lane. Raises NotSpendable for one that costs more, ReservationClosed after the last.
 
         A lane also ends when a lane of a later partition is used: costs then follow one another in a fixed order,
         which composition theorems for fixed plans ask for.

@@ -160,7 +160,7 @@ class MemoryRows(Rows[T]):
         return MemoryRows(tuple(Block(transform(block.data), block.first, block.size) for block in self.blocks))
 
     def kept(self) -> "MemoryRows[T]":
-        """These."""
+        """The rows themselves: they are in memory already."""
         return self
 
     def total(self, work: Callable[[Block[T]], Sums]) -> Sums:

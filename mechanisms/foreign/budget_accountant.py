@@ -82,8 +82,8 @@ class LedgerAccountant:
 
     ledger: what is charged; of a PureDP or ApproxDP budget. Its rule adds up, so there is no slack to choose.
     adjacency: the relation that the ledger promises, which whoever makes this object vouches that the functions of
-    diffprivlib that are called with it keep: its documentation does not say. Means and variances there rest on a fixed
-    number of records (replace-one), and so do `sum` and `count_nonzero`; histograms on one that comes or goes.
+    diffprivlib that are called with it keep: its documentation does not say. Means and variances there depend on a
+    fixed number of records (replace-one), and so do `sum` and `count_nonzero`; histograms on one that comes or goes.
 
     diffprivlib asks `check` before a mechanism runs and `spend` after, and this object charges at `check`: an entry is
     durable before anything is drawn, stays if drawing fails, and is marked as released by the `spend` that follows. A

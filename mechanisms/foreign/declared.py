@@ -16,7 +16,7 @@ D = TypeVar("D")
 R = TypeVar("R")
 
 FOREIGN_CLAIM: Final = "declared-elsewhere"
-"""What the cost of every foreign mechanism rests on: that the other library's word is true."""
+"""What the cost of every foreign mechanism depends on: that the other library's word is true."""
 
 
 TRUSTED: Final = ": trusted, not proved here"

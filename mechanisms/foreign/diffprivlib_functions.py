@@ -64,7 +64,7 @@ def _theirs(frame: FrameType) -> bool:
 
 # --- what an ε of theirs is worth ---------------------------------------------------------------------------------
 
-_ON_SIZE: Final = "its noise, or where it is cut off, hangs on the number of records, which add-remove-one protects"
+_ON_SIZE: Final = "its noise, or where it is cut off, depends on the number of records, which add-remove-one protects"
 _PER_CELL: Final = "it adds noise to counts for a record that comes or goes; one that is replaced changes two of them"
 _PER_CLASS: Final = (
     "it describes each class or cluster by itself, and a replaced record may leave one and enter another"

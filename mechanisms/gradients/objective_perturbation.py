@@ -1,6 +1,6 @@
 """Objective perturbation: the minimiser of a regularised loss of linear scores plus a random linear term.
 
-What is released is an approximate minimiser with a little noise of its own, so that nothing rests on exact
+What is released is an approximate minimiser with a little noise of its own, so that nothing depends on exact
 minimisation, nor on the random term's having a density: the sampler's grid counts as one more inexactness.
 """
 

@@ -30,7 +30,7 @@ MOST_RESIDUAL_RECORDS: Final = 2**23
 
 @attrs.frozen(eq=False)
 class CellFeatures:
-    """Features of records that hang on the cells of one public partition.
+    """Features of records that depend on the cells of one public partition.
 
     cells: of each record, shape (n,), in 0 … len(table) − 1.
     table: features of each cell, in 1/FEATURE_ONE, shape (cells, k); public.

@@ -18,7 +18,7 @@ from accountant.arrays import CodeArray, ExactArray, IntArray
 from mechanisms.core import Block, Rows, SealedRepr
 
 CHUNK: Final = 2**15
-"""Records that are passed over together: what is made of them on the way stays in a processor's cache."""
+"""Records that are read together: what is made of them on the way stays in a processor's cache."""
 
 
 class Cells(Protocol):

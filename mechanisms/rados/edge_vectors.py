@@ -197,7 +197,7 @@ class RadoTailTruncation(RadoColumn):
     | --- | --- |
     | an empty window | EmptyWindow, with the β and ε that have one |
     | a window of one value | ValueError: it tells neighbours apart for sure |
-    | delta below what the window's ends give away | ValueError, with the β and ε that would do |
+    | delta below what the window's ends reveal    | ValueError, with the β and ε that would do |
     | beta 0 | ValueError: that is RandomRados |
     | beta 1/2 | ValueError |
     | data with another m | ValueError before the charge |

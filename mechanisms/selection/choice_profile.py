@@ -1,7 +1,8 @@
 """The privacy profile of the best of a random number of runs, from the profile of one run. [random-stopping-profile]
 
 Both things that speak for a model are taken at the same output: how much likelier a run is to give it, and how much
-less likely another run is to beat it. Bounding each by its own worst, as ε_run(δ/E[K]) + tilt does, is 2 to 5 % dearer.
+less likely another run is to beat it. Bounding each by its own worst, as ε_run(δ/E[K]) + tilt does, costs 2 to 5 %
+more.
 """
 
 import math

@@ -299,7 +299,7 @@ class PoissonStopping(Stopping):
     """K ~ Poisson(mean), which may be 0: then nothing is run and None is released.
 
     mean: in (0, 700].
-    The most concentrated of these and the dearest: its pure cost, ε + mean·tanh(ε/2), grows with the mean.
+    The most concentrated of these and the most expensive: its pure cost, ε + mean·tanh(ε/2), grows with the mean.
     Source: Papernot & Steinke 2022, Thm 6. [random-stopping-renyi]
     """
 

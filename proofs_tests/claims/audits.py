@@ -1,4 +1,4 @@
-"""What one-run audits rest on: how often somebody guesses coins right who saw what a private program made of them."""
+"""What one-run audits depend on: how often somebody guesses coins right who saw what a private program made of them."""
 
 from typing import Final
 

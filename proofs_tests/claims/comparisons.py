@@ -1,4 +1,4 @@
-"""What the systems that ours are compared with rest on."""
+"""What the systems that ours are compared with depend on."""
 
 from typing import Final
 

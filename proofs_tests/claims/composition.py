@@ -34,7 +34,7 @@ COMPOSITION: tuple[Claim, ...] = (
         "δ_{r−1} is convex in e^x, so the worst release puts its loss on the two ends of its interval; nothing smaller "
         "can hold, as those releases exist. On a grid, chords in e^x are above δ: between two values that are at least "
         "δ, so is the chord, at a point off the grid and over any cell. With chords the maximum over a cell of t has a "
-        "closed form, so the result is an upper bound for every t. A coarser grid keeps every so-many-th value of a "
+        "closed form, so the result is an upper bound for every t. A coarser grid keeps every k-th value of a "
         "finer one, which takes chords; a width is only ever rounded up, and wider ranges contain narrower ones.",
         "accountant/composition/test_adaptive_range.py::test_no_adversary_gets_more_than_the_price",
     ),

@@ -1,4 +1,4 @@
-"""Claims about groups: what paper 004 says of fairness, and what its private estimates rest on."""
+"""Claims about groups: what paper 004 says of fairness, and what its private estimates depend on."""
 
 from proofs_tests.claims.claim import Claim
 

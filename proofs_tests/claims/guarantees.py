@@ -58,8 +58,8 @@ GUARANTEES: tuple[Claim, ...] = (
         "HS-StL needs a sample of Ω(privacy + accuracy + label noise), without constants.",
         "narrowed",
         "three terms as rates; with constants for the corrected learner, given Theorem 28 as its source has it",
-        "The 1/(α²τ²) term stays as ε grows, 132 times the privacy term at ε = 1, α = 0.01, τ = 0.1. The rate rests on "
-        "27.2, Lemma 29 and Theorem 28, none of which stands as printed.",
+        "The 1/(α²τ²) term stays as ε grows, 132 times the privacy term at ε = 1, α = 0.01, τ = 0.1. The rate depends "
+        "on 27.2, Lemma 29 and Theorem 28, none of which stands as printed.",
         "boosting/theory/test_halfspaces.py::test_theorem_30s_accuracy_term_is_the_one_that_theorem_1_drops",
     ),
     Claim(

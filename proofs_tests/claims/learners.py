@@ -1,4 +1,4 @@
-"""What the learners that are not of the papers rest on."""
+"""What the learners that are not of the papers depend on."""
 
 from typing import Final
 

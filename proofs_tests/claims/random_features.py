@@ -89,7 +89,7 @@ RANDOM_FEATURES: tuple[Claim, ...] = (
         "004, Theorem 10",
         "The sum of Theorems 11 and 12, with 1 − η for 1 − 2η.",
         "false as printed",
-        "the sum of both, mended",
+        "the sum of both, corrected",
         "Smaller than what it is said to follow from, by (1 − 2η)/(1 − η) in the square of the noise. At the paper's "
         "η = 3/8 it is so loose that it holds nevertheless; near 1/2 it is false: m = 1000, η = .49999 and Theorem 8's "
         "N have noise of 2167, as a root mean square, where 645 is printed for f = 0.",

@@ -1,4 +1,4 @@
-"""What sums over records rest on: that each of their terms is a record's own."""
+"""What sums over records depend on: that each of their terms is a record's own."""
 
 from typing import Final
 

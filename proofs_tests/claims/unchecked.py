@@ -34,7 +34,7 @@ UNCHECKED: tuple[tuple[str, str, str], ...] = (
     (
         "003-rates",
         "003, the rates of Theorem 30, Claim 1 and Theorem 33",
-        "Asymptotic, and resting on 27.2 and Lemma 29, which are false as printed.",
+        "Asymptotic, and depending on 27.2 and Lemma 29, which are false as printed.",
     ),
 )
 """Id, source, reason."""

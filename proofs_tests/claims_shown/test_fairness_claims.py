@@ -1,4 +1,4 @@
-"""What paper 004 says of fairness, and what the private estimates rest on."""
+"""What paper 004 says of fairness, and what the private estimates depend on."""
 
 import itertools
 import math

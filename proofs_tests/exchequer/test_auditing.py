@@ -192,7 +192,7 @@ def test_claims_are_looked_up_in_every_registry(study: str, registries: dict[str
     ended(CAVEATS, "verify", "study.db")
     del registries["exchequer"]
     unknown = ended(1, "verify", "study.db").stdout
-    assert "rests on the claim 'basic', which is not known" in " ".join(unknown.split())
+    assert "depends on the claim 'basic', which is not known" in " ".join(unknown.split())
     registries.clear()
     assert "claim ids were not checked" in said("verify", "study.db", code=CAVEATS)
     assert "no registry of claims" in words(record("verify", "study.db", code=CAVEATS)["notes"])

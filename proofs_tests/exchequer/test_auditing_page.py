@@ -29,7 +29,7 @@ ANSWERS: Final = {
     5: ["team-a", "no number"],
     6: ["zcdp", "for reading only"],
     7: ["sound"],
-    8: ["its claim is what the books say"],
+    8: ["its claim is what the ledger says"],
     9: ["sound", "kept heads that the ledger has: 1"],
     10: ["Data set hospital: 2 ledgers"],
 }

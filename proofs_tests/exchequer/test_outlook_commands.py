@@ -245,7 +245,7 @@ def test_a_long_ledger_is_read_from_a_checkpoint_older_than_the_pace(
     assert "were not read: the checkpoint there is believed" in at(now, "forecast", "study.db", "--pace", "60h")
     assert "checkpoint" not in record_at(now, "forecast", "study.db", "--pace", "30d")
     assert "forecast" not in record_at(now, "show", "study.db", "--pace", "60h")  # its checkpoint is younger
-    assert "rests on entries that were not read" in at(now, "show", "study.db", "--pace", "60h")
+    assert "depends on entries that were not read" in at(now, "show", "study.db", "--pace", "60h")
 
 
 # --- advice ----------------------------------------------------------------------------------------------------

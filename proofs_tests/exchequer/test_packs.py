@@ -352,7 +352,7 @@ def test_ledgers_of_earlier_versions_are_packed_and_written_as_rows(tmp_path: Pa
     ledger.write_bytes(gzip.decompress(old.read_bytes()))
     code = run("ledger", "verify", str(ledger)).exit_code
     assert run("ledger", "pack", str(ledger), "--out", str(pack)).exit_code == code
-    if code == 1:  # it rests on a claim that nobody here has registered
+    if code == 1:  # it depends on a claim that nobody here has registered
         assert not pack.exists()
         return
     assert check_pack(pack).code == code

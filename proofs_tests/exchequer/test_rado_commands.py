@@ -72,7 +72,7 @@ def test_two_parties_and_a_file() -> None:
 def test_a_release_is_charged_to_a_ledger_and_verified_there() -> None:
     said("ledger", "open", "sqlite:///s.db", "--epsilon", "1.5", "--delta", "1e-5", "--adjacency", "replace-one")
     said(*release("--epsilon", "1", "--ledger", "s.db", "--account", "team", "--number", "50"))
-    assert "its claim is what the books say" in said("verify-model", "rados.json", "--ledger", "s.db")
+    assert "its claim is what the ledger says" in said("verify-model", "rados.json", "--ledger", "s.db")
     assert "only" in said(*release("--epsilon", "1", "--ledger", "s.db", out="more.json"), code=2)
     assert not Path("more.json").exists()
     record = json.loads(Path("rados.json").read_text(encoding="utf-8"))

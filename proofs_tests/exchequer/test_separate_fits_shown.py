@@ -58,7 +58,7 @@ def test_a_model_with_receipts_cannot_claim_it() -> None:
     rows = "\n".join(f"{row[0]},{label}" for row, label in zip(X.tolist(), Y.tolist(), strict=True))
     Path("train.csv").write_text(f"a,y\n{rows}\n", encoding="utf-8")
     run("train", "train.csv", "--schema", "schema.toml", "--epsilon", "1", "--ledger", "study.db", "--out", "paid.json")
-    assert "its claim is what the books say" in run("verify-model", "paid.json", "--ledger", "study.db")
+    assert "its claim is what the ledger says" in run("verify-model", "paid.json", "--ledger", "study.db")
     paid, other = (json.loads(Path(name).read_text(encoding="utf-8")) for name in ("paid.json", "model.json"))
     paid["statement"]["fits"] = other["statement"]["fits"]
     Path("forged.json").write_text(json.dumps(paid), encoding="utf-8")

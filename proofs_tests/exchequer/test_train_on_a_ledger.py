@@ -112,7 +112,7 @@ def test_from_the_opening_to_the_audit(study: str) -> None:
     for model in ("model.json", "second.json"):
         for place in ("study.db", "books.jsonl"):
             checked = said("verify-model", model, "--ledger", place, "--public-key", "study.key.pub")
-            assert "its claim is what the books say" in checked
+            assert "its claim is what the ledger says" in checked
             assert "its charges cost ε = 0.5 at δ = 1e-06" in checked
             assert "the ledger spent ε = 1 at δ = 2e-06" in checked
 
@@ -172,7 +172,7 @@ def test_an_account_without_a_budget_of_its_own_is_a_label(study: str) -> None:
     for account in ("ann", "team-a/ann", "team-a/ann/again"):
         result = said(*trained("--ledger", "study.db", "--account", account, "--force", epsilon="0.1"))
         assert f"charged to '{account}/PrivateBoostClassifier'" in result
-        assert "its claim is what the books say" in said("verify-model", "model.json", "--ledger", "study.db")
+        assert "its claim is what the ledger says" in said("verify-model", "model.json", "--ledger", "study.db")
     with Ledger.open("sqlite:///study.db") as ledger:
         paid = [entry.record["account"] for entry in ledger.entries if entry.kind == "charged"]
         team = ledger.sub_budget("team-a").spent
@@ -284,7 +284,7 @@ def test_every_learner_is_charged(folder: Path, learner: str) -> None:
     said("ledger", "open", "sqlite:///study.db", "--epsilon", "2", "--delta", "1e-5", "--adjacency", "replace-one")
     said(*trained("--learner", learner, "--delta", "1e-6", "--ledger", "study.db"))
     assert "sound" in said("ledger", "verify", "study.db", "--strict")
-    assert "its claim is what the books say" in said("verify-model", "model.json", "--ledger", "study.db")
+    assert "its claim is what the ledger says" in said("verify-model", "model.json", "--ledger", "study.db")
 
 
 def test_on_postgresql_and_in_a_process_of_its_own(folder: Path, postgresql_server: Server) -> None:
@@ -299,7 +299,7 @@ def test_on_postgresql_and_in_a_process_of_its_own(folder: Path, postgresql_serv
         assert first.returncode == 0, first.stderr
         assert second.returncode == 2
         assert "nothing was charged" in second.stderr
-        assert "its claim is what the books say" in said("verify-model", "model.json", "--ledger", url)
+        assert "its claim is what the ledger says" in said("verify-model", "model.json", "--ledger", url)
 
 
 def test_single_releases_are_labelled_too(study: str) -> None:
@@ -383,5 +383,5 @@ def test_a_fit_is_signed_by_its_writer(study: str) -> None:
         kinds = [entry.kind for entry in ledger.entries]
     assert kinds.count("signed") == 1
     assert "signed by nobody" in said("ledger", "verify", "study.db", "--require-signed", code=1)
-    assert "its claim is what the books say" in said("verify-model", "model.json", "--ledger", "study.db")
+    assert "its claim is what the ledger says" in said("verify-model", "model.json", "--ledger", "study.db")
     assert "--writer-key go with --ledger" in refused(*trained("--writer-key", "ada.key", out="no.json"))

@@ -1,4 +1,4 @@
-"""Whether a saved model's claim is what the books say: sound ones pass, and every way to claim less is found."""
+"""Whether a saved model's claim is what the ledger says: sound ones pass, and every way to claim less is found."""
 
 import io
 import json
@@ -57,7 +57,7 @@ def verdict(
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[File, tuple[Entry, ...], Ledger, Path]:
-    """A model's file, the books that it was fitted on, with others before and after it, and a folder."""
+    """A model's file, the ledger that it was fitted on, with others before and after it, and a folder."""
     folder = tmp_path_factory.mktemp("study")
     ledger = books("lazy boost")
     ledger.signing_key = KEY
@@ -255,10 +255,10 @@ def test_simulated_noise_is_noted(study: Study) -> None:
     record, entries, _, folder = study
     notes = verdict(record, entries, folder).notes
     assert "some noise in these books was simulated, and the statement says so: it promises nothing" in notes
-    assert any(note.startswith("the books: ") for note in notes)
+    assert any(note.startswith("the ledger: ") for note in notes)
 
 
-# --- claims that are not what the books say ------------------------------------------------------------------------
+# --- claims that are not what the ledger says ------------------------------------------------------------------------
 
 
 def changed(part: str, **values: object) -> Callable[[File], File]:

@@ -1,5 +1,6 @@
 """A clock that stands still, an opening nonce that is known, and what else it takes to write the same bytes again."""
 
+import functools
 import gzip
 import hashlib
 import json
@@ -209,13 +210,50 @@ def differing(
     """
     if found == old:
         return None
+    renamed = _in_words_of_today(old)
+    if renamed != old and SPACES.sub(" ", found) == renamed:
+        return None
     if not at_home():
-        one, other = _pieces(found, digests), _pieces(old, digests)
+        one, other = _pieces(found, digests), _pieces(renamed, digests)
         if len(one) == len(other) and all(_close(a, b, tolerance, least) for a, b in zip(one, other, strict=True)):
             return None
     place = next((n for n, (a, b) in enumerate(zip(found, old, strict=False)) if a != b), min(len(found), len(old)))
     start = max(place - 200, 0)
     return f"at {place}: found {found[start : place + 200]!r}, kept {old[start : place + 200]!r}"
+
+
+RENAMED: Final = (
+    ("he books are sound", "he ledger is sound"),
+    ("HE BOOKS ARE NOT SOUND", "HE LEDGER IS NOT SOUND"),
+    ("he books are NOT SOUND", "he ledger is NOT SOUND"),
+    ("he books are not sound, so they do not", "he ledger is not sound, so it does not"),
+    ("he books are a chain", "he ledger is a chain"),
+    ("he books add up", "he ledger adds up"),
+    ("HE BOOKS CANNOT BE", "HE LEDGER CANNOT BE"),
+    ("he books say", "he ledger says"),
+    ("he books name", "he ledger names"),
+    ("he books do not hold", "he ledger does not hold"),
+    ("he books answer for", "he ledger answers for"),
+    ("happened outside of them,", "happened outside of it,"),
+    ("the books were opened", "the ledger was opened"),
+    ("released from them,", "released from it,"),
+    ("he books themselves", "he ledger itself"),
+    ("he books' own", "he ledger's own"),
+    ("he books", "he ledger"),
+    ("its cost rests on:", "its cost depends on:"),
+    ("it rests on", "it depends on"),
+    ("composition rest on", "composition depend on"),
+    ("costs rest on", "costs depend on"),
+    ("rests on", "claims"),
+)
+"""What verdicts and statements said when the files were written, and what they say since: nothing else may differ."""
+
+
+def _in_words_of_today(text: str) -> str:
+    """With the words that verdicts have now; their length moves where lines end, so that all spaces are alike."""
+    flat = SPACES.sub(" ", text)
+    said = functools.reduce(lambda words, names: words.replace(*names), RENAMED, flat)
+    return text if said == flat else said
 
 
 def _pieces(text: str, digests: bool) -> list[str]:

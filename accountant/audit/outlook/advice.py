@@ -124,7 +124,7 @@ class RuleTotal:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """Ids of the theorems that it rests on, of CLAIMS.md."""
+        """Ids of the theorems that it depends on, of CLAIMS.md."""
         return () if self.rule is None else self.rule.claims
 
     @property

@@ -46,8 +46,8 @@ class Outlook:
     left: what it may still pay.  spent: what it paid for in the window, itself, less what was given back, and what
       sub-budgets in it paid that are closed by now.
     lasts: how long what is left lasts, in nanoseconds, rounded down; None without a number, and `why` says why not.
-    last, usual: the newest charge to it that was read, and the most usual one in the window, the dearest of several;
-      None without any.
+    last, usual: the newest charge to it that was read, and the most usual one in the window, the most costly of
+      several; None without any.
     """
 
     path: str
@@ -72,7 +72,7 @@ class Outlook:
 class Forecast:
     """Of a ledger, or of a sub-budget and those below it.
 
-    now: when it is made, in nanoseconds since 1970.  pace: how much of the past it rests on, in nanoseconds.
+    now: when it is made, in nanoseconds since 1970.  pace: how much of the past it depends on, in nanoseconds.
     accounts: those that are open, by their paths.
     """
 
@@ -97,7 +97,7 @@ class Forecast:
 
 
 class PaceReader(WindowSpending):
-    """An accumulator that gathers what a forecast rests on. now, pace: in nanoseconds, as `Forecast` has them."""
+    """An accumulator that gathers what a forecast depends on. now, pace: in nanoseconds, as `Forecast` has them."""
 
     def __init__(self, now: int, pace: int) -> None:
         super().__init__(Window(now - pace, None))

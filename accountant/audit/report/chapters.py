@@ -57,7 +57,7 @@ from accountant.entries import Opened
 
 @attrs.frozen
 class ClaimText:
-    """A result that costs rest on, as the registry has it.
+    """A result that costs depend on, as the registry has it.
 
     id: as entries name it.  verdict: what became of the claim as it was printed.  source: where that was.
     """
@@ -197,12 +197,12 @@ def _cost_figure(name: str, cost: Budget, amount: str) -> Figure:
 
 def _standing(found: Findings) -> Iterator[Text]:
     yield Text(
-        "The budget was fixed when the books were opened. It holds for everything that is ever released from them, "
+        "The budget was fixed when the ledger was opened. It holds for everything that is ever released from it, "
         "also where costs and queries were chosen after seeing earlier results: what would exceed it is refused."
     )
     if not isinstance(found.opened.budget, PureDP):
         yield Text(
-            "What is spent so far is a reading of the books. It is a promise of its own where neither the costs nor "
+            "What is spent so far is a reading of the ledger. It is a promise of its own where neither the costs nor "
             "the time of reading were chosen because of what had been released; else the budget is the number to rely "
             "on."
         )
@@ -256,12 +256,12 @@ def and_more(number: int, what: str) -> str:
     return f"and {number - MOST_ROWS:,} more {what}" if number > MOST_ROWS else ""
 
 
-# --- what it rests on -------------------------------------------------------------------------------------
+# --- what it depends on -------------------------------------------------------------------------------------
 
 TRUST = (
     "The curator's process holds the data and is trusted; whoever sees releases is not, whatever else they know and "
     "however much they compute.",
-    "The programs that ran are taken to be those that the books name: their queries are checked, not sandboxed.",
+    "The programs that ran are taken to be those that the ledger names: their queries are checked, not sandboxed.",
     "Running time, memory use and error messages are not protected, and must not reach those who see releases.",
 )
 
@@ -275,9 +275,9 @@ _TONES: Mapping[str, Tone] = {
 
 
 def assumptions(found: Findings, claims: Mapping[str, ClaimText] | None) -> ReportSection:
-    """The trust model, and the results that costs rest on."""
+    """The trust model, and the results that costs depend on."""
     ids = sorted(set(found.evidence.claims) | set(found.rule.claims))
-    parts: list[Part] = [Heading("Whom one has to trust"), Text(" ".join(TRUST)), Heading("What the costs rest on")]
+    parts: list[Part] = [Heading("Whom one has to trust"), Text(" ".join(TRUST)), Heading("What the costs depend on")]
     if claims is None:
         parts += [
             Text("No registry of claims was given, so their statements and verdicts are not shown."),
@@ -302,7 +302,7 @@ def _claims(found: Findings, ids: Sequence[str], claims: Mapping[str, ClaimText]
             )
         )
     return Table(
-        "Results that costs, plans and the rule of composition rest on",
+        "Results that costs, plans and the rule of composition depend on",
         columns("Claim", "Verdict", "Statement", "Source"),
         tuple(rows),
         "holds: as printed. tightened: the code uses a better constant. narrowed: true in a narrower sense than "
@@ -376,13 +376,13 @@ def facts_of_ledger(found: Findings, entries: int, head: str, version: str) -> R
     if evidence.unreadable:
         facts = (*facts, ("Entries that could not be read, and are left out", f"{evidence.unreadable:,}", False))
     table = Table(
-        "The books", columns("Fact", "Value"), tuple(row(name, Cell(value, code=code)) for name, value, code in facts)
+        "The ledger", columns("Fact", "Value"), tuple(row(name, Cell(value, code=code)) for name, value, code in facts)
     )
     keep = (
         "Keep the head digest where the curator cannot change it. The next verification that is told to expect it "
         "finds out whether any of these entries was changed, lost, or rolled back."
     )
-    return ReportSection("books", "The books themselves", (table, Text(keep)))
+    return ReportSection("books", "The ledger itself", (table, Text(keep)))
 
 
 def _described(rule: Composition) -> str:

@@ -132,8 +132,8 @@ def _page(
         unknown="" if nothing else _unknown(evidence),
         contradicted=_contradicted(second),
         sections=tuple(_sections(evidence, opened, verification, claims, second, version)) if opened else (_nothing(),),
-        foot=f"Made by {version}. This file needs no network and holds no scripts. It shows what the books say; costs "
-        "are rounded up, what is left is rounded down.",
+        foot=f"Made by {version}. This file needs no network and holds no scripts. It shows what the ledger says; "
+        "costs are rounded up, what is left is rounded down.",
     )
 
 
@@ -226,12 +226,12 @@ def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Repor
     rows: list[TableRow] = []
     level = ""
     for asked in questions(known):
-        tone: Tone = "good" if asked.who == "the books" else "warn"
+        tone: Tone = "good" if asked.who == "the ledger" else "warn"
         rows.append(
             row(
                 asked.name,
                 asked.question,
-                asked.answer or "The books cannot say.",
+                asked.answer or "The ledger cannot say.",
                 asked.left or "-",
                 Cell(asked.who, tag=tone),
                 group=asked.level if asked.level != level else "",
@@ -244,13 +244,13 @@ def _questions(found: Findings, claims: Mapping[str, ClaimText] | None) -> Repor
         (
             Text(
                 "Guidelines for Evaluating Differential Privacy Guarantees (NIST, 2025) sets what a promise depends on "
-                "as a pyramid: the numbers at its top are worth no more than what lies below. The books answer for the "
-                "top. What happened outside of them, people have to answer for: who could see the data, how long it is "
-                "kept, what leaks besides the results."
+                "as a pyramid: the numbers at its top are worth no more than what lies below. The ledger answers for "
+                "the top. What happened outside of it, people have to answer for: who could see the data, how long it "
+                "is kept, what leaks besides the results."
             ),
             Table(
                 "From the top of the pyramid to its base",
-                columns("Topic", "Question", "What the books say", "What people must answer", "Answered by"),
+                columns("Topic", "Question", "What the ledger says", "What people must answer", "Answered by"),
                 tuple(rows),
             ),
         ),

@@ -56,7 +56,7 @@ class Evidence(Accumulator):
 
     unreadable: entries that could not be taken in, which `verify` says more about.
     plans, given_back: the first MOST_KEPT of each; `spending.routes` and `kinds` count them all.
-    costs: rounds of each cost, by the mechanism that was announced.  claims: ids that costs and plans rest on.
+    costs: rounds of each cost, by the mechanism that was announced.  claims: ids that costs and plans depend on.
     declared: what is said of costs that are somebody's word.  abouts: what was charged for what.
     """
 
@@ -75,7 +75,7 @@ class Evidence(Accumulator):
         self._simulated = False
 
     def take(self, number: int, record: Record) -> None:
-        """The next entry. One that cannot be added up is counted and passed over."""
+        """The next entry. One that cannot be added up is counted and skipped."""
         try:
             self._take(number, record)
         except (DamagedEntry, LookupError, TypeError, ValueError, ArithmeticError):

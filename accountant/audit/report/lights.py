@@ -62,7 +62,7 @@ class LightFacts:
     silent: open charges that announced no noise.  foreign: noise sources that are not this library's.
     second: what another accountant said.  head: whether the digest that the auditor kept is among the entries.
     witness: what a witness says of the head, if one was asked; witness_agrees: whether it speaks for the ledger.
-    claims: what the registry knows of the results that costs rest on.  on_trust: what is taken at somebody's word.
+    claims: what the registry knows of the results that costs depend on.  on_trust: what is taken at somebody's word.
     """
 
     verdict: Verdict
@@ -183,7 +183,7 @@ def _promise(facts: LightFacts) -> Light:
         return Light(name, Tone.BAD, "none", "Simulated noise protects nobody.")
     if facts.contradicted:
         return Light(
-            name, Tone.BAD, "contradicted", "Something that it rests on is contradicted; see the other lights."
+            name, Tone.BAD, "contradicted", "Something that it depends on is contradicted; see the other lights."
         )
     if facts.conditions:
         return Light(name, Tone.WARN, "on a condition", f"It holds if {' and '.join(facts.conditions)}.")
@@ -274,12 +274,12 @@ def _second(facts: LightFacts) -> Light:
 def _proofs(facts: LightFacts) -> Light:
     name = "Proofs behind the costs"
     if facts.claims == "some unknown":
-        return Light(name, Tone.BAD, "some unknown", "A cost rests on a claim that this version does not know.")
+        return Light(name, Tone.BAD, "some unknown", "A cost depends on a claim that this version does not know.")
     if facts.on_trust:
         return Light(name, Tone.WARN, "in part on trust", f"Taken at somebody's word: {facts.on_trust[0]}.")
     if facts.claims == "no registry":
         return Light(name, Tone.UNCHECKED, "not checked", "No registry of claims was at hand.")
-    return Light(name, Tone.GOOD, "known", "Every cost rests on claims in the registry of this version.")
+    return Light(name, Tone.GOOD, "known", "Every cost depends on claims in the registry of this version.")
 
 
 @attrs.frozen

@@ -14,7 +14,7 @@ from accountant.composition import Composition
 from accountant.costs import GDP, ZCDP, AddRemoveOne, ApproxDP, Budget, FeatureValue, FeatureValues
 from accountant.entries import Opened
 
-Who: TypeAlias = Literal["the books", "in part", "people"]
+Who: TypeAlias = Literal["the ledger", "in part", "people"]
 """Who can answer a question."""
 
 
@@ -31,14 +31,14 @@ class Question:
     @property
     def who(self) -> Who:
         """Who can answer it."""
-        return "people" if not self.answer else "in part" if self.left else "the books"
+        return "people" if not self.answer else "in part" if self.left else "the ledger"
 
 
 @attrs.frozen
 class LedgerFacts:
     """What the ledger says that the answers need.
 
-    spent: so far.  claims: how many results the costs rest on, and how many of these were found to hold (in whole, in
+    spent: so far.  claims: how many results the costs depend on, and how many of these were found to hold (in whole, in
     part, or with a better constant); None where no registry was given.
     own_sources: those of the noise sources that are not this library's.
     """
@@ -108,7 +108,7 @@ def _promise(known: LedgerFacts) -> Iterator[Question]:
 def _delta_left(budget: Budget) -> str:
     strong = "Whether that is strong enough for this data and this audience is a judgement."
     if isinstance(budget, ApproxDP) and budget.delta:
-        return f"{strong} δ should be far below one over the number of people; the books do not hold that number."
+        return f"{strong} δ should be far below one over the number of people; the ledger does not hold that number."
     return strong
 
 
@@ -157,9 +157,9 @@ def _algorithms(known: LedgerFacts) -> Iterator[Question]:
         MIDDLE,
         "Mechanisms",
         "Is it argued why each mechanism costs what it costs?",
-        "What was released is named with its mechanism, query and parameters, and with the results that its cost rests "
-        f"on: {known.claims} in all. {registry}",
-        "Whether the programs that ran are those that the books name.",
+        "What was released is named with its mechanism, query and parameters, and with the results that its cost "
+        f"depends on: {known.claims} in all. {registry}",
+        "Whether the programs that ran are those that the ledger names.",
     )
     yield Question(
         MIDDLE,
@@ -182,7 +182,7 @@ def _algorithms(known: LedgerFacts) -> Iterator[Question]:
         "Are the results accurate enough, and for small groups too?",
         "",
         "Noise hits small groups hardest, and accuracy measured on protected records is a release of its own. The "
-        "books say what was spent, not what it was good for.",
+        "ledger says what was spent, not what it was good for.",
     )
 
 
@@ -212,7 +212,7 @@ def _deployment(known: LedgerFacts) -> Iterator[Question]:
         "Every charge was checked against the budget before anything was drawn; what does not fit is refused. Costs "
         "and queries may depend on earlier results."
         if known.sound
-        else "The books are not sound, so they do not show that the budget was kept.",
+        else "The ledger is not sound, so it does not show that the budget was kept.",
         "Who may charge these books, and who decides that a new budget is opened for the same people.",
     )
     yield Question(
@@ -227,7 +227,7 @@ def _deployment(known: LedgerFacts) -> Iterator[Question]:
         BASE,
         "Security and access",
         "Who can read or change the data, the releases and these books?",
-        "The books are a chain of digests: with the head digest kept elsewhere, any change, cut or roll-back shows.",
+        "The ledger is a chain of digests: with the head digest kept elsewhere, any change, cut or roll-back shows.",
         "Who has access, how it is controlled and logged, and where the head digest is kept. A curator who opens a "
         "second set of books is not seen by this one.",
     )

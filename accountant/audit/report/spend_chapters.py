@@ -197,7 +197,7 @@ def _other_rules(found: Findings) -> Iterator[Part]:
         row(
             Cell(found.rule.name, under=RULES.get(found.rule.name, "")),
             _epsilon(ours),
-            "the books' own rule: the guarantee" + (", with plans at their prices" if read.priced else ""),
+            "the ledger's own rule: the guarantee" + (", with plans at their prices" if read.priced else ""),
             strong=True,
         )
     ]
@@ -206,8 +206,8 @@ def _other_rules(found: Findings) -> Iterator[Part]:
     rows += [_read_out(each, each.epsilon, found.rule.name) for each in others if each.epsilon is not None]
     silent = [f"{each.name}: {each.note}" for each in others if each.epsilon is None]
     yield Text(
-        f"The same rounds, added up by every rule and theorem that applies, read at {where}. Only what the books' own "
-        "rule gives is a guarantee; the others say what another choice would have cost."
+        f"The same rounds, added up by every rule and theorem that applies, read at {where}. Only what the ledger's "
+        "own rule gives is a guarantee; the others say what another choice would have cost."
     )
     yield Table(f"ε at {where} by rule", columns("Rule or theorem", "ε", "What it holds for"), tuple(rows))
     if silent:
@@ -217,7 +217,7 @@ def _other_rules(found: Findings) -> Iterator[Part]:
 
 def _read_out(each: ReadOut, epsilon: float, own: str) -> TableRow:
     what = _THEOREMS.get(each.name, RULES.get(each.name, ""))
-    plain = "no plan priced as one thing" if each.name == own else "had the books been opened under it"
+    plain = "no plan priced as one thing" if each.name == own else "had the ledger been opened under it"
     return row(Cell(each.name, under=what), _epsilon(epsilon), each.note or plain)
 
 

@@ -69,7 +69,7 @@ class Picture:
 class Summary:
     """The first page.
 
-    holds: whether anything is promised.  number, sentence: what.  rest: what the sentence rests on.
+    holds: whether anything is promised.  number, sentence: what.  rest: what the sentence depends on.
     facts: which ledger.
     """
 

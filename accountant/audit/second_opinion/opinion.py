@@ -178,7 +178,7 @@ def _ours(spending: Spending, delta: float) -> Total:
     note = f"{rule.name} composition, {rule.unit}, as the newest entry states it"
     if priced:
         note += f"; {_counted(priced, 'plan')} at the price of a whole"
-    return Total("the books", epsilon_at(rule, spending.stated, delta), delta, note)
+    return Total("the ledger", epsilon_at(rule, spending.stated, delta), delta, note)
 
 
 def _understated(spending: Spending) -> str | None:

@@ -61,10 +61,10 @@ SAID: Final[Mapping[Verdict, str]] = {
 }
 
 CONFIRMED: Final[Mapping[Verdict, str]] = {
-    "sound": "its claim is what the books say",
-    "with caveats": "its claim is what the books say, WITH CAVEATS",
-    "not sound": "NOT CONFIRMED by the books",
-    "cannot be checked": "NOT CONFIRMED, as the books cannot be checked here",
+    "sound": "its claim is what the ledger says",
+    "with caveats": "its claim is what the ledger says, WITH CAVEATS",
+    "not sound": "NOT CONFIRMED by the ledger",
+    "cannot be checked": "NOT CONFIRMED, as the ledger cannot be checked here",
 }
 
 NO_REGISTRY: Final = f"claim ids were not checked: no registry of claims is installed (entry points of {GROUP})"

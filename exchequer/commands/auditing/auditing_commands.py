@@ -31,7 +31,7 @@ from exchequer.console.times import SINCE, UNTIL
 @click.option("--whole", is_flag=True, help="Read all entries of a long ledger, too, for what only they can tell.")
 @SINCE
 @UNTIL
-@click.option("--pace", metavar="SPAN", help="How much of the past the forecast rests on, as 30d. Default: 90d.")
+@click.option("--pace", metavar="SPAN", help="How much of the past the forecast depends on, as 30d. Default: 90d.")
 @AS_JSON
 def show(
     ledger: str,
@@ -180,7 +180,7 @@ def report(
 
     Its first page is one number, one sentence, one picture, and lights that are green only for what was checked:
     --second-opinion, --expect-head and --anchors check more. After it comes what is promised, how the budget was
-    spent, by whom and on which data, what that rests on, and what `exchequer ledger verify` found. Ends with 1 if the
+    spent, by whom and on which data, what that depends on, and what `exchequer ledger verify` found. Ends with 1 if the
     ledger is not sound, and with 3 if it adds up with caveats, as `verify` does; the report is written all the same.
 
     With --from or --to a section says what was spent in that time; all other numbers stay those of the whole ledger.

@@ -1,4 +1,4 @@
-"""The registries of claims that are installed: which results the costs in a ledger may rest on.
+"""The registries of claims that are installed: which results the costs in a ledger may depend on.
 
 A registry is an entry point of the group `exchequer.claims`: a function that returns a mapping from ids to claims, each
 with an id, a verdict, a statement and a source. Ours stands in CLAIMS.md; a package that brings mechanisms of its own

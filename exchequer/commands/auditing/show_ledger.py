@@ -72,7 +72,7 @@ class Overview:
     path: of the sub-budget that it is about, "" for the whole.  head: the digest of the newest entry.
     details, spending: what was charged for; None where the entries up to a checkpoint were not read.
     believed: the number of that checkpoint, else None.
-    forecast: how long what remains lasts; None where it rests on entries that were not read.
+    forecast: how long what remains lasts; None where it depends on entries that were not read.
     """
 
     entries: StoredEntries
@@ -154,7 +154,7 @@ class Overview:
 def overview(entries: StoredEntries, path: str, whole: bool = False, pace: int = QUARTER) -> Overview:
     """Replay the ledger, a long one from its newest checkpoint on unless the whole of it is wanted.
 
-    pace: how much of the past the forecast rests on, in nanoseconds.
+    pace: how much of the past the forecast depends on, in nanoseconds.
     Raises LedgerBroken where it does not add up, ValueError where there is no such sub-budget.
     """
     newest, late = None if whole else entries.checkpoint(), PaceReader(time.time_ns(), pace)
@@ -179,7 +179,7 @@ def _from_checkpoint(entries: StoredEntries, newest: Entry, path: str, pace: Pac
 def show_ledger(location: str, path: str, entries: int, pace: str | None, *, whole: bool, as_json: bool) -> None:
     """Print statement, accounts and the newest entries. whole: read all entries, however many there are.
 
-    pace: how much of the past the forecast rests on, as 30d; None shows one of the last 90 days, if there is any.
+    pace: how much of the past the forecast depends on, as 30d; None shows one of the last 90 days, if there is any.
     """
     length = QUARTER if pace is None else span("--pace", pace)
     with reading(location) as stored:
@@ -201,7 +201,7 @@ def show_ledger(location: str, path: str, entries: int, pace: str | None, *, who
         late = pace or f"{QUARTER // DAY}d"
         output.paragraph(f"Forecast: {headline(found.forecast, late)}; see `exchequer ledger forecast`.")
     elif pace is not None:
-        output.paragraph("A forecast rests on entries that were not read; `exchequer ledger forecast` reads them.")
+        output.paragraph("A forecast depends on entries that were not read; `exchequer ledger forecast` reads them.")
     if drawn := found.drawn():
         _drawn(found, drawn)
     print_together(others)

@@ -252,7 +252,7 @@ def _composition(found: Deployment) -> str:
     if waiting := sum(charge.open for charge in charges):
         lines.append(f"{waiting} of them were never released, and count all the same.")
     if rule.claims:
-        lines.append(f"It rests on the results that Exchequer's CLAIMS.md calls {_listed(rule.claims)}.")
+        lines.append(f"It depends on the results that Exchequer's CLAIMS.md calls {_listed(rule.claims)}.")
     return "\n".join(lines)
 
 

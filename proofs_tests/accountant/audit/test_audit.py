@@ -1,4 +1,4 @@
-"""What `verify` finds in the books, what it only notes, and that nonsense is a finding and never a crash."""
+"""What `verify` finds in the ledger, what it only notes, and that nonsense is a finding and never a crash."""
 
 import json
 import time
@@ -96,9 +96,9 @@ def test_progress_is_told_every_thousand_entries_and_at_the_end() -> None:
 
 def test_it_prints_its_verdict_and_its_findings() -> None:
     sound, broken = str(verify(BOOKS)), str(verify(BOOKS[1:]))
-    assert sound.startswith(f"the books add up, WITH CAVEATS: 120 entries, head {HEAD}\n  caveat: ")
-    assert str(verify(open_books(PureDP(1.0), BasicComposition()).entries)).startswith("the books are sound: 1 entries")
-    assert broken.startswith("THE BOOKS ARE NOT SOUND: 119 entries")
+    assert sound.startswith(f"the ledger adds up, WITH CAVEATS: 120 entries, head {HEAD}\n  caveat: ")
+    assert str(verify(open_books(PureDP(1.0), BasicComposition()).entries)).startswith("the ledger is sound: 1 entries")
+    assert broken.startswith("THE LEDGER IS NOT SOUND: 119 entries")
     assert "\n  error: entry 0: its digest does not match its content and the entry before it" in broken
 
 
@@ -343,23 +343,23 @@ def test_claims_that_nobody_knows_are_errors_named_once() -> None:
     assert errors(entries) == ()
     found = verify(rewritten(entries, CHARGE, '"claims":["basic"]', '"claims":["basic","folklore"]'),
                    claims={"basic", *routes}).errors  # fmt: skip
-    assert found == (f"entry {CHARGE}: it rests on the claim 'folklore', which is not known",)
+    assert found == (f"entry {CHARGE}: it depends on the claim 'folklore', which is not known",)
     unknown = verify(entries, claims=[]).errors
-    assert unknown[0] == "entry 0: it rests on the claim 'basic', which is not known"
+    assert unknown[0] == "entry 0: it depends on the claim 'basic', which is not known"
     assert len([error for error in unknown if "'basic'" in error]) == 1
-    assert any(error.startswith(f"entry {PRICED}: it rests on the claim 'L5'") for error in unknown)
+    assert any(error.startswith(f"entry {PRICED}: it depends on the claim 'L5'") for error in unknown)
 
 
 def test_claims_of_what_was_released_and_of_the_rule_count() -> None:
     used = rewritten(BOOKS, RELEASED, '"claims":["basic"]', '"claims":["folklore"]')
     known = {"basic", "L5", "kov", "zcdp-tight", "L3", "pld", "gdp"}
     assert verify(used, claims=known).errors == (
-        f"entry {RELEASED}: it rests on the claim 'folklore', which is not known",
+        f"entry {RELEASED}: it depends on the claim 'folklore', which is not known",
     )
     books = sound_books(3, AdvancedComposition(1e-6))
     assert verify(books, claims=["basic"]).errors == (
-        "entry 0: it rests on the claim 'advanced-filter', which is not known",
-        "entry 0: it rests on the claim 'zcdp-tight', which is not known",
+        "entry 0: it depends on the claim 'advanced-filter', which is not known",
+        "entry 0: it depends on the claim 'zcdp-tight', which is not known",
     )
 
 

@@ -157,7 +157,7 @@ def test_rules_that_cannot_take_a_cost_say_so() -> None:
     assert found["basic"].epsilon is None
     assert "cannot take" in found["basic"].note
     assert found["zcdp"].epsilon is None
-    assert found["advanced"].note == "had the books been opened with δ′ = 7e-07"
+    assert found["advanced"].note == "had the ledger been opened with δ′ = 7e-07"
     assert found["advanced"].epsilon is not None
     least = {each.name: each for each in ledger.odometer().other_rules(1e-7)}
     assert least["advanced"].note == "the releases' own δ leave nothing for δ′"

@@ -192,7 +192,7 @@ def test_mechanisms_that_nothing_is_known_about_are_named() -> None:
 
 
 def two_queries() -> tuple[Ledger, Description, Description]:
-    """A plan of two different queries, both drawn; the books say which at its end."""
+    """A plan of two different queries, both drawn; the ledger says which at its end."""
     ledger = open_ledger(ZCDP_RULE)
     data = ledger.protect(np.zeros(1))
     first, second = GAUSSIAN, plain(GaussianNoise(3.0), L2Sensitivity(1.5))

@@ -1,4 +1,4 @@
-"""The auditor's report: it says what the books say, rounded the safe way, and obeys nobody who wrote into them."""
+"""The auditor's report: it says what the ledger says, rounded the safe way, and obeys nobody who wrote into them."""
 
 import re
 
@@ -116,7 +116,7 @@ def test_sound_books_say_so_first() -> None:
     ledger = zcdp_ledger()
     found = notices(page(ledger.entries))
     assert len(found) == 1
-    assert found[0].startswith("✔ The books are sound")
+    assert found[0].startswith("✔ The ledger is sound")
     assert ledger.head in found[0]
     assert "7 entries" in found[0]
 
@@ -126,7 +126,7 @@ def test_unsound_books_are_reported_with_all_that_is_wrong() -> None:
     entries[3] = attrs.evolve(entries[3], line=entries[3].line.replace("0.1", "0.05"))
     checked = verify(entries)
     tree = page(entries, checked)
-    assert notices(tree)[0].startswith("✘ The books are NOT SOUND")
+    assert notices(tree)[0].startswith("✘ The ledger is NOT SOUND")
     assert all(error in notices(tree)[0] for error in checked.errors)
     assert "no guarantee follows" in section(tree, "The guarantee").text
     assert "The budget was fixed when" not in section(tree, "The guarantee").text
@@ -245,7 +245,7 @@ def test_a_second_opinion_stands_beside_the_books() -> None:
     tree = parsed(made)
     rows = table(tree, "Totals side by side")[1:]
     assert [row[0] for row in rows] == [name for name, *_ in second.rows()]
-    assert float(rows[0][1]) >= second.ours.epsilon  # type: ignore[operator]  # the books have a total
+    assert float(rows[0][1]) >= second.ours.epsilon  # type: ignore[operator]  # the ledger has a total
     assert "It agrees with these books" in section(tree, "A second opinion").text
 
 
@@ -259,7 +259,7 @@ def test_a_second_opinion_that_disagrees_is_told_at_the_top() -> None:
     assert "the newest running total is below the sum" in section(parsed(made), "A second opinion").text
 
 
-# --- what it rests on ---------------------------------------------------------------------------------------
+# --- what it depends on ---------------------------------------------------------------------------------------
 
 
 def test_claims_are_shown_with_their_verdicts_and_unknown_ones_as_such() -> None:
@@ -292,10 +292,10 @@ def test_the_questions_of_nist_are_answered_or_handed_to_people() -> None:
     ledger = zcdp_ledger()
     asked = table(page(ledger.entries), "From the top of the pyramid")[1:]
     assert len(asked) == 14
-    assert {row[4] for row in asked} == {"the books", "in part", "people"}
+    assert {row[4] for row in asked} == {"the ledger", "in part", "people"}
     by_people = {row[0] for row in asked if row[4] == "people"}
     assert by_people == {"Usefulness and bias", "Side channels", "Data collection"}
-    assert all(row[2] == "The books cannot say." for row in asked if row[0] in by_people)
+    assert all(row[2] == "The ledger cannot say." for row in asked if row[0] in by_people)
     text = section(page(ledger.entries), "The questions").text
     assert text.index("The promise") < text.index("The algorithms") < text.index("The deployment")
 
@@ -315,7 +315,7 @@ def test_every_question_has_an_answer_or_says_who_has_it(
 
 def test_the_books_are_named_so_that_others_find_them() -> None:
     entries = rewritten(zcdp_ledger().entries, {})
-    facts = dict(table(page(entries), "The books")[1:])
+    facts = dict(table(page(entries), "The ledger")[1:])
     assert facts["Head digest"] == entries[-1].digest
     assert facts["Ledger"] == entries[0].record["id"]
     assert facts["Entries"] == "7 (3 charged, 1 opened, 3 released)"

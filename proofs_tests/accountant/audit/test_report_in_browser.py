@@ -147,7 +147,7 @@ def test_the_browser_reads_what_was_written(shown: Shown) -> None:
     there, here = parsed(look.dom), parsed(shown.made)
     assert sentence(there) == sentence(here)
     assert sentence(there).startswith("Everything released so far is together (")
-    assert notices(there)[0].startswith("✔ The books are sound")
+    assert notices(there)[0].startswith("✔ The ledger is sound")
     assert [each.text for each in there.find("h2")] == [each.text for each in here.find("h2")]
     assert [each.text for each in there.find("td")] == [each.text for each in here.find("td")]
 

@@ -1,4 +1,4 @@
-"""A report is one file that refers to nothing, and whatever stands in the books is text in it, and not much of it."""
+"""A report is one file that refers to nothing, and whatever stands in the ledger is text in it, and not much of it."""
 
 import re
 from collections.abc import Iterator
@@ -129,8 +129,8 @@ def test_books_that_cannot_be_read_get_a_report_all_the_same() -> None:
     entries[2] = attrs.evolve(entries[2], line="not even JSON")
     entries[3] = attrs.evolve(entries[3], line=entries[3].line.replace('"steps":', '"stops":'))
     tree = page(entries)
-    assert notices(tree)[0].startswith("✘ The books are NOT SOUND")
-    assert dict(table(tree, "The books")[1:])["Entries that could not be read, and are left out"] == "2"
+    assert notices(tree)[0].startswith("✘ The ledger is NOT SOUND")
+    assert dict(table(tree, "The ledger")[1:])["Entries that could not be read, and are left out"] == "2"
     headless = page(entries[1:])
     assert "promise nothing" in section(headless, "The guarantee").text
     assert "promise nothing" in section(page([]), "The guarantee").text

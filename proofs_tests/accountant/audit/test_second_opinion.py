@@ -68,9 +68,9 @@ def test_it_agrees_with_every_rule_on_mixed_books(rule: Composition, costs: list
     assert opinion.agrees, opinion
     assert opinion.delta == DELTA
     assert isinstance(ledger.spent, ApproxDP)
-    assert of(opinion, "books") == pytest.approx(ledger.spent.epsilon, rel=1e-12)
-    assert 0.3 * of(opinion, "books") < of(opinion, "can lose") <= of(opinion, "RDP") * (1.0 + 1e-6)
-    assert of(opinion, "RDP") <= of(opinion, "books") * (1.0 + 1e-9)
+    assert of(opinion, "the ledger") == pytest.approx(ledger.spent.epsilon, rel=1e-12)
+    assert 0.3 * of(opinion, "the ledger") < of(opinion, "can lose") <= of(opinion, "RDP") * (1.0 + 1e-6)
+    assert of(opinion, "RDP") <= of(opinion, "the ledger") * (1.0 + 1e-9)
 
 
 def test_gaussians_compose_exactly() -> None:
@@ -79,7 +79,7 @@ def test_gaussians_compose_exactly() -> None:
     mu = math.sqrt(sum(rounds * cost.mu**2 for cost, rounds in costs))
     assert of(opinion, "PLD") == pytest.approx(gaussian.epsilon(mu, DELTA), rel=1e-4)
     assert of(opinion, "can lose") == pytest.approx(gaussian.epsilon(mu, DELTA), rel=TOLERANCE)
-    assert of(opinion, "RDP") == pytest.approx(of(opinion, "books"), rel=1e-6)
+    assert of(opinion, "RDP") == pytest.approx(of(opinion, "the ledger"), rel=1e-6)
     theirs = PLDAccountant().compose(GaussianDpEvent(1.0 / mu)).get_epsilon(DELTA)
     assert of(opinion, "PLD") == pytest.approx(theirs, rel=TOLERANCE)
 
@@ -90,7 +90,7 @@ def test_randomized_response_composes_to_its_binomial(epsilon: float, rounds: in
     exact = kov_homogeneous(epsilon, 0.0, rounds, DELTA).epsilon
     assert of(opinion, "PLD") == pytest.approx(exact, rel=TOLERANCE)
     assert of(opinion, "can lose") == pytest.approx(exact, rel=TOLERANCE)
-    assert exact * (1.0 - 1e-6) <= of(opinion, "RDP") <= of(opinion, "books") * (1.0 + 1e-9)
+    assert exact * (1.0 - 1e-6) <= of(opinion, "RDP") <= of(opinion, "the ledger") * (1.0 + 1e-9)
 
 
 def test_a_ledger_of_gaussians_is_matched_and_its_sums_are_looked_at() -> None:
@@ -99,8 +99,8 @@ def test_a_ledger_of_gaussians_is_matched_and_its_sums_are_looked_at() -> None:
     opinion = second_opinion(ledger.entries)
     assert opinion.agrees, opinion
     for name in ("PLD", "can lose"):
-        assert of(opinion, name) == pytest.approx(of(opinion, "books"), rel=TOLERANCE)
-    assert of(opinion, "RDP") > 1.01 * of(opinion, "books")
+        assert of(opinion, name) == pytest.approx(of(opinion, "the ledger"), rel=TOLERANCE)
+    assert of(opinion, "RDP") > 1.01 * of(opinion, "the ledger")
     assert "which no Rényi curve attains" in {name: note for name, _, _, note in opinion.rows()}["dp-accounting, RDP"]
     entries = list(ledger.entries)
     for entry in entries[1:]:
@@ -118,7 +118,7 @@ def test_a_ledger_of_gaussians_is_matched_and_its_sums_are_looked_at() -> None:
 def test_one_laplace_release_has_its_exact_curve(epsilon: float) -> None:
     opinion = second_opinion(books(BASIC, [(LaplaceDP(epsilon), 1)], delta=DELTA).entries)
     exact = epsilon + 2.0 * math.log1p(-DELTA)
-    for name in ("books", "PLD", "can lose"):
+    for name in ("the ledger", "PLD", "can lose"):
         assert of(opinion, name) == pytest.approx(exact, rel=TOLERANCE)
     assert opinion.agrees, opinion
 
@@ -129,7 +129,7 @@ def test_laplace_releases_lie_between_what_they_can_lose_and_ours(epsilon: float
     opinion = second_opinion(books(ZCDP_RULE, [(LaplaceDP(epsilon), rounds)]).entries)
     assert opinion.agrees, opinion
     assert of(opinion, "can lose") == pytest.approx(of(opinion, "PLD"), rel=6e-3)
-    assert of(opinion, "can lose") <= of(opinion, "PLD") < of(opinion, "RDP") <= of(opinion, "books") * (1 + 1e-9)
+    assert of(opinion, "can lose") <= of(opinion, "PLD") < of(opinion, "RDP") <= of(opinion, "the ledger") * (1 + 1e-9)
     pure = second_opinion(books(ZCDP_RULE, [(PureDP(epsilon), rounds)]).entries)
     assert of(opinion, "PLD") < of(pure, "can lose")
 
@@ -150,7 +150,7 @@ def test_bounded_range_lies_between_what_it_can_lose_and_ours(width: float, roun
     opinion = second_opinion(books(ZCDP_RULE, [(BoundedRange(width), rounds)]).entries)
     assert opinion.agrees, opinion
     lower = of(opinion, "can lose")
-    assert lower <= of(opinion, "RDP") <= of(opinion, "books") * (1.0 + 1e-9)
+    assert lower <= of(opinion, "RDP") <= of(opinion, "the ledger") * (1.0 + 1e-9)
     assert lower <= of(opinion, "PLD") * (1.0 + 1e-6)
     shares = (*np.linspace(0.005, 0.99, 198), *(1.0 - np.geomspace(1e-6, 0.01, 100)))
     # The best of 300 fixed offsets, exactly; what is reached is one of them, but for the grid.
@@ -168,7 +168,7 @@ def test_rounds_are_counted_however_they_were_charged(cost: Cost) -> None:
     at_once = second_opinion(books(ROOMY, [(cost, 60)]).entries)
     one_by_one = second_opinion(books(ROOMY, [(cost, 1)] * 60).entries)
     once = second_opinion(books(ROOMY, [(cost, 1)]).entries)
-    for name in ("RDP", "PLD", "can lose", "books"):
+    for name in ("RDP", "PLD", "can lose", "the ledger"):
         assert of(at_once, name) == pytest.approx(of(one_by_one, name), rel=1e-9)
         assert of(at_once, name) > 4.0 * of(once, name)
 
@@ -241,7 +241,7 @@ def test_a_price_ten_per_cent_too_low_is_found_out(route: str) -> None:
         pass
     opinion = second_opinion(ledger.entries)
     assert opinion.agrees, opinion
-    assert of(opinion, "can lose") >= 0.97 * of(opinion, "books")
+    assert of(opinion, "can lose") >= 0.97 * of(opinion, "the ledger")
     low = forged(ledger.entries, 0.9, "priced", "cost", "epsilon")
     total = json.loads(low[1].line)
     total["after"] = json.loads(
@@ -256,13 +256,13 @@ def test_a_price_is_held_against_the_delta_that_was_spent_too() -> None:
     ledger = books(BASIC, [(GDP(0.1), 50)], ApproxDP(400.0, 10.0 * DELTA), DELTA)
     opinion = second_opinion(ledger.entries)
     assert opinion.agrees
-    assert of(opinion, "what they can lose") < 0.9 * of(opinion, "books") < of(opinion, "spent so far")
+    assert of(opinion, "what they can lose") < 0.9 * of(opinion, "the ledger") < of(opinion, "spent so far")
 
 
 def test_totals_above_a_price_are_explained() -> None:
     opinion = second_opinion(books(BASIC, [(BoundedRange(0.02), 99)], delta=DELTA).entries)
     assert opinion.agrees
-    assert of(opinion, "RDP") > of(opinion, "books") < of(opinion, "PLD")
+    assert of(opinion, "RDP") > of(opinion, "the ledger") < of(opinion, "PLD")
     notes = {name: note for name, _, _, note in opinion.rows()}
     assert "which no Rényi curve attains" in notes["dp-accounting, RDP"]
     assert "one pair that dominates" in notes["dp-accounting, PLD"]
@@ -308,7 +308,7 @@ def test_rounds_given_back_do_not_count_and_unreleased_ones_do() -> None:
     given.reserve(Plan.of(PureDP(0.2), 3), adjacency=ReplaceOne())
     with given.reserve(Plan.of(PureDP(1.0), 5), adjacency=ReplaceOne()) as charge:
         charge.give_back()
-    for name in ("books", "RDP", "PLD", "can lose"):
+    for name in ("the ledger", "RDP", "PLD", "can lose"):
         assert of(second_opinion(given.entries), name) == pytest.approx(
             of(second_opinion(used.entries), name), rel=1e-9
         )
@@ -337,7 +337,7 @@ def test_books_in_which_nothing_was_charged() -> None:
     for rule, budget in ((BASIC, PureDP(1.0)), (ROOMY, WIDE), (ZCDP_RULE, ZCDP(1.0))):
         opinion = second_opinion(open_ledger(rule, budget).entries)
         assert opinion.agrees
-        assert of(opinion, "books") == of(opinion, "RDP") == of(opinion, "PLD") == 0.0
+        assert of(opinion, "the ledger") == of(opinion, "RDP") == of(opinion, "PLD") == 0.0
 
 
 # --- where it is read ---------------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ def test_budgets_without_a_delta_are_read_at_one_and_pure_ones_at_0_too() -> Non
     ledger = books(ZCDP_RULE, [(GDP(0.3), 3)], ZCDP(1.0))
     for delta in (1e-9, 1e-3):
         opinion = second_opinion(ledger.entries, delta=delta)
-        assert of(opinion, "books") == pytest.approx(ZCDP(0.135).to_approx(delta=delta).epsilon, rel=1e-9)
+        assert of(opinion, "the ledger") == pytest.approx(ZCDP(0.135).to_approx(delta=delta).epsilon, rel=1e-9)
         assert of(opinion, "PLD") == pytest.approx(gaussian.epsilon(0.3 * math.sqrt(3), delta), rel=TOLERANCE)
 
 
@@ -415,7 +415,7 @@ def test_it_reads_as_rows_as_text_and_as_json() -> None:
     ledger = books(ZCDP_RULE, [(GDP(0.1), 10), (BoundedRange(0.3), 10)])
     opinion = second_opinion(ledger.entries)
     assert [row[0] for row in opinion.rows()] == [
-        "the books",
+        "the ledger",
         "dp-accounting, RDP",
         "dp-accounting, PLD",
         "what they can lose",
@@ -434,7 +434,7 @@ def test_many_distinct_costs_are_put_together_without_losing_the_total() -> None
     gaussians = second_opinion(books(ZCDP_RULE, [(GDP(float(mu)), 1) for mu in mus]).entries)
     assert of(gaussians, "PLD") == pytest.approx(gaussian.epsilon(float(np.linalg.norm(mus)), DELTA), rel=TOLERANCE)
     wide = second_opinion(books(ZCDP_RULE, [(GDP(float(mu)), 1) for mu in np.geomspace(1e-4, 1.0, 500)]).entries)
-    assert of(wide, "RDP") == pytest.approx(of(wide, "books"), rel=1e-6)
+    assert of(wide, "RDP") == pytest.approx(of(wide, "the ledger"), rel=1e-6)
     parts = Parts.of({PureDP(float(mu)): 1 for mu in mus})
     assert len(parts.pure) <= peer_totals.MOST_DISTINCT
     orders = np.array([2.0, 10.0, 300.0])
@@ -446,7 +446,7 @@ def test_many_distinct_costs_are_put_together_without_losing_the_total() -> None
 def test_a_million_rounds_take_no_longer_than_their_grid() -> None:
     opinion = second_opinion(books(ZCDP_RULE, [(PureDP(1e-4), 10**6), (BoundedRange(1e-3), 10**5)]).entries)
     assert opinion.agrees, opinion
-    assert of(opinion, "can lose") > 0.85 * of(opinion, "books")
+    assert of(opinion, "can lose") > 0.85 * of(opinion, "the ledger")
 
 
 numbers = st.floats(-4.0, 0.7).map(lambda power: 10.0**power)

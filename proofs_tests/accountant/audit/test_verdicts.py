@@ -119,7 +119,7 @@ def test_what_verify_says_of_books_with_a_caveat(case: str) -> None:
     assert found.verdict == "with caveats"
     assert any(sentence in each for each in found.caveats)
     assert ("caveat", found.caveats[0]) == found.findings[0]
-    assert str(found).startswith("the books add up, WITH CAVEATS: ")
+    assert str(found).startswith("the ledger adds up, WITH CAVEATS: ")
     assert "sound" not in str(found)
     assert len({text for _, text in found.findings}) == len(found.findings)
 
@@ -128,7 +128,7 @@ def test_what_verify_says_of_books_with_a_caveat(case: str) -> None:
 def test_plainly_sound_books(case: str) -> None:
     found = verify(books(PLAIN[case]))
     assert (found.verdict, found.caveats) == ("sound", ())
-    assert str(found).startswith("the books are sound: ")
+    assert str(found).startswith("the ledger is sound: ")
 
 
 def test_errors_come_before_caveats() -> None:
@@ -170,7 +170,7 @@ def test_a_report_of_books_with_a_caveat_has_no_tick(case: str) -> None:
     work, bounded, sentence = CAVEATS[case]
     tree = page(books(work, bounded=bounded))
     assert not any("✔" in each or "sound" in each.split(".")[0] for each in notices(tree))
-    assert notices(tree)[0].startswith("The books add up, with caveats")
+    assert notices(tree)[0].startswith("The ledger adds up, with caveats")
     assert sentence in notices(tree)[0]
     assert not [
         each for each in tree.find("div") if {"notice", "good"} <= set(each.attributes.get("class", "").split())
@@ -180,7 +180,7 @@ def test_a_report_of_books_with_a_caveat_has_no_tick(case: str) -> None:
 @pytest.mark.parametrize("case", PLAIN)
 def test_a_report_of_plainly_sound_books_has_one(case: str) -> None:
     tree = page(books(PLAIN[case]))
-    assert notices(tree)[0].startswith("✔ The books are sound")
+    assert notices(tree)[0].startswith("✔ The ledger is sound")
     assert len([each for each in tree.find("div") if each.attributes.get("class") == "notice good"]) == 1
 
 
@@ -283,7 +283,7 @@ def test_statements_name_it_too() -> None:
 
 def test_the_documents_name_every_exit_code() -> None:
     root = Path(__file__).parents[3]
-    readme = " ".join((root / "README.md").read_text(encoding="utf-8").split())
-    assert "Exit code 0: sound, 1: not, 2: no answer, 3: the sums are right, with caveats" in readme
+    page = " ".join((root / "docs/how-to/audit-a-ledger.md").read_text(encoding="utf-8").split())
+    assert "Exit code 0: sound, 1: not, 2: no answer, 3: the sums are right, with caveats" in page
     ledger = " ".join((root / "LEDGER.md").read_text(encoding="utf-8").split())
     assert "`with caveats` (3)" in ledger

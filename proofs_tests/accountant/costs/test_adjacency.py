@@ -1,4 +1,4 @@
-"""Relations between neighbours: what is refused, and that the books give back what was written."""
+"""Relations between neighbours: what is refused, and that the ledger gives back what was written."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What may stand in the books as a bound: positive and finite, or none at all."""
+"""What may stand in the ledger as a bound: positive and finite, or none at all."""
 
 import json
 import math

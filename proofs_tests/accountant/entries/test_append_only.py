@@ -1,4 +1,4 @@
-"""What is in the books stays there: the database refuses changes, and who makes them all the same is found out."""
+"""What is in the ledger stays there: the database refuses changes, and who makes them all the same is found out."""
 
 import pytest
 import sqlalchemy as sa

@@ -1,4 +1,4 @@
-"""The books of a ledger: forgeries, stores that fail, prices, and what a statement says of it all."""
+"""The entries of a ledger: forgeries, stores that fail, prices, and what a statement says of it all."""
 
 import json
 

@@ -133,7 +133,7 @@ def test_whatever_reading_raises_is_a_finding(error: Exception, monkeypatch: pyt
 
 
 def test_findings_are_fit_for_a_terminal() -> None:
-    """Whatever the books say: no control characters, no halves of characters, nothing endless."""
+    """Whatever the ledger says: no control characters, no halves of characters, nothing endless."""
     for name in ("\\u001b[2J", "\\ud800", "x" * 10**5):
         forged = rewritten(BOOKS, ALLOCATED, '"account":"team-1"', f'"account":"{name}/y"')
         text = str(verify(forged))

@@ -91,7 +91,7 @@ def test_nothing_is_opened_without_a_promise(url: str) -> None:
 
 
 def test_two_that_begin_the_same_books_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The one that comes second goes on with the books of the first, and does not keep it waiting."""
+    """The one that comes second goes on with the ledger of the first, and does not keep it waiting."""
     first: list[Ledger] = []
     real = LedgerWriter.resume
 

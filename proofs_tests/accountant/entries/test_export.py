@@ -1,4 +1,4 @@
-"""The books as JSON Lines: they come back byte for byte, and nothing about a file can be changed unnoticed."""
+"""A ledger as JSON Lines: it comes back byte for byte, and nothing about a file can be changed unnoticed."""
 
 import hashlib
 import io

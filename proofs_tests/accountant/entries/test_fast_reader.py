@@ -1,4 +1,4 @@
-"""The quick way through the books accepts only what the slow way accepts, and is the one that is taken."""
+"""The quick way through the ledger accepts only what the slow way accepts, and is the one that is taken."""
 
 import json
 import re
@@ -146,7 +146,7 @@ def test_both_ways_find_the_same_in_spoilt_books(data: st.DataObject) -> None:
 
 
 def test_what_repeats_is_read_whole_twice_and_never_again() -> None:
-    """Nine sorts of charges and three of releases, of a hundred days or of ten; and what opens the books."""
+    """Nine sorts of charges and three of releases, of a hundred days or of ten; and what opens the ledger."""
     assert read_whole(routine(10)) == read_whole(routine(100)) == 3 + 2 * (9 + 3)
 
 

@@ -66,7 +66,7 @@ def test_a_connection_that_is_lost_while_sampling(url: str) -> None:
 def test_a_connection_that_is_lost_in_a_turn(
     url: str, monkeypatch: pytest.MonkeyPatch, method: str, committed: int
 ) -> None:
-    """Before the charge is committed, nothing is in the books; after it, the charge is. The ledger goes on."""
+    """Before the charge is committed, nothing is in the ledger; after it, the charge is. The ledger goes on."""
     monkeypatch.setattr(SqlStore, "quick", False)
     with opened(url) as ledger:
         spend(ledger)
@@ -82,7 +82,7 @@ def test_a_connection_that_is_lost_in_a_turn(
 
 @pytest.mark.parametrize("committed", [0, 1], ids=["the-charge", "the-release"])
 def test_a_commit_whose_answer_is_lost(url: str, monkeypatch: pytest.MonkeyPatch, committed: int) -> None:
-    """The entry is in the books although the store failed: it counts, in this ledger as in every other."""
+    """The entry is in the ledger although the store failed: it counts, in this ledger as in every other."""
 
     def lost() -> None:
         raise LedgerUnavailable("the answer was lost")
@@ -101,7 +101,7 @@ def test_a_commit_whose_answer_is_lost(url: str, monkeypatch: pytest.MonkeyPatch
 
 @postgresql
 def test_a_connection_that_is_lost_in_the_one_round_trip(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody can know whether it was written, so it is not tried again; what the books say, counts."""
+    """Nobody can know whether it was written, so it is not tried again; what the ledger says, counts."""
 
     def quiet(connection: sa.Connection) -> bool:
         hang_up(url)

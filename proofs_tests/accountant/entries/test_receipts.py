@@ -150,7 +150,7 @@ def test_the_signature_vouches_for_what_was_bought() -> None:
     given = ledger.receipt(1, bought="ab" * 32)
     given.verify(KEY.public)
     assert f" for {'ab' * 6}…" in str(given)
-    assert given.differs(ledger.entries[1], ledger.id) == ()  # the books know nothing of it
+    assert given.differs(ledger.entries[1], ledger.id) == ()  # the ledger knows nothing of it
     for other in (None, "ab" * 31 + "ac"):
         with pytest.raises(BadReceipt, match="does not match"):
             attrs.evolve(given, bought=other).verify(KEY.public)

@@ -63,7 +63,7 @@ def other(character: str, generator: random.Random) -> str:
     return chr((ord(character) + generator.randrange(1, 256)) % 256)
 
 
-# --- the books themselves, and that a kept audit is the same code ------------------------------------------------
+# --- the ledger itself, and that a kept audit is the same code ------------------------------------------------
 
 
 def test_the_books_hold_every_kind_of_entry_and_are_sound() -> None:

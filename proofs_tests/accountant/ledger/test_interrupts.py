@@ -1,4 +1,4 @@
-"""Ctrl-C at any line: the books hold, what was told is charged, and the ledger goes on or refuses; nobody hangs."""
+"""Ctrl-C at any line: the ledger holds, what was told is charged, and the ledger goes on or refuses; nobody hangs."""
 
 import threading
 from collections import Counter
@@ -21,7 +21,7 @@ def interrupt() -> None:
 
 
 def interrupted(ledger: Ledger, act: str, line: int) -> bool:
-    """Whether the act was interrupted before it was through; what it told by then is in the books."""
+    """Whether the act was interrupted before it was through; what it told by then is in the ledger."""
     told: list[int] = []
     try:
         with at_line(line, interrupt):

@@ -159,7 +159,7 @@ def test_another_handle_knows_what_was_announced_and_set_aside_meanwhile(tmp_pat
 
 
 def test_no_charge_slips_in_while_a_sub_budget_is_made(tmp_path: Path) -> None:
-    """Two handles at once: in the books no charge to the label stands after the sub-budget."""
+    """Two handles at once: in the ledger no charge to the label stands after the sub-budget."""
     url = durable(tmp_path)
     started = threading.Barrier(2)
 

@@ -63,7 +63,7 @@ PATHS = ("a", "a/x", "a/x/deep", "b")
 OTHERS = ("main", "boost", "a", "a/boost", "a/x/deep/1", "main/boost", "boost/1", "a/main")
 LABELS = ("boost", "a/boost", "a/x", "b/1", "main")
 EVERY = 6
-"""Entries after which whoever opens the books writes a checkpoint, here."""
+"""Entries after which whoever opens the ledger writes a checkpoint, here."""
 
 some = st.integers(0, 13)
 SHARES: tuple[Fraction | float, ...] = (Fraction(1, 2), Fraction(1, 3), 0.3, 1)

@@ -48,7 +48,7 @@ def test_a_reservation_is_charged_at_its_price_and_every_reader_understands_it(t
         assert spent == PLAN.price(1e-5).best
         assert ledger.verify().sound
         assert "200 x plan, subsampled-gaussian mu 1, sampling_rate 0.01 each" in str(ledger.statement())
-        assert "rests on    basic, pld, subsampled-gaussian" in str(ledger.statement())
+        assert "claims      basic, pld, subsampled-gaussian" in str(ledger.statement())
         assert any("'subsampled-gaussian'" in error for error in verify(ledger.entries, claims=("basic", "pld")).errors)
         assert second_opinion(ledger.entries).agrees
         page = report(

@@ -188,7 +188,7 @@ def test_a_plan_with_it_has_no_price() -> None:
             rule.epsilon(UNPRICED, 1e-6)
 
 
-# --- the books --------------------------------------------------------------------------------------------------------
+# --- the ledger --------------------------------------------------------------------------------------------------
 
 
 def test_the_books_take_everything_and_count_it() -> None:
@@ -362,7 +362,7 @@ def test_a_model_that_these_books_paid_for_is_not_confirmed() -> None:
     assert [error for error in found.errors if "promises nothing" in error] == list(found.errors)
     assert found.errors
     assert (found.fit, found.spent) == (Unbounded(), Unbounded())
-    assert not any("simulated" in note for note in found.notes if not note.startswith("the books"))
+    assert not any("simulated" in note for note in found.notes if not note.startswith("the ledger"))
 
 
 # --- the command line -------------------------------------------------------------------------------------------------

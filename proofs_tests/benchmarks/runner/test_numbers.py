@@ -1,4 +1,4 @@
-"""The figures that this library promises, on the real data, and that a charge does not grow with the books."""
+"""The figures that this library promises, on the real data, and that a charge does not grow with the ledger."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""RESULTS.md, and the figures in README.md, are what the files of the runs say; and what makes them refuses gaps."""
+"""RESULTS.md and the figures in README.md and docs are what the files of runs say; what makes them refuses gaps."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from benchmarks.runner.catalogue import CATALOGUE
 from benchmarks.runner.readme import MARKED, NotThere, filled, number, short
 from benchmarks.runner.readme_figures import FIGURES, PICTURES, draw_pictures
 from benchmarks.runner.report import Grid, Measured, Report, at_most
-from benchmarks.runner.results import KEPT, PAGE, README, outcomes, page, take_over
+from benchmarks.runner.results import FIGURED, KEPT, PAGE, outcomes, page, take_over
 from benchmarks.runner.run import Outcome
 
 TOY = Outcome(
@@ -33,15 +33,24 @@ def test_the_results_page_is_made_of_the_files_of_full_runs() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(found)
 
 
-def test_the_figures_in_the_readme_are_those_of_the_files() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert filled(text, outcomes(), FIGURES) == text
-    assert {match[2] for match in MARKED.finditer(text)} == set(FIGURES)
+def texts() -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in FIGURED]
 
 
-def test_the_pictures_that_the_readme_shows_are_there_and_no_others() -> None:
-    shown = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README.read_text(encoding="utf-8"))
-    assert sorted(README.parent / path for path in shown) == sorted(KEPT / name for name in PICTURES)
+def test_the_figures_in_pages_are_those_of_the_files() -> None:
+    runs = outcomes()
+    for text in texts():
+        assert filled(text, runs, FIGURES) == text
+    assert {match[2] for text in texts() for match in MARKED.finditer(text)} == set(FIGURES)
+
+
+def test_the_pictures_that_pages_show_are_there_and_no_others() -> None:
+    shown = {
+        (path.parent / name).resolve()
+        for path, text in zip(FIGURED, texts(), strict=True)
+        for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    }
+    assert {path for path in shown if path.is_relative_to(KEPT)} == {KEPT / name for name in PICTURES}
     assert sorted(KEPT.rglob("*.png")) == sorted(KEPT / name for name in PICTURES)
 
 
@@ -52,7 +61,7 @@ def test_pictures_are_drawn_of_the_runs(tmp_path: Path) -> None:
     assert all(path.stat().st_size > 5000 for path in tmp_path.iterdir())
 
 
-def test_a_number_that_a_run_changed_shows_in_the_page_and_in_the_readme() -> None:
+def test_a_number_that_a_run_changed_shows_in_the_page_and_in_others() -> None:
     """So that the two tests above can fail."""
     runs = outcomes()
     fast = [
@@ -62,8 +71,7 @@ def test_a_number_that_a_run_changed_shows_in_the_page_and_in_the_readme() -> No
         for t in runs["speed"].tables
     ]
     other = {**runs, "speed": attrs.evolve(runs["speed"], tables=fast)}
-    text = README.read_text(encoding="utf-8")
-    assert filled(text, other, FIGURES) != text
+    assert any(filled(text, other, FIGURES) != text for text in texts())
     assert page(other) != page(runs)
 
 

@@ -1,7 +1,7 @@
 """Scores of canaries: the larger, the more a fit looks as if the first of what a coin stands for was in the data.
 
 A score sees what came out of the fit and what is public: the canaries, the other records, and replays on coins of its
-own. It never sees the coins. So whatever it computes, a bound that rests on it holds.
+own. It never sees the coins. So whatever it computes, a bound that depends on it holds.
 """
 
 from collections.abc import Callable, Sequence

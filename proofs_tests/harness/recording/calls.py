@@ -38,7 +38,7 @@ LIBRARIES: Final = (
     *("numpy", "opendp", "mechanisms", "accountant", "attr", "diffprivlib", "random", "secrets", "interpret", "joblib"),
     *("sklearn", "snsql", "scipy"),
 )
-"""Packages whose lines are passed over when the line of a program that drew is looked for."""
+"""Packages whose lines are skipped when the line of a program that drew is looked for."""
 
 
 class NotPriced(ValueError):

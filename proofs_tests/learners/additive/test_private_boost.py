@@ -200,7 +200,7 @@ def test_models_saved_before_slopes_keep_their_probabilities() -> None:
 
 
 def test_calibration_is_charged_and_makes_probabilities_of_scores() -> None:
-    """On a fit too short to get far, probabilities follow the records; both directions keep the books straight."""
+    """On a fit too short to get far, probabilities follow the records; both directions keep to the charge."""
     held, truth = people(20000, 5)
     plain, calibrated = (fitted(3.0, rounds_per_column=1, calibration=share, interactions=()) for share in (0.0, 0.1))
     assert calibrated.eta_ < plain.eta_

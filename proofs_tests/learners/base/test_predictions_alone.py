@@ -1,6 +1,6 @@
 """Every learner's predictions have the same bits for a record alone, in any batch, at any place. [records-alone]
 
-And what rests on that: where one record comes or goes, no other's class moves, and what fairness releases moves by no
+And what depends on that: where one record comes or goes, no other's class moves, and what fairness releases moves by no
 more than is charged.
 """
 

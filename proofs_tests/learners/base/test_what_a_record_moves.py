@@ -113,7 +113,7 @@ EVERY: Final[Mapping[str, Make]] = {
 
 @pytest.mark.parametrize("learner", EVERY)
 def test_one_class_among_the_records_is_no_reason_to_refuse(learner: str) -> None:
-    """Whether a second one occurs may hang on one record: it must not decide whether there is a model."""
+    """Whether a second one occurs may depend on one record: it must not decide whether there is a model."""
     case = CASES["truth values and a word"]
     table, _ = case.tables()
     for label in (0, 1):

@@ -129,7 +129,7 @@ def test_records_are_visited_inside_releases_alone_and_as_often_as_rounds_need(n
 
 @every_learner
 def test_blocks_of_one_class_are_learnt_from_as_in_memory(name: str) -> None:
-    """[records-alone] Whether a second class occurs may hang on one record."""
+    """[records-alone] Whether a second class occurs may depend on one record."""
     frame = people().assign(**{LABEL: "benign"})
     alone = released(LEARNERS[name]().fit(frame.drop(columns=[LABEL]), frame[LABEL]))
     assert released(LEARNERS[name]().fit(WatchedTable(frame, (100,)), LABEL)) == alone

@@ -168,7 +168,7 @@ def test_processors_with_other_vectors_say_the_same() -> None:
 
 
 def test_probabilities_take_no_power_through_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """numpy's exponential is made for a processor's vectors: which bits come out may hang on a value's place."""
+    """numpy's exponential is made for a processor's vectors: which bits come out may depend on a value's place."""
 
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("numpy's exponential")

@@ -180,7 +180,7 @@ def test_noisy_sums_cost_what_they_declare_and_the_rest_nothing() -> None:
     assert found.rados_.scope.startswith("of a record its x1 (number 1) only")
     assert found.rados_.vectors.shape == (200, 4)
     steps = ledger.entries[1].record["steps"]
-    sigma = 2.0 / steps[0]["cost"]["mu"]  # type: ignore[index]  # as the books have it
+    sigma = 2.0 / steps[0]["cost"]["mu"]  # type: ignore[index]  # as the ledger has it
     assert GDP(2.0 / sigma).to_approx(delta=1e-6).epsilon == pytest.approx(1.0, rel=1e-3)
 
 

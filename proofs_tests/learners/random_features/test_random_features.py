@@ -49,7 +49,7 @@ from proofs_tests.support.learners.waves import (
     waves,
 )
 
-# --- the cost is what the books say -----------------------------------------------------------------------------------
+# --- the cost is what the ledger says ----------------------------------------------------------------------------
 
 
 def nasty_pairs(records: int = 12) -> list[Pair[Data]]:

@@ -45,7 +45,7 @@ def explained(y: FloatArray, said: FloatArray) -> float:
     return 1.0 - float(np.mean((y - said) ** 2) / np.var(y))
 
 
-# --- the cost is what the books say -----------------------------------------------------------------------------------
+# --- the cost is what the ledger says ----------------------------------------------------------------------------
 
 
 def pairs(adjacency: str) -> list[Pair[Table]]:
@@ -163,7 +163,7 @@ def test_pairs_are_found_named_or_left_out() -> None:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_losses_say_what_they_should_of_skewed_labels(loss: str) -> None:
-    """Means or medians of an exponential distribution, whose mean hangs on a column."""
+    """Means or medians of an exponential distribution, whose mean depends on a column."""
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (20_000, 1))
     y = rng.exponential(1.0 + X[:, 0])

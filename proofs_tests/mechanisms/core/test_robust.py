@@ -1,4 +1,4 @@
-"""The named robust mechanisms are `RobustMechanism` with a randomizer: the same costs, draws and words in the books."""
+"""The named robust mechanisms are `RobustMechanism` with a randomizer: the same costs, draws and entries."""
 
 import copy
 import functools
@@ -46,7 +46,7 @@ DATA = Values(np.array([0.5, 0.0, 1.0]), certificate())
 
 
 def same(named: RobustMechanism[Values, V, S, R], general: RobustMechanism[Values, V, S, R]) -> None:
-    """In cost, in the books under the older name, and in what one seed draws."""
+    """In cost, in the ledger under the older name, and in what one seed draws."""
     assert isinstance(named.noise, SeededNoise)
     assert (named.query.name, named.randomizer, named.zeta) == (general.query.name, general.randomizer, general.zeta)
     assert named.robust_cost == general.robust_cost

@@ -357,7 +357,7 @@ def test_cells_cost_their_largest_and_twice_that_where_a_record_may_move() -> No
             parallel([0.1, wrong], replace_one=True)
 
 
-# --- the books ----------------------------------------------------------------------------------------------------
+# --- the ledger ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", RULES)

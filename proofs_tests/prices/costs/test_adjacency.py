@@ -1,4 +1,4 @@
-"""Relations are told apart, and come back from the books as they went in."""
+"""Relations are told apart, and come back from the ledger as they went in."""
 
 import json
 

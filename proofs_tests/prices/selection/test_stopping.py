@@ -1,4 +1,4 @@
-"""How many runs: laws by their definition, and what all costs rest on, tilts, falls and curves, from mpmath."""
+"""How many runs: laws by their definition, and what all costs depend on, tilts, falls and curves, from mpmath."""
 
 import itertools
 import math

@@ -109,7 +109,7 @@ def released(learner: Any) -> str:
 
 
 def books(ledger: Ledger) -> list[object]:
-    """What the entries say, but for when and under which random name of the books."""
+    """What the entries say, but for when and under which random name of the ledger."""
     return [
         {name: value for name, value in entry.record.items() if name not in ("time", "id")} for entry in ledger.entries
     ]

@@ -118,7 +118,7 @@ class Telling:
 
 
 def opened(url: str) -> Ledger:
-    """The books at this place, made if there are none: pure DP, basic composition, replace-one."""
+    """The ledger at this place, made if there is none: pure DP, basic composition, replace-one."""
     return Ledger.open(url, BUDGET, composition=BasicComposition(), adjacency=ReplaceOne())
 
 

@@ -92,7 +92,7 @@ class Forked:
 def storm(url: str, seed: int, kills: int, together: int) -> list[Told]:
     """So many children are killed, one after another, at random moments; `together` of them share the ledger.
 
-    Each makes the books if there are none, then releases in a loop, and tells the account of every value it got.
+    Each makes the ledger if there is none, then releases in a loop, and tells the account of every value it got.
     A moment is up to 2.5 times what a child needs for its first value here, as the first child shows.
     """
     moments, numbers = random.Random(seed), iter(range(10**6))
@@ -114,7 +114,7 @@ def storm(url: str, seed: int, kills: int, together: int) -> list[Told]:
 
 
 def release_for_ever(url: str, number: int, tell: Tell) -> None:
-    """Every release is charged to an account of its own, so that a value can be looked up in the books."""
+    """Every release is charged to an account of its own, so that a value can be looked up in the ledger."""
     ledger = opened(url)
     data, mechanism = ledger.protect(1), Telling()
     for turn in range(10**9):
@@ -126,7 +126,7 @@ def release_for_ever(url: str, number: int, tell: Tell) -> None:
 # --- killed at a chosen line --------------------------------------------------------------------------------
 
 Act = Callable[[Ledger, Tell, str], None]
-"""Works on a ledger under a name, and tells how many entries it must have in the books by now, come what may."""
+"""Works on a ledger under a name, and tells how many entries it must have in the ledger by now, come what may."""
 
 
 def release(ledger: Ledger, tell: Tell, name: str) -> None:
@@ -183,7 +183,7 @@ def _act_until(url: str, act: str, line: int, tell: Tell) -> None:
 
 
 def stopped_while_opening(url: str, line: int) -> Told:
-    """Killed before the given line of accountant/ while the books are opened, and made as there are none."""
+    """Killed before the given line of accountant/ while the ledger is opened, and made as there is none."""
 
     def work(tell: Tell) -> None:
         with dying_at(line):
@@ -297,7 +297,7 @@ POINTS: Final[dict[str, tuple[Callable[[Ledger], None], list[str]]]] = {
     "release not committed": (_with_the_release_written_but_not_committed, ["charged"]),
     "after the release": (_after_the_release, ["charged", "released"]),
 }
-"""The crash table: where a process is killed, and what is in the books then."""
+"""The crash table: where a process is killed, and what is in the ledger then."""
 
 
 def killed_at(url: str, point: str) -> Told:

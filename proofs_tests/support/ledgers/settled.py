@@ -4,6 +4,6 @@ from accountant import Ledger
 
 
 def settled(ledger: Ledger) -> bool:
-    """Whether the books are sound, and every charge was released."""
+    """Whether the ledger is sound, and every charge was released."""
     found = ledger.verify()
     return found.sound and not any("never released" in note for note in found.notes)

@@ -56,9 +56,10 @@ class Browser:
     program: str
     folder: Path
 
-    def dom(self, page: Path | str, *, width: int = 1200, height: int = 900) -> Look:
-        """The document as the browser understood it."""
-        return self._run(page, "--dump-dom", f"--window-size={width},{height}")
+    def dom(self, page: Path | str, *, width: int = 1200, height: int = 900, wait: int = 0) -> Look:
+        """The document as the browser understood it. wait: for scripts, in milliseconds of the page's own clock."""
+        waiting = [f"--virtual-time-budget={wait}"] if wait else []
+        return self._run(page, "--dump-dom", f"--window-size={width},{height}", *waiting)
 
     def screenshot(self, page: Path | str, picture: Path, *, width: int, height: int) -> Look:
         """A picture of the top of the page, as a PNG."""
