@@ -183,7 +183,8 @@ def test_categories_are_those_of_the_changelog() -> None:
 
 @pytest.mark.parametrize("name", PAGES[:2])
 def test_pages_stay_short(name: str) -> None:
-    assert read(name).count("\n") <= 160
+    written = re.sub(r"<!-- rooms: .*?<!-- end of rooms -->", "", read(name), flags=re.DOTALL)
+    assert written.count("\n") <= 160 if written == read(name) else written.count("\n") <= 90
 
 
 def test_hooks_run_the_tools_of_this_environment() -> None:
