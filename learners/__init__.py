@@ -16,6 +16,7 @@ from learners.fairness import (
     private_class_table,
     private_demographic_table,
     private_group_risks,
+    private_regression_table,
     private_statistical_parity,
     statistical_parity,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "private_demographic_table",
     "private_group_risks",
     "private_margin_histogram",
+    "private_regression_table",
     "private_statistical_parity",
     "read_csv",
     "schema_from_dtypes",
