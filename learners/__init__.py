@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         private_class_table,
         private_demographic_table,
         private_group_risks,
+        private_regression_table,
         private_statistical_parity,
         statistical_parity,
     )
@@ -177,6 +178,7 @@ __all__ = [
     "private_demographic_table",
     "private_group_risks",
     "private_margin_histogram",
+    "private_regression_table",
     "private_statistical_parity",
     "read_csv",
     "schema_from_dtypes",

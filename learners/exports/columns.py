@@ -22,7 +22,7 @@ from learners.exports.portable_model import (
     Truths,
     of_outputs,
 )
-from learners.tables import Boolean, Categorical, Column, Numeric, OutsideSchema, Schema
+from learners.tables import Boolean, Categorical, Column, Integer, Numeric, OutsideSchema, Schema
 
 NEVER: Final = "\x00no category is called so"
 """A text that stands for every other one."""
@@ -32,7 +32,11 @@ GAPS: Final = ("", "nan", "None", "<NA>", "NaT")
 
 
 def inputs_of(schema: Schema) -> tuple[Input, ...]:
-    """All of its columns, in order. Raises NotPortable."""
+    """All of its columns, in order. Raises NotPortable.
+
+    An export is the same as `predict` where that answers, but for words in columns of numbers and of truth values, which
+    it refuses; and it answers where `predict` refuses a fraction in a column of whole numbers.
+    """
     return tuple(Input(column.name, _reading(column)) for column in schema.columns)
 
 
@@ -44,18 +48,22 @@ def numbers_as_they_are(names: tuple[str, ...]) -> tuple[Input, ...]:
 
 def _reading(column: Column) -> Reading:
     kind = type(column)  # and not what is derived from it, which may read otherwise
-    if kind is Numeric:
+    if kind in (Numeric, Integer):
         numeric = cast("Numeric", column)
         fill = None if numeric.own_cell or numeric.missing is None else float(cast("float", numeric.missing))
         return Numbers(numeric.lower, numeric.upper, numeric.outside == "clip", fill, numeric.own_cell)
-    if kind is Boolean:
+    if kind is Boolean and not _has_roles(cast("Boolean", column)):
         return Truths()
     if kind is Categorical:
         return _names(cast("Categorical", column))
     raise NotPortable(
         f"column {column.name!r} is a {kind.__name__}, which is not exported; columns of numbers, categories and truth "
-        "values are"
+        "values that are never missing are"
     )
+
+
+def _has_roles(column: Boolean) -> bool:
+    return column.missing is not None or column.other is not None
 
 
 def _names(column: Categorical) -> Names:

@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 """Of 2022: older runtimes need nothing newer."""
 
+OUTPUTS: Final = ("prediction", "score", "share", "refused")
+"""In this order, where there is a share."""
+
 NO_CLASS: Final = -(2**63)
 """Predicted for refused records where classes are whole numbers; "" where they are text."""
 
@@ -225,8 +228,8 @@ class _Graph:
             "score": ["n", self.model.outputs],
             "share": ["n", max(2, self.model.outputs)],
         }
-        shapes = {name: wide.get(name) or ["n"] for name in kinds}
-        return [helper.make_tensor_value_info(name, kind, shapes[name]) for name, kind in kinds.items()]
+        shapes = {name: wide.get(name) or ["n"] for name in OUTPUTS if name in kinds}
+        return [helper.make_tensor_value_info(name, kinds[name], shape) for name, shape in shapes.items()]
 
     def _best(self, link: TwoClasses | ManyClasses, scores: str) -> int:
         if isinstance(link, TwoClasses):

@@ -13,6 +13,7 @@ from learners.fairness.group_measures import (
     gap_by_traces,
     statistical_parity,
 )
+from learners.fairness.private_amounts import PrivateAmountTable, private_regression_table
 from learners.fairness.private_classes import PrivateClassTable, private_class_table
 from learners.fairness.private_measures import (
     private_demographic_table,
@@ -27,6 +28,7 @@ __all__ = [
     "PAPER_GRID",
     "ClassTable",
     "GroupRow",
+    "PrivateAmountTable",
     "PrivateClassTable",
     "class_table",
     "demographic_table",
@@ -36,6 +38,7 @@ __all__ = [
     "private_class_table",
     "private_demographic_table",
     "private_group_risks",
+    "private_regression_table",
     "private_statistical_parity",
     "statistical_parity",
 ]
