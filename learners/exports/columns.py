@@ -34,8 +34,8 @@ GAPS: Final = ("", "nan", "None", "<NA>", "NaT")
 def inputs_of(schema: Schema) -> tuple[Input, ...]:
     """All of its columns, in order. Raises NotPortable.
 
-    An export is the same as `predict` where that answers, but for words in columns of numbers and of truth values, which
-    it refuses; and it answers where `predict` refuses a fraction in a column of whole numbers.
+    An export is the same as `predict` where that answers, but for words in columns of numbers and of truth values,
+    which it refuses; and it answers where `predict` refuses a fraction in a column of whole numbers.
     """
     return tuple(Input(column.name, _reading(column)) for column in schema.columns)
 
