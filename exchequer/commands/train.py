@@ -97,7 +97,7 @@ def train(
     if tuned := getattr(model, "tuned_", None):
         output.paragraph(f"Chosen among the settings of {order.tune}: {tuned}.")
     output.model(model)
-    output.statement(model.statement_, most=output.SHOWN_FACTS)
+    output.short_statement(model.statement_)
     if order.payer is not None:
         order.payer.receipted(model)
     output.paragraph(f"\nSaved to {out}, statement included.")
