@@ -96,7 +96,7 @@ def _domain(column: Column) -> str:
 
 def _guarantee(model: PrivateEstimator[Any, Any]) -> CardSection:
     statement = model.statement_
-    rows = tuple(output.short_lines(statement, output.SHOWN_FACTS))
+    rows = tuple(output.short_lines(statement, output.SHOWN_FACTS, output.SHOWN_CHARGES))
     return CardSection(statement.heading.capitalize(), (statement.guarantee,), headers=("book", "entry"), rows=rows)
 
 

@@ -103,7 +103,7 @@ def _one(data: DataSplit, settings: DemoSettings, seed: int | None) -> None:
     private, public = _accuracies(data, model)
     _curves(model)
     _card(model)
-    output.statement(model.statement_, most=output.SHOWN_FACTS)
+    output.short_statement(model.statement_)
     _remark(data.y_train.size, public - private, fresh=seed is None)
 
 

@@ -41,7 +41,7 @@ def explain(
     statement = model.statement_
     match form:
         case "text":
-            output.statement(statement, most=output.SHOWN_FACTS)
+            output.short_statement(statement)
             for section in card.sections():
                 output.section(section)
         case "markdown":

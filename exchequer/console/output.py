@@ -39,6 +39,9 @@ SHOWN_VOTES = 12
 SHOWN_FACTS = 14
 """Lines of a statement that are printed beside a model, whose file holds them all."""
 
+SHOWN_CHARGES = 3
+"""Of them, lines of charges."""
+
 MANY_ENTRIES = 20_000
 """Ledgers of no more are read within a second or so, and need no progress bar."""
 
@@ -214,17 +217,26 @@ def section(part: "CardSection") -> None:
         table(part.headers, part.rows, numbers=part.numbers)
 
 
-def statement(found: Statement, most: int | None = None) -> None:
-    """The ledger's statement, wrapped at the width of the terminal. most: lines that are printed, None for all."""
+def statement(found: Statement, most: int | None = None, charges: int | None = None) -> None:
+    """The ledger's statement, wrapped at the width of the terminal. most, charges: see `short_lines`."""
     plain = found.private and not found.unreleased
     heading(f"The ledger's {found.heading}" if found.private else found.heading, "" if plain else "yellow")
     paragraph(visible(found.guarantee))
-    facts(short_lines(found, most))
+    facts(short_lines(found, most, charges))
 
 
-def short_lines(found: Statement, most: int | None) -> list[tuple[str, str]]:
-    """What stands below the guarantee, with the head. most: lines, None for all."""
+def short_statement(found: Statement) -> None:
+    """The statement as it stands beside a model."""
+    statement(found, SHOWN_FACTS, SHOWN_CHARGES)
+
+
+def short_lines(found: Statement, most: int | None, charges: int | None = None) -> list[tuple[str, str]]:
+    """What stands below the guarantee, with the head. most: lines, and charges: of charges among them; None for all."""
     lines = list(found.lines())
+    charged = [place for place, (name, _) in enumerate(lines) if name == "charged"]
+    if charges is not None and len(charged) > charges:
+        rest = len(charged) - charges + 1
+        lines[charged[charges - 1] : charged[-1] + 1] = [("...", f"{rest} more lines of charges")]
     if most is not None and len(lines) > most:
         lines[most - 2 : -1] = [("...", f"{len(lines) - most + 1} more lines")]  # the last one is the head
     return lines
