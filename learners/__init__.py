@@ -100,6 +100,7 @@ ROOMS: Final = (
     "rados",
     "fairness",
     "inspection",
+    "exports",
 )
 """In the order in which a name is looked for: what others need first."""
 
