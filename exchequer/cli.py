@@ -51,10 +51,14 @@ def main(ctx: click.Context) -> None:
     \b
     Start with:
       exchequer demo
-      exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
+      exchequer advise --n 20000 --columns 12 --epsilon 1
+      exchequer schema draft people.csv --label income --out people.toml
       exchequer train people.csv --schema people.toml --epsilon 1 --out model.json
       exchequer predict new.csv --model model.json --out predictions.csv
       exchequer explain model.json
+      exchequer card model.json --out card.html
+      exchequer learners
+      exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
       exchequer ledger --help
       exchequer rados --help
 

@@ -16,7 +16,7 @@ from learners import PrivateBoostRegressor, Schema, scorecard
 from learners.additive import AdditiveModel
 from learners.base import Calibration, PrivateEstimator
 from learners.inspection import CardSection
-from learners.tables import Boolean, Categorical, Numeric
+from learners.tables import Boolean, Column, Numeric
 
 LIMITS: Final = (
     "The guarantee is about the records that the model was trained on, and about what was released of them. It is no "
@@ -85,12 +85,13 @@ def _schema(schema: Schema) -> CardSection:
     return CardSection("Schema", (said,), headers=("column", "kind", "domain"), rows=rows)
 
 
-def _domain(column: object) -> str:
+def _domain(column: Column) -> str:
+    """What it may hold, in words."""
+    if isinstance(column, Boolean):
+        return "0 or 1"
     if isinstance(column, Numeric):
-        return f"from {column.lower:g} to {column.upper:g}" + (", or missing" if column.own_cell else "")
-    if isinstance(column, Categorical):
-        return ", ".join(column.categories)
-    return "0 or 1" if isinstance(column, Boolean) else "see the schema"
+        return column.interval(0, column.bin_number) + (", or missing" if column.own_cell else "")
+    return ", ".join(column.values())
 
 
 def _guarantee(model: PrivateEstimator[Any, Any]) -> CardSection:

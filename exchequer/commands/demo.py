@@ -132,7 +132,7 @@ def _next() -> None:
 
 
 NEXT = (
-    "exchequer schema draft people.csv --out people.toml",
+    "exchequer schema draft people.csv --label income --out people.toml",
     "exchequer train people.csv --schema people.toml --epsilon 1 --out model.json",
 )
 """Between the two, the draft asks for what must come from public knowledge."""

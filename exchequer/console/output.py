@@ -167,7 +167,7 @@ def effects(model: "PrivateBoostClassifier | PrivateBoostRegressor") -> None:
     if classes.size > 2:
         paragraph(f"Effects of {len(curves)} columns on {classes.size} classes; `exchequer explain` shows them.")
         return
-    what, unit, form = ("score", "log-odds", ".2f") if classes.size else _unit_of(model)
+    what, unit, form = ("score", "Scores are on the scale of log-odds.", ".2f") if classes.size else _unit_of(model)
     rows = [
         (" x ".join(curve.columns), format(curve.span, form), " x ".join(curve.cells[int(np.argmax(curve.effects))]))
         for curve in curves[:SHOWN_VOTES]
@@ -176,14 +176,15 @@ def effects(model: "PrivateBoostClassifier | PrivateBoostRegressor") -> None:
     table(["column", f"moves the {what} by up to", most], rows, numbers=[])
     rest = len(curves) - len(rows)
     paragraph(
-        f"{what.capitalize()}s are on the scale of {unit}. `exchequer explain` prints the whole model as a scorecard."
+        f"{unit} `exchequer explain` prints the whole model as a scorecard."
         + (f" {rest} more columns, with smaller effects, are not shown." if rest else "")
     )
 
 
 def _unit_of(model: Any) -> tuple[str, str, str]:
     """What effects of a regression move, on which scale, and how they are written."""
-    return "label", "its logarithm" if model.model_.loss == "poisson" else "its own unit", ".3g"
+    log = model.model_.loss == "poisson"
+    return "label", f"Effects are {'on a logarithmic scale' if log else 'in the unit of the label'}.", ".3g"
 
 
 def vote_table(model: "LazyBoostClassifier") -> None:

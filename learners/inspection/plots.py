@@ -15,7 +15,7 @@ from learners.additive import AdditiveModel, Term
 from learners.base import PrivateClassifier
 from learners.inspection.margins import BINS, MarginHistogram, advantages
 from learners.inspection.margins import margin_histogram as counted_margins
-from learners.inspection.point_tables import Linear, as_additive
+from learners.inspection.point_tables import NINE_IN_TEN, Linear, as_additive
 from learners.inspection.scorecards import Readable, opened
 from learners.tables import MISSING_CELL, Categorical, Date, Numeric, Ordered, Schema, Table
 from learners.votes import VoteModel
@@ -95,6 +95,8 @@ def _heads(term: Term) -> FloatArray:
 def curve(fitted: PrivateClassifier[Any] | Readable, *columns: str, ax: "Axes | None" = None) -> "Axes":
     """The effect of a column on the log-odds: steps for numbers, bars for categories, a heat map for a pair.
 
+    Around steps of two classes a band says how far noise may have moved them, where the model was saved with that.
+
     columns: one name, or the two of a pair that the model looks at together; without, the most influential.
     With three classes or more every class has a line or bars of its own; a pair shows the class that it matters to
     most. Raises KeyError for columns that the model has no table of.
@@ -116,6 +118,9 @@ def draw_term(schema: Schema, term: Term, classes: Sequence[str], ax: "Axes") ->
     effect = f"log-odds of {_said(classes[1])}" if len(named) == 1 else "score"
     if isinstance(column, Numeric):
         _steps(column, values, named, ax)
+        if term.deviations is not None and len(named) == 1:
+            unsure = term.deviations.reshape(-1, 1)[term.maps[0]]
+            _band(column, values[: column.bin_number, 0], unsure[: column.bin_number, 0], ax)
         ax.set(xlabel=_said(column.name), ylabel=effect)
     else:
         cells = column.categories if isinstance(column, Categorical) else ("0", "1")
@@ -153,6 +158,12 @@ def _steps(column: Numeric, values: FloatArray, named: Sequence[str | None], ax:
         ax.xaxis.set_major_formatter(lambda number, _: column.said(number))
         ax.tick_params(axis="x", labelsize="small")
     ax.set_xlim(column.lower, column.upper)
+
+
+def _band(column: Numeric, values: FloatArray, unsure: FloatArray, ax: "Axes") -> None:
+    """How far noise may have moved each step, 9 times in 10."""
+    low, high = (np.append(ends, ends[-1]) for ends in (values - NINE_IN_TEN * unsure, values + NINE_IN_TEN * unsure))
+    ax.fill_between(column.edges, low, high, step="post", color=POSITIVE, alpha=0.15, linewidth=0.0)
 
 
 def _crowded(column: Numeric, edges: FloatArray, values: FloatArray) -> bool:

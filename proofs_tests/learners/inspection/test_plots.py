@@ -91,6 +91,16 @@ def test_a_column_of_numbers_is_a_step_per_cell_in_its_own_unit(tmp_path: Path) 
     assert blue.sum() > 50
 
 
+def test_a_band_says_how_far_noise_may_have_moved_a_step() -> None:
+    schema, steps_up = Schema((Numeric("x", 0.0, 4.0, bins=4),)), np.array([0.0, 1.0, 2.0, 3.0])
+    for unsure in (None, np.full(4, 0.5)):
+        term = Term((0,), (np.arange(4),), steps_up, unsure)
+        ax = plots.draw_term(schema, term, ("no", "yes"), pyplot.figure().add_subplot())
+        assert len(ax.collections) == (unsure is not None)
+    reach = ax.collections[0].get_paths()[0].get_extents()
+    assert (reach.y0, reach.y1) == pytest.approx((-1.645 * 0.5, 3.0 + 1.645 * 0.5))
+
+
 def test_a_curve_that_moves_near_zero_gets_an_axis_like_a_logarithm(tmp_path: Path) -> None:
     ax = plots.curve(additive(), "gain")
     assert ax.get_xscale() == "symlog"
