@@ -45,7 +45,8 @@ class TableFileOptions:
         said = {name: value for name, value in attrs.asdict(self).items() if value is not None}
         if names is not None:
             said["columns"] = tuple(names)
-        return FileFormat(**said).or_else(getattr(schema, "file", None))
+        usual = None if schema is None else schema.file
+        return attrs.evolve(usual or FileFormat(), **said)
 
 
 def table_file_options(command: F) -> F:

@@ -134,8 +134,9 @@ def test_a_schema_says_how_its_files_are_written() -> None:
     Path("s.toml").write_text(how + SCHEMA, encoding="utf-8")
     schema = Schema.from_toml("s.toml")
     assert Schema.from_dict(schema.as_dict()) == schema
-    said = fitted(german())
-    assert said[1] == expected[1]
+    assert fitted(german())[1] == expected[1]
+    usual = ("--quote", '"', "--decimal", ".", "--encoding", "utf-8")
+    assert fitted(plain(), *usual)[1] == expected[1]  # what is typed goes before it
 
 
 def test_what_is_wrong_in_a_later_block_says_where(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,9 +153,6 @@ def test_a_format_is_written_where_it_is_not_the_usual() -> None:
     assert format.as_dict() == {"separator": ";", "encoding": "cp1252", "columns": ["a", "b"]}
     again: dict[str, Any] = format.as_dict()
     assert FileFormat(**again) == format
-    assert FileFormat(",", decimal=",").or_else(format) == FileFormat(
-        ",", encoding="cp1252", decimal=",", columns=("a", "b")
-    )
     assert FileFormat().as_dict() == {}
 
 
