@@ -149,9 +149,23 @@ def _arguments(order: TrainingRequest, learner: TrainableLearner, schema: Schema
         if "tune" not in known:
             able = [key for key, each in LEARNERS.items() if "tune" in inspect.signature(each.kind).parameters]
             raise ValueError(f"--tune: {learner.estimator} has no private tuning; try --learner {' or '.join(able)}")
-        tuned["tune"] = settings_of(order.tune)
+        settings = settings_of(order.tune)
+        _refuse_strangers(order.tune, settings, learner, known - set(OWN_OPTIONS))
+        tuned["tune"] = settings
     bounds = {"label_bounds": schema.number_label.bounds} if schema.number_label is not None else {}
     return {**given, **order.parameters, **tuned, **bounds}
+
+
+def _refuse_strangers(
+    path: Path, settings: list[dict[str, object]], learner: TrainableLearner, known: set[str]
+) -> None:
+    """Raise ValueError naming all parameters in the settings that the learner lacks."""
+    strange = [
+        f"{name!r} in setting {place}" for place, each in enumerate(settings, 1) for name in each if name not in known
+    ]
+    if strange:
+        own = ", ".join(sorted(known))
+        raise ValueError(f"--tune: {path}: {', '.join(strange)}: {learner.estimator} takes {own}")
 
 
 def settings_of(path: Path) -> list[dict[str, object]]:

@@ -39,6 +39,9 @@ SHOWN_VOTES = 12
 SHOWN_FACTS = 14
 """Lines of a statement that are printed beside a model, whose file holds them all."""
 
+SHOWN_CHARGES = 3
+"""Of them, lines of charges."""
+
 MANY_ENTRIES = 20_000
 """Ledgers of no more are read within a second or so, and need no progress bar."""
 
@@ -225,6 +228,10 @@ def statement(found: Statement, most: int | None = None) -> None:
 def short_lines(found: Statement, most: int | None) -> list[tuple[str, str]]:
     """What stands below the guarantee, with the head. most: lines, None for all."""
     lines = list(found.lines())
+    charged = [place for place, (name, _) in enumerate(lines) if name == "charged"]
+    if most is not None and len(charged) > SHOWN_CHARGES:
+        rest = len(charged) - SHOWN_CHARGES + 1
+        lines[charged[SHOWN_CHARGES - 1] : charged[-1] + 1] = [("...", f"{rest} more lines of charges")]
     if most is not None and len(lines) > most:
         lines[most - 2 : -1] = [("...", f"{len(lines) - most + 1} more lines")]  # the last one is the head
     return lines

@@ -183,6 +183,9 @@ def test_tuning_chooses_among_the_settings_of_a_file_on_the_same_budget(folder: 
     assert model.tuned_ in ({"rounds_per_column": 2}, {"rounds_per_column": 4})
     assert f"Chosen among the settings of tune.toml: {model.tuned_}." in said
     assert model.statement_.spent.startswith("(2.0, 1e-06)") or "2" in model.statement_.spent
+    Path("wrong.toml").write_text("[[settings]]\nrounds_per_column = 2\nrounds = 3\n[[settings]]\nepsilon = 9\n")
+    wrong = refused(*trained("classes", "--tune", "wrong.toml", "--force"))
+    assert "wrong.toml: 'rounds' in setting 1, 'epsilon' in setting 2: PrivateBoostClassifier takes adjacency" in wrong
     other = refused(*trained("classes", "--tune", "tune.toml", "--learner", "forest", "--force"))
     assert "--tune: DPRandomForestClassifier has no private tuning; try --learner private-boost" in other
 
