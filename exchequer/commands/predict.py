@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -13,7 +14,7 @@ from accountant.arrays import FloatArray
 from exchequer.commands.training_input import label_of, read, take_label
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting
-from exchequer.console.table_files import Columns, TableFileOptions
+from exchequer.console.table_files import Columns, TableFileOptions, each_block
 from learners import PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor
 from learners.base import PrivateClassifier, PrivateEstimator
 from learners.tables import Strings, Values
@@ -52,14 +53,22 @@ def predict(
     schema = cast("Any", model).model_.schema
     label = label_of(schema, model_path) if score else None
     names = None if header else [*schema.names, *([label.name] if label else [])]
-    table = read(data, schema, file_options, names, label=label.name if label else "")
-    truth = None if label is None else take_label(table, label, data)
-    with about(data):
+
+    def answered(table: Columns, truth: Strings | FloatArray | None) -> tuple[dict[str, list[str]], list[str]]:
         if numbers:
-            columns, said = _numbers_of(cast("Regressor", model), table, truth, intervals)
+            return _numbers_of(cast("Regressor", model), table, truth, intervals)
+        return _classes_of(cast("Classifier", model), table, truth, proba)
+
+    truth, said = None, list[str]()
+    with about(data):
+        if label is None:  # a block of the file at a time, as nothing is said of all of it
+            blocks = each_block(data, file_options.format(schema, names), lambda block: answered(block, None)[0])
+            _write(blocks, out)
         else:
-            columns, said = _classes_of(cast("Classifier", model), table, truth, proba)
-    _write(columns, out)
+            table = read(data, schema, file_options, names, label=label.name)
+            truth = take_label(table, label, data)
+            columns, said = answered(table, truth)
+            _write([columns], out)
     output.note(guarantee(model.statement_))
     if truth is not None:
         output.note(f"{said[0]} on {truth.size} records of {data}. {HELD_BACK}")
@@ -161,11 +170,14 @@ def _numbers(values: Values) -> list[str]:
     return [f"{value:.6g}" for value in values.tolist()]
 
 
-def _write(columns: dict[str, list[str]], out: Path | None) -> None:
+def _write(blocks: Iterable[dict[str, list[str]]], out: Path | None) -> None:
+    """All of it, or nothing where a block is refused."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    for number, columns in enumerate(blocks):
+        if not number:
+            writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
     if out is None:
         click.echo(text.getvalue(), nl=False)
     else:

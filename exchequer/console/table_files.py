@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from learners.tables import DictionaryColumn, FileFormat, Values
 
 F = TypeVar("F", bound=Callable[..., object])
+T = TypeVar("T")
 
 Columns: TypeAlias = "dict[str, Values | DictionaryColumn]"
 
@@ -45,7 +46,8 @@ class TableFileOptions:
         said = {name: value for name, value in attrs.asdict(self).items() if value is not None}
         if names is not None:
             said["columns"] = tuple(names)
-        return FileFormat(**said).or_else(getattr(schema, "file", None))
+        usual = None if schema is None else schema.file
+        return attrs.evolve(usual or FileFormat(), **said)
 
 
 def table_file_options(command: F) -> F:
@@ -130,6 +132,15 @@ def table_blocks(path: Path, format: "FileFormat | None" = None) -> Iterator[Blo
         for block in CsvFile(path, format or FileFormat()).blocks(RECORDS, file):
             done(file.tell())
             yield block
+
+
+def each_block(path: Path, format: "FileFormat", work: Callable[[Columns], T]) -> Iterator[T]:
+    """What `work` makes of each of `table_blocks`, in order; what it raises says where rows are counted from."""
+    first = 0
+    for block in table_blocks(path, format):
+        with _counted_from(first):
+            yield work(cast("Columns", block))
+        first += max((len(block[name]) for name in list(block)[:1]), default=0)
 
 
 @attrs.frozen

@@ -40,7 +40,8 @@ def column_record(column: Column) -> dict[str, object]:
         fields |= {name: _date(fields[name]) for name in dates}
     if isinstance(column, Ordered) and isinstance(column.missing, float):
         fields["missing"] = column.categories[int(column.missing)]
-    return {"kind": _NAMES[kind], **fields}
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in fields.items()}
+    return {"kind": _NAMES[kind], **plain}
 
 
 def _date(number: Any) -> object:

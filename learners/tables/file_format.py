@@ -117,10 +117,6 @@ class FileFormat:
         kept = attrs.asdict(self, filter=lambda field, value: value != field.default)
         return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items()}
 
-    def or_else(self, other: "FileFormat | None") -> "FileFormat":
-        """This one, with whatever it leaves at its default as the other says."""
-        return self if other is None else FileFormat(**{**attrs.asdict(other), **self.as_dict()})
-
 
 def separator_in(header: str, quote: str = '"') -> str:
     """The most frequent of SEPARATORS outside of quotes in a line of column names; a comma where there is none."""

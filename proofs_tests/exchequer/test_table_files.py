@@ -134,11 +134,13 @@ def test_a_schema_says_how_its_files_are_written() -> None:
     Path("s.toml").write_text(how + SCHEMA, encoding="utf-8")
     schema = Schema.from_toml("s.toml")
     assert Schema.from_dict(schema.as_dict()) == schema
-    said = fitted(german())
-    assert said[1] == expected[1]
+    assert fitted(german())[1] == expected[1]
+    usual = ("--quote", '"', "--decimal", ".", "--encoding", "utf-8")
+    assert fitted(plain(), *usual)[1] == expected[1]  # what is typed goes before it
 
 
 def test_what_is_wrong_in_a_later_block_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted(plain())
     monkeypatch.setattr(table_files, "RECORDS", 100)
     lines = text(",").splitlines()
     lines[250] = "1,77,Rome,no"
@@ -146,6 +148,11 @@ def test_what_is_wrong_in_a_later_block_says_where(monkeypatch: pytest.MonkeyPat
     found = CliRunner().invoke(main, ("schema", "check", "t.csv", "--schema", "s.toml"), env={"COLUMNS": "160"})
     assert found.exit_code == 1
     assert "249" in found.stdout
+    refused = CliRunner().invoke(main, ("predict", "t.csv", "--model", "m.json", "--out", "p.csv"))
+    assert refused.exit_code == 2
+    assert "row 49: 77.0 is outside [0.0, 10.0]" in refused.stderr
+    assert "rows are counted from record 200 of the file" in refused.stderr
+    assert not Path("p.csv").exists()
     assert read_csv("t.csv")["size"][249] == "77"
 
 
