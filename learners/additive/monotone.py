@@ -1,6 +1,6 @@
 """Effects that must rise or fall with a number, as scikit-learn's `monotonic_cst` says: post-processing of a posterior.
 
-What a column's releases say is learnt as before. Records are scored with the nearest means that rise, each cell counting
+What a column's releases say is learnt as usual. Records are scored with the nearest means that rise, each cell counting
 by its known share of the records: noise is averaged before the order takes its half of it. A mean of tables that rise
 rises too, and so does the final one. A cell of missing values has no place in the order, and is free.
 """
