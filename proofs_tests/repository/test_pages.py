@@ -42,7 +42,7 @@ def test_commands_that_are_only_shown_exist() -> None:
         match command:
             case ["make", target, *_]:
                 assert re.search(rf"^{target}:|^[\w ]*\b{target}\b[\w ]*:", makefile, re.MULTILINE), line
-            case ["pip", "install", what]:
+            case ["pip", "install", what, *_]:
                 for extra in re.findall(r"exchequer\[([\w,]+)\]", what):
                     assert all(re.search(rf"^{each} = \[", project, re.MULTILINE) for each in extra.split(",")), line
             case ["exchequer", name, *_]:

@@ -70,4 +70,4 @@ def overview(text: str, results: Results) -> str:
     first = min(text.index(f"\n# {Path(page).stem}\n") for page in results.texts)
     listed = "\n".join(Path(page).stem for page in results.texts)
     front = re.sub(r"\]\(#([\w-]+)\)", r"](\1.md)", text[:first])
-    return f"{front}\n\n```{{toctree}}\n:hidden:\n{listed}\n```\n"
+    return f"{front}\n\n```{{toctree}}\n:hidden:\nother-libraries\n{listed}\n```\n"

@@ -25,7 +25,7 @@ DOCUMENTS: Final = {
     "AUDITING.md": "reference/auditing.md",
     "SCALING.md": "reference/scaling.md",
     "verifier/README.md": "reference/verifier.md",
-    "AUDITS.md": "results/audits.md",
+    "AUDITS.md": "results/other-libraries.md",
     "benchmarks/RESULTS.md": "results/index.md",
 }
 """Documents that stay where they are in the repository, and the page that each becomes."""

@@ -12,6 +12,10 @@ PREFIX: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])")
 """The packages before a name."""
 
 
+ARRAY: Final = re.compile(r"ndarray\[tuple\[Any, \.\.\.\], dtype\[(\w+)(?:\[Any\])?\]\]")
+"""Of any shape: docstrings say which."""
+
+
 def signature(thing: Callable[..., Any], *, bound: bool = False) -> str:
     """As text, "(a: int, *, b: float = 1.0) -> str"; empty where Python knows of none. bound: without the first."""
     try:
@@ -45,5 +49,5 @@ def _type(annotation: object) -> object:
     if annotation is inspect.Parameter.empty:
         return annotation
     text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
-    text = PREFIX.sub("", text.replace("NoneType", "None"))
+    text = ARRAY.sub(r"ndarray[\1]", PREFIX.sub("", text.replace("NoneType", "None")))
     return _Shown("..." if ADDRESS.search(text) or "~" in text or "'" in text else text)
