@@ -188,7 +188,7 @@ class Schema:
 
     @staticmethod
     def from_toml(path: str | Path) -> "Schema":
-        """Read a schema file; its format is in the README. Raises SchemaError naming the file and the fault."""
+        """Read a schema file, as in docs/how-to/command-line.md. Raises SchemaError naming the file and the fault."""
         try:
             with Path(path).open("rb") as file:
                 return Schema.from_dict(tomllib.load(file))
