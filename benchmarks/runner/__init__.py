@@ -1,4 +1,4 @@
-"""How benchmarks run: parts, timing, memory, reports, plots, and the figures of the README."""
+"""How benchmarks run: parts, timing, memory, reports, plots, and the figures of documents."""
 
 from benchmarks.runner import suite
 from benchmarks.runner.catalogue import (

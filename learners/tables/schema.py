@@ -109,7 +109,7 @@ class Schema:
 
     @staticmethod
     def from_toml(path: str | Path) -> "Schema":
-        """Read a schema file; its format is in the README.
+        """Read a schema file, as in docs/how-to/command-line.md.
 
         Raises OpenQuestions where a draft was not filled in, and SchemaError naming the file and the fault.
         """

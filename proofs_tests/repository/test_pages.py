@@ -7,6 +7,7 @@ import click
 import pytest
 
 from exchequer.cli import main
+from learners import Schema
 from proofs_tests.site.blocks import DiffersFromPage, blocks, run_page
 from proofs_tests.site.pages import ROOT
 
@@ -77,3 +78,23 @@ def test_a_block_that_says_something_else_than_what_happens_fails(
         run_page("```python\n1 / 0\n```\n", "bad")
     run_page('```text title="kept/note.txt"\nwords\n```\n', "good")
     assert Path("kept/note.txt").read_text(encoding="utf-8") == "words\n"
+
+
+def test_pages_show_the_commands_that_users_need() -> None:
+    texts = [(ROOT / "README.md").read_text(encoding="utf-8"), *map(text_of, NAMES)]
+    named = {name for text in texts for name in re.findall(r"\bexchequer (\w[\w-]+)", text)}
+    assert isinstance(main, click.Group)
+    known = set(main.list_commands(click.Context(main)))
+    assert {"audit", "demo", "explain", "ledger", "train", "predict", "price", "rados", "verify-model"} <= named & known
+    below = {name for text in texts for name in re.findall(r"^exchequer ledger ([\w-]+)", text, re.MULTILINE)}
+    ledger = main.get_command(click.Context(main), "ledger")
+    assert isinstance(ledger, click.Group)
+    assert {"open", "show", "verify", "report", "export", "price"} <= below
+    assert below <= set(ledger.list_commands(click.Context(ledger)))
+
+
+def test_the_schema_of_the_command_line_is_one(tmp_path: Path) -> None:
+    (block,) = (block for block in blocks(text_of("how-to/command-line.md")) if block.title == "people.toml")
+    path = tmp_path / "schema.toml"
+    path.write_text(block.text, encoding="utf-8")
+    assert Schema.from_toml(path).names == ["age", "job"]
