@@ -114,7 +114,7 @@ LEARNERS: Final[Mapping[str, TrainableLearner]] = {
     "private-boost": TrainableLearner(
         "PrivateBoostClassifier",
         "a curve for every column that add up; recommended for classes; needs a --delta",
-        {"adjacency": "add-remove-one", "rounds_per_column": 8, "interactions": (), "monotone": None},
+        {"adjacency": "add-remove-one", "rounds_per_column": 8, "interactions": "auto", "monotone": None},
         steps="",
         delta=1e-6,
     ),

@@ -4,6 +4,7 @@ from learners.additive.additive_model import (
     AdditiveModel,
     Curve,
     Term,
+    trimmed,
 )
 from learners.additive.grids import (
     GRID,
@@ -38,6 +39,7 @@ __all__ = [
     "has_own",
     "is_ordered",
     "pair_columns",
+    "trimmed",
     "whole_weights",
     "with_own_bin",
 ]

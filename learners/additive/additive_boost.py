@@ -315,12 +315,20 @@ def boost_additively(
         state = _moved(state, column)
         averaged.add(number)
         number, told = number + 1, told + often
-        if number == 1 and often > 1 and pays(curvature * eta * math.sqrt(design.rounds)):
+        if number == 1 and often > 1 and _pays(curvature, part, design, eta):
             # Each of the other releases is a turn of its own.
             turns, often = 1 + design.rounds - often, 1
             averaged = Averages.of(turns, columns, turns)
     model = _model(design.schema, columns, averaged.means())
     return model if design.calibrator is None else _calibrated(model, sample, design, eta, spender)
+
+
+def _pays(curvature: float, part: IntArray, design: AdditiveDesign, eta: float) -> bool:
+    """Whether pairs are worth their rounds. curvature: as first released, in these bins; the mean over classes."""
+    whole = eta * math.sqrt(design.rounds)
+    heads = 1 if design.classes == 2 else design.classes
+    deviation = math.sqrt((int(part.max()) + 1) / (heads * design.repeats)) / (CURVATURE_SCALE * eta)
+    return pays(curvature * whole, deviation * whole)
 
 
 def _calibrated(

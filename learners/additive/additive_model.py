@@ -11,8 +11,8 @@ from scipy.special import exp2, expit
 
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.base import Calibration
-from learners.encoding import FINE, folded
-from learners.tables import MISSING_CELL, Categorical, Column, Numeric, Schema
+from learners.encoding import FINE, FINEST, folded, refined
+from learners.tables import MISSING_CELL, Categorical, Column, Numeric, Ordered, Schema
 from mechanisms.gradients import CLIP, ONE
 
 
@@ -61,6 +61,7 @@ class AdditiveModel:
     Scores are of the second class against the first where there are two, else one per class, to be compared.
     calibration: for two classes, if it was paid for; the intercept then puts its threshold at 0.
     slope: log-odds per unit of score, at least, where there is no calibration; 0 in models that were saved without one.
+    recut: columns of which only the public cuts that matter are kept, see `trimmed`.
     """
 
     schema: Schema
@@ -68,6 +69,16 @@ class AdditiveModel:
     terms: tuple[Term, ...] = attrs.field(converter=tuple[Term, ...])
     calibration: Calibration | None = None
     slope: float = 0.0
+    recut: tuple[str, ...] = ()
+
+    @property
+    def domain(self) -> Schema:
+        """The schema for another fit, whose columns are cut anew where they had no cuts of their own."""
+        columns = (
+            attrs.evolve(c, cuts=()) if isinstance(c, Numeric) and c.name in self.recut else c
+            for c in self.schema.columns
+        )
+        return attrs.evolve(self.schema, columns=tuple(columns)) if self.recut else self.schema
 
     def calibrated(self, calibration: Calibration) -> "AdditiveModel":
         """The same with the threshold and the probabilities of a released histogram of its scores; two classes."""
@@ -126,7 +137,8 @@ class AdditiveModel:
         calibration = None if self.calibration is None else self.calibration.as_record()
         found = {"intercept": self.intercept.tolist(), "terms": terms, "calibration": calibration}
         slope = {"slope": self.slope} if self.slope else {}  # files of before they had one are written as they were
-        return {"schema": self.schema.as_dict(), **found, **slope}
+        recut = {"recut": list(self.recut)} if self.recut else {}
+        return {"schema": self.schema.as_dict(), **found, **slope, **recut}
 
     @staticmethod
     def from_record(record: Mapping[str, object]) -> "AdditiveModel":
@@ -140,20 +152,26 @@ class AdditiveModel:
         if kept is not None and intercept.ndim:
             raise ValueError("calibration: for two classes only")
         calibration = None if kept is None else Calibration.from_record(kept)
-        return AdditiveModel(schema, intercept, terms, calibration, _slope(record.get("slope", 0.0)))
+        recut = tuple(cast("Sequence[str]", record.get("recut", ())))
+        if unknown := [name for name in recut if name not in schema.names]:
+            raise ValueError(f"recut: the schema has no columns {unknown}")
+        return AdditiveModel(schema, intercept, terms, calibration, _slope(record.get("slope", 0.0)), recut)
 
 
 def trimmed(model: AdditiveModel) -> AdditiveModel:
     """The same predictions, without the cuts that no term needs where a column has more than FINE cells."""
-    columns, codes = list(model.schema.columns), dict[int, IntArray]()
+    columns, codes, recut = list(model.schema.columns), dict[int, IntArray](), list(model.recut)
     for number, column in enumerate(columns):
-        if isinstance(column, Numeric) and len(column.cuts) >= FINE:
+        if isinstance(column, Numeric) and not isinstance(column, Ordered) and len(column.cuts) >= FINE:
             maps = [m for term in model.terms for c, m in zip(term.columns, term.maps, strict=True) if c == number]
             columns[number], codes[number] = _fewer_cuts(column, maps)
+            if refined(attrs.evolve(column, cuts=()), FINEST) == column:
+                recut.append(column.name)
     if not codes:
         return model
     terms = [_with_codes(term, codes) for term in model.terms]
-    return attrs.evolve(model, schema=attrs.evolve(model.schema, columns=tuple(columns)), terms=tuple(terms))
+    schema = attrs.evolve(model.schema, columns=tuple(columns))
+    return attrs.evolve(model, schema=schema, terms=tuple(terms), recut=tuple(recut))
 
 
 def _fewer_cuts(column: Numeric, maps: Sequence[IntArray]) -> tuple[Numeric, IntArray]:

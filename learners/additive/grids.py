@@ -23,7 +23,7 @@ GRID: Final = 128
 more."""
 
 STAGES: Final = 2
-"""Histograms, one after the other."""
+"""Histograms, one after the other: `followed_grids` asks for two, and the plan pays for as many."""
 
 PUBLIC: Final = 0.5
 """How much of a grid of GRID cells follows the public cuts."""

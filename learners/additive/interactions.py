@@ -61,14 +61,18 @@ LEAST_CARRIED: Final = 900.0
 budget: 3,600 records for each σ."""
 
 
+TOLD_APART: Final = 3.0
+"""Times its own noise, what that curvature must be at least."""
+
+
 def as_pairs(asked: Pairs) -> Pairs:
     """As asked, pairs of names as tuples. Raises ValueError."""
-    return AUTO if asked == AUTO else check_pairs(asked)
+    return AUTO if isinstance(asked, str) and asked == AUTO else check_pairs(asked)
 
 
 def own_pairs(asked: Pairs) -> tuple[tuple[str, str], ...]:
     """The pairs of a user's list; none where they are left to the rule of this file."""
-    return () if asked == AUTO else check_pairs(asked)
+    return () if isinstance(asked, str) and asked == AUTO else check_pairs(asked)
 
 
 def pairable(schema: Schema, directions: Sequence[int] = ()) -> list[int]:
@@ -103,12 +107,13 @@ def pair_rounds(schema: Schema, rounds_per_column: int, directions: Sequence[int
     return most_pairs(schema, directions) * max(1, int(PAIR_ROUNDS * rounds_per_column))
 
 
-def pays(carried: float) -> bool:
+def pays(carried: float, noise: float = 0.0) -> bool:
     """Whether records are many enough for the noise that pairs are worth their rounds.
 
     carried: curvature of all records at score 0, in σ of one release that had the whole budget, as released.
+    noise: deviation of that; large where the first column has many cells, or columns are very many.
     """
-    return carried >= LEAST_CARRIED
+    return carried >= max(LEAST_CARRIED, TOLD_APART * noise)
 
 
 def cells_per_column(carried: float) -> int:

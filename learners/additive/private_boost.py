@@ -83,8 +83,11 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
 
     Columns take turns; in each round one column is cut into public bins, the clipped gradients and curvatures of *all*
     bins are released with Gaussian noise, and the column's effect moves by what they say. Numeric columns without
-    `cuts` of their own are cut finely by their bounds, and where their records lie is estimated privately first.
-    Nothing needs tuning: rounds are 8 per column, bins and steps follow from the noise and from what was released.
+    `cuts` of their own are cut finely by their bounds; where the records of columns with more than 128 cells lie is
+    estimated privately first.
+    Nothing needs tuning: bins and steps follow from the noise and from what was released. Rounds are 8 per column;
+    where pairs may be chosen, k times as many releases of as much less budget each are made, which are further rounds
+    where pairs pay, and repeated and averaged elsewhere. That costs time, and nothing else.
     Each round passes once over the records, compiled where these are many and the extra `fast` is installed, with the
     same bits; EXCHEQUER_FAST=0 in the environment turns that off.
 
@@ -95,7 +98,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     epsilon: what one fit may cost, in nats, > 0.  delta: in (0, 1); choose it far below 1/n.
     adjacency: "add-remove-one" hides whether a record is there, and so how many there are; "replace-one" hides what it
       says while n is public, and takes almost twice the noise. A ledger of your own must promise the same.
-    rounds_per_column: on average.
+    rounds_per_column: on average, where no pairs are chosen.
     interactions: "auto" also looks at pairs of the columns whose effects turn out to be largest, at most 28, once those
       have settled and where the records are many enough for the noise; nothing but released effects chooses them, and
       they cost no more. Or pairs of columns of your own that get an effect; public, each costs as much as a column.
@@ -179,8 +182,8 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         y: labels, shape (n,); of a table in blocks, see there.
         sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that; of a table in blocks
           with a `Schema`, the name of the column that has them. A record of weight 0 is as if it were not there.
-        on_round: called after each round with its number and what it released, which is public by then. Not called
-          where settings are tuned: how many runs there are must stay hidden.
+        on_round: called after each release of gradients with its number and what was released, which is public by then.
+          Not called where settings are tuned: how many runs there are must stay hidden.
         The same records and random_state give the same model, however they are stored. [exact-rows]
         Raises ValueError or TypeError for bad input and BudgetExceeded when the ledger cannot pay, all before
         anything is charged.
@@ -249,7 +252,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
             pairs,
             float(self.calibration),
             directions(self.monotonic_cst, schema, classes, pairs),
-            self.interactions == AUTO,
+            isinstance(self.interactions, str) and self.interactions == AUTO,
         )
         eta = budget.largest_eta(design.plan)
 

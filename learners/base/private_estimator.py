@@ -309,7 +309,7 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
         """The arguments of `__init__` that a saved model has among its content, checked. Raises ValueError."""
         takes, found = cls._get_param_names(), dict[str, object]()
         if "schema" in takes:
-            found["schema"] = cast("Any", model).schema
+            found["schema"] = getattr(model, "domain", None) or cast("Any", model).schema
         if "classes" in takes:
             found["classes"] = distinct_classes(classes)
             if len(classes) > 2 and not getattr(cls, "_multi_class", False):

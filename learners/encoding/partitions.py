@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
-from learners.tables import Numeric
+from learners.tables import Integer, Numeric
 
 FINE: Final = 256
 """Cells that a numeric column is first cut into where quantiles are to be chosen among its cuts."""
@@ -30,7 +30,14 @@ def refined(column: Numeric, cells: int | None = None) -> Numeric:
     if column.cuts:
         return column
     bins = None if cells is None else min(cells, FINEST - column.own_cell)
-    return attrs.evolve(column, cuts=public_cuts(column.lower, column.upper, bins))
+    cuts = public_cuts(column.lower, column.upper, bins)
+    return attrs.evolve(column, cuts=_between_whole(column, cuts) if isinstance(column, Integer) else cuts)
+
+
+def _between_whole(column: Integer, cuts: tuple[float, ...]) -> tuple[float, ...]:
+    """Cuts between whole numbers: no cell is without one."""
+    halves = np.unique(np.floor(np.array(cuts)) + 0.5)
+    return tuple(halves[(halves > column.lower) & (halves < column.upper)].tolist())
 
 
 def public_cuts(lower: float, upper: float, cells: int | None = None) -> tuple[float, ...]:

@@ -18,7 +18,7 @@ from accountant.arrays import IntArray
 from accountant.costs import count, float_up
 from boosting import Spender
 from learners.encoding.encoder import EncodedSample, Layout
-from learners.encoding.partitions import public_cuts, refined
+from learners.encoding.partitions import refined
 from learners.tables import Column, Numeric, Schema
 from mechanisms import Candidates, NoiseSource, PrivateQuantile
 from mechanisms.core import Block, Rows
@@ -43,9 +43,7 @@ def finely_cut(schema: Schema, cells: int | None = None) -> Schema:
 
 def is_fine(column: Column) -> bool:
     """Whether its cuts are those of `finely_cut`, and there are enough to choose from."""
-    return (
-        isinstance(column, Numeric) and column.bin_number > 2 and column.cuts == public_cuts(column.lower, column.upper)
-    )
+    return isinstance(column, Numeric) and column.bin_number > 2 and column == refined(attrs.evolve(column, cuts=()))
 
 
 @attrs.frozen(eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from accountant.arrays import FloatArray, IntArray
 from accountant.costs import positive
-from learners.additive import AdditiveModel, Term
+from learners.additive import AdditiveModel, Term, trimmed
 from learners.linear import LogisticModel
 from learners.tables import MISSING_CELL, Categorical, Column, Date, Numeric, Ordered, Schema
 from learners.trees import StudentModel
@@ -173,7 +173,8 @@ class PointsTable:
 
 
 def tables(model: AdditiveModel, unit: PointUnit) -> list[PointsTable]:
-    """One per column and pair, the most influential first."""
+    """One per column and pair, the most influential first; the same of a model and of its file."""
+    model = trimmed(model)
     found = [_table(model.schema, term, unit, max(1, model.intercept.size)) for term in model.terms]
     return sorted(found, key=lambda table: -table.span)
 

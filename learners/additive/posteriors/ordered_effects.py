@@ -1,6 +1,6 @@
 """The effect of an ordered column: a Gaussian process over its cells, known by what releases said of means of bins.
 
-Exact, and linear in cells: what is kept is of the size of what was released.
+Exact; what is kept is of the size of what was released, and an update takes time linear in cells.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from learners.additive.posteriors.effects import LEAST_NOISE
 from learners.additive.posteriors.grid_effect import about_mean
 from learners.additive.posteriors.walks import Bins, Walk, WalkWithOwn
 
-MOST_KNOWN: Final = 1024
+MOST_KNOWN: Final = 512
 """Means of bins that are kept; of more, those of the older half of the rounds are forgotten."""
 
 CHOOSING: Final = (2, 3, 4)

@@ -1,6 +1,6 @@
 """What neighbouring cells have in common before anything is known: a random walk, and what it says of means of bins.
 
-Everything is linear in cells: no matrix of cells by cells is ever made.
+An update is linear in cells; a matrix of cells by cells is made once, for what readers are told in the end.
 """
 
 import attrs

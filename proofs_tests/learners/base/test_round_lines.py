@@ -13,7 +13,7 @@ from proofs_tests.support.ledgers.separate import separate
 LONG: dict[str, tuple[Any, int]] = {
     "votes": (LazyBoostClassifier(rounds=7, random_state=0), 7),
     "halfspace": (HalfspaceBoostClassifier(radius=2.0, rounds=7, density=0.5, classes=(0, 1), random_state=0), 7),
-    "additive": (PrivateBoostClassifier(rounds_per_column=2, random_state=0), 6),
+    "additive": (PrivateBoostClassifier(rounds_per_column=2, interactions=(), random_state=0), 6),
     "regression": (PrivateBoostRegressor(label_bounds=(0, 1), interactions=(), random_state=0), 280),
 }
 
