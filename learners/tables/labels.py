@@ -152,8 +152,8 @@ def _refuse_others(values: Values, unknown: npt.NDArray[np.bool_], classes: Sequ
     found = len({str(value) for value in values.tolist()})
     what = "y holds an undeclared class"
     if found > len(classes):
-        what = f"y holds {found} classes; " + ("this learner is binary" if len(classes) == 2 else "fewer are declared")
+        what = f"y holds {found} classes; {len(classes)} are declared"
     raise ValueError(
         f"{what}: row {row} is {values[row : row + 1].tolist()[0]!r}, and the public classes are {tuple(classes)!r}; "
-        "declare them as the schema's label classes, or with classes=(negative, positive) in Python"
+        "add it to the classes of the schema's label, or to classes= in Python, or leave such records out"
     )

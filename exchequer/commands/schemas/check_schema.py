@@ -18,6 +18,9 @@ FOR_THE_CURATOR: Final = (
 )
 
 
+MOSTLY: Final = 0.9
+"""Of all records: where so many say nothing that a column can read, that is a mistake."""
+
 NUMBERS: Final = ("records", "first")
 
 
@@ -34,13 +37,22 @@ class Checked:
     findings: tuple[Finding, ...]
 
     @property
+    def lost(self) -> tuple[str, ...]:
+        """Columns of which next to nothing is learnt: hardly a value is what the schema says."""
+        odd = dict.fromkeys((finding.column for finding in self.findings if not finding.refused), 0)
+        for finding in self.findings:
+            if not finding.refused and finding.unread:
+                odd[finding.column] += finding.records
+        return tuple(name for name, records in odd.items() if records > MOSTLY * self.records)
+
+    @property
     def refused(self) -> bool:
         """Whether `train` would refuse the file."""
         return bool(self.missing) or not self.records or any(finding.refused for finding in self.findings)
 
 
 def check(data: Path, schema_path: Path, options: TableFileOptions, *, header: bool) -> int:
-    """Print all problems; 1 where the file would be refused, else 0."""
+    """Print all problems; 1 where the file would be refused, or a column has hardly a value that is read, else 0."""
     with about(schema_path):
         schema = Schema.from_toml(schema_path)
     names = None if header else [*schema.names, *schema.label_names]
@@ -49,7 +61,7 @@ def check(data: Path, schema_path: Path, options: TableFileOptions, *, header: b
     output.title(f"{data} against {schema_path}: {found.records} records")
     output.paragraph(FOR_THE_CURATOR)
     _print(found)
-    return int(found.refused)
+    return int(found.refused or bool(found.lost))
 
 
 def checked(data: Path, schema: Schema, options: TableFileOptions, names: Sequence[str] | None = None) -> Checked:
@@ -84,7 +96,15 @@ def _print(found: Checked) -> None:
     if found.left:
         meant = 'In the schema, kind = "ignored" says that this is meant.'
         output.paragraph(f"\nColumns that nothing is learnt from: {', '.join(found.left)}. {meant}")
-    output.paragraph("\nThe file would be refused." if found.refused else "\nThe file fits the schema.")
+    for name in found.lost:
+        output.paragraph(
+            f"\nHardly a value of {name} is what the schema says, and the model would learn nothing from it: look at "
+            "its kind, its categories or the form of its dates; numbers may have a decimal comma (--decimal ,)."
+        )
+    verdict = "The file would be refused." if found.refused else "The file fits the schema."
+    output.paragraph(
+        f"\n{'The file would be taken, and wrongly read.' if found.lost and not found.refused else verdict}"
+    )
 
 
 def _rows(findings: Sequence[Finding]) -> Iterator[tuple[str, str, str, str, str, str]]:

@@ -58,6 +58,14 @@ class Finding:
     which: str
     first: int
 
+    @property
+    def unread(self) -> bool:
+        """Whether these values say nothing that the column has a place for."""
+        return self.what in UNREAD
+
+
+UNREAD: Final = ("no date", "no number", "not among its categories")
+
 
 class Findings:
     """Adds up what is found in blocks."""

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -14,9 +15,10 @@ from accountant.arrays import FloatArray, IntArray
 from learners.additive.additive_model import AdditiveModel, Term
 from learners.additive.grids import followed_grids
 from learners.additive.posteriors import with_own_bin
+from learners.additive.private_boost import PrivateBoostClassifier
 from learners.additive.views import View, views
 from learners.encoding.partitions import FINEST, refined
-from learners.tables import encode
+from learners.tables import Ordered, encode
 from learners.tables.schema import Boolean, Categorical, Label, Numeric, Schema
 
 SCHEMA = Schema(
@@ -221,3 +223,28 @@ def test_files_keep_the_cuts_that_the_model_tells_apart(shape: tuple[int, ...], 
     assert np.array_equal(again.scores(encode(table, again.schema)), model.scores(encode(table, fine)))
     assert json.dumps(again.as_record()) == json.dumps(model.as_record())
     assert [curve.cells for curve in again.curves()] == [curve.cells for curve in model.curves()]
+
+
+def test_ordered_categories_keep_their_cuts_in_files() -> None:
+    """They are no cuts that were made: a file has the categories."""
+    column = Ordered("grade", tuple(f"c{k:03d}" for k in range(300)))
+    cells = np.arange(300) // 3
+    term = Term((0,), (cells,), np.arange(100.0))
+    model = AdditiveModel(Schema((column,), SCHEMA.label), np.asarray(0.0), [term])
+    again = AdditiveModel.from_record(json.loads(json.dumps(model.as_record())))
+    assert again.schema == model.schema
+    assert again.domain == again.schema
+
+
+def test_a_model_from_a_file_is_fitted_again_with_the_cuts_that_the_first_fit_had(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = {"age": rng.uniform(17.0, 90.0, 400), "own": rng.uniform(size=400)}
+    labels = np.where(table["age"] > 50.0, "yes", "no")
+    columns = (Numeric("age", 17.0, 90.0), Numeric("own", 0.0, 1.0, cuts=(0.25, 0.5)))
+    schema = Schema(columns, Label("y", ("no", "yes")))
+    first = PrivateBoostClassifier(3.0, 1e-6, schema=schema, random_state=0).fit(table, labels)
+    first.save(tmp_path / "model.json")
+    again = PrivateBoostClassifier.load(tmp_path / "model.json")
+    assert again.schema == schema
+    again.set_params(random_state=0).fit(table, labels)
+    assert np.array_equal(again.decision_function(table), first.decision_function(table))

@@ -23,6 +23,7 @@ from learners.additive.grids import STAGES, followed_grids
 from learners.additive.interactions import (
     COARSE,
     FINER,
+    LEAST_CARRIED,
     MOST_CATEGORIES,
     PAIRS_VARIANCE,
     STRONGEST,
@@ -340,6 +341,12 @@ def test_a_product_is_learnt_without_being_asked_for() -> None:
     again = AdditiveModel.from_record(found.model_.as_record())
     codes = np.asarray(encode(fresh, again.schema))
     assert np.array_equal(again.scores(codes), found.decision_function(fresh))
+
+
+def test_what_noise_alone_may_be_pays_for_no_pairs() -> None:
+    assert pays(LEAST_CARRIED, 0.0)
+    assert not pays(2.9 * LEAST_CARRIED, LEAST_CARRIED)
+    assert pays(3.0 * LEAST_CARRIED, LEAST_CARRIED)
 
 
 def test_few_records_are_not_looked_at_in_pairs() -> None:

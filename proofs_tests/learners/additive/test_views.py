@@ -15,6 +15,7 @@ from learners.additive.grids import (
     MOST,
     STAGES,
     Followed,
+    believed,
     cell_shares,
     followed_grids,
     measured,
@@ -27,6 +28,7 @@ from learners.additive.posteriors.ordered_effects import OrderedEffect
 from learners.additive.round_bins import ALONE, FEWEST_BINS, MOST_BINS, MOST_OF_ALL, round_bins
 from learners.additive.views import PAIR_CELLS, View, check_pairs, pair_columns, views
 from learners.encoding.partitions import FINEST, refined
+from learners.tables import Integer
 from learners.tables.schema import Boolean, Categorical, Column, Numeric, Schema
 from mechanisms.gradients.gradient_sums import MOST_CELLS
 from mechanisms.queries.histograms import check_histograms, histograms
@@ -201,9 +203,32 @@ def test_where_records_are_few_for_the_noise_one_histogram_is_released_twice() -
 
 @pytest.mark.parametrize("noise", [1e-3, 1.0, 50.0])
 def test_how_many_records_finer_grids_take(noise: float) -> None:
+    assert (FEWEST_RECORDS, MANY) == (8192.0, 1500.0)
     least = max(FEWEST_RECORDS, MANY * noise)
     assert worth_finer(least, noise)
     assert not worth_finer(0.999 * least, noise)
+
+
+def test_what_noise_adds_is_no_record() -> None:
+    """A count of all records in every column: believed is what is there but for a deviation of noise."""
+    counts = np.full((4, 100), 3.0)
+    assert believed(counts, 0.0) == 300.0
+    assert np.isclose(believed(counts, 2.0), 300.0 - 2.0 * np.sqrt(100 / 4))
+
+
+@pytest.mark.parametrize(("carried", "bins"), [(100.0, 40), (480.0, 80), (1e9, MOST_OF_ALL)])
+def test_bins_of_finer_grids_grow_with_the_root_of_what_they_carry(carried: float, bins: int) -> None:
+    width = np.full(1000, 1e-3)
+    view = View((0,), (np.arange(1000),), True, width, width, finer=True)
+    found = round_bins(view, carried, np.random.default_rng(0))[-1] + 1
+    assert 0.95 * bins <= found <= bins, "boundaries at random may leave one empty"
+
+
+@pytest.mark.parametrize("most", [4, 16, 100, 3000])
+def test_no_cell_of_whole_numbers_is_without_one(most: int) -> None:
+    column = refined(Integer("x", 0, most), FINEST)
+    assert all(np.ceil(low) < high or high == most for low, high in itertools.pairwise(column.edges))
+    assert column.bin_number == most + 1 if most <= 100 else column.bin_number > 1000
 
 
 def exact(values: FloatArray, lower: float, upper: float) -> View:

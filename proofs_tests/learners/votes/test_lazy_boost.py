@@ -189,7 +189,7 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
     "y too short": ({}, X0, Y0[:-1], "X has 400 records, y has 399"),
     "y of two dimensions": ({}, X0, np.stack([Y0, Y0], axis=1), r"y: expected shape \(n,\)"),
     "NaN in y": ({}, X0, np.where(Y0 == 1, 1.0, np.nan), "y: row .* is NaN"),
-    "three classes": ({}, X0, np.arange(400) % 3, "y holds 3 classes; this learner is binary: row 2"),
+    "three classes": ({}, X0, np.arange(400) % 3, "y holds 3 classes; 2 are declared: row 2"),
     "undeclared class": (
         {},
         X0,
