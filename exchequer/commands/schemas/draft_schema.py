@@ -193,5 +193,20 @@ def _own_facts(
     source = "guessed from the data"
     own = [column.facts(source="", typed=source, domain=False) for column in seen(table_blocks(data, format), True)]
     unknown = [each.name for each in own if public.get(each.name) is None or public[each.name].type is None]
-    said = ", ".join(f"{each.name} {each.type or 'unknown'}" for each in own if each.name in unknown)
-    return own, [*taken, f"the types of {len(unknown)} columns, as most of the first records have them: {said}"]
+    said = ", ".join(f"{each.name} {_guessed(each)}" for each in own if each.name in unknown)
+    taken += [f"the types of {len(unknown)} columns, as most of the first records have them: {said}"]
+    forms = [f"{each.name} as {each.form or 'ISO 8601'}" for each in own if _lacks_form(public.get(each.name))]
+    if forms:
+        taken += [f"how dates are written, as most of the first records have them: {', '.join(forms)}"]
+    return own, taken
+
+
+def _guessed(facts: ColumnFacts) -> str:
+    """All that is guessed of a column, for the line that says so."""
+    form = f" as {facts.form}" if facts.form else ""
+    return f"{facts.type or 'unknown'}{form}"
+
+
+def _lacks_form(public: ColumnFacts | None) -> bool:
+    """Whether a column is publicly one of dates, and how they are written is still to be guessed."""
+    return public is not None and public.type == "date" and public.form is None
