@@ -10,7 +10,7 @@ import click
 from exchequer.commands.schemas.column_facts import ColumnFacts, Price, by_name
 from exchequer.commands.schemas.data_dictionary import read_dictionary
 from exchequer.commands.schemas.schema_text import Draft
-from exchequer.commands.schemas.seen_values import declared_type, seen
+from exchequer.commands.schemas.seen_values import declared_types, seen
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import TableFileOptions, is_parquet, open_table, table_blocks
@@ -177,10 +177,9 @@ def _own_facts(
         columns = seen(table_blocks(data, format))
         return [column.facts(source=source, typed=source, domain=True) for column in columns], []
     if is_parquet(data):
-        block = next(table_blocks(data))
         own = [
-            ColumnFacts(name, kind := declared_type(block[name]), typed="the file's metadata" if kind else "")
-            for name in block
+            ColumnFacts(name, kind, typed="the file's metadata" if kind else "")
+            for name, kind in declared_types(data).items()
         ]
         return own, [f"the names and the types of {len(own)} columns, as the file's metadata declare them"]
     taken = (

@@ -7,14 +7,15 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
 import attrs
-import numpy as np
 
 from exchequer.commands.schemas.column_facts import MOST_CATEGORIES, ColumnFacts, Type
 from learners.kinds import reads_as_truth
-from learners.tables import DictionaryColumn, Values, is_missing, label_texts
+from learners.tables import DictionaryColumn, Values, label_texts
 
 MOSTLY: Final = 0.9
 """Share of a column's values that must be of a type, for the column to be."""
@@ -129,8 +130,28 @@ def _date_text(moment: datetime.datetime) -> str:
     return moment.date().isoformat() if moment.time() == datetime.time() else moment.isoformat(sep=" ")
 
 
-def declared_type(column: "Values | DictionaryColumn") -> Type | None:
-    """What the type of an array says, as a Parquet file declares it; no value is looked at. None: nothing."""
-    values = column.values if isinstance(column, DictionaryColumn) else column
-    kinds: dict[str, Type] = {"b": "boolean", "i": "integer", "u": "integer", "f": "number", "M": "date"}
-    return kinds.get(np.asarray(values).dtype.kind, None if is_missing(values) else "text")
+def declared_types(path: Path) -> dict[str, Type | None]:
+    """What the schema of a Parquet file declares of each column, None where that is no type of ours; no record is read.
+
+    Raises ValueError, OSError, ImportError.
+    """
+    from learners import ParquetTable
+
+    names = ParquetTable(path).names  # first, as it says what is missing or wrong
+    import pyarrow.parquet
+
+    fields = pyarrow.parquet.read_schema(path)
+    return {name: _declared(pyarrow.types, fields.field(name).type) for name in names}
+
+
+def _declared(types: ModuleType, kind: Any) -> Type | None:  # pyarrow.DataType
+    if types.is_dictionary(kind):
+        return _declared(types, kind.value_type)
+    asked: Mapping[Type, tuple[str, ...]] = {
+        "boolean": ("is_boolean",),
+        "integer": ("is_integer",),
+        "number": ("is_floating", "is_decimal"),
+        "date": ("is_date", "is_timestamp"),
+        "text": ("is_string", "is_large_string", "is_string_view", "is_binary", "is_large_binary"),
+    }
+    return next((found for found, tests in asked.items() if any(getattr(types, test)(kind) for test in tests)), None)
