@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from exchequer.cli import main
 from exchequer.commands.schemas.seen_values import declared_types
+from learners.tables import open_questions
 
 
 @pytest.fixture(autouse=True)
@@ -58,3 +59,22 @@ def test_types_of_parquet_are_what_its_schema_declares_whatever_the_records_are(
     assert declared_types(Path("t.parquet")) == {name: said for name, (_, _, said) in DECLARED.items()}
     found = draft("t.parquet")
     assert (found.exit_code, 'kind = "boolean"' in found.stdout) == (0, True)
+
+
+# --- what is a question, and what is not --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "asked"),
+    [
+        ('name = "TODO: a column"', False),
+        ('name = "TODO"', False),
+        ('categories = ["TODO", "DONE"]', False),
+        ('classes = ["TODOS", "NADA"]', False),
+        ('lower = "TODO: the least"', True),
+        ("categories = ['TODO: all of them']", True),
+        ('kind = "TODO:"', True),
+    ],
+)
+def test_only_what_begins_as_drafts_write_it_is_open(line: str, asked: bool) -> None:
+    assert bool(open_questions(f"[[columns]]\n{line}\n")) == asked
