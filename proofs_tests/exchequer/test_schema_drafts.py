@@ -1,5 +1,7 @@
 """What a draft of a schema takes from the records is named, and what it writes can be read again."""
 
+import errno
+import tomllib
 from pathlib import Path
 
 import pyarrow
@@ -8,13 +10,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 from exchequer.cli import main
+from exchequer.commands.schemas.column_facts import ColumnFacts
+from exchequer.commands.schemas.schema_text import Draft
 from exchequer.commands.schemas.seen_values import declared_types
-from learners.tables import open_questions
+from learners.tables import FileFormat, open_questions
 
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("EXCHEQUER_LEDGER", raising=False)
 
 
 def draft(*arguments: str) -> Result:
@@ -78,3 +83,40 @@ def test_types_of_parquet_are_what_its_schema_declares_whatever_the_records_are(
 )
 def test_only_what_begins_as_drafts_write_it_is_open(line: str, asked: bool) -> None:
     assert bool(open_questions(f"[[columns]]\n{line}\n")) == asked
+
+
+# --- what was paid for can be read --------------------------------------------------------------------------------
+
+ODD = "a\x7fb\x01\x85\u2028\"\\'"
+
+
+@pytest.mark.parametrize("classes", [(), (ODD,), (ODD, "c")])
+def test_no_category_makes_a_draft_unreadable_and_a_single_class_leaves_a_question(classes: tuple[str, ...]) -> None:
+    columns = [
+        ColumnFacts(f"{ODD} c", "text", categories=(ODD,), unit=ODD, said=ODD, source=ODD),
+        ColumnFacts(f"{ODD} n", "number"),
+        ColumnFacts(ODD, "text", categories=classes),
+    ]
+    text = Draft("t.csv", columns, ODD, False, FileFormat(), [ODD], ODD).text()
+    said = tomllib.loads(text)
+    assert [each["name"] for each in said["columns"]] == [f"{ODD} c", f"{ODD} n"]
+    assert said["columns"][0]["categories"] == [ODD]
+    asked = [question.key for question in open_questions(text)]
+    assert asked == ["lower", "upper"] + ["classes"] * (len(classes) < 2)
+    assert len(classes) < 2 or said["label"] == {"name": ODD, "classes": list(classes)}
+
+
+def test_what_was_paid_for_is_printed_where_it_cannot_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("t.csv").write_text("age,y\n" + "33,a\n44,b\n" * 500)
+    asked = ("t.csv", "--label", "y", "--out", "t.toml")
+
+    def full(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    paid = draft(*asked, "--paid", "--epsilon", "2")
+    assert paid.exit_code == 2
+    assert "what it cost is charged all the same" in paid.stderr
+    assert tomllib.loads(paid.stdout)["label"] == {"name": "y", "classes": ["a", "b"]}
+    free = draft(*asked)
+    assert (free.exit_code, free.stdout, "charged" in free.stderr) == (2, "", False)

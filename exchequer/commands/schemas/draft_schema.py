@@ -57,7 +57,7 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
     if out is None:
         click.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        _write(out, text, found.paid)
     for line in found.taken:
         output.note(f"unpaid release from the data: {line}")
     if found.paid:
@@ -65,6 +65,20 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
     if not found.label:
         output.note("no label: --label NAME says which column is to be predicted; `exchequer train` needs one.")
     _say_what_is_next(data, out, text)
+
+
+def _write(out: Path, text: str, paid: str) -> None:
+    """Write the file. Raises OSError; what was paid for is not lost with it, but on standard output."""
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        if not paid:
+            raise
+        click.echo(text, nl=False)
+        raise OSError(
+            f"--out: the schema could not be written, and is on standard output instead: {error}; what it cost is "
+            "charged all the same"
+        ) from error
 
 
 def _say_what_is_next(data: Path, out: Path | None, text: str) -> None:
