@@ -120,3 +120,32 @@ def test_what_was_paid_for_is_printed_where_it_cannot_be_written(monkeypatch: py
     assert tomllib.loads(paid.stdout)["label"] == {"name": "y", "classes": ["a", "b"]}
     free = draft(*asked)
     assert (free.exit_code, free.stdout, "charged" in free.stderr) == (2, "", False)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("--epsilon", value) for value in ("0", "-1", "inf", "nan")),
+        *(("--delta", value) for value in ("-0.1", "nan", "0.5", "2", "0.01")),
+    ],
+)
+def test_a_price_that_cannot_be_is_refused_by_its_option(option: str, value: str) -> None:
+    Path("t.csv").write_text("age,y\n" + "33,a\n44,b\n" * 50)
+    said = {"--epsilon": "1", "--delta": "1e-6"} | {option: value}
+    found = draft("t.csv", "--label", "y", "--paid", *(part for pair in said.items() for part in pair))
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert f"{option}: " in found.stderr
+    assert found.stderr.count("\n") == 1
+
+
+# --- files that are not what they seem ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", ["Ada,Oslo,3.5", "Ada,Ada,Oslo", '"3,5",Ada,Oslo'])
+def test_a_first_line_that_is_a_record_is_refused_and_not_quoted(first: str) -> None:
+    Path("raw.csv").write_text(f"{first}\nEve,Rome,4.5\n")
+    found = draft("raw.csv")
+    assert (found.exit_code, found.stdout) == (2, "")
+    assert "--no-header" in found.stderr
+    assert not any(part in found.stderr for part in ("Ada", "Oslo", "3.5", "3,5"))
+    assert draft("raw.csv", "--no-header", "--names", "a,b,c").exit_code == 0

@@ -10,7 +10,7 @@ import click
 from exchequer.commands.schemas.column_facts import ColumnFacts, Price, by_name
 from exchequer.commands.schemas.data_dictionary import read_dictionary
 from exchequer.commands.schemas.schema_text import Draft
-from exchequer.commands.schemas.seen_values import declared_types, seen
+from exchequer.commands.schemas.seen_values import declared_types, reads_as_number, seen
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import TableFileOptions, is_parquet, open_table, table_blocks
@@ -173,13 +173,23 @@ def _format(
     format = options.format()
     if order.header:
         file = CsvFile(data, format)
-        separator = file.separator()
-        return attrs.evolve(format, separator=None if separator == "," else separator), file.names()
+        separator, header = file.separator(), file.names()
+        _refuse_record(data, header)
+        return attrs.evolve(format, separator=None if separator == "," else separator), header
     width = CsvFile(data, format).width()
     names = list(order.names) or (list(known) if len(known) == width else [f"column{k + 1}" for k in range(width)])
     if len(names) != width:
         raise ValueError(f"--names: {len(names)} names, and its first line has {width} fields")
     return attrs.evolve(format, columns=tuple(names)), names
+
+
+def _refuse_record(data: Path, header: Sequence[str]) -> None:
+    """Raise ValueError where the header line has a number; it is not quoted, as somebody may be in it."""
+    if any(map(reads_as_number, header)):
+        raise ValueError(
+            f"{data}: the first line looks like a record: one of its fields is a number. Say --no-header, and "
+            "--names A,B,… for the columns' names; if it does hold names, give that column one that is no number"
+        )
 
 
 def _own_facts(

@@ -120,7 +120,7 @@ def draft(
     from exchequer.commands.schemas.column_facts import Price
 
     listed = tuple(name.strip() for name in names.split(",")) if names else ()
-    price = None if epsilon is None else Price(epsilon, delta)
+    price = None if epsilon is None else Price.checked(epsilon, delta)
     payer = None
     if paid and ledger is not None:
         from exchequer.commands.ledgers.paying_ledger import PayingLedger

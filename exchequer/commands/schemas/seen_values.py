@@ -15,7 +15,7 @@ import attrs
 
 from exchequer.commands.schemas.column_facts import MOST_CATEGORIES, ColumnFacts, Type
 from learners.kinds import reads_as_truth
-from learners.tables import DictionaryColumn, Values, label_texts
+from learners.tables import DictionaryColumn, FileFormat, Values, label_texts
 
 MOSTLY: Final = 0.9
 """Share of a column's values that must be of a type, for the column to be."""
@@ -120,6 +120,11 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def reads_as_number(text: str) -> bool:
+    """With a decimal point or a decimal comma."""
+    return _number(text) is not None or _number(FileFormat(decimal=",").text(text)) is not None
 
 
 def _plain(number: float) -> float:
