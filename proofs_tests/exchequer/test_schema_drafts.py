@@ -2,6 +2,7 @@
 
 import errno
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow
@@ -39,7 +40,7 @@ def test_how_dates_are_written_is_named_where_it_was_guessed() -> None:
         assert "how dates are written, as most of the first records have them: day as %d.%m.%Y" in said
 
 
-DECLARED = {
+DECLARED: Mapping[str, tuple[object, Sequence[object], str | None]] = {
     "flag": (pyarrow.bool_(), [True, False], "boolean"),
     "count": (pyarrow.int64(), [3, 4], "integer"),
     "share": (pyarrow.float32(), [0.5, 1.0], "number"),
@@ -149,3 +150,14 @@ def test_a_first_line_that_is_a_record_is_refused_and_not_quoted(first: str) -> 
     assert "--no-header" in found.stderr
     assert not any(part in found.stderr for part in ("Ada", "Oslo", "3.5", "3,5"))
     assert draft("raw.csv", "--no-header", "--names", "a,b,c").exit_code == 0
+
+
+@pytest.mark.parametrize("public", [(), ("--values-are-public",)])
+def test_decimal_commas_are_pointed_out_and_named_as_guessed(public: tuple[str, ...]) -> None:
+    Path("paid.csv").write_text("who;price;tags\n" + "a;3,5;1,2,3\nb;4;x\n" * 20)
+    found = draft("paid.csv", *public)
+    assert "numbers with a decimal comma in price: draft again with --decimal ," in found.stderr
+    for said in (found.stderr, found.stdout):
+        assert ("that most of the first records have a decimal comma in price" in said) == (not public)
+    again = draft("paid.csv", "--decimal", ",", *public)
+    assert ("draft again" in again.stderr, 'kind = "numeric"' in again.stdout) == (False, True)

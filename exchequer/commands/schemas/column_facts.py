@@ -22,7 +22,7 @@ class ColumnFacts:
 
     lower, upper: public bounds as a schema file says them, texts for dates.  categories: all of them, in order.
     unit, said: for people.  source: where bounds and categories are from.  typed: where the type is from.
-    label: whether it is said to be the label.
+    label: whether it is said to be the label.  commas: whether most values are text, and numbers with a decimal comma.
     """
 
     name: str
@@ -36,6 +36,7 @@ class ColumnFacts:
     source: str = ""
     typed: str = ""
     label: bool = False
+    commas: bool = False
 
     def over(self, other: "ColumnFacts | None") -> "ColumnFacts":
         """These facts, with what they lack from another source."""

@@ -62,6 +62,8 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
         output.note(f"unpaid release from the data: {line}")
     if found.paid:
         output.note(f"paid release from the data: {found.paid}")
+    if found.commas:
+        output.note(f"numbers with a decimal comma in {', '.join(found.commas)}: draft again with --decimal ,")
     if not found.label:
         output.note("no label: --label NAME says which column is to be predicted; `exchequer train` needs one.")
     _say_what_is_next(data, out, text)
@@ -108,7 +110,8 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
         columns = [_classes(each) if each.name == label else each for each in columns]
     if order.price is not None:
         columns, paid = _paid(data, format, columns, label, numbers, order)
-    return Draft(data.name, columns, label, numbers, format, taken, paid)
+    commas = [] if is_parquet(data) else [each.name for each in own if each.commas]
+    return Draft(data.name, columns, label, numbers, format, taken, paid, commas)
 
 
 def _paid(
@@ -221,13 +224,19 @@ def _own_facts(
     forms = [f"{each.name} as {each.form or 'ISO 8601'}" for each in own if _lacks_form(public.get(each.name))]
     if forms:
         taken += [f"how dates are written, as most of the first records have them: {', '.join(forms)}"]
-    return own, taken
+    return own, [*taken, *_has_commas(own)]
 
 
 def _guessed(facts: ColumnFacts) -> str:
     """All that is guessed of a column, for the line that says so."""
     form = f" as {facts.form}" if facts.form else ""
     return f"{facts.type or 'unknown'}{form}"
+
+
+def _has_commas(facts: Sequence[ColumnFacts]) -> list[str]:
+    """The line that says of which columns that is guessed."""
+    found = [each.name for each in facts if each.commas]
+    return [f"that most of the first records have a decimal comma in {', '.join(found)}"] if found else []
 
 
 def _lacks_form(public: ColumnFacts | None) -> bool:

@@ -31,6 +31,7 @@ class Draft:
 
     numbers: whether the label is a number, as in a regression.  format: how the file is written.
     taken: what the draft takes from the data, a line each; [] where that is nothing.  paid: what of it was paid for.
+    commas: columns of numbers with a decimal comma, which the format does not read so.
     """
 
     file: str
@@ -40,6 +41,7 @@ class Draft:
     format: FileFormat
     taken: Sequence[str]
     paid: str = ""
+    commas: Sequence[str] = ()
 
     def text(self) -> str:
         """Of the schema file."""

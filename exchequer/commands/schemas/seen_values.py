@@ -54,7 +54,8 @@ class SeenColumn:
         kind, form = _type(counts)
         if kind == "boolean" and not all(map(reads_as_truth, self.counts)):
             kind = "text"  # which has a place for what is missing
-        facts = ColumnFacts(self.name, kind, form, typed=typed if kind else "")
+        commas = kind == "text" and _decimal_commas(counts)
+        facts = ColumnFacts(self.name, kind, form, typed=typed if kind else "", commas=commas)
         if not domain or not counts:
             return facts
         if kind in ("number", "integer"):
@@ -98,6 +99,11 @@ def _type(counts: Mapping[str, int]) -> tuple[Type | None, str | None]:
             return "date", form
         return ("integer" if whole else "number"), None
     return ("date", form) if dates else ("text", None)
+
+
+def _decimal_commas(counts: Mapping[str, int]) -> bool:
+    """Whether most values are numbers once a comma is a decimal point, of a column that was text without."""
+    return sum(number for text, number in counts.items() if reads_as_number(text)) >= MOSTLY * sum(counts.values()) > 0
 
 
 def _served(counts: Mapping[str, int], form: str | None) -> int:
