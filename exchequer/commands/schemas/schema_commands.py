@@ -18,7 +18,7 @@ def schema() -> None:
     """Draft the public schema of a file, and check a file against it.
 
     A schema says which columns there are, their bounds or categories, and the label. What it says must be public: a
-    model is trained within it, and nobody pays for what it gives away.
+    model is trained within it, and nobody pays for what it reveals.
 
     \b
     From a file to a model:
