@@ -125,8 +125,11 @@ def separator_in(header: str, quote: str = '"') -> str:
 
 
 def distinct_names(names: Sequence[str], path: object) -> list[str]:
-    """Column names, stripped. Raises ValueError for one that stands twice."""
+    """Column names, stripped. Raises ValueError for one that stands twice; they may be a record, and are not quoted."""
     found = [name.strip() for name in names]
     if len(set(found)) != len(found):
-        raise ValueError(f"{path}: a column name stands twice in {found}")
+        raise ValueError(
+            f"{path}: a column name stands twice; where the first line is a record, say that there are no names: "
+            "--no-header (in Python: names=)"
+        )
     return found

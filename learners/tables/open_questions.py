@@ -1,4 +1,4 @@
-"""What a drafted schema still asks its reader: values that begin with TODO, which nobody but a person can fill in."""
+"""What a drafted schema still asks its reader: values that begin with "TODO:", which only a person can fill in."""
 
 import re
 from pathlib import Path
@@ -9,9 +9,9 @@ import attrs
 from learners.kinds import SchemaError
 
 TODO: Final = "TODO"
-"""How the text of a value begins that is not known yet."""
+"""How the text of a value begins that is not known yet, before a colon. Names are known: they may begin with it."""
 
-_VALUE: Final = re.compile(r"""^(?P<key>[^#"']*?)=?\s*\[?\s*(["'])TODO:?\s*(?P<asked>.*?)\2""")
+_VALUE: Final = re.compile(r"""^(?P<key>[^#"']*?)=?\s*\[?\s*(["'])TODO:\s*(?P<asked>.*?)\2""")
 _IGNORED: Final = re.compile(r"""^\s*kind\s*=\s*(["'])ignored\1""")
 _NAME: Final = re.compile(r"""^\s*name\s*=\s*(["'])(?P<name>.*?)\1""")
 
@@ -50,14 +50,14 @@ class OpenQuestions(SchemaError):
 def open_questions(text: str) -> tuple[OpenQuestion, ...]:
     """Those of a schema file's text, in order; of columns that are ignored nothing is asked."""
     found, column, part, ignored = list[tuple[int, OpenQuestion]](), "", 0, set[int]()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # other ends of lines may stand in a value
         if line.strip().startswith("["):
             column, part = "", part + 1
         if _IGNORED.match(line):
             ignored.add(part)
         if name := _NAME.match(line):
             column = name["name"]
-        if value := _VALUE.match(line):
+        elif value := _VALUE.match(line):
             found.append((part, OpenQuestion(number, column, value["key"].strip() or "value", value["asked"])))
     return tuple(question for place, question in found if place not in ignored)
 

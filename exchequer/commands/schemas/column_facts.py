@@ -5,6 +5,8 @@ from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from exchequer.console.input_errors import checked
+
 Type: TypeAlias = Literal["number", "integer", "date", "boolean", "text", "ordered", "ignored"]
 
 MOST_CATEGORIES: Final = 100
@@ -20,7 +22,7 @@ class ColumnFacts:
 
     lower, upper: public bounds as a schema file says them, texts for dates.  categories: all of them, in order.
     unit, said: for people.  source: where bounds and categories are from.  typed: where the type is from.
-    label: whether it is said to be the label.
+    label: whether it is said to be the label.  commas: whether most values are text, and numbers with a decimal comma.
     """
 
     name: str
@@ -34,6 +36,7 @@ class ColumnFacts:
     source: str = ""
     typed: str = ""
     label: bool = False
+    commas: bool = False
 
     def over(self, other: "ColumnFacts | None") -> "ColumnFacts":
         """These facts, with what they lack from another source."""
@@ -63,6 +66,17 @@ class Price:
 
     epsilon: float
     delta: float
+
+    @staticmethod
+    def checked(epsilon: float, delta: float) -> "Price":
+        """As options say it. Raises ValueError naming the one that is wrong."""
+        from accountant.costs import positive, probability_below_one  # here at last, as most drafts pay for nothing
+
+        checked("--epsilon", positive, epsilon)
+        checked("--delta", probability_below_one, delta)
+        if not delta < 0.5:
+            raise ValueError(f"--delta: {delta!r} promises nothing; use far less than 1/n, such as 1e-6")
+        return Price(epsilon, delta)
 
 
 def by_name(facts: Sequence[ColumnFacts]) -> dict[str, ColumnFacts]:

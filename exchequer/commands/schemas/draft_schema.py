@@ -10,7 +10,7 @@ import click
 from exchequer.commands.schemas.column_facts import ColumnFacts, Price, by_name
 from exchequer.commands.schemas.data_dictionary import read_dictionary
 from exchequer.commands.schemas.schema_text import Draft
-from exchequer.commands.schemas.seen_values import declared_type, seen
+from exchequer.commands.schemas.seen_values import declared_types, reads_as_number, seen
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import TableFileOptions, is_parquet, open_table, table_blocks
@@ -57,14 +57,30 @@ def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileO
     if out is None:
         click.echo(text, nl=False)
     else:
-        out.write_text(text, encoding="utf-8")
+        _write(out, text, found.paid)
     for line in found.taken:
         output.note(f"unpaid release from the data: {line}")
     if found.paid:
         output.note(f"paid release from the data: {found.paid}")
+    if found.commas:
+        output.note(f"numbers with a decimal comma in {', '.join(found.commas)}: draft again with --decimal ,")
     if not found.label:
         output.note("no label: --label NAME says which column is to be predicted; `exchequer train` needs one.")
     _say_what_is_next(data, out, text)
+
+
+def _write(out: Path, text: str, paid: str) -> None:
+    """Write the file. Raises OSError; what was paid for is not lost with it, but on standard output."""
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        if not paid:
+            raise
+        click.echo(text, nl=False)
+        raise OSError(
+            f"--out: the schema could not be written, and is on standard output instead: {error}; what it cost is "
+            "charged all the same"
+        ) from error
 
 
 def _say_what_is_next(data: Path, out: Path | None, text: str) -> None:
@@ -94,7 +110,8 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
         columns = [_classes(each) if each.name == label else each for each in columns]
     if order.price is not None:
         columns, paid = _paid(data, format, columns, label, numbers, order)
-    return Draft(data.name, columns, label, numbers, format, taken, paid)
+    commas = [] if is_parquet(data) else [each.name for each in own if each.commas]
+    return Draft(data.name, columns, label, numbers, format, taken, paid, commas)
 
 
 def _paid(
@@ -159,13 +176,23 @@ def _format(
     format = options.format()
     if order.header:
         file = CsvFile(data, format)
-        separator = file.separator()
-        return attrs.evolve(format, separator=None if separator == "," else separator), file.names()
+        separator, header = file.separator(), file.names()
+        _refuse_record(data, header)
+        return attrs.evolve(format, separator=None if separator == "," else separator), header
     width = CsvFile(data, format).width()
     names = list(order.names) or (list(known) if len(known) == width else [f"column{k + 1}" for k in range(width)])
     if len(names) != width:
         raise ValueError(f"--names: {len(names)} names, and its first line has {width} fields")
     return attrs.evolve(format, columns=tuple(names)), names
+
+
+def _refuse_record(data: Path, header: Sequence[str]) -> None:
+    """Raise ValueError where the header line has a number; it is not quoted, as somebody may be in it."""
+    if any(map(reads_as_number, header)):
+        raise ValueError(
+            f"{data}: the first line looks like a record: one of its fields is a number. Say --no-header, and "
+            "--names A,B,… for the columns' names; if it does hold names, give that column one that is no number"
+        )
 
 
 def _own_facts(
@@ -177,10 +204,9 @@ def _own_facts(
         columns = seen(table_blocks(data, format))
         return [column.facts(source=source, typed=source, domain=True) for column in columns], []
     if is_parquet(data):
-        block = next(table_blocks(data))
         own = [
-            ColumnFacts(name, kind := declared_type(block[name]), typed="the file's metadata" if kind else "")
-            for name in block
+            ColumnFacts(name, kind, typed="the file's metadata" if kind else "")
+            for name, kind in declared_types(data).items()
         ]
         return own, [f"the names and the types of {len(own)} columns, as the file's metadata declare them"]
     taken = (
@@ -193,5 +219,26 @@ def _own_facts(
     source = "guessed from the data"
     own = [column.facts(source="", typed=source, domain=False) for column in seen(table_blocks(data, format), True)]
     unknown = [each.name for each in own if public.get(each.name) is None or public[each.name].type is None]
-    said = ", ".join(f"{each.name} {each.type or 'unknown'}" for each in own if each.name in unknown)
-    return own, [*taken, f"the types of {len(unknown)} columns, as most of the first records have them: {said}"]
+    said = ", ".join(f"{each.name} {_guessed(each)}" for each in own if each.name in unknown)
+    taken += [f"the types of {len(unknown)} columns, as most of the first records have them: {said}"]
+    forms = [f"{each.name} as {each.form or 'ISO 8601'}" for each in own if _lacks_form(public.get(each.name))]
+    if forms:
+        taken += [f"how dates are written, as most of the first records have them: {', '.join(forms)}"]
+    return own, [*taken, *_has_commas(own)]
+
+
+def _guessed(facts: ColumnFacts) -> str:
+    """All that is guessed of a column, for the line that says so."""
+    form = f" as {facts.form}" if facts.form else ""
+    return f"{facts.type or 'unknown'}{form}"
+
+
+def _has_commas(facts: Sequence[ColumnFacts]) -> list[str]:
+    """The line that says of which columns that is guessed."""
+    found = [each.name for each in facts if each.commas]
+    return [f"that most of the first records have a decimal comma in {', '.join(found)}"] if found else []
+
+
+def _lacks_form(public: ColumnFacts | None) -> bool:
+    """Whether a column is publicly one of dates, and how they are written is still to be guessed."""
+    return public is not None and public.type == "date" and public.form is None

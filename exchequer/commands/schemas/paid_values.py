@@ -65,6 +65,10 @@ def paid_facts(
     adjacency = ledger.adjacency
     if not isinstance(adjacency, AddRemoveOne | ReplaceOne):
         raise ValueError(f"--ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")
+    n = max((len(table[column.name]) for column in columns), default=0)
+    if n and not price.delta < 1.0 / n:  # as `train` has it; errors are for the curator
+        said = f"{price.delta!r} is not below 1/n = {1.0 / n:.3g}"
+        raise ValueError(f"--delta: {said}, so it promises nothing; use far less")
     each = Price(price.epsilon * SLACK / len(columns), price.delta * SLACK / max(1, sum(map(_listed, columns))))
     if any(map(_listed, columns)) and not price.delta > 0.0:
         raise ValueError("--delta: lists of categories need one above 0, far below 1/n")

@@ -18,7 +18,7 @@ def schema() -> None:
     """Draft the public schema of a file, and check a file against it.
 
     A schema says which columns there are, their bounds or categories, and the label. What it says must be public: a
-    model is trained within it, and nobody pays for what it gives away.
+    model is trained within it, and nobody pays for what it reveals.
 
     \b
     From a file to a model:
@@ -120,7 +120,7 @@ def draft(
     from exchequer.commands.schemas.column_facts import Price
 
     listed = tuple(name.strip() for name in names.split(",")) if names else ()
-    price = None if epsilon is None else Price(epsilon, delta)
+    price = None if epsilon is None else Price.checked(epsilon, delta)
     payer = None
     if paid and ledger is not None:
         from exchequer.commands.ledgers.paying_ledger import PayingLedger

@@ -1,6 +1,7 @@
 """The text of a drafted schema: TOML with comments, and a TODO wherever somebody must think of a public bound."""
 
 import json
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -20,6 +21,9 @@ LEGEND: Final = """\
 # kind = "ignored" leaves a column out, such as free text or a number for each record; its other lines may stay.
 """
 
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""What TOML forbids in a comment, and nobody sees."""
+
 
 @attrs.frozen
 class Draft:
@@ -27,6 +31,7 @@ class Draft:
 
     numbers: whether the label is a number, as in a regression.  format: how the file is written.
     taken: what the draft takes from the data, a line each; [] where that is nothing.  paid: what of it was paid for.
+    commas: columns of numbers with a decimal comma, which the format does not read so.
     """
 
     file: str
@@ -36,6 +41,7 @@ class Draft:
     format: FileFormat
     taken: Sequence[str]
     paid: str = ""
+    commas: Sequence[str] = ()
 
     def text(self) -> str:
         """Of the schema file."""
@@ -60,10 +66,12 @@ class Draft:
         yield f"name = {_toml(column.name)}"
         if self.numbers:
             yield from _bounds(column, "label")
-        elif column.categories:
+        elif len(column.categories) > 1:
             yield f"classes = {_toml(column.categories)}  # of two, the second is the positive one"
         else:
             asked = f"all classes that {column.name} can have, as a list; of two the positive one last"
+            if column.categories:
+                asked += f"; one is {column.categories[0]}"
             yield f'classes = ["{TODO}: {_asked(asked)}"]'
 
 
@@ -142,7 +150,8 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _comment(text: str) -> str:
-    return " ".join(text.split())
+    """On one line, with a sign in the place of what is none."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
 
 
 def _asked(text: str) -> str:
@@ -151,5 +160,6 @@ def _asked(text: str) -> str:
 
 
 def _toml(value: object) -> str:
-    """As JSON, which TOML reads alike for texts, numbers, and lists of them."""
-    return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    """As JSON, which TOML reads alike for texts, numbers, and lists of them, but for controls that JSON leaves."""
+    said = json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", said)

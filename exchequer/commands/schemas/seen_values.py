@@ -7,14 +7,15 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Final
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
 
 import attrs
-import numpy as np
 
 from exchequer.commands.schemas.column_facts import MOST_CATEGORIES, ColumnFacts, Type
 from learners.kinds import reads_as_truth
-from learners.tables import DictionaryColumn, Values, is_missing, label_texts
+from learners.tables import DictionaryColumn, FileFormat, Values, label_texts
 
 MOSTLY: Final = 0.9
 """Share of a column's values that must be of a type, for the column to be."""
@@ -53,7 +54,8 @@ class SeenColumn:
         kind, form = _type(counts)
         if kind == "boolean" and not all(map(reads_as_truth, self.counts)):
             kind = "text"  # which has a place for what is missing
-        facts = ColumnFacts(self.name, kind, form, typed=typed if kind else "")
+        commas = kind == "text" and _decimal_commas(counts)
+        facts = ColumnFacts(self.name, kind, form, typed=typed if kind else "", commas=commas)
         if not domain or not counts:
             return facts
         if kind in ("number", "integer"):
@@ -99,6 +101,11 @@ def _type(counts: Mapping[str, int]) -> tuple[Type | None, str | None]:
     return ("date", form) if dates else ("text", None)
 
 
+def _decimal_commas(counts: Mapping[str, int]) -> bool:
+    """Whether most values are numbers once a comma is a decimal point, of a column that was text without."""
+    return sum(number for text, number in counts.items() if reads_as_number(text)) >= MOSTLY * sum(counts.values()) > 0
+
+
 def _served(counts: Mapping[str, int], form: str | None) -> int:
     return sum(number for text, number in counts.items() if _moment(text, form) is not None)
 
@@ -121,6 +128,11 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
+def reads_as_number(text: str) -> bool:
+    """With a decimal point or a decimal comma."""
+    return _number(text) is not None or _number(FileFormat(decimal=",").text(text)) is not None
+
+
 def _plain(number: float) -> float:
     return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
@@ -129,8 +141,28 @@ def _date_text(moment: datetime.datetime) -> str:
     return moment.date().isoformat() if moment.time() == datetime.time() else moment.isoformat(sep=" ")
 
 
-def declared_type(column: "Values | DictionaryColumn") -> Type | None:
-    """What the type of an array says, as a Parquet file declares it; no value is looked at. None: nothing."""
-    values = column.values if isinstance(column, DictionaryColumn) else column
-    kinds: dict[str, Type] = {"b": "boolean", "i": "integer", "u": "integer", "f": "number", "M": "date"}
-    return kinds.get(np.asarray(values).dtype.kind, None if is_missing(values) else "text")
+def declared_types(path: Path) -> dict[str, Type | None]:
+    """What the schema of a Parquet file declares of each column, None where that is no type of ours; no record is read.
+
+    Raises ValueError, OSError, ImportError.
+    """
+    from learners import ParquetTable
+
+    names = ParquetTable(path).names  # first, as it says what is missing or wrong
+    import pyarrow.parquet
+
+    fields = pyarrow.parquet.read_schema(path)
+    return {name: _declared(pyarrow.types, fields.field(name).type) for name in names}
+
+
+def _declared(types: ModuleType, kind: Any) -> Type | None:  # pyarrow.DataType
+    if types.is_dictionary(kind):
+        return _declared(types, kind.value_type)
+    asked: Mapping[Type, tuple[str, ...]] = {
+        "boolean": ("is_boolean",),
+        "integer": ("is_integer",),
+        "number": ("is_floating", "is_decimal"),
+        "date": ("is_date", "is_timestamp"),
+        "text": ("is_string", "is_large_string", "is_string_view", "is_binary", "is_large_binary"),
+    }
+    return next((found for found, tests in asked.items() if any(getattr(types, test)(kind) for test in tests)), None)
