@@ -6,6 +6,7 @@ looked at where nobody says it is the mark that some files begin with, and the l
 
 import codecs
 import csv
+import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
@@ -50,6 +51,10 @@ def _encoding(name: str | None) -> str | None:
         codecs.lookup(name)
     except LookupError:
         raise ValueError(f"encoding: {name!r} is unknown; try utf-8, latin-1, cp1252 or utf-16") from None
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=name)
+    except LookupError:  # such as rot13, which makes text of text
+        raise ValueError(f"encoding: {name!r} is none of files of text; try utf-8, latin-1, cp1252 or utf-16") from None
     return name
 
 

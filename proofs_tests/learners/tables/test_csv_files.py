@@ -140,6 +140,8 @@ def test_what_is_wrong_names_the_line_and_the_remedy(tmp_path: Path) -> None:
         ({"separator": "ab"}, "separator: expected one character"),
         ({"quote": "''"}, "quote: expected one character"),
         ({"encoding": "utf-9"}, "encoding: 'utf-9' is unknown"),
+        ({"encoding": "rot13"}, "encoding: 'rot13' is none of files of text"),
+        ({"encoding": "base64"}, "encoding: 'base64' is none of files of text"),
         ({"decimal": ";"}, "decimal: expected"),
     ]
     for wrong, said in refused:
