@@ -7,6 +7,7 @@ looked at where nobody says it is the mark that some files begin with, and the l
 import codecs
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
@@ -78,6 +79,46 @@ class Rows(Protocol):
         """The next one."""
 
 
+class UnclosedQuote(ValueError):
+    """Where the text ends within a quoted field. Names the line where that began."""
+
+
+class _ClosedRows:
+    """Rows of `csv.reader`, which takes all that follows a quote that is never closed for one field, silently.
+
+    Its `strict` would also refuse what is after a closing quote, as in "a"b. A row that comes when there are no more
+    lines is one that they left open.
+    """
+
+    def __init__(self, lines: Iterable[str], separator: str, quote: str) -> None:
+        self._over = False
+        followed = itertools.chain(lines, self._end())
+        self._rows = csv.reader(followed, delimiter=separator, quotechar=quote, skipinitialspace=True)
+
+    @property
+    def line_num(self) -> int:
+        return self._rows.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        row = next(self._rows)
+        if self._over:
+            lines = sum(1 for _ in io.StringIO(row[-1], newline=""))
+            first = self._rows.line_num - max(lines, 1) + 1
+            raise UnclosedQuote(
+                f"line {first}: a quoted field begins, and its quote is not closed until the end of the file; where "
+                'nothing is quoted, say so (--quote "")'
+            )
+        return row
+
+    def _end(self) -> Iterator[str]:
+        """No more lines; apart from them, as a generator that goes on with a file closes it when it is thrown away."""
+        self._over = True
+        yield from ()
+
+
 @attrs.frozen
 class FileFormat:
     """How a CSV file is to be read. Raises ValueError for what no file can be.
@@ -104,11 +145,14 @@ class FileFormat:
         return "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
 
     def reader(self, lines: Iterable[str], header: str = "") -> Rows:
-        """Of rows of texts. header: the first line, where it has the column names."""
+        """Of rows of texts. header: the first line, where it has the column names.
+
+        The rows raise UnclosedQuote.
+        """
         separator = self.separator or (separator_in(header, self.quote) if header else ",")
         if not self.quote:
             return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, skipinitialspace=True)
-        return csv.reader(lines, delimiter=separator, quotechar=self.quote, skipinitialspace=True)
+        return _ClosedRows(lines, separator, self.quote)
 
     def text(self, field: str) -> str:
         """What a field says: stripped, a number with a point."""
