@@ -76,7 +76,7 @@ def seconds_of(value: object, form: str | None = None) -> float:
 
 def _seconds_since(values: Values) -> npt.NDArray[np.float64]:
     """Of numpy's time stamps of any unit, shape (n,); what stands for NaT is far before all others."""
-    unit, step = np.datetime_data(values.dtype)
+    unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", values.dtype))
     counts = values.astype(np.int64)
     about = counts.astype(np.float64) * (step * _SECONDS.get(unit, 1.0))
     far = np.abs(about) > FAR

@@ -82,7 +82,7 @@ class CsvFile:
                 yield {name: np.concatenate(parts) for name, parts in zip(names, kept, strict=True)}
 
     def _names(self, text: io.TextIOWrapper) -> tuple[list[str], str]:
-        """Of the columns, and what separates fields: what the first line that is not blank has most of."""
+        """Of the columns, and what separates fields, as the first line that is not blank has it."""
         if self.format.columns:
             return distinct_names(self.format.columns, self.path), self.format.separator or ","
         start = list[str]()

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 import attrs
 
 SEPARATORS: Final = (",", ";", "\t", "|")
-"""Looked for in a header line, in this order where two are as frequent."""
+"""Looked for in a header line: a comma first, and of the others the most frequent."""
 
 _NAMES: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
@@ -123,8 +123,8 @@ class _ClosedRows:
 class FileFormat:
     """How a CSV file is to be read. Raises ValueError for what no file can be.
 
-    separator: one character, or "tab" or "space"; None takes the most frequent of `, ; tab |` in the header line, and a
-      comma where there is no header line.
+    separator: one character, or "tab" or "space"; None takes a comma where the header line has one outside of quotes,
+      else the most frequent of `; tab |` there, and a comma where there is none or no header line.
     quote: the character around fields that hold a separator; "" for none.
     encoding: as Python calls it; None takes what the file's byte order mark says, and UTF-8 where it has none.
     decimal: "," reads every field that is a number with a comma, such as 3,5, as one with a point.
@@ -168,9 +168,13 @@ class FileFormat:
 
 
 def separator_in(header: str, quote: str = '"') -> str:
-    """The most frequent of SEPARATORS outside of quotes in a line of column names; a comma where there is none."""
+    """What separates a line of column names: a comma where one is outside of quotes, else the most frequent other.
+
+    Names of a table with commas may hold other marks, as in a|b; in other tables, those with a comma are quoted.
+    """
     outside = "".join(header.split(quote)[::2]) if quote else header
-    return max(SEPARATORS, key=outside.count) if any(mark in outside for mark in SEPARATORS) else ","
+    comma, *others = SEPARATORS
+    return comma if comma in outside else max(others, key=outside.count) if any(map(outside.count, others)) else comma
 
 
 def distinct_names(names: Sequence[str], path: object) -> list[str]:

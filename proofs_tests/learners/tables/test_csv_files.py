@@ -107,7 +107,10 @@ def test_from_text_that_is_not_plain_on_the_csv_module_reads(
 
 @pytest.mark.parametrize(
     ("header", "separator"),
-    [("a,b", ","), ("a;b;c,d", ";"), ("a\tb", "\t"), ("a|b", "|"), ('"a,x";b', ";"), ("alone", ","), ("a,b;c", ",")],
+    [
+        *(("a,b", ","), ("a;b", ";"), ("a\tb", "\t"), ("a|b", "|"), ("alone", ","), ('"a,x";b', ";")),
+        *(("a;b;c,d", ","), ("id,a|b|c|d", ","), ('"a,x"|b;c;d', ";"), ("a,b;c", ",")),
+    ],
 )
 def test_the_header_line_says_what_separates(tmp_path: Path, header: str, separator: str) -> None:
     path = tmp_path / "data.csv"
