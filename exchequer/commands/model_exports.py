@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from exchequer.commands.ledgers import ledger_options
-from exchequer.console.input_errors import about, refuse_overwriting
+from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
 
@@ -65,9 +65,14 @@ def export(
         raise click.UsageError("--sql and --table go together")
     if sql is None and (out is not None or keys):
         raise click.UsageError("--out and --key are for --sql; --onnx and --python name their own files")
+    written = dict[Path, str]()
     for option, file in (("--out", out), ("--onnx", onnx), ("--python", python)):
         if file is not None:
             refuse_overwriting(file, force, option)
+            refuse_replacing(file, model, option=option)
+            if other := written.get(file.resolve()):
+                raise click.UsageError(f"{option} and {other} name the same file, {file}; give each its own")
+            written[file.resolve()] = option
     texts, graph = _exported(model, sql, table, keys, onnx is not None, python is not None)
     for file, text in zip((out, python), texts, strict=True):
         if text is not None and file is not None:

@@ -13,7 +13,7 @@ from accountant import Statement
 from accountant.arrays import FloatArray
 from exchequer.commands.training_input import label_of, read, take_label
 from exchequer.console import output
-from exchequer.console.input_errors import about, refuse_overwriting
+from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import Columns, TableFileOptions, each_block
 from learners import PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor
 from learners.base import PrivateClassifier, PrivateEstimator
@@ -46,6 +46,7 @@ def predict(
     """
     if out is not None:
         refuse_overwriting(out, force)
+        refuse_replacing(out, data, model_path)
     with about(model_path):
         model = predictor(model_path)
     numbers = isinstance(model, Regressor)

@@ -13,7 +13,7 @@ from accountant import AddRemoveOne, AdjacencyMismatch
 from accountant.costs import positive, probability_below_one
 from accountant.renamed import old_names
 from exchequer.commands.training_input import labelled_file, numbers_of, read_all
-from exchequer.console.input_errors import about, checked, refuse_overwriting
+from exchequer.console.input_errors import about, checked, refuse_overwriting, refuse_replacing
 from exchequer.console.table_files import TableFile, TableFileOptions
 from exchequer.trainable import (
     DEFAULT,
@@ -73,6 +73,7 @@ def train(
 ) -> None:
     """Fit on a file, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
+    refuse_replacing(out, data, schema_path, *([] if order.tune is None else [order.tune]))
     checked("epsilon", positive, order.epsilon)
     checked("delta", probability_below_one, order.delta or 0.0)
     schema, file = labelled_file(data, schema_path, file_options, header=header)

@@ -89,11 +89,11 @@ def refuse_overwriting(out: Path, force: bool, option: str = "--out") -> None:
         raise FileNotFoundError(f"{option}: there is no folder {out.absolute().parent}")
 
 
-def refuse_replacing(out: Path, *sources: Path) -> None:
-    """Raise where `out` is what is read from; no --force allows that."""
+def refuse_replacing(out: Path, *sources: Path, option: str = "--out") -> None:
+    """Raise where `out` is what is read from; no --force allows that. option: that named it."""
     for source in sources:
         if out.exists() and out.samefile(source):
-            raise FileExistsError(f"--out: {out} is what this reads, and would be lost; give another name")
+            raise FileExistsError(f"{option}: {out} is what this reads, and would be lost; give another name")
 
 
 class Commands(click.Group):

@@ -40,14 +40,17 @@ class TableFileOptions:
     decimal: str | None = None
 
     def format(self, schema: "Schema | None" = None, names: Collection[str] | None = None) -> "FileFormat":
-        """How to read it. names: of the columns of a file without a header line. Raises ValueError."""
+        """How to read it. Raises ValueError.
+
+        names: of the columns of a file without a header line, where the schema's [file] names none.
+        """
         from learners.tables import FileFormat
 
         said = {name: value for name, value in attrs.asdict(self).items() if value is not None}
-        if names is not None:
+        usual = (None if schema is None else schema.file) or FileFormat()
+        if names is not None and not usual.columns:
             said["columns"] = tuple(names)
-        usual = None if schema is None else schema.file
-        return attrs.evolve(usual or FileFormat(), **said)
+        return attrs.evolve(usual, **said)
 
 
 def table_file_options(command: F) -> F:

@@ -86,7 +86,7 @@ def _spellings(name: str) -> Iterator[str]:
         number = float(name)
     if math.isfinite(number) and number.is_integer():
         yield from (str(int(number)), f"{int(number)}.0", repr(number))
-        yield from {1.0: ("True",), 0.0: ("False",)}.get(number, ())
+        yield from {1.0: ("True",), 0.0: ("False", "-0.0")}.get(number, ())
 
 
 def steps_of(schema: Schema, number: int, cells: IntArray) -> Steps:

@@ -80,12 +80,13 @@ class _Writer:
     # --- names ---------------------------------------------------------------------------------------------------
 
     def _own(self, name: object) -> str:
-        """A name of ours, which no column of the user's has."""
+        """A name of ours, which no column of the user's has, nor the table."""
         return f"{self._prefix}{name}"
 
     @property
     def _prefix(self) -> str:
-        taken, prefix = [each.lower() for each in (*self.model.names, *self.keep)], "exchequer_"
+        named = (*self.model.names, *self.keep, *self.table.split("."))
+        taken, prefix = [each.lower() for each in named], "exchequer_"
         while any(each.startswith(prefix) for each in taken):
             prefix += "_"
         return prefix

@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.kinds.category_names import MISSING_TEXTS, elements
+from learners.kinds.category_names import LARGEST_WHOLE, MISSING_TEXTS, elements
 from learners.kinds.column_checks import SchemaError, bins_of, finite, named
 from learners.kinds.distinct_values import distinct
 from learners.kinds.numeric_column import OWN, Missing, Numeric
@@ -19,6 +19,18 @@ ORIGIN: Final = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 
 DAY: Final = 86400.0
 """Seconds."""
+
+FAR: Final = 2.0**42
+"""Seconds from 1970, some 139,000 years, beyond which microseconds soon do not fit into 64 bits, and wrap around."""
+
+_YEAR: Final = 365.2425 * DAY
+
+_CALENDAR: Final = {"Y": _YEAR, "M": _YEAR / 12, "W": 7 * DAY, "D": DAY}
+
+_CLOCK: Final = {"h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
+
+_SECONDS: Final = _CALENDAR | _CLOCK | {"as": 1e-18}
+"""Of numpy's units; of years and months on average."""
 
 
 def _bound(value: object) -> float:
@@ -45,7 +57,9 @@ def seconds_of(value: object, form: str | None = None) -> float:
     Parts of a second are kept, to the microsecond.
     """
     if isinstance(value, np.datetime64):
-        return float(value.astype("M8[us]").astype(np.int64)) / 1e6
+        return float(_seconds_since(np.array([value]))[0])
+    if form is not None and isinstance(value, float) and value.is_integer() and abs(value) < LARGEST_WHOLE:
+        value = int(value)  # whole numbers become floats where a library has one missing
     if isinstance(value, int) and not isinstance(value, bool) and form is not None:
         value = str(value)  # as 20241231 is, where a library read it as a number
     if isinstance(value, str):
@@ -58,6 +72,16 @@ def seconds_of(value: object, form: str | None = None) -> float:
     moment = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
     since = moment - ORIGIN
     return since.days * DAY + since.seconds + since.microseconds / 1e6
+
+
+def _seconds_since(values: Values) -> npt.NDArray[np.float64]:
+    """Of numpy's time stamps of any unit, shape (n,); what stands for NaT is far before all others."""
+    unit, step = np.datetime_data(cast("np.dtype[np.datetime64]", values.dtype))
+    counts = values.astype(np.int64)
+    about = counts.astype(np.float64) * (step * _SECONDS.get(unit, 1.0))
+    far = np.abs(about) > FAR
+    near = np.where(far, 0, counts).view(np.dtype(values.dtype.newbyteorder("=")))
+    return np.where(far, about, near.astype("M8[us]").astype(np.int64) / 1e6)
 
 
 def date_text(seconds: float) -> str:
@@ -100,8 +124,7 @@ class Date(Numeric):
         """Seconds since 1970, shape (n,), NaN where one is missing. Raises OutsideSchema for what is no date."""
         if values.dtype.kind == "M":
             missing = np.isnat(values)
-            seconds = np.where(missing, 0, values.astype("M8[us]").astype(np.int64)) / 1e6
-            return np.where(missing, np.nan, seconds)
+            return np.where(missing, np.nan, _seconds_since(values))
         found = distinct(values)
         seconds = np.fromiter(map(self._seconds, elements(found.values)), dtype=np.float64, count=found.values.size)
         numbers = seconds[found.spread(np.arange(seconds.size))]

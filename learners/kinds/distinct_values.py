@@ -11,7 +11,11 @@ MOST_SLOTS: Final = 2**16
 """Between the least and the largest whole number of a column, up to which each has a place in a table."""
 
 _HASHED: Final = {str, int, float, bool, type(None)}
-"""Types whose equal values read alike, 1 and 1.0 and True among them: others may be equal and read differently."""
+"""Types whose equal values may be one key, but for numbers beside truth values or numbers of another type."""
+
+_NUMBERS: Final = {int, float, bool}
+"""Types whose values may be equal, as 1 and 1.0 and True are, and yet read differently: dates are no truth values,
+and large floats are refused where the integers that they equal are not."""
 
 _TYPED: Final = (str, bytes, np.bool_, np.integer, np.floating)
 """Types of which equal values of the same type read alike."""
@@ -35,7 +39,8 @@ class Distinct:
 def distinct(values: npt.NDArray[np.generic]) -> Distinct:
     """The distinct values of a column, shape (n,), of any type; where it is no quick one, each value for itself."""
     if values.dtype.kind == "b":
-        return _in_table(values.view(np.uint8))
+        numbers = _in_table(values.view(np.uint8))
+        return attrs.evolve(numbers, values=numbers.values.astype(np.bool_))
     if values.dtype.kind in "iu" and values.size:
         return _in_table(values) if int(values.max()) - int(values.min()) < MOST_SLOTS else _sorted(values)
     if values.dtype.kind == "f":
@@ -74,7 +79,7 @@ def _hashed(values: npt.NDArray[Any]) -> Distinct:
     kinds = set(map(type, listed)) if values.dtype.kind == "O" else set()
     if not all(kind in _HASHED or issubclass(kind, _TYPED) for kind in kinds):
         return _each(values)
-    alike = kinds <= _HASHED and not {int, float} <= kinds  # large floats are refused, and the integers not
+    alike = kinds <= _HASHED and len(kinds & _NUMBERS) < 2
     keys = listed if alike else list(zip(map(type, listed), listed, strict=True))
     number_of: defaultdict[object, int] = defaultdict()
     number_of.default_factory = number_of.__len__  # whatever is new gets the next number

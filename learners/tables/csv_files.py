@@ -3,6 +3,7 @@
 import gzip
 import io
 import itertools
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from learners.tables.file_format import FileFormat, distinct_names, separator_in
+from learners.tables.file_format import FileFormat, UnclosedQuote, distinct_names, separator_in
 from learners.tables.plain_text import PlainText, plain
 
 Strings: TypeAlias = npt.NDArray[np.object_]
@@ -81,7 +82,7 @@ class CsvFile:
                 yield {name: np.concatenate(parts) for name, parts in zip(names, kept, strict=True)}
 
     def _names(self, text: io.TextIOWrapper) -> tuple[list[str], str]:
-        """Of the columns, and what separates fields: what the first line that is not blank has most of."""
+        """Of the columns, and what separates fields, as the first line that is not blank has it."""
         if self.format.columns:
             return distinct_names(self.format.columns, self.path), self.format.separator or ","
         start = list[str]()
@@ -113,10 +114,21 @@ class CsvFile:
                 return
         lines = itertools.chain(_lines(carried, text), self._uncommented(text))
         rows = filter(None, attrs.evolve(self.format, separator=separator).reader(lines))
-        while some := list(itertools.islice(rows, _AT_ONCE)):
+        while some := self._some(rows):
             self._check_widths(some, len(names), before)
             before += len(some)
             yield _Rows(some)
+
+    def _some(self, rows: Iterator[list[str]]) -> list[list[str]]:
+        """Rows, which may not be counted from the first line. Then the file is read once more, to tell which it is."""
+        try:
+            return list(itertools.islice(rows, _AT_ONCE))
+        except UnclosedQuote:
+            with self._text(None) as text:
+                separator = self._names(text)[1]
+            with self._text(None) as text:
+                deque(attrs.evolve(self.format, separator=separator).reader(self._uncommented(text)), maxlen=0)
+            raise
 
     def _uncommented(self, text: io.TextIOWrapper) -> Iterator[str]:
         if self.comment is None:
@@ -156,6 +168,8 @@ class CsvFile:
             text = io.TextIOWrapper(cast("Any", unpacked), encoding=encoding, newline="")
             try:
                 yield text
+            except UnclosedQuote as error:
+                raise ValueError(f"{self.path}, {error}") from None
             except UnicodeDecodeError as error:
                 raise ValueError(
                     f"{self.path}: byte {error.object[error.start]:#04x} is no {error.encoding}; say how the file is "

@@ -6,6 +6,8 @@ looked at where nobody says it is the mark that some files begin with, and the l
 
 import codecs
 import csv
+import io
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
@@ -13,7 +15,7 @@ from typing import Final, Protocol
 import attrs
 
 SEPARATORS: Final = (",", ";", "\t", "|")
-"""Looked for in a header line, in this order where two are as frequent."""
+"""Looked for in a header line: a comma first, and of the others the most frequent."""
 
 _NAMES: Final = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
 
@@ -50,6 +52,10 @@ def _encoding(name: str | None) -> str | None:
         codecs.lookup(name)
     except LookupError:
         raise ValueError(f"encoding: {name!r} is unknown; try utf-8, latin-1, cp1252 or utf-16") from None
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=name)
+    except LookupError:  # such as rot13, which makes text of text
+        raise ValueError(f"encoding: {name!r} is none of files of text; try utf-8, latin-1, cp1252 or utf-16") from None
     return name
 
 
@@ -73,12 +79,52 @@ class Rows(Protocol):
         """The next one."""
 
 
+class UnclosedQuote(ValueError):
+    """Where the text ends within a quoted field. Names the line where that began."""
+
+
+class _ClosedRows:
+    """Rows of `csv.reader`, which takes all that follows a quote that is never closed for one field, silently.
+
+    Its `strict` would also refuse what is after a closing quote, as in "a"b. A row that comes when there are no more
+    lines is one that they left open.
+    """
+
+    def __init__(self, lines: Iterable[str], separator: str, quote: str) -> None:
+        self._over = False
+        followed = itertools.chain(lines, self._end())
+        self._rows = csv.reader(followed, delimiter=separator, quotechar=quote, skipinitialspace=True)
+
+    @property
+    def line_num(self) -> int:
+        return self._rows.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        return self
+
+    def __next__(self) -> list[str]:
+        row = next(self._rows)
+        if self._over:
+            lines = sum(1 for _ in io.StringIO(row[-1], newline=""))
+            first = self._rows.line_num - max(lines, 1) + 1
+            raise UnclosedQuote(
+                f"line {first}: a quoted field begins, and its quote is not closed until the end of the file; where "
+                'nothing is quoted, say so (--quote "")'
+            )
+        return row
+
+    def _end(self) -> Iterator[str]:
+        """No more lines; apart from them, as a generator that goes on with a file closes it when it is thrown away."""
+        self._over = True
+        yield from ()
+
+
 @attrs.frozen
 class FileFormat:
     """How a CSV file is to be read. Raises ValueError for what no file can be.
 
-    separator: one character, or "tab" or "space"; None takes the most frequent of `, ; tab |` in the header line, and a
-      comma where there is no header line.
+    separator: one character, or "tab" or "space"; None takes a comma where the header line has one outside of quotes,
+      else the most frequent of `; tab |` there, and a comma where there is none or no header line.
     quote: the character around fields that hold a separator; "" for none.
     encoding: as Python calls it; None takes what the file's byte order mark says, and UTF-8 where it has none.
     decimal: "," reads every field that is a number with a comma, such as 3,5, as one with a point.
@@ -99,11 +145,14 @@ class FileFormat:
         return "utf-8-sig" if codecs.lookup(self.encoding).name == "utf-8" else self.encoding
 
     def reader(self, lines: Iterable[str], header: str = "") -> Rows:
-        """Of rows of texts. header: the first line, where it has the column names."""
+        """Of rows of texts. header: the first line, where it has the column names.
+
+        The rows raise UnclosedQuote.
+        """
         separator = self.separator or (separator_in(header, self.quote) if header else ",")
         if not self.quote:
             return csv.reader(lines, delimiter=separator, quoting=csv.QUOTE_NONE, skipinitialspace=True)
-        return csv.reader(lines, delimiter=separator, quotechar=self.quote, skipinitialspace=True)
+        return _ClosedRows(lines, separator, self.quote)
 
     def text(self, field: str) -> str:
         """What a field says: stripped, a number with a point."""
@@ -119,9 +168,13 @@ class FileFormat:
 
 
 def separator_in(header: str, quote: str = '"') -> str:
-    """The most frequent of SEPARATORS outside of quotes in a line of column names; a comma where there is none."""
+    """What separates a line of column names: a comma where one is outside of quotes, else the most frequent other.
+
+    Names of a table with commas may hold other marks, as in a|b; in other tables, those with a comma are quoted.
+    """
     outside = "".join(header.split(quote)[::2]) if quote else header
-    return max(SEPARATORS, key=outside.count) if any(mark in outside for mark in SEPARATORS) else ","
+    comma, *others = SEPARATORS
+    return comma if comma in outside else max(others, key=outside.count) if any(map(outside.count, others)) else comma
 
 
 def distinct_names(names: Sequence[str], path: object) -> list[str]:

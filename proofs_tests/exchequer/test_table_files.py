@@ -139,6 +139,18 @@ def test_a_schema_says_how_its_files_are_written() -> None:
     assert fitted(plain(), *usual)[1] == expected[1]  # what is typed goes before it
 
 
+def test_the_columns_that_a_schema_names_stand_whatever_the_command_says() -> None:
+    """Their order is that of the file, which need not be that of the schema."""
+    expected = fitted(plain())
+    lines = Path("t.csv").read_text(encoding="utf-8").splitlines()[1:]
+    turned = [",".join(reversed(line.split(","))) for line in lines]
+    Path("t.csv").write_text("\n".join(turned), encoding="utf-8")
+    Path("s.toml").write_text('[file]\ncolumns = ["y", "city", "size", "age"]\n' + SCHEMA, encoding="utf-8")
+    assert fitted("t.csv")[1] == expected[1]
+    assert fitted("t.csv", "--no-header")[1] == expected[1]
+    fine("schema", "check", "t.csv", "--schema", "s.toml", "--no-header")
+
+
 def test_what_is_wrong_in_a_later_block_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
     fitted(plain())
     monkeypatch.setattr(table_files, "RECORDS", 100)

@@ -259,3 +259,21 @@ def test_the_list_says_what_each_learner_is_for(folder: Path) -> None:
     assert "n_estimators" in one
     assert ">>>" not in one
     assert "Invalid value" in refused("learners", "oracle")
+
+
+def test_force_never_replaces_what_is_read(folder: Path) -> None:
+    Path("t.toml").write_text("[[settings]]\n")
+    fine(*trained("classes", "--seed", "1"))
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    for name in ("classes.csv", "classes.toml", "t.toml", "../" + folder.name + "/classes.csv"):
+        said = refused(*trained("classes", "--tune", "t.toml", "--force", "--out", name))
+        assert f"--out: {name} is what this reads" in said
+    for name in ("classes.csv", "model.json"):
+        said = refused("predict", "classes.csv", "--model", "model.json", "--force", "--out", name)
+        assert f"--out: {name} is what this reads" in said
+    for option in ("--python", "--onnx"):
+        said = refused("export", "model.json", option, "model.json", "--force")
+        assert f"{option}: model.json is what this reads" in said
+    said = refused("export", "model.json", "--python", "a", "--onnx", "./a")
+    assert "--python and --onnx name the same file" in said
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before

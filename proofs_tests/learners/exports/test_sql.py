@@ -25,6 +25,8 @@ from learners import (
     Schema,
 )
 from learners.exports import EXPORTABLE, NotPortable, as_sql, portable
+from learners.exports.columns import inputs_of
+from learners.exports.portable_model import Names
 from learners.exports.sql import TERMS_IN_A_STAGE
 from learners.exports.sql_dialects import DIALECTS, WHITE
 from proofs_tests.support.learners.engines import KEY, TABLE, in_duckdb, in_sqlite
@@ -116,6 +118,25 @@ def test_names_of_ours_give_way_to_those_of_the_table() -> None:
     assert {"prediction_", "score_", "refused_", "share 0", *names} <= set(found)
     assert found["prediction_"].tolist() == model.predict(columns).tolist()
     assert found["score"].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("table", ["exchequer_read", "main.EXCHEQUER_read"])
+def test_names_of_ours_give_way_to_that_of_the_table(table: str) -> None:
+    model, columns = fitted(Schema.boolean(["a"])), {"a": np.array([0, 1, 1])}
+    with sqlite3.connect(":memory:") as connection:
+        connection.execute("CREATE TABLE exchequer_read (a INTEGER)")
+        connection.executemany("INSERT INTO exchequer_read VALUES (?)", [(value,) for value in columns["a"].tolist()])
+        found = connection.execute(as_sql(portable(model), "sqlite", table)).fetchall()
+    assert sorted(row[1] for row in found) == sorted(model.predict(columns).tolist())
+
+
+def test_a_zero_of_either_sign_is_the_category_zero() -> None:
+    """As it is to `predict`, be it a number or text."""
+    for reading, column in zip((each.reading for each in inputs_of(NAMED)), NAMED.columns, strict=True):
+        assert isinstance(reading, Names)
+        for name in ("0.0", "-0.0"):
+            for value in (name, float(name)):
+                assert reading.codes[name] == column.codes(np.array([value], dtype=object))[0]
 
 
 def test_a_table_in_a_schema_has_both_names_quoted() -> None:

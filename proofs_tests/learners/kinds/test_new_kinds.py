@@ -288,3 +288,34 @@ def test_cards_and_curves_name_dates_and_categories(tmp_path: Path) -> None:
     ticks = [text.get_text() for axes in figure.axes for text in axes.get_xticklabels()]
     assert "2000-01-01" in ticks
     assert "high" in ticks
+
+
+@pytest.mark.parametrize("box", [list, pd.Series, np.array, lambda values: np.array(values, dtype=object)])
+def test_whole_numbers_are_dates_beside_a_missing_one(box: Callable[[list[object]], Values]) -> None:
+    """Which a library makes floats of."""
+    column = Date("c", "2020-01-01", "2025-01-01", missing="own", form="%Y%m%d")
+    alone, beside = codes(column, box([20240131])), codes(column, box([20240131, None]))
+    assert (alone, beside) == ([8], [8, 10])
+    assert codes(column, box([20240131.0, math.nan])) == beside
+    for wrong in (20240131.5, 2.0**60, math.inf):
+        with pytest.raises(OutsideSchema, match="is no date, as"):
+            codes(column, box([wrong, None]))
+
+
+@pytest.mark.parametrize("dtype", [None, object])
+def test_a_truth_value_is_no_date_whatever_stands_beside_it(dtype: type | None) -> None:
+    column = Date("c", "1900-01-01", "1901-01-01", missing="own", other="missing", form="%d")
+    assert codes(column, np.array([True], dtype=dtype)) == [10]
+    for values in ([True, 1], [1, True], [1.0, True], [True, 1.0]):
+        assert codes(column, values) == [10 if value is True else 0 for value in values]
+
+
+@pytest.mark.parametrize("unit", ["Y", "M", "D", "h", "s", "ms"])
+@pytest.mark.parametrize("year", [-500_000, 500_000, -(10**7), 10**7])
+def test_dates_that_are_far_away_stay_on_their_side(year: int, unit: str) -> None:
+    far = np.datetime64(year - 1970, "Y").astype(f"M8[{unit}]")
+    column = Date("c", "2020-01-01", "2025-01-01", outside="clip")
+    for values in (np.array([far]), [far], np.array([far]).astype(f">M8[{unit}]")):
+        assert codes(column, values) == [9 if year > 0 else 0]
+        with pytest.raises(OutsideSchema, match="outside"):
+            codes(attrs.evolve(column, outside="error"), values)

@@ -4,8 +4,9 @@ import csv
 import gzip
 import io
 import itertools
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from learners import CsvTable, Numeric, PrivateBoostClassifier, Schema, predict_
 from learners.blocks import Source
 from learners.blocks.unchanged_files import ChangedFile
 from learners.tables import CsvFile, FileFormat, Label, csv_files, encode
+from learners.tables.file_format import UnclosedQuote
 from learners.tables.plain_text import plain
 from mechanisms.core import Block
 
@@ -105,7 +107,10 @@ def test_from_text_that_is_not_plain_on_the_csv_module_reads(
 
 @pytest.mark.parametrize(
     ("header", "separator"),
-    [("a,b", ","), ("a;b;c,d", ";"), ("a\tb", "\t"), ("a|b", "|"), ('"a,x";b', ";"), ("alone", ","), ("a,b;c", ",")],
+    [
+        *(("a,b", ","), ("a;b", ";"), ("a\tb", "\t"), ("a|b", "|"), ("alone", ","), ('"a,x";b', ";")),
+        *(("a;b;c,d", ","), ("id,a|b|c|d", ","), ('"a,x"|b;c;d', ";"), ("a,b;c", ",")),
+    ],
 )
 def test_the_header_line_says_what_separates(tmp_path: Path, header: str, separator: str) -> None:
     path = tmp_path / "data.csv"
@@ -140,12 +145,66 @@ def test_what_is_wrong_names_the_line_and_the_remedy(tmp_path: Path) -> None:
         ({"separator": "ab"}, "separator: expected one character"),
         ({"quote": "''"}, "quote: expected one character"),
         ({"encoding": "utf-9"}, "encoding: 'utf-9' is unknown"),
+        ({"encoding": "rot13"}, "encoding: 'rot13' is none of files of text"),
+        ({"encoding": "base64"}, "encoding: 'base64' is none of files of text"),
         ({"decimal": ";"}, "decimal: expected"),
     ]
     for wrong, said in refused:
         with pytest.raises(ValueError, match=said):
             FileFormat(**wrong)
     assert (FileFormat("tab").separator, FileFormat("space").separator) == ("\t", " ")
+
+
+@pytest.mark.parametrize("characters", [7, 2**22])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a,b\n\n1,2\n3,"4\n5,6\n7,8', 4),
+        ('a,b\n"1\n1","2\n3,4', 3),
+        ('a,b\n1,2\n3,"', 3),
+        ('a,b\n1,2\n3,"4', 3),
+        ('a,"b\n1,2', 1),
+        ('a,b\n1,"2""\n3,4', 2),
+    ],
+)
+def test_a_quote_that_is_never_closed_swallows_nothing(
+    tmp_path: Path, text: str, line: int, end: str, characters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csv_files, "_CHARACTERS", characters)
+    path = tmp_path / "data.csv"
+    path.write_text(text + end, newline="")
+    calls: list[Callable[[], object]] = [
+        lambda: read_csv(path),
+        lambda: CsvFile(path).records(),
+        lambda: list(CsvFile(path).blocks(1)),
+        lambda: list(CsvFile(path, comment="#").blocks(1)),
+        lambda: CsvTable(path),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=rf"data.csv, line {line}: a quoted field begins, .* \(--quote \"\"\)"):
+            call()
+
+
+def test_where_nothing_quotes_no_quote_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text('a,b\n1,"2\n3,4\n')
+    assert read_csv(path, format=FileFormat(quote=""))["b"].tolist() == ['"2', "4"]
+
+
+@settings(max_examples=300)
+@given(LINES, st.sampled_from([",", "\t", "b", " "]), st.sampled_from(['"', "'"]))
+def test_what_ends_properly_is_read_as_the_csv_module_reads_it(parts: list[str], separator: str, quote: str) -> None:
+    text, how = "".join(parts), {"delimiter": separator, "quotechar": quote, "skipinitialspace": True}
+    expected = list(csv.reader(io.StringIO(text, newline=""), **cast("Any", how)))
+    try:
+        found = list(FileFormat(separator, quote).reader(io.StringIO(text, newline="")))
+    except UnclosedQuote:  # a line more is then part of the last field, and else a row
+        more = list(csv.reader([*io.StringIO(text, newline=""), "more\n"], **cast("Any", how)))
+        assert len(more) == len(expected)
+        assert "more" in more[-1][-1]
+    else:
+        assert found == expected
 
 
 def test_a_format_is_written_where_it_is_not_the_usual() -> None:
