@@ -244,7 +244,7 @@ def card(model: Path, out: Path, data: str | None, measured: str | None, lines: 
 )
 @ledger_options.AS_JSON
 def advise(n: int, columns: int, classes: int, numbers: bool, epsilon: float, delta: float, as_json: bool) -> None:
-    """Say what a private model would be worth, and what it would give away, before any data is touched.
+    """Say what a private model would be worth, and what it would reveal, before any data is touched.
 
     From five public numbers: which learner, how large its noise is, how accurate it was on public data with as much
     noise, and what epsilon means as a bound on what anybody can learn about one person.

@@ -1,4 +1,4 @@
-"""`exchequer advise`: what a model will be worth and what it will give away, from public numbers alone."""
+"""`exchequer advise`: what a model will be worth and what it will reveal, from public numbers alone."""
 
 import json
 import math

@@ -1,6 +1,6 @@
 """CSV files as one table, read block by block, as `read_csv` reads them in memory.
 
-`fit(CsvTable("people.csv"), "income")` looks at a hundred thousand records at a time. A file is passed over once to
+`fit(CsvTable("people.csv"), "income")` looks at a hundred thousand records at a time. A file is read once to
 count its records, and then once for each visit of all of them.
 """
 

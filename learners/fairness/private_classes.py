@@ -148,7 +148,7 @@ class _Noisy:
         return Estimate(float(np.clip(value, low, high)), float(low), float(high))
 
     def table(self) -> PrivateClassTable:
-        """All of it."""
+        """Shares, recalls and errors of all groups, with their intervals."""
         size = range(len(self.classes))
         rows, odds = [], []
         for name, counts in zip(self.groups, self.counts, strict=True):
