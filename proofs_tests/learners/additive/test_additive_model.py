@@ -20,6 +20,7 @@ from learners.additive.views import View, views
 from learners.encoding.partitions import FINEST, refined
 from learners.tables import Ordered, encode
 from learners.tables.schema import Boolean, Categorical, Label, Numeric, Schema
+from proofs_tests.support.ledgers.separate import separate
 
 SCHEMA = Schema(
     (
@@ -236,6 +237,7 @@ def test_ordered_categories_keep_their_cuts_in_files() -> None:
     assert again.domain == again.schema
 
 
+@separate
 def test_a_model_from_a_file_is_fitted_again_with_the_cuts_that_the_first_fit_had(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = {"age": rng.uniform(17.0, 90.0, 400), "own": rng.uniform(size=400)}
