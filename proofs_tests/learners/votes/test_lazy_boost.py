@@ -194,7 +194,7 @@ BAD_FITS: dict[str, tuple[dict[str, object], object, object, str]] = {
         {},
         X0,
         np.where(Y0 == 1, 1, -1),
-        r"undeclared class: row .* is .*declare them",
+        r"undeclared class: row .* is .*add it to the classes",
     ),
     "no record": ({}, X0[:0], Y0[:0], "at least one record"),
     "epsilon 0": ({"epsilon": 0.0}, X0, Y0, "epsilon: expected a positive"),
