@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from typing import TypeVar
+from typing import Any, TypeVar
 from unittest.mock import patch
 
 import attrs
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from accountant import GDP, ZCDP, AddRemoveOne, Ledger, Protected, ReplaceOne, Spendable, ZCDPComposition
 from accountant.arrays import FloatArray
 from boosting import Spender
-from learners.additive import interactions
+from learners.additive import additive_boost, interactions
 from learners.additive.additive_boost import AdditiveDesign, boost_additively
 from learners.additive.additive_model import AdditiveModel
 from learners.additive.averages import Averages
@@ -407,3 +407,27 @@ def test_repeated_releases_have_the_budget_of_those_without_pairs() -> None:
     ]
     assert math.fsum(squares[0]) == pytest.approx(math.fsum(squares[1]), rel=1e-9)
     assert squares[0][0] == pytest.approx(squares[1][0], rel=1e-9)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_noise_is_believed_to_be_what_was_drawn(paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a mean of k releases σ/√k, and a count with all the budget has that of all rounds together."""
+    design = AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), 2, paired=paired)
+    eta, told, whole = 0.01, list[float](), list[float]()
+    learn, grids = additive_boost.Column.learn, additive_boost.followed_grids
+
+    def watched_learn(column: Any, part: Any, sums: Any, sigma: float, drift: float) -> Any:
+        told.append(sigma)
+        return learn(column, part, sums, sigma, drift)
+
+    def watched_grids(schema: Any, count: Any, sigma: float, noise: float, all_of_it: float) -> Any:
+        whole.append(all_of_it)
+        return grids(schema, count, sigma, noise, all_of_it)
+
+    monkeypatch.setattr(additive_boost.Column, "learn", watched_learn)
+    monkeypatch.setattr(additive_boost, "followed_grids", watched_grids)
+    run(sample_of(60, 0), design, eta, math.inf)
+    assert (design.repeats > 1) == paired
+    assert told == pytest.approx([1.0 / (eta * math.sqrt(design.repeats))] * (design.rounds // design.repeats))
+    gradient = design.gradients(eta).query.sensitivity.value
+    assert whole == pytest.approx([1.0 / (eta * gradient * math.sqrt(design.rounds))])
