@@ -48,7 +48,7 @@ def write(path: Path, out: Path, *, data: str | None, measured: str | None, line
     parts = list(sections(model, data, measured, lines))
     text = _page(title, parts) if out.suffix.lower() != ".md" else _markdown(title, parts)
     out.write_text(text, encoding="utf-8")
-    output.note(f"{out}: {len(parts)} sections. All of it follows from releases, and from what you said on this line.")
+    output.note(f"{out}: {len(parts)} sections. All of it follows from releases and from the options of this command.")
 
 
 def sections(

@@ -414,7 +414,7 @@ def test_noise_is_believed_to_be_what_was_drawn(paired: bool, monkeypatch: pytes
     """Of a mean of k releases σ/√k, and a count with all the budget has that of all rounds together."""
     design = AdditiveDesign(SCHEMA, AddRemoveOne(), 2, SeededNoise(0), 2, paired=paired)
     eta, told, whole = 0.01, list[float](), list[float]()
-    learn, grids = additive_boost.Column.learn, additive_boost.followed_grids
+    learn = additive_boost.Column.learn
 
     def watched_learn(column: Any, part: Any, sums: Any, sigma: float, drift: float) -> Any:
         told.append(sigma)
@@ -422,7 +422,7 @@ def test_noise_is_believed_to_be_what_was_drawn(paired: bool, monkeypatch: pytes
 
     def watched_grids(schema: Any, count: Any, sigma: float, noise: float, all_of_it: float) -> Any:
         whole.append(all_of_it)
-        return grids(schema, count, sigma, noise, all_of_it)
+        return followed_grids(schema, count, sigma, noise, all_of_it)
 
     monkeypatch.setattr(additive_boost.Column, "learn", watched_learn)
     monkeypatch.setattr(additive_boost, "followed_grids", watched_grids)
