@@ -140,7 +140,7 @@ def _distinct(values: Iterable[object]) -> list[object]:
 def _places(value: object, known: Sequence[object]) -> Iterator[int]:
     """Where a value that is equal to this one stands: a number that NumPy cannot compare with it is another one."""
     for place, each in enumerate(known):
-        with contextlib.suppress(OverflowError):
+        with contextlib.suppress(OverflowError), np.errstate(over="ignore"):
             if value == each:
                 yield place
 
