@@ -33,7 +33,7 @@ from accountant.entries import (
     decode,
 )
 
-SIMULATED: Final = "some noise in these books was simulated, and the statement says so: it promises nothing"
+SIMULATED: Final = "some noise in this ledger was simulated, and the statement says so: it promises nothing"
 
 NONSENSE: Final = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading entries that do not hold together may raise."""

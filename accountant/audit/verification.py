@@ -286,7 +286,7 @@ class Verifier(Reader):
     def _not_private(self) -> Iterator[str]:
         replay = self._checker
         if replay.state.opened is not None and isinstance(replay.state.budget, Unbounded):
-            yield "not private: these books promise nothing, as their budget is unbounded"
+            yield "not private: this ledger promises nothing, as its budget is unbounded"
         if replay.simulated:
             yield f"{replay.simulated} of {self._charges()} drew simulated noise: their releases are not private"
 

@@ -62,7 +62,7 @@ def _subsampled(cost: SubsampledGaussian, step: float, negligible: float, direct
     mu, rate = cost.mu, cost.sampling_rate
     low, high = subsampling.span(mu, rate, negligible, direction)
     if not high - low < math.inf:
-        raise TooFine(f"losses of {cost!r} that no float has exponentials of")
+        raise TooFine(f"losses of {cost!r} whose exponentials are beyond any float")
     return from_profile(lambda losses: subsampling.profile(mu, rate, losses, direction), low, high, step)
 
 
@@ -197,7 +197,7 @@ def composition(
     negligible = delta * 1e-6 / sum(times for _, times in known)
     step = max(grid_step(known) * coarser, _shortest(paid, negligible))
     if not step < math.inf:
-        raise TooFine(f"losses of {[cost for cost, _ in paid]!r:.99} that no float has exponentials of")
+        raise TooFine(f"losses of {[cost for cost, _ in paid]!r:.99} whose exponentials are beyond any float")
     if step < FINEST:
         return None
     finest = min(spread or step for spread, _ in known)

@@ -30,7 +30,7 @@ def read_start(read: Callable[[int], Iterator[Entry]], newest: Entry) -> Start:
         if linked != (first.digest, same.digest) or not isinstance(opened, Opened):
             raise DamagedEntry("its chain does not hold")
         if not isinstance(record, Checkpoint) or newest.record["number"] != newest.number:
-            raise DamagedEntry("it is none, or has another number")
+            raise DamagedEntry("it is no checkpoint, or has another number")
         start = Start(opened, newest.number, record)
         State().resume(*start)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration, RuntimeError) as error:

@@ -229,7 +229,7 @@ def _upgraded(record: Mapping[str, object]) -> Upgraded:
 def _produced(record: Mapping[str, object]) -> Produced:
     charges = record["charges"]
     if not isinstance(charges, list) or sorted(set(map(whole, charges))) != charges or not charges:
-        raise ValueError("a model comes of at least one charge, each said once, in their order")
+        raise ValueError("a model needs at least one charge; each is listed once, in order")
     return Produced(whole(record["time"]), hexadecimal("model", record["model"], 64), tuple(charges))
 
 

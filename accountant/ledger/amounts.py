@@ -43,7 +43,7 @@ def amount_of_share(rule: Composition, share: Fraction | float | Budget, ceiling
 
 @contextlib.contextmanager
 def _within_floats(rule: Composition, what: Cost | Plan) -> Iterator[None]:
-    """Name what costs so much that no number says how much."""
+    """Name what costs more than any float holds."""
     try:
         yield
     except BeyondFloats as error:

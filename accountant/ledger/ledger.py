@@ -70,7 +70,7 @@ class Ledger(SignsCharges):
         refuse_other_types(budget, composition, adjacency)
         writer = LedgerWriter(MemoryStore() if store is None else store)
         if len(writer.store):
-            raise ValueError("this store already holds entries; Ledger.open(url) goes on with a ledger that exists")
+            raise ValueError("this store already holds entries; Ledger.open(url) continues a ledger that exists")
         writer.open_new(budget, composition, adjacency)
         self._set_up(writer, ROOT, None, about)
 

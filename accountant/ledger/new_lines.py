@@ -13,7 +13,7 @@ def refuse_bad_texts(line: str) -> None:
 def refuse_too_long(line: str) -> None:
     """Raise NotSpendable for a line that nobody reads back."""
     if len(line) > LONGEST_LINE:
-        raise NotSpendable(f"this would take a line of {len(line)} characters, more than anybody reads back")
+        raise NotSpendable(f"this would take a line of {len(line)} characters, more than can be read back")
 
 
 def refuse_unreadable(number: int, kind: Kind, line: str) -> None:

@@ -31,4 +31,4 @@ def checked_url(url: str) -> sa.URL:
                 raise ValueError("an @ in the password of a URL is spelt %40")
             return parsed.set(drivername="postgresql+psycopg")
         case other:
-            raise ValueError(f"a ledger lives in sqlite or postgresql, not in {other!r}")
+            raise ValueError(f"a ledger is kept in sqlite or postgresql, not in {other!r}")

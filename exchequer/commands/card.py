@@ -22,7 +22,7 @@ LIMITS: Final = (
     "The guarantee is about the records that the model was trained on, and about what was released of them. It is no "
     "statement about whether predictions are right, or fair to a group.",
     "The schema, the label's classes or bounds, and all parameters count as public. If any of them was taken from the "
-    "data, that was a release which is not on these books.",
+    "data, that was a release which is not in this ledger.",
     "Models and statistics that were released of the same records elsewhere add to what is spent here; only a ledger "
     "that all of them were charged to knows the sum.",
     "What holds for most records can be learnt about somebody who was never in the data: privacy of this kind does not "

@@ -232,7 +232,7 @@ def _fit(
             f"{wanted}`{_or_other_relation(learner)}"
         ) from error
     except ArithmeticError as error:
-        raise ValueError(f"epsilon: no noise goes with {order.epsilon!r}: {error}") from error
+        raise ValueError(f"epsilon: no noise can be calibrated to {order.epsilon!r}: {error}") from error
 
 
 def _or_other_relation(learner: TrainableLearner) -> str:

@@ -268,7 +268,7 @@ class Schedule:
         self.credit, self.even, self.waiting = np.zeros(len(self.columns)), 0, list(columns)
 
     def next(self, number: int) -> Column:
-        """The view of round `number`, 0-based: in turn at first, then oftener where effects are large."""
+        """The view of round `number`, 0-based: in turn at first, then more often where effects are large."""
         views = len(self.columns)
         if self.waiting:
             return self.waiting.pop(0)

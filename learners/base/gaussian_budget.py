@@ -28,7 +28,7 @@ def affordable_mu(budget: FitBudget, plan: Callable[[float], Plan]) -> float:
     try:
         return budget.largest_eta(plan)
     except ArithmeticError as error:
-        raise ValueError(f"epsilon: no noise goes with {budget.target}: {error}") from error
+        raise ValueError(f"epsilon: no noise can be calibrated to {budget.target}: {error}") from error
 
 
 def noisy_spread(moments: FloatArray, records: int, sigma: float, least_noise: float = 4.0) -> Scaling:

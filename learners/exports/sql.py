@@ -108,7 +108,9 @@ class _Writer:
             return
         for one, other in itertools.combinations(self.model.names, 2):
             if one.lower() == other.lower():
-                raise NotPortable(f"the columns {one!r} and {other!r} are one to {self.dialect.name}; rename one")
+                raise NotPortable(
+                    f"the columns {one!r} and {other!r} are the same name in {self.dialect.name}; rename one"
+                )
 
     # --- columns and their places --------------------------------------------------------------------------------
 

@@ -192,7 +192,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
             raise ValueError(f"margin: expected at most the radius, {self.radius!r}, got {margin!r}")
         relative = margin / float(self.radius) / (2.0 if self.fit_intercept else 1.0)
         if not relative > 0.0:
-            raise ValueError(f"margin: {margin!r} is nothing beside the radius, {self.radius!r}")
+            raise ValueError(f"margin: {margin!r} is too small beside the radius, {self.radius!r}")
         task = HalfspaceTask(
             relative, float(self.error), float(self.failure), float(self.epsilon), float(self.delta), dimension, 0.0
         )
@@ -209,7 +209,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
         except ArithmeticError as error:
             if plan.count is None:
                 raise ValueError(
-                    f"epsilon: {self.epsilon!r} at delta={self.delta!r} buys no rounds: {error}"
+                    f"epsilon: {self.epsilon!r} at delta={self.delta!r} pays for no rounds: {error}"
                 ) from error
             raise ValueError(
                 f"count_outside: noise of {self.count_outside!r} on the count leaves nothing of epsilon="

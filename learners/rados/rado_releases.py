@@ -291,7 +291,9 @@ class RadoHolder(NamedColumns, PrivateEstimator[RadoTable, K]):
         if route == "edges":
             raise ValueError(f"route: 'edges' draws noise for each record, {where}. Use route='rados'")
         if route == "own-supports":
-            raise ValueError(f"route: 'own-supports' draws in secret who is summed, {where}. Use route='sums'")
+            raise ValueError(
+                f"route: 'own-supports' draws in secret which records are summed, {where}. Use route='sums'"
+            )
         if self.support is not None:
             raise ValueError(f"support: of some size it is drawn for all records at once, {where}. Leave it out")
 

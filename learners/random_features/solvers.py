@@ -104,7 +104,7 @@ def gamma_plan(
     try:
         eta = largest(lambda eta: fits(GammaNormNoise(1.0 / eta).cost(query.sensitivity)))
     except (ArithmeticError, ValueError) as error:
-        raise ValueError(f"epsilon: no noise goes with {budget.target}: {error}") from error
+        raise ValueError(f"epsilon: no noise can be calibrated to {budget.target}: {error}") from error
     return FitPlan.released(PlainMechanism(query, GammaNormNoise(1.0 / eta), noise), at_once=True)
 
 

@@ -126,7 +126,7 @@ class TeachingPlan:
             self.partitions * self.teachers,
             self.queries,
         ):
-            raise ValueError(f"{ballot!r} is not of this school")
+            raise ValueError(f"{ballot!r} is not of these teachers")
 
     def verdict(self, number: int, eta: float, noise: NoiseSource) -> PlainSelection["VoteCounts"]:
         """The label of one point: the second with odds exp(eta·(votes for − votes against)) : 1."""

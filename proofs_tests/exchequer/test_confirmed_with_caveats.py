@@ -31,7 +31,7 @@ def confirmed(folder: Path, seed: int | None, crash: bool) -> tuple[int, dict[st
     ("seed", "crash", "code", "caveat"),
     [
         (None, False, 0, ""),
-        (0, False, 3, "some noise in these books was simulated"),
+        (0, False, 3, "some noise in this ledger was simulated"),
         (None, True, 3, "without a release"),
     ],
 )

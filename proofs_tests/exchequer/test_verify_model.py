@@ -254,7 +254,7 @@ def test_a_signature_that_does_not_match_is_an_error_also_without_a_key(study: S
 def test_simulated_noise_is_noted(study: Study) -> None:
     record, entries, _, folder = study
     notes = verdict(record, entries, folder).notes
-    assert "some noise in these books was simulated, and the statement says so: it promises nothing" in notes
+    assert "some noise in this ledger was simulated, and the statement says so: it promises nothing" in notes
     assert any(note.startswith("the ledger: ") for note in notes)
 
 

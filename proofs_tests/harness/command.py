@@ -43,7 +43,7 @@ def _asked(
         return target
     if isinstance(target, Mechanism) and records is not None:
         if claimed is not None:
-            raise ValueError("--claimed: a mechanism declares its own cost; leave it away")
+            raise ValueError("--claimed: a mechanism declares its own cost; leave it out")
         return Audit.over(target, _domain(records), n)
     if claimed is None or records is None or not callable(target):
         raise ValueError("--claimed and --records go together, with a function of a data set; --recorded needs both")
@@ -68,7 +68,7 @@ def _estimator(
 ) -> EstimatorAudit:
     """An estimator, or what a function or a class without arguments makes, to be fitted once."""
     if records is not None:
-        raise ValueError("--records: a one-run audit makes canaries of the estimator's own schema; leave it away")
+        raise ValueError("--records: a one-run audit makes canaries of the estimator's own schema; leave it out")
     estimator = target
     if inspect.isclass(target) or inspect.isroutine(target):
         try:

@@ -75,9 +75,9 @@ class Question:
     def __attrs_post_init__(self) -> None:
         for name in (self.by, *self.where):
             if name not in BY:
-                raise ValueError(f"{name!r} is nothing that a charge says: expected one of {', '.join(BY)}")
+                raise ValueError(f"{name!r} is not something that charges say: expected one of {', '.join(BY)}")
         if self.since is not None and self.until is not None and self.since >= self.until:
-            raise ValueError("the time from which is not before the time up to which")
+            raise ValueError("the start of the time is not before its end")
 
     def asks(self, charge: ChargeFacts) -> bool:
         """Whether it is about this charge."""

@@ -1,4 +1,4 @@
-"""How long what remains lasts at the pace of late, and how often the charges of late still fit.
+"""How long what remains lasts at the recent pace, and how often recent charges still fit.
 
 The pace is a straight line: what was charged in the last days, in the unit that the ledger's rule adds up (Σε, Σρ or
 Σμ²), goes on at the same rate. That is an estimate of what people will do, and no promise. What is exact is the

@@ -35,7 +35,7 @@ class Window:
 
     def __attrs_post_init__(self) -> None:
         if self.since is not None and self.until is not None and self.since >= self.until:
-            raise ValueError("the time from which is not before the time up to which")
+            raise ValueError("the start of the time is not before its end")
 
     def place(self, time: int) -> int:
         """BEFORE, IN or AFTER."""

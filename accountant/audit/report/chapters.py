@@ -144,7 +144,7 @@ def guarantee(found: Findings) -> ReportSection:
 
 def _guarantee(found: Findings) -> Iterator[Part]:
     if not found.sound:
-        yield Text("These books are not sound, so no guarantee follows from them. Their entries add up to this:")
+        yield Text("This ledger is not sound, so no guarantee follows from it. Its entries add up to this:")
     yield Text(sentence(found), "guarantee")
     yield _figures(found)
     if not found.promises:
@@ -158,8 +158,8 @@ def _guarantee(found: Findings) -> Iterator[Part]:
     if isinstance(found.spent, ZCDP | GDP):
         number = "ρ" if isinstance(found.spent, ZCDP) else "μ"
         yield Text(
-            f"These books promise {number}, which stands for an ε at every δ. This report reads it at δ = {READ_AT:g}: "
-            f"{in_symbols(as_approx(found.spent))}."
+            f"This ledger promises {number}, which stands for an ε at every δ. This report reads it at δ = "
+            f"{READ_AT:g}: {in_symbols(as_approx(found.spent))}."
         )
     yield Table(
         "The promise in plain words",

@@ -44,7 +44,7 @@ MOST_AT_THE_TOP: Final = 20
 """Findings that stand before everything else; `verify` lists them all."""
 
 UNBOUNDED: Final = (
-    "These books promise nothing. They list what was released, some of it perhaps at a cost without any bound, so that "
+    "This ledger promises nothing. It lists what was released, some of it perhaps at a cost without any bound, so that "
     "nobody takes it for private."
 )
 
@@ -163,7 +163,7 @@ def _contradicted(second: "SecondOpinion | None") -> str:
         return ""
     points = counted(len(second.disagreements), "point")
     return (
-        f"An independent accountant disagrees with these books in {points}; see the section on the second opinion. "
+        f"An independent accountant disagrees with this ledger in {points}; see the section on the second opinion. "
         "Until that is explained the guarantee below should not be relied on."
     )
 
@@ -178,7 +178,7 @@ def _unknown(evidence: Evidence) -> str:
 
 
 def _nothing() -> ReportSection:
-    text = "These books hold no readable first entry, so they promise nothing, and there is nothing to report."
+    text = "This ledger has no readable first entry, so it promises nothing, and there is nothing to report."
     return ReportSection("guarantee", "The guarantee", (Text(text),))
 
 

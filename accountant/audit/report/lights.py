@@ -188,7 +188,7 @@ def _promise(facts: LightFacts) -> Light:
     if facts.conditions:
         return Light(name, Tone.WARN, "on a condition", f"It holds if {' and '.join(facts.conditions)}.")
     if not facts.guess < WEAK:
-        return Light(name, Tone.WARN, "weak", "So much is spent that whoever guesses may be right almost always.")
+        return Light(name, Tone.WARN, "weak", "So much is spent that a guess may be right almost always.")
     return Light(name, Tone.GOOD, "in force", "What is spent so far bounds what can be learnt about any one record.")
 
 

@@ -99,9 +99,9 @@ def _promise(known: LedgerFacts) -> Iterator[Question]:
         TOP,
         "Composition",
         "Are all releases counted together?",
-        f"All {known.charges:,} charges of these books are added up, whether their results were released or not.",
-        "Whether other books, other software, or releases without differential privacy exist for the same people. "
-        "What did not go through these books is not in this promise.",
+        f"All {known.charges:,} charges of this ledger are added up, whether their results were released or not.",
+        "Whether other ledgers, other software, or releases without differential privacy exist for the same people. "
+        "What was not charged to this ledger is not in this promise.",
     )
 
 
@@ -188,7 +188,7 @@ def _algorithms(known: LedgerFacts) -> Iterator[Question]:
 
 def _noise(known: LedgerFacts) -> str:
     if not known.sources:
-        return "No charge of these books has named a noise source yet."
+        return "No charge of this ledger has named a noise source yet."
     names = ", ".join(known.sources)
     if known.private:
         own = ", ".join(known.own_sources)
@@ -213,7 +213,7 @@ def _deployment(known: LedgerFacts) -> Iterator[Question]:
         "and queries may depend on earlier results."
         if known.sound
         else "The ledger is not sound, so it does not show that the budget was kept.",
-        "Who may charge these books, and who decides that a new budget is opened for the same people.",
+        "Who may charge this ledger, and who decides that a new budget is opened for the same people.",
     )
     yield Question(
         BASE,
@@ -221,15 +221,15 @@ def _deployment(known: LedgerFacts) -> Iterator[Question]:
         "What leaks besides the results: running time, memory, error messages, logs?",
         "",
         "None of this is covered by the promise. Timing is not protected, error messages are for the curator only, and "
-        "the times in these books are part of what a reader of them sees.",
+        "the times in this ledger are part of what a reader of them sees.",
     )
     yield Question(
         BASE,
         "Security and access",
-        "Who can read or change the data, the releases and these books?",
+        "Who can read or change the data, the releases and this ledger?",
         "The ledger is a chain of digests: with the head digest kept elsewhere, any change, cut or roll-back shows.",
         "Who has access, how it is controlled and logged, and where the head digest is kept. A curator who opens a "
-        "second set of books is not seen by this one.",
+        "second ledger is not seen by this one.",
     )
     yield Question(
         BASE,

@@ -211,7 +211,7 @@ def _other_rules(found: Findings) -> Iterator[Part]:
     )
     yield Table(f"ε at {where} by rule", columns("Rule or theorem", "ε", "What it holds for"), tuple(rows))
     if silent:
-        yield Text("No total by these, for the costs in these books:")
+        yield Text("No total by these, for the costs in this ledger:")
         yield listing(silent)
 
 
@@ -248,7 +248,7 @@ def opinion(second: "SecondOpinion") -> ReportSection:
     rows = [row(shown(name), ours, delta, shown(note, MOST_OF_A_SENTENCE), strong=True)]
     rows += [row(shown(name), epsilon, delta, shown(note, MOST_OF_A_SENTENCE)) for name, epsilon, delta, note in theirs]
     parts: list[Part] = [
-        Text(f"An independent accountant composed the same entries. It {verdict} these books."),
+        Text(f"An independent accountant composed the same entries. It {verdict} this ledger."),
         Table("Totals side by side", columns("Accountant", "ε", "δ", "What it is"), tuple(rows)),
     ]
     if second.disagreements:

@@ -26,7 +26,7 @@ def entries(ledger: str, as_csv: bool, out: str, force: bool) -> None:
       exchequer ledger entries study.db --csv --out entries.csv
     """
     if not as_csv:
-        raise click.UsageError("say --csv; `exchequer ledger export` writes JSON Lines")
+        raise click.UsageError("give --csv; `exchequer ledger export` writes JSON Lines")
     from exchequer.commands.exports import entry_rows as work
 
     work.write_rows(ledger, out, force=force)

@@ -1,4 +1,4 @@
-"""`exchequer ledger forecast`: how long what remains lasts at the pace of late, and what fits still."""
+"""`exchequer ledger forecast`: how long what remains lasts at the recent pace, and what still fits."""
 
 import json
 import time

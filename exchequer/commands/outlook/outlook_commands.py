@@ -30,7 +30,7 @@ PLAN = click.option(
 )
 @AS_JSON
 def forecast(ledger: str, account: str, pace: str, plans: tuple[str, ...], delta: float, as_json: bool) -> None:
-    """Say how long what remains lasts at the pace of late, and what fits still. Writes nothing.
+    """Say how long what remains lasts at the recent pace, and what still fits. Writes nothing.
 
     The pace is what was charged in the last --pace, in the unit that the ledger's rule adds up; a straight line, and an
     estimate. What remains is rounded down. A ledger that is younger than that, or that has fewer than two charges in

@@ -95,8 +95,8 @@ def test_all_given_back_is_no_charge() -> None:
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        ({"by": "weather"}, "'weather' is nothing that a charge says"),
-        ({"where": {"weather": "fine"}}, "'weather' is nothing"),
+        ({"by": "weather"}, "'weather' is not something that charges say"),
+        ({"where": {"weather": "fine"}}, "'weather' is not something"),
         ({"since": 2, "until": 2}, "not before"),
     ],
 )

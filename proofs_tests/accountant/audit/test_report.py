@@ -246,7 +246,7 @@ def test_a_second_opinion_stands_beside_the_books() -> None:
     rows = table(tree, "Totals side by side")[1:]
     assert [row[0] for row in rows] == [name for name, *_ in second.rows()]
     assert float(rows[0][1]) >= second.ours.epsilon  # type: ignore[operator]  # the ledger has a total
-    assert "It agrees with these books" in section(tree, "A second opinion").text
+    assert "It agrees with this ledger" in section(tree, "A second opinion").text
 
 
 def test_a_second_opinion_that_disagrees_is_told_at_the_top() -> None:

@@ -100,8 +100,8 @@ CAVEATS: Final[dict[str, tuple[Callable[[Ledger], None], bool, str]]] = {
     "simulated in a plan": (simulated_at_last, True, "1 of 1 charges drew simulated noise"),
     "unreleased": (unreleased, True, "1 of 2 charges without a release"),
     "reserved": (reserved, True, "1 of 1 charges without a release"),
-    "unbounded": (plain, False, "not private: these books promise nothing"),
-    "unbounded and empty": (lambda ledger: None, False, "not private: these books promise nothing"),
+    "unbounded": (plain, False, "not private: this ledger promises nothing"),
+    "unbounded and empty": (lambda ledger: None, False, "not private: this ledger promises nothing"),
 }
 PLAIN: Final[dict[str, Callable[[Ledger], None]]] = {
     "nothing": lambda ledger: None,

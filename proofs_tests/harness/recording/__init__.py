@@ -1,4 +1,4 @@
-"""Audits by recording: a program runs with its noise taken down, and on a neighbour with that noise given back."""
+"""Audits by recording: a program runs with its noise recorded, and on a neighbour with that noise given back."""
 
 from proofs_tests.harness.recording.calls import Call, Recorder
 from proofs_tests.harness.recording.check import check_recorded, draws_alike

@@ -100,7 +100,7 @@ def numbers_of(value: object) -> npt.NDArray[np.generic] | None:
 
 
 class Recorder:
-    """Takes calls down; with a script, gives back the script's outputs and takes down what was to be noised.
+    """Records calls; with a script, gives back the script's outputs and records what was to get noise.
 
     script: the calls of a first run.  outputs: other outputs than the script's, by number.  fresh: numbers of calls
     that draw anew all the same, as nothing but what is chosen by them is said to go out.
@@ -126,7 +126,7 @@ class Recorder:
         return not self._busy and threading.get_ident() == self._thread and os.getpid() == self._process
 
     def close(self) -> None:
-        """From now on nothing is taken down: noise that was kept is a plain number."""
+        """From now on nothing is recorded: noise that was kept is a plain number."""
         self._busy = True
 
     def take(self, call: Call, produce: Callable[[], object]) -> object:
@@ -155,7 +155,7 @@ class Recorder:
             raise Diverged(f"draws depend on the data: {first.title} is not reached on the neighbour", first)
 
     def unheard(self, produce: Callable[[], object]) -> object:
-        """What that gives, and nothing that it draws is taken down."""
+        """What that gives, and nothing that it draws is recorded."""
         self._busy = True
         try:
             return produce()

@@ -24,7 +24,7 @@ def recorded(
     outputs: Mapping[int, object] | None = None,
     fresh: Collection[int] = (),
 ) -> Iterator[Recorder]:
-    """While this runs, every known noise primitive that this thread calls is taken down, in `tape.calls`.
+    """While this runs, every known noise primitive that this thread calls is recorded, in `tape.calls`.
 
     numpy's generators, old and new, whenever they were made; Python's `random` and `secrets`; OpenDP's measurements,
     also as SmartNoise calls them; diffprivlib's mechanisms; interpret's generator; our own sources. Names that were

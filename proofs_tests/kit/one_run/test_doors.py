@@ -94,7 +94,7 @@ def test_an_estimator_is_audited_in_one_run(module: str, name: str) -> None:
         (["number", "--one-run", "64"], "expected an estimator"),
         (["breaks", "--one-run", "64"], "KeyError"),
         (["bare", "--one-run", "64"], "no schema to make them from"),
-        (["estimator", "--one-run", "64", "--records", "[0, 1]"], "leave it away"),
+        (["estimator", "--one-run", "64", "--records", "[0, 1]"], "leave it out"),
         (["estimator", "--one-run", "64", "--recorded"], "take one"),
         (["estimator", "--one-run", "64", "--adjacency", "replace-one"], "two steps apart"),
     ],

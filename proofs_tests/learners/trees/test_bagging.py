@@ -103,7 +103,7 @@ def test_votes_are_counted_teacher_by_teacher() -> None:
 
 def test_a_ballot_of_another_school_is_refused_and_shows_nothing() -> None:
     ballot = SCHOOLS[0].votes(encoded(((0, 1, 1), (1, 0, 0), (1, 1, 1))))
-    with pytest.raises(ValueError, match="is not of this school"):
+    with pytest.raises(ValueError, match="is not of these teachers"):
         SCHOOLS[1].query(0).check(ballot)
     assert repr(ballot) == "a ballot of 2 voters on 3 points by 3 records"
 

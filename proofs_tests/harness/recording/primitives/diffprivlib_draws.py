@@ -102,7 +102,7 @@ def _bounded(original: Method, hearing: Hearing) -> Method:
 def _vector(original: Method, hearing: Hearing) -> Method:
     """Noise that is added to the gradient of what is minimised: what that costs is a theorem of its own.
 
-    The noise is taken down as one vector, which is the gradient at 0 of the noise alone.
+    The noise is recorded as one vector, which is the gradient at 0 of the noise alone.
     """
 
     def drawn(self: object, value: Callable[..., object]) -> object:

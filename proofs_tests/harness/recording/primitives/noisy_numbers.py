@@ -76,7 +76,7 @@ def plain(value: object) -> object:
 
 
 def _summed(drawn: Drawn, value: object, sign: float, natural: Callable[[], object]) -> object:
-    """value + sign·noise, taken down as a release; natural: how the sum is made of plain numbers."""
+    """value + sign·noise, recorded as a release; natural: how the sum is made of plain numbers."""
     known = numbers_of(value)
     if known is None or not drawn.recorder.listening:
         return natural()

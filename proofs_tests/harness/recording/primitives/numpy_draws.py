@@ -64,7 +64,7 @@ def noise(
     shape: tuple[int, ...],
     natural: Callable[[], object],
 ) -> object:
-    """Noise of a location and a scale, taken down and tracked."""
+    """Noise of a location and a scale, recorded and tracked."""
     call = Call(0, title, "noise", law, "", value=np.array(loc), scale=np.array(scale), fixed=(shape,))
     number = recorder.take(call, natural)
     spots = np.arange(max(int(np.prod(shape)), 1), dtype=np.intp).reshape(shape)
