@@ -45,7 +45,10 @@ class Hypothesis(Protocol[S_contra]):
 
 
 class NextMeasure(Protocol[S_contra, W, H_contra]):
-    """A measure producer NxM with its slickness certificate."""
+    """How records are weighted in the next round, with a certificate of how little one record moves that.
+
+    The measure producer NxM of 003.
+    """
 
     def slickness(self, n: int, number: int) -> Slickness:
         """The certificate of round `number` (1-based) on n records."""
@@ -58,7 +61,7 @@ class NextMeasure(Protocol[S_contra, W, H_contra]):
 
 
 class WeakLearner(Protocol[W, H_co]):
-    """Something that buys one hypothesis per round."""
+    """A learner that releases one hypothesis per round, paid for, from weighted records."""
 
     def costs(self, slickness: Slickness) -> Sequence[Cost]:
         """What one round under this certificate will cost, release by release."""
@@ -68,13 +71,13 @@ class WeakLearner(Protocol[W, H_co]):
 
 
 def certificates(next_measure: NextMeasure[S, W, H], rounds: int, n: int) -> list[tuple[Slickness, int]]:
-    """The certificate of each round on n records, equal neighbours put together with their number."""
+    """The certificates of `rounds` rounds on n records, in order: (certificate, for how many rounds in a row)."""
     each = (next_measure.slickness(n, number) for number in range(1, rounds + 1))
     return [(slickness, len(list(run))) for slickness, run in itertools.groupby(each)]
 
 
 def boosting_plan(weak_learner: WeakLearner[W, H], runs: Sequence[tuple[Slickness, int]]) -> Plan:
-    """What `boost` will spend, known before its first release. runs: from `certificates`.
+    """The plan of what `boost` will spend, known before its first release. runs: from `certificates`.
 
     The releases of a round stay in order; neighbours of equal cost become one step.
     """

@@ -49,7 +49,7 @@ def ratio_zeta(n: int, number: int, learning_rate: float, spread: float) -> floa
 
 
 class MarginWeighting(Protocol):
-    """A measure producer that weights a record by its margin alone, but for one number that all records have."""
+    """A measure producer whose weight of a record is a function of its margin, times one factor for all records."""
 
     def slickness(self, n: int, number: int) -> Slickness:
         """The certificate of round `number` (1-based) on n records."""
@@ -116,7 +116,7 @@ class BoostingStep(Generic[S]):
 class Reweighted(Generic[S]):
     """Records with the measure that `producer` puts on them after some hypotheses.
 
-    rows: the records, wherever they are. What there is one of for each, margins and levels, stays there.
+    rows: the records, wherever they are. Margins and levels, one for each record, stay with them.
     steps: one for each hypothesis, in order.
     """
 

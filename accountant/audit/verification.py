@@ -64,11 +64,11 @@ _SAID: Final[Mapping[Verdict, str]] = {
 
 @attrs.frozen
 class Verification:
-    """What a look through the ledger found.
+    """The outcome of verifying a ledger.
 
-    errors: what must not be, a sentence each; the first hundred, then how many more.
-    notes: what is as it may be, and somebody should know.  entries: how many were read.
-    head: the digest of the last one, 64 zeros without any.
+    errors: what is wrong, a sentence each; the first hundred, then how many more.
+    notes: what is allowed, and worth knowing.  entries: how many were read.
+    head: the digest of the last one, 64 zeros where there is none.
     caveats: why a ledger that adds up is not plainly sound: nothing is promised, noise was simulated, or charges were
       never released.
     unchecked: why no sum could be checked: the rule of composition is not installed here, or not in that version.

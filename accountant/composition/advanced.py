@@ -27,7 +27,9 @@ _TIGHT: Final[tuple[str, ...]] = ("advanced-filter", "zcdp-tight")
 
 @attrs.frozen
 class AdvancedComposition(Composition):
-    """ε of (Σρ)-zCDP at δ′, and δ = δ′ + Σδᵢ: where some costs have a δ of their own. [advanced-filter]
+    """Adds up ρ, and δ beside it, and reads ρ at a fixed δ′: for costs that have a δ of their own. [advanced-filter]
+
+    What is promised is the ε of (Σρ)-zCDP at δ′, and δ = δ′ + Σδᵢ.
 
     (ε, δ)-DP is ρ-zCDP but for δ, with ρ = ε·tanh(ε/2) [L3]; what has no δ adds the ρ that is proved of it. Sums are
     read by the tight conversion [zcdp-tight].

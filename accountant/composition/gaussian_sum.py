@@ -33,7 +33,9 @@ _ONE: Final = Amount.of(1.0).loss_units
 
 @attrs.frozen
 class GDPComposition(Composition):
-    """Σμ²: Gaussian releases, each μ chosen after everything released before, are together √Σμ²-GDP. [gdp-filter]
+    """Adds up μ², of Gaussian noise only. [gdp-filter]
+
+    Gaussian releases, each μ chosen after everything released before, are together √Σμ²-GDP.
 
     Takes GDP costs, Gaussians on samples as if there were no sampling, and other kinds of 0. Keeps GDP(mu), and
     ApproxDP with delta > 0, which is turned into its largest μ when the ledger is opened. Sums are read out on the

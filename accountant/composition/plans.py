@@ -77,7 +77,10 @@ ROUTES: Final = (*QUICK, "pld", "bounded-range")
 
 @attrs.frozen
 class Step:
-    """`rounds` releases of the same cost, one after another."""
+    """Some releases of equal cost, one after another.
+
+    cost: of each.  rounds: how many, at least 1.
+    """
 
     cost: Cost
     rounds: int = attrs.field(converter=count)
@@ -85,7 +88,11 @@ class Step:
 
 @attrs.frozen
 class Price:
-    """What a plan costs by the best route at one δ, and by every other route that applies."""
+    """What a plan costs at one δ.
+
+    best: the smallest (ε, δ).  route: the theorem that gives it, by name.
+    routes: the ε of every theorem that applies, by name.
+    """
 
     best: ApproxDP
     route: str

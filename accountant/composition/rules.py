@@ -161,7 +161,10 @@ class Composition(abc.ABC):
 
 @attrs.frozen
 class BasicComposition(Composition):
-    """Σε and Σδ. [basic]; as a filter: Rogers, Roth, Ullman & Vadhan 2016, Thm 3.1."""
+    """Adds up ε and δ, of all costs in (ε, δ). [basic]
+
+    A privacy filter by Rogers, Roth, Ullman & Vadhan 2016, Theorem 3.1.
+    """
 
     name, unit, claims = "basic", "Σε", ("basic",)
 
@@ -194,7 +197,7 @@ class BasicComposition(Composition):
 
 @attrs.frozen
 class ZCDPComposition(Composition):
-    """Σρ; an (ε, δ) budget is turned into its largest ρ when the ledger is opened.
+    """Adds up ρ, of costs that imply one; an (ε, δ) budget is turned into its largest ρ when the ledger is opened.
 
     Proof: [zcdp-filter] (Feldman & Zrnic 2021; Whitehouse et al. 2023), read out by [zcdp-tight].
     """

@@ -131,7 +131,10 @@ def _short(number: float) -> str:
 
 
 class Spendable(Protocol[D_contra, R_co]):
-    """A mechanism as the ledger sees it."""
+    """What a ledger can charge for and release: the protocol that every mechanism follows.
+
+    `Ledger.release` calls `check`, charges `cost` under `adjacency` with `description`, and then calls `sample`.
+    """
 
     @property
     def cost(self) -> Cost:

@@ -53,7 +53,11 @@ class Replay:
 
 
 def replay(sample: S, hypotheses: Sequence[Hypothesis[S]], booster: LazyBregman) -> Replay:
-    """What the hypotheses of a run did on a sample, in order. On training data this is a release: not private."""
+    """Run hypotheses again on a sample: their advantages, and the margins of its records.
+
+    sample: unsealed records.  hypotheses: of the run, in order.  booster: how it weighted.
+    Not private: on training records the result is a release that nobody paid for.
+    """
     state, advantages = booster.start(sample), []
     for hypothesis in hypotheses:
         advantages.append(measured_advantage(state, hypothesis))

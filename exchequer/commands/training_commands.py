@@ -30,7 +30,7 @@ FILE, OUT = ledger_options.FILE, ledger_options.OUT
     "--delta",
     type=float,
     help="Probability that the promise may fail, from 0 to below 1, far below 1/n. Default: 1e-6 with learners that "
-    "need one, as private-boost, else 0, the strictest; more buys accuracy with many rounds.",
+    "need one, as private-boost, else 0, the strictest; more gives accuracy with many rounds.",
 )
 @learner_options
 @click.option(

@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def mu(self) -> float:
-        """Of the Gaussian noise that (epsilon, delta) buys, all rounds together; delta > 0."""
+        """Of the Gaussian noise that (epsilon, delta) allows, all rounds together; delta > 0."""
         return gaussian.mu(self.epsilon, self.delta)
 
     @property

@@ -81,15 +81,16 @@ def _as_they_are(records: Records) -> Records:
 class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
     """An additive model on the log-odds scale, learnt without ever choosing a split.
 
-    Columns take turns; in each round one column is cut into public bins, the clipped gradients and curvatures of *all*
-    bins are released with Gaussian noise, and the column's effect moves by what they say. Numeric columns without
-    `cuts` of their own are cut finely by their bounds; where the records of columns with more than 128 cells lie is
-    estimated privately first.
-    Nothing needs tuning: bins and steps follow from the noise and from what was released. Rounds are 8 per column;
-    where pairs may be chosen, k times as many releases of as much less budget each are made, which are further rounds
-    where pairs pay, and repeated and averaged elsewhere. That costs time, and nothing else.
-    Each round passes once over the records, compiled where these are many and the extra `fast` is installed, with the
-    same bits; EXCHEQUER_FAST=0 in the environment turns that off.
+    Numeric columns without `cuts` of their own are cut into up to 4,096 cells by their public bounds. Two noisy
+    histograms say where the records of columns with more than 128 cells lie. Then columns take turns: in each round one
+    column is cut into bins, the clipped gradients and curvatures of *all* bins are released with Gaussian noise, and
+    the column's effect moves by what they say. Bins and steps follow from the noise and from what was released.
+
+    Nothing needs tuning. There are 8 rounds per column. Where pairs may be chosen, there are two to four times as many
+    releases, each with as much less of the budget. Where pairs pay, they are further rounds; elsewhere, the releases of
+    a round are averaged, which is the same as one with more budget. That costs time, and nothing else. Each release
+    reads the records once, by compiled code where they are many and the extra `fast` is installed, with the same bits;
+    EXCHEQUER_FAST=0 in the environment turns that off.
 
     Guarantee: everything that `fit` keeps costs at most (epsilon, delta), charged in one entry before the first
     release; all releases are Gaussian, so the price is exact. Predictions cost nothing. Proofs: [clipped-gradients],

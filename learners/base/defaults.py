@@ -67,7 +67,7 @@ def lazy_boost_settings(
 def halfspace_settings(n: int, dimension: int, epsilon: float, delta: float) -> BoostingSettings:
     """Rounds, learning rate and density of `HalfspaceBoostClassifier` for n records of that dimension.
 
-    With μ the Gaussian differential privacy that (epsilon, delta) buys, and d the dimension:
+    With μ the Gaussian differential privacy that (epsilon, delta) allows, and d the dimension:
 
         ν = 2√d/(nμ), T = 100, λ = 1/2 where δ > 0, else ν = 2d√T/(nε), T = 10, λ = 1
         κ = 0.7·√(ν√d), at least 0.35; where that is 1 or more, κ = 1 and T = 1

@@ -63,11 +63,11 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); at 0 the noise is ℓ2-Laplace, about √d times as
       large, and above 0 Gaussian, whose rounds are priced together, exactly.
     radius: *public* R in [2^-500, 2^500], in the unit of X: points outside the ball |x| <= R are scaled onto it, and
-      nobody is told. Predictions take points as they are.
+      no message says so. Predictions take points as they are.
     rounds: T.  density: κ in (0, 1].  learning_rate: λ > 0, half of 003's.
       None takes what `learners.base.defaults.halfspace_settings` says for this n, dimension, epsilon and delta.
-    scale: σ of the noise per coordinate, in units of the radius; None takes the least that the budget buys. One that
-      the budget does not buy is refused.
+    scale: σ of the noise per coordinate, in units of the radius; None takes the least that the budget allows. Less
+      than that is refused.
     margin: *public* distance, in the unit of X, that all points keep from the plane to be found, in (0, radius]; and
       all of them must lie in the ball. It asks for a promise: rounds, density and learning_rate are then those of the
       corrected theorems, and of new data, from where the n records come from, independently, more than `error` are put
@@ -203,7 +203,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
             raise ValueError(f"noise_rate: {error}") from error
 
     def _scale(self, plan: HalfspacePlan, budget: FitBudget, promise: SampleSize | None) -> float:
-        """σ: what was given, or the least that the budget buys. Raises ValueError for too little or too much noise."""
+        """σ: as given, or the least that the budget allows. Raises ValueError for too little or too much noise."""
         try:
             least = 1.0 / budget.largest_eta(lambda eta: plan.whole(1.0 / eta))
         except ArithmeticError as error:

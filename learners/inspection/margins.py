@@ -99,9 +99,10 @@ def _bins(margins: FloatArray, edges: FloatArray) -> IntArray:
 def margin_histogram(
     fitted: PrivateClassifier[Any], X: Table, y: npt.ArrayLike, *, bins: int = BINS
 ) -> MarginHistogram:
-    """On the records given; these must not be the training records unless you pay for it. Not private.
+    """How many of the records given have which margin. Not private: for records that may be looked at.
 
-    See `margins`; `private_margin_histogram` pays.
+    fitted: a classifier.  X, y: n records and their labels.  bins: of equal width.
+    On training records this is a release that nobody paid for; `private_margin_histogram` pays. See `margins`.
     """
     edges = _edges(fitted._fitted(), bins)
     placed = _bins(margins(fitted, X, y), edges)

@@ -177,7 +177,7 @@ def _share(model: AdditiveModel | Linear, scores: FloatArray) -> FloatArray:
 
 @attrs.frozen
 class Sparsity:
-    """How many of the Boolean features a model asks for: the paper's Tables 3 and 5 to 7.
+    """How many of the Boolean features a model uses: the paper's Tables 3 and 5 to 7.
 
     features: with a net vote, or in a split of a tree; a constant is none.  available: how many the schema has.
     """

@@ -53,7 +53,7 @@ class RadoDesign(Protocol):
         """What the guarantee covers, in words."""
 
     def plan(self, table: RadoTable, budget: FitBudget, noise: NoiseSource) -> FitPlan[RadoTable, Released]:
-        """How they are. Raises ValueError where the budget does not buy them: nothing is charged then."""
+        """How they are. Raises ValueError where the budget does not pay for them: nothing is charged then."""
 
 
 def _summed(edges: EdgeVectors, number: int, support: int | None, noise: NoiseSource) -> FloatArray:

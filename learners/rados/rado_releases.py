@@ -319,7 +319,7 @@ class RadoHolder(NamedColumns, PrivateEstimator[RadoTable, K]):
 
 
 class RadoRelease(RadoHolder[Rados]):
-    """Rados of a table, released once and paid for; whoever gets them learns from them without a record in sight.
+    """Rados of a table, released once and paid for; whoever gets them learns from them without seeing a record.
 
     Guarantee: by `protection`, for what `rados_.scope` says, everything that `fit` keeps costs at most
     (epsilon, delta), charged to the ledger before it is released. `save` writes a file with the statement inside,
@@ -338,13 +338,13 @@ class RadoRelease(RadoHolder[Rados]):
       their noisy "sums" (default), or the one sensitive column of two values from "own-supports", as published but for
       these; then the number of rados, of all columns, decides what it costs. [000-decoupled] [000-rado-column]
       "edges" and "own-supports" take all records in one place, and refuse a table in blocks.
-    truncation: the ε of DP-FEAT, 000, Algorithm 2, with "own-supports". It costs more, and buys nothing. [000-DP-FEAT]
+    truncation: the ε of DP-FEAT, 000, Algorithm 2, with "own-supports". It costs more, and gains nothing. [000-DP-FEAT]
     support: m*, records in each rado, where nothing is protected or noise is on the edges, of a table in one place.
       None takes any.
     radius: *public* R: with "examples" records longer than R are shortened to that, after scaling. None takes √d, about
       the root mean square of their length once they are standardised, and all of it where they are not.
     standardise: centre and scale columns by their means and deviations: of the data where these are not protected,
-      of noisy moments that a tenth of the budget buys with "examples". Else by the schema's bounds alone.
+      of noisy moments that a tenth of the budget pays for with "examples". Else by the schema's bounds alone.
     fit_intercept: a further feature that is 1 for all records.
     schema: a `Schema`, or the path of a schema file; `Bounds(lower, upper)` takes columns of numbers within these
       public bounds; None takes columns of zeros and ones or, with protection None, of any numbers.

@@ -55,7 +55,7 @@ def _all_values(sample: FeatureRows) -> Rows[EdgeVectors]:
 class Descent:
     """Gradient descent with noise on publicly centred random features: the solver that we recommend. [004-descent]
 
-    A tenth of the squared μ buys means and deviations of inputs and labels; then each of `rounds` full gradients of
+    A tenth of μ² pays for means and deviations of inputs and labels; then each of `rounds` full gradients of
     Huber's loss gets Gaussian noise. What noise does to a prediction depends on how long the descent lasts and not on
     how many features there are.
 
@@ -87,7 +87,7 @@ class Descent:
             return clipped_pull(n, coefficients, self.clip)
 
         def parts(mu: float) -> tuple[list[GaussianQuery[Rows[EdgeVectors]]], GaussianQuery[UnitRows]]:
-            """What a μ buys: moments, if any, and one of the gradients."""
+            """The noise that a μ allows: moments, if any, and one of the gradients."""
             first = [part_at(moments, mu * math.sqrt(share), noise)] if share else []
             return first, part_at(pull(np.zeros(features.width)), mu * math.sqrt((1.0 - share) / self.rounds), noise)
 

@@ -84,13 +84,13 @@ class Solver(Protocol):
         """Whether it takes delta=0."""
 
     def plan(self, task: Task, budget: FitBudget, noise: NoiseSource) -> FitPlan[FeatureRows, FittedCoefficients]:
-        """How it fits. Raises ValueError where it cannot, or the budget does not buy it: nothing is charged then."""
+        """How it fits. Raises ValueError where it cannot, or the budget does not pay for it; nothing is charged."""
 
 
 def gaussian_plan(
     budget: FitBudget, query: Query[D, FloatArray, L2Sensitivity], noise: NoiseSource
 ) -> FitPlan[D, tuple[FloatArray, float]]:
-    """The query's value with as little Gaussian noise as the budget buys, and the noise's σ."""
+    """The query's value with as little Gaussian noise as the budget allows, and the noise's σ."""
     part = part_at(query, affordable_mu(budget, lambda mu: plan_of([part_at(query, mu, noise)])), noise)
     planned = FitPlan.released(part.mechanism)
     return planned.then(lambda found: (found, part.sigma))

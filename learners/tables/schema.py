@@ -35,7 +35,11 @@ def _classes(values: Sequence[str]) -> tuple[str, ...]:
 
 @attrs.frozen
 class Label:
-    """The label column and its public classes; of two, the second is the positive one."""
+    """The label column and its public classes.
+
+    name: of the column.  classes: two or more different ones; of two, the second is the positive one.
+    Raises SchemaError otherwise.
+    """
 
     name: str = attrs.field(converter=named)
     classes: tuple[str, ...] = attrs.field(converter=_classes)

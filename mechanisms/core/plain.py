@@ -47,7 +47,9 @@ class Query(Generic[D, V, S]):
 class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
     """`randomizer` applied to `query`. Its cost is the randomizer's, for the query's sensitivity.
 
-    Raises TypeError where that is in another norm than the randomizer's.
+    query: what is computed from the protected data, with its sensitivity.  randomizer: noise with its price.
+    noise: where randomness comes from; the operating system where none is given.
+    Raises TypeError where the sensitivity is in another norm than the randomizer is priced for.
     """
 
     query: Query[D, V, S]

@@ -61,7 +61,7 @@ class ForeignSpend:
     steps: what it cost, as whoever declares it says.  adjacency: the relation under which that holds.
     library: its name and version.  name: what ran, in that library's words.  date: when, as 2026-01-31, or "".
     delta: in (0, 1), at which it is read where a ledger adds up (ε, δ) and takes no such cost; None for the importer's.
-    Raises ValueError for what cannot be.
+    Raises ValueError for values that are impossible.
     """
 
     steps: Plan = attrs.field(validator=instance_of(Plan))

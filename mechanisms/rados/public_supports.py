@@ -41,7 +41,7 @@ Prepared: TypeAlias = Callable[[Edges], Edges]
 
 
 def drawn_seed(noise: NoiseSource) -> int:
-    """A seed for supports that need not be secret."""
+    """A public seed, drawn from `noise`, for supports that need not be secret."""
     return int.from_bytes(np.packbits(noise.bits(SEED_BITS)).tobytes(), "big")
 
 

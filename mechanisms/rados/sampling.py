@@ -59,7 +59,7 @@ class Vectors(Protocol):
 
 
 def pieces(data: Vectors, first: int = 0) -> Iterator[tuple[int, Edges]]:
-    """All of them, by STEP records: where each piece starts, and the piece.
+    """The vectors in pieces of STEP records: for each piece the number of its first record, and its array.
 
     first: the number of the first record among all. Pieces end where that number is a multiple of STEP.
     """

@@ -41,7 +41,10 @@ Randomizers add it to what they declare, whatever the source.
 
 
 class NoiseSource(Protocol):
-    """What a mechanism draws from."""
+    """A source of randomness: `SecureNoise` for releases, `SeededNoise` for simulations, which are not private.
+
+    Mechanisms draw from the source that they are given, and from nothing else; entries of a ledger name it.
+    """
 
     @property
     def name(self) -> str:
@@ -164,8 +167,8 @@ class SeededNoise:
     """numpy's generator: reproducible, so anyone who knows the seed can undo it.
 
     seed: a whole number from 0, or a generator, used as it is. A number starts a stream of its own, not that of
-    `numpy.random.default_rng(seed)`: data made with the same seed would have been made of the very noise, and
-    a simulation would be off by far. It was: a halfspace drawn from seed 0 was found best at ε = 0.01.
+      `numpy.random.default_rng(seed)`: otherwise data that were made from the same seed would hold the very numbers
+      that are added as noise, and a simulation would be far from the truth.
     """
 
     name = SEEDED

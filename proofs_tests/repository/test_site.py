@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from proofs_tests.site.building import build, cited
+from proofs_tests.site.docstrings import as_markdown
 from proofs_tests.site.pages import on_site
 from proofs_tests.site.reference import faces, homes, public_names
 from proofs_tests.support.programs.browser import Browser, browser
@@ -91,6 +92,23 @@ def test_links_between_files_are_links_between_pages() -> None:
     shown = "![p](../../benchmarks/results/accuracy-on-adult.png)"
     assert on_site(shown, "reference/learners.md") == "![p](../results/pictures/accuracy-on-adult.png)"
     assert on_site("```\n[a](LIMITS.md)\n```\n", "index.md") == "```\n[a](LIMITS.md)\n```\n"
+
+
+def test_docstrings_are_shown_with_their_parameters_as_a_list() -> None:
+    """One item each, also of those that share a line; what follows the list is no part of its last item."""
+    shown = as_markdown("""A cost.
+
+    epsilon: in nats, 0 <= ε < ∞, of any
+    kind: small ones too.  delta: in (0, 1).
+    Raises ValueError otherwise.
+
+    >>> f(a=1)  # x: is no parameter
+    2
+    """)
+    assert shown == (
+        "A cost.\n\n- **epsilon**: in nats, 0 <= ε < ∞, of any\nkind: small ones too.\n- **delta**: in (0, 1).\n\n"
+        "**Raises** ValueError otherwise.\n\n\n~~~pycon\n>>> f(a=1)  # x: is no parameter\n2\n~~~"
+    )
 
 
 def test_ids_of_claims_lead_to_the_claim() -> None:
