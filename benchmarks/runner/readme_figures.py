@@ -122,9 +122,9 @@ def published_noise(runs: Runs) -> str:
 
     return sentences(f"""
         The paper's bound on how far coefficients move holds for most data and not for the worst neighbours
-        ([004-Lem9](../../CLAIMS.md)): in the experiments of its code, at a nominal ε of 1, a record of the medical data
-        that is replaced by another real one shows at ε = {least("median of"):.1f} for the median and
-        {least("worst real"):.0f} for the worst of those tried, and by made-up ones far above. Made private,
+        ([004-Lem9](../../CLAIMS.md)). Take the experiments of its code, at a nominal ε of 1, and replace a record of
+        the medical data by another real one. That shows at ε = {least("median of"):.1f} for the median, and at
+        {least("worst real"):.0f} for the worst of those tried. Made-up records show far above. Made private,
         interpolation is noise. Descent is not: what its noise does to a prediction does not grow with the number of
         features.""")
 

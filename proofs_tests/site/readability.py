@@ -132,7 +132,8 @@ def read(markdown: str, explained: frozenset[str]) -> Reading:
 
 def _unexplained(sentence: str, explained: frozenset[str]) -> set[str]:
     words = {word.lower() for word in _WORD.findall(sentence)}
-    return {word for word in words if word in TERMS and word not in explained and word not in KNOWN_SYMBOLS}
+    known = explained | KNOWN_SYMBOLS
+    return {word for word in words if word in TERMS and word not in known and word.removesuffix("s") not in known}
 
 
 def defined(markdown: str) -> frozenset[str]:
@@ -158,12 +159,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
     everything = (path for pattern in ("*.md", "docs/**/*.md") for path in ROOT.glob(pattern))
     paths = options.files or sorted(path.relative_to(ROOT).as_posix() for path in everything)
     sys.stdout.write("sentences  words  long  unexplained\n")
+    readings = []
     for path in paths:
         text = text_at(path, options.at)
-        reading = read(text, defined(text))
-        sys.stdout.write(
-            f"{reading.sentences:9}  {reading.words:5.1f}  {reading.long:4.0%}  {reading.unexplained:11.0%}  {path}\n"
-        )
+        readings.append(read(text, defined(text)))
+        sys.stdout.write(f"{_line(readings[-1])}  {path}\n")
+    if len(paths) > 1:
+        sys.stdout.write(f"{_line(together(readings))}  together\n")
+
+
+def together(readings: Sequence[Reading]) -> Reading:
+    """The figures of several documents, as of one."""
+    number = sum(each.sentences for each in readings)
+
+    def mean(shares: Iterator[float]) -> float:
+        return sum(share * each.sentences for share, each in zip(shares, readings, strict=True)) / max(number, 1)
+
+    words, long = (each.words for each in readings), (each.long for each in readings)
+    return Reading(number, mean(words), mean(long), mean(each.unexplained for each in readings))
+
+
+def _line(reading: Reading) -> str:
+    return f"{reading.sentences:9}  {reading.words:5.1f}  {reading.long:4.0%}  {reading.unexplained:11.0%}"
 
 
 if __name__ == "__main__":
