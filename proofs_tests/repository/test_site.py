@@ -13,7 +13,7 @@ import pytest
 from proofs_tests.site.building import build, cited
 from proofs_tests.site.docstrings import as_markdown
 from proofs_tests.site.pages import on_site
-from proofs_tests.site.reference import faces, homes, public_names
+from proofs_tests.site.reference import faces, homes, public_names, said_below
 from proofs_tests.support.programs.browser import Browser, browser
 
 LOOKED_AT = (
@@ -109,6 +109,12 @@ def test_docstrings_are_shown_with_their_parameters_as_a_list() -> None:
         "A cost.\n\n- **epsilon**: in nats, 0 <= ε < ∞, of any\nkind: small ones too.\n- **delta**: in (0, 1).\n\n"
         "**Raises** ValueError otherwise.\n\n\n~~~pycon\n>>> f(a=1)  # x: is no parameter\n2\n~~~"
     )
+
+
+def test_constants_are_shown_with_what_stands_below_them() -> None:
+    assert said_below("accountant.audit.outlook", "BEFORE") == ""
+    assert said_below("boosting", "MAX_ROUNDS")
+    assert "no histogram is asked for" in said_below("learners.additive", "GRID")
 
 
 def test_ids_of_claims_lead_to_the_claim() -> None:

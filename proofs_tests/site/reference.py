@@ -1,9 +1,14 @@
 """The reference: a page for each face of a room, of the docstrings of its public names, and one of the commands."""
 
+import ast
+import functools
 import importlib
 import inspect
+import itertools
 import pkgutil
+import typing
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType, UnionType
 from typing import Final
 
@@ -100,7 +105,31 @@ def _described(face: str, name: str, thing: object) -> str:
     if callable(thing) and not _is_alias(thing):
         body = as_markdown(inspect.getdoc(thing) or "")
         return f"## {name}\n\n````{{py:function}} {name}{signature(thing)}\n:module: {shown}\n\n{body}\n````"
-    return f"## {name}\n\n````{{py:data}} {name}\n:module: {shown}\n\n{_value(thing)}\n````"
+    body = "\n\n".join(filter(None, (as_markdown(said_below(face, name)), _value(thing))))
+    return f"## {name}\n\n````{{py:data}} {name}\n:module: {shown}\n\n{body}\n````"
+
+
+def said_below(face: str, name: str) -> str:
+    """The docstring that stands below a constant in the module that defines it; "" without one."""
+    found = (_below(path, name) for path in sorted(Path(importlib.import_module(face).__path__[0]).rglob("*.py")))
+    return next((text for text in found if text), "")
+
+
+def _below(path: Path, name: str) -> str:
+    body = _parsed(path).body
+    for statement, after in itertools.pairwise(body):
+        match statement, after:
+            case (
+                ast.Assign(targets=[ast.Name(id=here)]) | ast.AnnAssign(target=ast.Name(id=here)),
+                ast.Expr(value=ast.Constant(value=str(text))),
+            ) if here == name:
+                return text
+    return ""
+
+
+@functools.cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _is_alias(thing: object) -> bool:
@@ -121,6 +150,8 @@ def _value(thing: object) -> str:
     if isinstance(thing, UnionType):
         kinds = ", ".join(f"`{getattr(each, '__name__', each)}`" for each in thing.__args__)
         return f"One of: {kinds}."
+    if typing.get_origin(thing) is typing.Literal:
+        return f"One of: {', '.join(f'`{each!r}`' for each in typing.get_args(thing))}."
     if isinstance(thing, int | float | str | tuple | frozenset) and len(repr(thing)) <= MOST_VALUE:
         return f"Value: `{thing!r}`"
     return f"A {type(thing).__name__}."
