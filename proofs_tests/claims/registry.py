@@ -52,6 +52,11 @@ def page() -> str:
         "003 is Bun, Carmosino & Sorrell 2020, *Efficient, Noise-Tolerant, and Private Learning via Boosting*;",
         "004 is Liao, Needell, Schaeffer & Xue 2025, *Differentially Private Random Feature Model*.",
         "",
+        "Symbols: costs are **ρ** of zero-concentrated and **μ** of Gaussian differential privacy; **σ** is the deviation",
+        "of Gaussian noise. In boosting **ζ** is the distance of the weighted samples of two neighbours, and **κ** the",
+        "density of the weights. Other letters are those of the paper, or of the code, that the entry names. Terms are in",
+        "[GLOSSARY.md](GLOSSARY.md).",
+        "",
         _verdicts(),
     ]
     tail = ["", "## Not checked", "", *(f"- {name} ({source}): {why}" for name, source, why in UNCHECKED)]
