@@ -143,7 +143,7 @@ def in_files(records: int, file: int) -> dict[str, float]:
 
 def many_records(setting: Setting) -> list[Table]:
     """All sizes from Parquet, and what is asked of the largest."""
-    sizes = (10**5, 4 * 10**5) if setting.quick else (10**6, 10**7, 10**8)
+    sizes = (10**4, 4 * 10**4) if setting.quick else (10**6, 10**7, 10**8)
     least, most, judged = sizes[0], sizes[-1], not setting.quick
     found = {size: elsewhere(__name__, "in_files", size, least) for size in sizes}
     nanoseconds = partial(Measured, unit="ns", form=".1f")
