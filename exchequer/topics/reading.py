@@ -46,10 +46,13 @@ class Topic(NamedTuple):
 
 
 def key_of(words: str) -> str:
-    """How a title, a term or a name in code is asked for: "Keep a ledger" is keep-a-ledger, BudgetExceeded is
-    budget-exceeded."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", words)
-    return re.sub(r"[\W_]+", "-", spaced.casefold()).strip("-")
+    """How a term or a page is asked for: "Privacy Loss" is privacy-loss."""
+    return re.sub(r"[\W_]+", "-", words.casefold()).strip("-")
+
+
+def key_of_class(name: str) -> str:
+    """How a class is: NotANumber is not-a-number. As in `accountant.explained`, which this may not import."""
+    return key_of(re.sub(r"(?=[A-Z])", "-", name))
 
 
 def read_topics(root: Path) -> list[Topic]:
@@ -67,7 +70,7 @@ def _terms(glossary: Path) -> Iterator[Topic]:
 def _errors(root: Path) -> Iterator[Topic]:
     for section in _SECTION.split((root / ERRORS).read_text(encoding="utf-8"))[1:]:
         name, _, text = section.partition("\n")
-        yield Topic(key_of(name), name.strip(), "error", text.strip(), ERRORS)
+        yield Topic(key_of_class(name), name.strip(), "error", text.strip(), ERRORS)
 
 
 def _pages(root: Path) -> Iterator[Topic]:

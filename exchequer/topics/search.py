@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from exchequer.own_packages import PACKAGES
-from exchequer.topics.reading import ERRORS, PACKED, Topic, key_of, read_topics, unpacked
+from exchequer.topics.reading import ERRORS, PACKED, Topic, key_of, key_of_class, read_topics, unpacked
 
 _OWN = {*PACKAGES, "exchequer", "proofs_tests"}
 
@@ -31,7 +31,7 @@ def known_topics() -> tuple[Topic, ...]:
 def named(words: str) -> list[Topic]:
     """What is called so: topics of that key, else of that sign in a term's brackets, else of that name in code."""
     key, topics = key_of(words), known_topics()
-    if found := [each for each in topics if each.key == key]:
+    if found := [each for each in topics if each.key in (key, key_of_class(words))]:
         return found
     terms = [each for each in topics if each.kind == "term"]
     if found := [each for each in terms if key in {key_of(sign) for sign in re.findall(r"\((.+)\)", each.title)}]:
@@ -62,7 +62,7 @@ def pages_with(words: str, most: int = 3) -> list[Topic]:
 def explained_by(error: BaseException | None) -> str | None:
     """The topic that explains an exception, or the one that caused it: that of its class, or of one above it."""
     while error is not None:
-        own = [key_of(kind.__name__) for kind in type(error).__mro__ if kind.__module__.partition(".")[0] in _OWN]
+        own = [key_of_class(kind.__name__) for kind in type(error).__mro__ if kind.__module__.partition(".")[0] in _OWN]
         if own:
             keys = {each.key for each in known_topics() if each.kind == "error"}
             if key := next((each for each in own if each in keys), None):

@@ -15,7 +15,7 @@ from accountant.explained import Explained
 from exchequer.cli import main
 from exchequer.commands.exports.zip_files import BadPack
 from exchequer.topics import explained_by, known_topics, like, named, packed, read_topics
-from exchequer.topics.reading import ERRORS, KINDS, key_of, unpacked
+from exchequer.topics.reading import ERRORS, KINDS, key_of_class, unpacked
 from learners import OutsideSchema
 from proofs_tests.site.pages import ROOT
 from proofs_tests.site.reference import public_names
@@ -61,7 +61,7 @@ def test_a_note_names_the_section_and_the_message_stays() -> None:
     assert "see: exchequer help outside-schema" in traceback.format_exception_only(error)[-1]
     for kind in kinds_below(Explained):
         if kind.__name__ in sections():
-            assert re.search(r"help ([\w-]+)$", kind._note)[1] == key_of(kind.__name__)  # type: ignore[attr-defined,index]  # of Explained; each has one
+            assert re.search(r"help ([\w-]+)$", kind._note)[1] == key_of_class(kind.__name__)  # type: ignore[attr-defined,index]  # of Explained; each has one
 
 
 def test_it_is_there_once_after_the_way_through_a_pickle() -> None:
@@ -95,6 +95,7 @@ def test_the_file_of_a_wheel_has_them_all() -> None:
         ("BudgetExceeded", "BudgetExceeded"),
         ("budget-exceeded", "BudgetExceeded"),
         ("LazyBoostClassifier", "LazyBB"),
+        ("AdaBoost", "AdaBoost"),
         ("large-tables", "Train on more records than fit in memory"),
     ],
 )
@@ -137,7 +138,7 @@ def test_an_error_of_the_command_line_names_its_topic_even_where_it_was_told_ane
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("s.toml").write_text(SCHEMA, encoding="utf-8")
-    Path("p.csv").write_text("age,sex,income\n30,female,maybe\n", encoding="utf-8")
+    Path("p.csv").write_text("age,sex,income\n30,unheard of,low\n", encoding="utf-8")
     result = run("train", "p.csv", "--schema", "s.toml", "--epsilon", "1", "--out", "m.json")
     assert result.exit_code == 2
     assert result.stderr.endswith("see exchequer help outside-schema\n"), result.stderr
