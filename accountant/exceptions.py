@@ -5,6 +5,7 @@ from typing import Final
 
 from accountant.composition import Amount, Composition, distinct_texts
 from accountant.costs import Adjacency
+from accountant.explained import Explained
 
 ROUNDED_OFF: Final = Fraction(1, 1 << 38)
 """A charge that is above what is left by no more than this part of it was meant to use it up."""
@@ -25,7 +26,7 @@ def how_to_fit(requested: Amount, remaining: Amount) -> str:
     return ONLY_ROUNDED if rounded else TOO_MUCH
 
 
-class BudgetExceeded(ValueError):
+class BudgetExceeded(Explained, ValueError):
     """A charge would take the total above the budget. Nothing was charged, nothing was sampled.
 
     requested, remaining: exact amounts in the rule's own unit (Σε, Σε² or Σρ, and Σδ).  rule: whose.
@@ -46,7 +47,7 @@ class BudgetExceeded(ValueError):
         return type(self), (self.requested, self.remaining, self.rule, self.account)
 
 
-class PolicyRefused(ValueError):
+class PolicyRefused(Explained, ValueError):
     """A policy does not allow this. Nothing was opened, or charged.
 
     source: the policy's file.  rule: what it says there.  found: what breaks it.  remedy: what helps.
@@ -61,7 +62,7 @@ class PolicyRefused(ValueError):
         return type(self), (self.source, self.rule, self.found, self.remedy)
 
 
-class AdjacencyMismatch(ValueError):
+class AdjacencyMismatch(Explained, ValueError):
     """A mechanism's cost was proved for another relation than the one this ledger promises.
 
     proved_for: that relation, where it is known.
@@ -76,38 +77,38 @@ class AdjacencyMismatch(ValueError):
         return type(self), (str(self), self.proved_for)
 
 
-class NotSpendable(TypeError):
+class NotSpendable(Explained, TypeError):
     """Something without a plain declared cost was handed to the ledger."""
 
 
-class LedgerCopyRefused(TypeError):
+class LedgerCopyRefused(Explained, TypeError):
     """A copied ledger would let the same budget be spent twice."""
 
 
-class LedgerMismatch(ValueError):
+class LedgerMismatch(Explained, ValueError):
     """There is a ledger at this place, and it promises something else than was asked for."""
 
 
-class LedgerBroken(RuntimeError):
+class LedgerBroken(Explained, RuntimeError):
     """The entries do not hold together, or were changed behind this ledger's back: nothing more is spent."""
 
 
-class LedgerUnavailable(RuntimeError):
+class LedgerUnavailable(Explained, RuntimeError):
     """The store of the ledger did not answer, or its disk is full. Nothing was released.
 
     A charge that was on its way when the store failed may be in the ledger all the same; then it counts.
     """
 
 
-class ReservationClosed(RuntimeError):
+class ReservationClosed(Explained, RuntimeError):
     """A reservation was used outside its `with` block, or for more rounds than it holds."""
 
 
-class KeyRefused(ValueError):
+class KeyRefused(Explained, ValueError):
     """A writer's key may not sign here, or its change is not allowed: not enrolled, replaced or revoked."""
 
 
-class SubBudgetRefused(ValueError):
+class SubBudgetRefused(Explained, ValueError):
     """A sub-budget, or a label beside them, that cannot be made, found or closed."""
 
 

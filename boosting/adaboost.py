@@ -7,6 +7,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray
+from accountant.explained import Explained
 from boosting.booster import Hypothesis, Labelled
 from boosting.reweighted_sample import in_range
 from mechanisms import Slickness
@@ -14,7 +15,7 @@ from mechanisms import Slickness
 S = TypeVar("S", bound=Labelled)
 
 
-class NoCertificate(ValueError):
+class NoCertificate(Explained, ValueError):
     """No useful distance can be promised between what neighbouring samples are weighted by."""
 
 

@@ -62,6 +62,7 @@ def main(ctx: click.Context) -> None:
       exchequer price --mechanism bounded-range:0.1@10 --delta 1e-5
       exchequer ledger --help
       exchequer rados --help
+      exchequer help
 
     Exit codes: 0 when all went well, 2 when something is wrong with the input; the message says what. Commands that
     answer a question with yes or no end with 0 or 1: audit, verify-model, ledger verify, report and price; 3 says that
@@ -241,6 +242,28 @@ def price(
         raise click.UsageError("--learner needs --n and --epsilon")
     run = work.boosting(n, rounds, density, learning_rate)
     work.price_learner(run, epsilon, delta, as_json=as_json)
+
+
+@main.command("help")
+@click.argument("topic", nargs=-1)
+@click.option("--whole", is_flag=True, help="Print pages from beginning to end, not their first paragraph only.")
+@click.pass_context
+def help_(ctx: click.Context, topic: tuple[str, ...], whole: bool) -> None:
+    """Explain a TOPIC: a term, an error, or a task. Works offline. Without TOPIC it lists all of them.
+
+    \b
+    Examples:
+      exchequer help
+      exchequer help zcdp
+      exchequer help outside-schema
+      exchequer help durable-ledger --whole
+    """
+    from exchequer.commands import help_topics as work
+
+    if topic:
+        work.tell(" ".join(topic), main.list_commands(ctx), whole=whole)
+    else:
+        work.index()
 
 
 @main.command(

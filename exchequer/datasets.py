@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.datasets import load_breast_cancer, load_svmlight_file
 
 from accountant.arrays import IntArray
+from accountant.explained import Explained
 from accountant.renamed import old_names
 from learners import Schema, read_csv
 from learners.tables import Values
@@ -22,7 +23,7 @@ from learners.tables import Values
 SEARCHED = "EXCHEQUER_DATA"
 
 
-class DataNotFound(FileNotFoundError):
+class DataNotFound(Explained, FileNotFoundError):
     """A data set is not where it was looked for."""
 
 

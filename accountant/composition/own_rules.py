@@ -19,6 +19,7 @@ import attrs
 from accountant.canonical_json import canonical
 from accountant.composition.rules import Amount, Composition, UnsupportedCost
 from accountant.costs import ApproxDP, BeyondFloats, Budget, Cost, PureDP
+from accountant.explained import Explained
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ GROUP: Final = "exchequer.composition_rules"
 """The group of entry points in which rules are registered."""
 
 
-class RuleNotInstalled(ValueError):
+class RuleNotInstalled(Explained, ValueError):
     """A ledger names a rule of composition that is not registered here, or in another version."""
 
 

@@ -30,13 +30,14 @@ from accountant.costs import (
     float_down,
     float_up,
 )
+from accountant.explained import Explained
 
 
-class UnsupportedCost(TypeError):
+class UnsupportedCost(Explained, TypeError):
     """A rule was given a kind of cost that it has no theorem for."""
 
 
-class UnsupportedBudget(TypeError):
+class UnsupportedBudget(Explained, TypeError):
     """A rule was given a kind of budget that it cannot keep."""
 
 

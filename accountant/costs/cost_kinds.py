@@ -14,9 +14,10 @@ from accountant.costs import curves, gaussian, subsampling
 from accountant.costs.adjacency import AddRemoveOne, Adjacency
 from accountant.costs.converters import count, non_negative, positive, probability, probability_below_one
 from accountant.costs.rounding import exact, finite_up, float_down, float_up
+from accountant.explained import Explained
 
 
-class NoConversion(AttributeError):
+class NoConversion(Explained, AttributeError):
     """Asked for a conversion between kinds of cost that no theorem gives."""
 
 

@@ -11,11 +11,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Final
 
+from accountant.explained import Explained
+
 SLACK: Final = 2.0**-40
 """Relative head-room (9e-13) put on every transcendental step; the worst formula uses 15 % of it."""
 
 
-class BeyondFloats(ValueError):
+class BeyondFloats(Explained, ValueError):
     """A privacy loss is larger than any float, and so than any finite budget; nothing was charged."""
 
 

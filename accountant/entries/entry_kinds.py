@@ -9,6 +9,7 @@ import attrs
 from accountant.composition import Amount, Composition, Plan
 from accountant.costs import Adjacency, ApproxDP, Budget, Description
 from accountant.entries.about import NOTHING_SAID, About
+from accountant.explained import Explained
 
 FORMAT: Final = 1
 """The first version of the entries' format, in which earlier versions of this library opened ledgers."""
@@ -27,7 +28,7 @@ LATEST: Final = 10**19
 """Nanoseconds since 1970, in the year 2286: a time that is later is none."""
 
 
-class DamagedEntry(ValueError):
+class DamagedEntry(Explained, ValueError):
     """An entry does not say what an entry of its kind says."""
 
 

@@ -35,6 +35,7 @@ from accountant.entries.entry_kinds import (
     whole,
 )
 from accountant.entries.printable import visible
+from accountant.explained import Explained
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -59,7 +60,7 @@ _WEAK: Final = {
 """The y of all points of order 1, 2, 4 and 8, in each way to write them: whoever likes can sign with these as keys."""
 
 
-class BadReceipt(ValueError):
+class BadReceipt(Explained, ValueError):
     """A receipt that is malformed, unsigned where a signature was asked for, or whose signature does not match."""
 
 

@@ -8,11 +8,13 @@ curator's own process: see LIMITS.md.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, Never, TypeVar
 
+from accountant.explained import Explained
+
 T = TypeVar("T")
 U = TypeVar("U")
 
 
-class Sealed(TypeError):
+class Sealed(Explained, TypeError):
     """Something tried to read, compare, copy or pickle protected data."""
 
 

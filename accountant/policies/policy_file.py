@@ -19,6 +19,7 @@ from accountant.composition import (
 )
 from accountant.costs import AddRemoveOne, ApproxDP, FeatureValue, FeatureValues, ReplaceOne
 from accountant.entries import About
+from accountant.explained import Explained
 from accountant.policies.policy import DatasetLimits, Limit, Policy
 
 POLICY: Final = "EXCHEQUER_POLICY"
@@ -42,7 +43,7 @@ _TABLES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class PolicyMistakes(ValueError):
+class PolicyMistakes(Explained, ValueError):
     """A policy file that cannot be followed. mistakes: all of them, each with the key that it is about."""
 
     def __init__(self, source: str, mistakes: Iterable[str]) -> None:

@@ -30,6 +30,7 @@ from accountant.entries import (
     hexadecimal,
     whole_file,
 )
+from accountant.explained import Explained
 from accountant.witnesses.evidence_files import sync_folder
 from accountant.witnesses.head_evidence import BadEvidence, CoSignature, Evidence, Head, evidence_from_dict
 
@@ -45,7 +46,7 @@ Read: TypeAlias = Callable[[int], Iterator[Entry]]
 """The entries of a ledger from a number on."""
 
 
-class WitnessRefuses(ValueError):
+class WitnessRefuses(Explained, ValueError):
     """The ledger does not extend what this witness signed before. proof: what was signed, and what was shown."""
 
     def __init__(self, reason: str, proof: Mapping[str, object]) -> None:

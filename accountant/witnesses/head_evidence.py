@@ -22,6 +22,7 @@ import attrs
 
 from accountant.canonical_json import canonical
 from accountant.entries import GENESIS, hexadecimal
+from accountant.explained import Explained
 
 HEAD_DOMAIN: Final = b"exchequer head 1\n"
 COSIGNATURE_DOMAIN: Final = b"exchequer co-signature 1\n"
@@ -33,7 +34,7 @@ LONGEST_LINE: Final = 1 << 20
 _LONGEST_ID: Final = 200
 
 
-class BadEvidence(ValueError):
+class BadEvidence(Explained, ValueError):
     """A piece of evidence that is malformed, or does not hold."""
 
 

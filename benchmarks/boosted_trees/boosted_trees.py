@@ -18,11 +18,14 @@ from benchmarks.boosted_trees import boosted_tree_budgets as budgets
 from benchmarks.boosted_trees import boosted_tree_votes as votes
 from benchmarks.data import EPSILONS, FOLDS, PAPER, TITLES, Folds, Holdouts, Plan
 from benchmarks.data import splits as records
+from benchmarks.peers import Few
 from benchmarks.runner import Part, Setting, Table
 from benchmarks.systems import SYSTEMS, Results
 
 QUICK: Final = (0.1, 1.0)
 """ε of a quick run."""
+
+QUICK_RECORDS: Final = 2_000
 
 COMPARED: Final = (0.05, 0.1, 0.5, 1.0, 5.0)
 """ε at which all systems are compared: some take seconds a fit, and there are five folds."""
@@ -51,6 +54,11 @@ def folds(setting: Setting, name: str) -> Folds:
 def paper_protocol(setting: Setting, name: str) -> Plan:
     """Adult by its canonical test set, the others cross-validated, as the paper has it."""
     return test_set(setting.data, name) if name == "adult" else folds(setting, name)
+
+
+def few(setting: Setting, plan: Plan) -> Plan:
+    """The same; of a quick run so many of its records, where all learners are compared."""
+    return Few(plan, QUICK_RECORDS) if setting.quick else plan
 
 
 def everything(name: str, plan: Plan) -> records.Part:
@@ -82,7 +90,7 @@ def others(setting: Setting, name: str) -> Part:
 
     def make() -> Sequence[Table]:
         kept = results(setting, f"all-{name}")
-        return accuracy.others(systems, paper_protocol(setting, name), kept, epsilons, seeds)
+        return accuracy.others(systems, few(setting, paper_protocol(setting, name)), kept, epsilons, seeds)
 
     seconds = {"adult": 35, "cod_rna": 180, "mushroom": 70}[name]
     return Part(f"all systems, {TITLES[name]}", make, 3 if setting.quick else seconds)
@@ -146,7 +154,7 @@ def recommendation(setting: Setting, name: str) -> Part:
     epsilons, seeds = (QUICK, 1) if setting.quick else (recommended.EPSILONS, 10)
 
     def make() -> Sequence[Table]:
-        kept, plan = results(setting, f"recommended-{name}"), test_set(setting.data, name)
+        kept, plan = results(setting, f"recommended-{name}"), few(setting, test_set(setting.data, name))
         return recommended.beside(plan, kept, epsilons, seeds, judged=not setting.quick)
 
     return Part(f"recommended learner, {TITLES[name]}", make, 1 if setting.quick else {"cod_rna": 35}.get(name, 15))

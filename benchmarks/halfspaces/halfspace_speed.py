@@ -17,9 +17,9 @@ def speed(quick: bool) -> list[Report]:
     """Fits and products in turn, and the ratio of each turn; the most memory, as Python's allocator tells.
 
     What is asked is asked of BLAS as a user has it, with all of its threads; the ratio of one thread stands beside it.
-    quick: a tenth of the records and one turn; nothing is asked of that.
+    quick: a fiftieth of the records and one turn; nothing is asked of that.
     """
-    records, repeats = (10_000, 1) if quick else (100_000, 5)
+    records, repeats = (2_000, 1) if quick else (100_000, 5)
     rng = np.random.default_rng(0)
     data = margin_data("sphere", records, DIMENSION, 0.05, rng)
     vector = rng.standard_normal(DIMENSION)

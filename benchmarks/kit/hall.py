@@ -53,7 +53,7 @@ PATIENCE: Final = 120.0
 PIECE: Final = 5.0
 """Seconds that a worker draws before it answers."""
 
-FEW: Final = 600
+FEW: Final = 200
 """Outputs in the quick form."""
 
 

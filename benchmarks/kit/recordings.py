@@ -31,7 +31,7 @@ LIBRARIES: Final[dict[str, Callable[[], list[Case]]]] = {
 
 OURS: Final = "exchequer"
 NOT_INSTALLED: Final = "not installed"
-QUICK: Final = 5
+QUICK: Final = 9
 """Every so many cases, in a quick run."""
 
 

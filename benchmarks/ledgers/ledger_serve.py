@@ -205,6 +205,6 @@ def _percentiles(found: Sequence[float]) -> tuple[Cell, ...]:
 
 def parts(setting: Setting) -> list[Part]:
     """One server."""
-    entries, requests = (20_000, 200) if setting.quick else (1_000_000, 2_000)
+    entries, requests = (2_000, 60) if setting.quick else (1_000_000, 2_000)
     work = partial(pages, entries, requests, not setting.quick)
     return [Part("pages", work, 15.0 if setting.quick else 150.0)]

@@ -4,6 +4,7 @@ from benchmarks.peers.peer_costs import (
     measured,
 )
 from benchmarks.peers.peer_data import (
+    Few,
     arrays,
     norm,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "OURS",
     "PEERS",
     "Entrant",
+    "Few",
     "Promise",
     "Worker",
     "arrays",

@@ -36,13 +36,13 @@ from benchmarks.peers.peer_systems import ALL_CODE, ENTRANTS, ONE_EACH, promises
 from benchmarks.runner import Line, Part, Report, Setting, Table
 
 FULL: Final = Size(ENTRANTS, (0.05, 0.1, 0.2, 0.5, 1.0, 3.0), 10, judged=True)
-QUICK: Final = Size(ALL_CODE, (0.1, 1.0), 2, judged=False)
-QUICK_RECORDS: Final = 3_000
+QUICK: Final = Size(ALL_CODE, (1.0,), 1, judged=False)
+QUICK_RECORDS: Final = 1_000
 
 REPEATS: Final = 5
-QUICK_REPEATS: Final = 2
+QUICK_REPEATS: Final = 1
 ROUNDS: Final = (100, 1_000, 10_000)
-QUICK_ROUNDS: Final = (50, 200)
+QUICK_ROUNDS: Final = (5, 20)
 
 
 def environments() -> list[Table]:

@@ -224,12 +224,12 @@ def times(rounds: Sequence[int], repeats: int, judged: bool) -> list[Table]:
 
 def parts(setting: Setting) -> list[Part]:
     """One for each cost of a round, and the times; then all kinds of cost under all rules, and our own learners."""
-    rounds = (1, 10, 100, 1_000) if setting.quick else (1, 10, 100, 1_000, 10_000)
+    rounds = (1, 10, 100) if setting.quick else (1, 10, 100, 1_000, 10_000)
     found = [Part(label(cost), partial(composed, cost, rounds), 0.3 if setting.quick else 4.0) for cost in COSTS]
-    repeats = 3 if setting.quick else 9
+    repeats = 1 if setting.quick else 9
     few, times_of = (1, 10) if setting.quick else tightness.ROUNDS, partial(times, rounds, repeats, not setting.quick)
     kinds = [Part(f"tightness, {kind}", partial(tightness.table, kind, few), 3.0) for kind in tightness.KINDS]
-    names = tuple(tightness_learners.LEARNERS)[:4] if setting.quick else tuple(tightness_learners.LEARNERS)
-    own = partial(tightness_learners.learners, names, (2, 5) if setting.quick else (2, 5, 20))
+    names = tuple(tightness_learners.LEARNERS)[:2] if setting.quick else tuple(tightness_learners.LEARNERS)
+    own = partial(tightness_learners.learners, names, (2,) if setting.quick else (2, 5, 20))
     last = [Part("tightness, our learners", own, 15.0), Part("times", times_of, 3.0 if setting.quick else 10.0)]
     return [*found, *kinds, *last]

@@ -331,7 +331,7 @@ SOURCES: Final[Mapping[str, tuple[Callable[[Path], Study], float]]] = {
 }
 """By records: how to read a domain, and the seconds that it takes in a full run."""
 
-QUICK: Final = ("fertility", "house-votes-84")
+QUICK: Final = ("fertility",)
 """Domains of a quick run."""
 
 
@@ -363,7 +363,7 @@ def tables(name: str, folder: str | None, quick: bool) -> list[Report | Grid]:
 
 
 def parts(setting: Setting) -> list[Part]:
-    """One for each domain. quick: two small domains."""
+    """One for each domain. quick: a small domain."""
     quick = setting.quick
     return [
         Part(f"one column of {name}", partial(tables, name, setting.data, quick), 1.5 if quick else SOURCES[name][1])

@@ -259,10 +259,10 @@ def tables(name: str, folder: str | None, sigmas: Sequence[float], rounds: int, 
 
 
 def parts(setting: Setting) -> list[Part]:
-    """What noise costs, and two parts for each domain. quick: two domains, few σ and ε, a tenth of the rounds."""
+    """What noise costs, and two parts for each domain. quick: one domain, few σ and ε, a tenth of the rounds."""
     quick, folder = setting.quick, setting.data
     rounds, step, folds = (ROUNDS // 10, 3, 3) if quick else (ROUNDS, 1, FOLDS)
-    names = list(BOUNDS)[: 2 if quick else None]
+    names = list(BOUNDS)[: 1 if quick else None]
 
     def protected(name: str) -> list[Grid]:
         return [ours(domain(name, folder), EPSILONS[::step], rounds, folds)]

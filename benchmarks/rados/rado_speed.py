@@ -96,7 +96,7 @@ def taken(records: int, repeats: int, judged: bool) -> Report:
     )
 
 
-SMALL: Final = (50_000, 1)
+SMALL: Final = (10_000, 1)
 LARGE: Final = (10**6, 3)
 """Records and turns, of quick runs and of full ones."""
 
@@ -114,7 +114,7 @@ def crafting_parts(setting: Setting) -> list[Part]:
 
 
 def parts(setting: Setting) -> list[Part]:
-    """Times, and memory. Needs no data. quick: a twentieth of the records, one turn."""
+    """Times, and memory. Needs no data. quick: a hundredth of the records, one turn."""
     records, repeats = SMALL if setting.quick else LARGE
     memory = Part(
         "memory of crafting", lambda: [taken(records, repeats, not setting.quick)], 2.0 if setting.quick else 9.0

@@ -94,7 +94,9 @@ def _pythons() -> tuple[dict[str, Path], list[Line]]:
 
 def beside_peers(setting: Setting) -> list[Table]:
     """A round per record, and fits of peers over ours, in turns."""
-    records, repeats = (10**5, 1) if setting.quick else (10**6, 5)
+    records, repeats = (10**4, 1) if setting.quick else (10**6, 5)
+    loading = 2**17  # as many as it takes to run what is compiled
+    warm = {NUMPY: min(records, loading), COMPILED: loading} if setting.quick else dict.fromkeys(NAMES, loading)
     pythons, lines = _pythons()
     switches = [NUMPY, COMPILED] if compiles() else [NUMPY]
     if len(switches) == 1:
@@ -104,7 +106,7 @@ def beside_peers(setting: Setting) -> list[Table]:
     os.environ.update(ONE_THREAD)
     for _ in range(repeats):
         for switch in switches:
-            mine[switch].append(elsewhere(__name__, "ours", records, switch, max(records // 7, 2**17)))
+            mine[switch].append(elsewhere(__name__, "ours", records, switch, max(records // 7, warm[switch])))
         for peer, python in pythons.items():
             theirs[peer].append(_peer(python, peer, records))
     rounds, fits = list[Line](), list[Line]()
@@ -143,7 +145,7 @@ def in_files(records: int, file: int) -> dict[str, float]:
 
 def many_records(setting: Setting) -> list[Table]:
     """All sizes from Parquet, and what is asked of the largest."""
-    sizes = (10**5, 4 * 10**5) if setting.quick else (10**6, 10**7, 10**8)
+    sizes = (10**4, 4 * 10**4) if setting.quick else (10**6, 10**7, 10**8)
     least, most, judged = sizes[0], sizes[-1], not setting.quick
     found = {size: elsewhere(__name__, "in_files", size, least) for size in sizes}
     nanoseconds = partial(Measured, unit="ns", form=".1f")

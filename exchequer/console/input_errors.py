@@ -60,7 +60,21 @@ def _bad_input(error: Exception) -> BadInput:
 
     # Messages quote files, and ledgers that others wrote.
     lines = str(error).splitlines() if getattr(error, "in_lines", False) else [str(error)]
-    return BadInput("\n  ".join(visible(" ".join(line.split())) for line in lines))
+    shown = [visible(" ".join(line.split())) for line in lines]
+    if (topic := _explanation(error)) is not None:
+        see = f"see exchequer help {topic}"
+        shown = [*shown, see] if len(shown) > 1 else [f"{shown[0].rstrip('.')}; {see}"]
+    return BadInput("\n  ".join(shown))
+
+
+def _explanation(error: Exception) -> str | None:
+    """The topic of `exchequer help` about it, if any. An error of an installation without topics is still told."""
+    from exchequer.topics import NoTopics, explained_by
+
+    try:
+        return explained_by(error)
+    except NoTopics:
+        return None
 
 
 @contextmanager

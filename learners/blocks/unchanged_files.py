@@ -6,13 +6,15 @@ from typing import BinaryIO, Final, TypeAlias
 
 import attrs
 
+from accountant.explained import Explained
+
 RECORDS_PER_BLOCK: Final = 2**20
 """Records that are looked at together, unless the user says otherwise."""
 
 Place: TypeAlias = str | Path
 
 
-class ChangedFile(RuntimeError):
+class ChangedFile(Explained, RuntimeError):
     """A file is not what it was when the table was made, so that two visits might see different records."""
 
 

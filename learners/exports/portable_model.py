@@ -12,9 +12,10 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray
+from accountant.explained import Explained
 
 
-class NotPortable(ValueError):
+class NotPortable(Explained, ValueError):
     """This model, or this back end, has no such form. Says why, and what there is instead."""
 
 

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from accountant.explained import Explained
 
-class SchemaError(ValueError):
+
+class SchemaError(Explained, ValueError):
     """A schema that contradicts itself, or cannot be read."""
 
 

@@ -7,6 +7,8 @@ from typing import Final, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 
+from accountant.explained import Explained
+
 """Codes of any integer type: small ones are read faster."""
 Values: TypeAlias = npt.NDArray[np.generic]
 
@@ -16,7 +18,7 @@ RowOf: TypeAlias = Callable[[int], int]
 CONTAINS_NAN: Final = "Input X contains NaN."
 
 
-class OutsideSchema(ValueError):
+class OutsideSchema(Explained, ValueError):
     """A value that the schema does not allow. Names the column, the row and the remedy."""
 
 

@@ -15,6 +15,7 @@ from scipy.linalg import blas, lapack
 
 from accountant.arrays import FloatArray
 from accountant.costs import count, open_probability, positive
+from accountant.explained import Explained
 
 Route: TypeAlias = Literal["gram", "pinv"]
 
@@ -28,7 +29,7 @@ LEAST_SQUARE: Final = 2.0**-970
 """Below, squares have lost digits to underflow."""
 
 
-class NotConverged(ArithmeticError):
+class NotConverged(Explained, ArithmeticError):
     """Kaczmarz's method ran out of sweeps."""
 
 

@@ -14,6 +14,8 @@ from typing import Final, Protocol
 
 import attrs
 
+from accountant.explained import Explained
+
 SEPARATORS: Final = (",", ";", "\t", "|")
 """Looked for in a header line: a comma first, and of the others the most frequent."""
 
@@ -79,7 +81,7 @@ class Rows(Protocol):
         """The next one."""
 
 
-class UnclosedQuote(ValueError):
+class UnclosedQuote(Explained, ValueError):
     """Where the text ends within a quoted field. Names the line where that began."""
 
 

@@ -14,6 +14,7 @@ import attrs
 from accountant import Adjacency, Cost, Description
 from accountant.arrays import FloatArray
 from accountant.costs import count, fraction
+from accountant.explained import Explained
 from accountant.renamed_parameters import renamed_parameters
 from mechanisms.core.mechanism import FiniteMechanism, Mechanism
 from mechanisms.core.randomizers import R, Randomizer, S, V, finite, price_of, refuse_old_override
@@ -21,11 +22,11 @@ from mechanisms.core.sensitivity import RangeSensitivity
 from mechanisms.randomness import NoiseSource, SecureNoise
 
 
-class SlicknessTooWeak(ValueError):
+class SlicknessTooWeak(Explained, ValueError):
     """The certificate promises a distance larger than the one the mechanism's cost was computed for."""
 
 
-class CertificateMismatch(ValueError):
+class CertificateMismatch(Explained, ValueError):
     """The data was weighted by something else than what the certificate is about."""
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from accountant import GDP, AddRemoveOne, ApproxDP, Cost, Description, PureDP, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import count, down, gaussian, largest, positive, probability_below_one, up
+from accountant.explained import Explained
 from accountant.renamed_parameters import renamed_parameters
 from mechanisms.additive import GammaNormNoise, GaussianNoise, LaplaceNoise
 from mechanisms.core import L1Sensitivity, L2Sensitivity, Mechanism
@@ -42,7 +43,7 @@ STEEPEST: Final = 4.0
 """κ/μ up to which the Gaussian form without δ is proved; see `gaussian_mu`."""
 
 
-class TooLittleRegularization(ValueError):
+class TooLittleRegularization(Explained, ValueError):
     """λ is too small for this noise to cost anything that has been proved."""
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from accountant.arrays import FloatArray
 from accountant.composition import RELATIVE, ComposedLosses, from_atoms, grid_step
 from accountant.costs import count, non_negative, open_probability, positive, up
+from accountant.explained import Explained
 
 MAX_RECORDS: Final = 10**8
 """Largest m: up to here the probabilities are good to far more digits than `loss_distribution.RELATIVE`."""
@@ -29,7 +30,7 @@ _CUT: Final = -690.0
 """Values of K less likely than e^−690 times the likeliest are counted as if they told the neighbours apart."""
 
 
-class EmptyWindow(ValueError):
+class EmptyWindow(Explained, ValueError):
     """No rado can ever lie in this window: the rejection sampler would never return."""
 
 

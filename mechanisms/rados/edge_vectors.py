@@ -16,6 +16,7 @@ import numpy as np
 from accountant import ApproxDP, Description, FeatureValue, ReplaceOne
 from accountant.arrays import FloatArray
 from accountant.costs import open_probability, positive, up
+from accountant.explained import Explained
 from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, Mechanism, PlainMechanism, Query, Rows, one_block
 from mechanisms.queries import refuse_sizes
@@ -36,7 +37,7 @@ IN_BALL: Final = 1.0 - 2.0**-32
 """Lengths of up to 2^18 coordinates are computed to within 2^-34; this keeps shortened rows inside the ball."""
 
 
-class NotPrivate(ValueError):
+class NotPrivate(Explained, ValueError):
     """Asked to release something for which no (ε, δ) with δ < 1/2 is true."""
 
 

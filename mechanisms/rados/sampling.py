@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from accountant.arrays import FloatArray
 from accountant.costs import count
+from accountant.explained import Explained
 from mechanisms.core import MemoryRows
 from mechanisms.rados.column_distribution import RadoColumnLaw, rados_count
 from mechanisms.randomness import NoiseSource
@@ -70,7 +71,7 @@ def pieces(data: Vectors, first: int = 0) -> Iterator[tuple[int, Edges]]:
         start = stop
 
 
-class NotBoolean(ValueError):
+class NotBoolean(Explained, ValueError):
     """The sensitive column has edge values other than −1 and +1."""
 
 

@@ -6,6 +6,8 @@ from typing import Any, Literal, get_args
 
 import attrs
 
+from accountant.explained import Explained
+
 Verdict = Literal["exact", "refuted", "not refuted", "not understood"]
 """exact: the loss was computed exactly over all the pairs given, and the claim is not below it. refuted: there is a
 witness. not refuted: neither; what the check would have found, and with which probability, is said beside it. not
@@ -120,7 +122,7 @@ def _tolerance(bound: float) -> float:
     return 1e-13 + 1e-9 * bound
 
 
-class ClaimViolated(AssertionError):
+class ClaimViolated(Explained, AssertionError):
     """A claim is refuted: it is below what was found. `report` has the numbers and the witness."""
 
     def __init__(self, report: Report) -> None:

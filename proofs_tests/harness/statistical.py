@@ -87,8 +87,9 @@ class Estimate:
 
 def lowest(hits: FloatArray, trials: float, failure: float) -> FloatArray:
     """Lower bounds on probabilities by their counts, shape of `hits`, each wrong with chance at most `failure`."""
-    low = stats.beta.ppf(failure, np.maximum(hits, 1.0), trials - hits + 1.0)
-    return np.where(hits > 0.0, low, 0.0)
+    counts, places = np.unique(hits, return_inverse=True)  # events are many, and counts of few draws are few
+    low = stats.beta.ppf(failure, np.maximum(counts, 1.0), trials - counts + 1.0)
+    return np.asarray(np.where(counts > 0.0, low, 0.0)[places.reshape(hits.shape)])
 
 
 def clopper_pearson(hits: int, trials: int, failure: float) -> tuple[float, float]:
@@ -297,7 +298,9 @@ def estimate(cost: Cost, first: FloatArray, second: FloatArray, failure: float, 
 
 
 def _bounds(cost: Cost, counts: list[_Counts], failure: float) -> FloatArray:
-    return np.concatenate([each.bounds(cost, failure) for each in counts])
+    """Of the events of all scores at once, as each look at a quantile has a cost of its own."""
+    hits, misses = np.concatenate([each.hits for each in counts]), np.concatenate([each.misses for each in counts])
+    return _Counts("all", np.empty(0), hits, misses, counts[0].trials).bounds(cost, failure)
 
 
 def empirical_epsilon(

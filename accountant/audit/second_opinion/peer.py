@@ -16,6 +16,7 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from accountant.entries import visible
+from accountant.explained import Explained
 
 if TYPE_CHECKING:
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
@@ -29,7 +30,7 @@ AGREEMENT: Final = 1e-6
 GRIDDED: Final = 1e-3
 
 
-class PeerMissing(ImportError, ValueError):
+class PeerMissing(Explained, ImportError, ValueError):
     """dp-accounting is not installed."""
 
 

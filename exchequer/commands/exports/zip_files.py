@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from accountant.entries import whole_binary_file
+from accountant.explained import Explained
 
 ENTRIES: Final = "entries.jsonl"
 
@@ -42,7 +43,7 @@ _END: Final = 22
 """Bytes of the record at the end of a zip file without a comment."""
 
 
-class BadPack(ValueError):
+class BadPack(Explained, ValueError):
     """A pack that is not as it was made."""
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.runner.catalogue import CATALOGUE
-from benchmarks.runner.partial_results import ROOT
+from benchmarks.runner.partial_results import ROOT, slug
+from benchmarks.runner.report import Measured, Table
 from benchmarks.runner.run import ABSENT, outcome_of, said
 from benchmarks.runner.suite import Benchmark
 
@@ -26,6 +27,12 @@ DATA_FREE = {
     "recordings",
     "verification-kit",
 }
+
+TITLES = {
+    "random-features": ("recommended", "Least ε", "Table 1", "Figure 4", "Figures 5", "Figures 1", "Figure 3"),
+    "fairness": ("Figures 7 and 8", "Table 2", "Figure 9", "Parity", "by group"),
+}
+"""What some table of these is called, each."""
 
 
 @pytest.mark.data
@@ -45,3 +52,14 @@ def test_the_quick_form_runs_and_leaves_its_files(benchmark: Benchmark, tmp_path
     assert all((place / picture).is_file() for picture in outcome.pictures if picture)
     assert (place / f"{benchmark.name}.csv").stat().st_size > 500
     assert f"# {benchmark.name}" in done.stdout
+    if benchmark.name in TITLES:
+        titles = [table.title for table in outcome.tables]
+        assert all(any(each in title for title in titles) for each in TITLES[benchmark.name])
+        assert len({slug(title) for title in titles}) == len(titles)
+        assert max(map(len, titles)) <= 110
+        assert all(map(_has_numbers, outcome.tables))
+
+
+def _has_numbers(table: Table) -> bool:
+    """But for what was chosen, which is words."""
+    return "settings" in table.title or any(isinstance(each.cell, Measured) for each in table.cells())

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from types import ModuleType
 
 import attrs
 import numpy as np
@@ -70,8 +69,8 @@ from benchmarks.random_features.random_feature_synthetic import (
     points,
 )
 from benchmarks.runner.partial_results import slug
-from benchmarks.runner.report import Measured, Report, Table
-from benchmarks.runner.suite import Part, Setting
+from benchmarks.runner.report import Measured, Report
+from benchmarks.runner.suite import Setting
 from exchequer.datasets import DataNotFound
 from learners import Categorical, Numeric, Published, RandomFeatureRegressor, Schema
 from learners.fairness.group_measures import statistical_parity
@@ -402,28 +401,3 @@ def test_public_bounds_hold_all_values() -> None:
                 assert set(values.tolist()) <= set(column.values()), column.name
     assert medical().plain().shape == (1338, 11)
     assert wine().plain().shape == (6497, 11)
-
-
-@pytest.mark.data
-@NEEDS_DATA
-@pytest.mark.parametrize(
-    ("module", "expected"),
-    [
-        (random_features, ("recommended", "Least ε", "Table 1", "Figure 4", "Figures 5", "Figures 1", "Figure 3")),
-        (fairness, ("Figures 7 and 8", "Table 2", "Figure 9", "Parity", "by group")),
-    ],
-)
-def test_a_quick_run_has_every_table(module: ModuleType, expected: tuple[str, ...], tmp_path: Path) -> None:
-    parts: list[Part] = module.parts(Setting(None, True, tmp_path))
-    tables = [table for part in parts if not part.name.startswith("memory") for table in part.make()]
-    titles = [table.title for table in tables]
-    for each in expected:
-        assert any(each in title for title in titles), each
-    assert len({slug(title) for title in titles}) == len(titles)
-    assert max(map(len, titles)) <= 110
-    assert all(_has_numbers(table) for table in tables)
-
-
-def _has_numbers(table: Table) -> bool:
-    """But for what was chosen, which is words."""
-    return "settings" in table.title or any(isinstance(each.cell, Measured) for each in table.cells())

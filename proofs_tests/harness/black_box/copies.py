@@ -8,6 +8,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray
+from accountant.explained import Explained
 from proofs_tests.harness.outcomes import as_rows
 
 TELLING: Final = 40.0
@@ -17,7 +18,7 @@ Place: TypeAlias = tuple[int, int, int]
 """Two processes, and a place in their outputs."""
 
 
-class NotIndependent(ValueError):
+class NotIndependent(Explained, ValueError):
     """Two processes drew the same: they share the state of a generator that was made before they were."""
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from accountant import Cost
 from accountant.arrays import FloatArray
 from accountant.costs.converters import count, open_probability, positive
+from accountant.explained import Explained
 from proofs_tests.harness.black_box.drawing import Clock, OutOfTime, Progress, drawing
 from proofs_tests.harness.black_box.testers import classifier, low_bits
 from proofs_tests.harness.checks import CONFIDENCE, SAMPLES, declared_number, pair_text
@@ -39,7 +40,7 @@ GROWTH: Final = 4
 """Times as many are in the next."""
 
 
-class TooLittleTime(ValueError):
+class TooLittleTime(Explained, ValueError):
     """The time limit passed before any pair was looked at."""
 
 

@@ -7,6 +7,7 @@ import attrs
 import numpy as np
 
 from accountant.arrays import FloatArray
+from accountant.explained import Explained
 from mechanisms import NoiseSource
 from mechanisms.randomness import choice_probabilities
 from mechanisms.randomness.sources import BitArray
@@ -25,7 +26,7 @@ SEED: Final = 64
 but for tuning, which is refused for itself."""
 
 
-class NotReleased(ValueError):
+class NotReleased(Explained, ValueError):
     """A draw that is not known to be a release: who sees it sees more than was promised to be harmless."""
 
 
