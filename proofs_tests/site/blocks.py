@@ -2,7 +2,7 @@
 
 python   runs, in one namespace for the page; with a title it is written to a file of that name instead
 sh       each line runs; what it must end with, other than 0, is said behind it as `# exit code 1`. Two kinds of lines
-         take what follows up to END: `cat > FILE <<'END'` and `python - <<'END'`
+         take what follows up to END: `cat > FILE <<'END'` and `python - <<'END'`. $(cat FILE) is what is in the file
 toml, yaml, json, text with a title  are written to files; what a pyproject.toml registers is as if it were installed
 text after sh  is what the last command printed, with … for what differs from run to run
 console  is shown only: installing, make, and what needs a server or an hour. Its commands are looked up, see the tests
@@ -28,6 +28,7 @@ from proofs_tests.site.pages import ROOT
 _FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _EXPECTED: Final = re.compile(r"#.*\bexit code (\d+)")
 _FILE: Final = re.compile(r"cat > (\S+) <<'END'")
+_CONTENT: Final = re.compile(r"\$\(cat (\S+)\)")
 _PROGRAM: Final = "python - <<'END'"
 KINDS: Final = ("python", "sh", "toml", "yaml", "json", "text", "console", "mermaid", "csv")
 
@@ -91,7 +92,8 @@ class Reader:
             exec(compile(below, self.page, "exec"), {"__name__": "__main__"})
             return ""
         expected = int(found[1]) if (found := _EXPECTED.search(line)) else 0
-        program, *words = shlex.split(line, comments=True)
+        filled = _CONTENT.sub(lambda found: Path(found[1]).read_text(encoding="utf-8").rstrip("\n"), line)
+        program, *words = shlex.split(filled, comments=True)
         status, printed = _exchequer(words) if program == "exchequer" else _started(program, words)
         if status != expected:
             raise DiffersFromPage(f"{self.page}: {line!r} ended with {status}, not {expected}:\n{printed}")
