@@ -39,6 +39,9 @@ FALSE_ALARMS: Final = 1e-6
 SECONDS: Final = 600.0
 """For all checks of a run, unless another time is asked for."""
 
+SECONDS_OF_A_PAIR: Final = 2.0
+"""In a recording, where there is time: what `check_recorded` takes unless told."""
+
 
 class Run:
     """What all tests of a run share.
@@ -121,13 +124,14 @@ class Privacy:
     ) -> "Report":
         """`check_recorded`, on the pairs given or on all samples of n records. Raises ClaimViolated.
 
-        adjacency: of these samples; replace-one unless given.  options: those of `check_recorded`.
+        adjacency: of these samples; replace-one unless given.  options: those of `check_recorded`. Its seconds of a
+        pair are an equal part of what is left of the test's, and no more than there.
         """
         __tracebackhide__ = True
         from exchequer import testing
 
         found = self._pairs(pairs, records, n, adjacency)
-        given = {"claimed": claimed, **self._options, **options}
+        given = {"claimed": claimed, "seconds": self._of_a_pair(len(found)), **self._options, **options}
         return self.run(partial(testing.check_recorded, program, found, **cast("dict[str, Any]", given)))
 
     def mechanism(
@@ -196,6 +200,10 @@ class Privacy:
     def _spend(self, seconds: float) -> None:
         self._seconds -= seconds
         self._run.spend(seconds)
+
+    def _of_a_pair(self, pairs: int) -> float:
+        """Seconds to look at one of the pairs of a recording, so that all of them keep to the time of the test."""
+        return min(SECONDS_OF_A_PAIR, max(self._seconds, 1.0) / max(1, pairs))
 
     def _pairs(
         self,

@@ -70,7 +70,16 @@ if TYPE_CHECKING:
         schema_from_dtypes,
     )
     from learners.trees import DPBaggingClassifier, DPGradientBoostingClassifier, DPRandomForestClassifier
-    from learners.votes import LazyBoostClassifier, OneRule, PrivateOneRule, Vote, VoteModel
+    from learners.votes import (
+        CodeHypothesis,
+        LazyBoostClassifier,
+        OneRule,
+        PrivateOneRule,
+        RobustLearner,
+        Vote,
+        VoteModel,
+        WeightedPartition,
+    )
 else:
 
     def __getattr__(name: str) -> object:
@@ -122,6 +131,7 @@ __all__ = [
     "Boolean",
     "Bounds",
     "Categorical",
+    "CodeHypothesis",
     "CsvTable",
     "Curve",
     "DPBaggingClassifier",
@@ -160,6 +170,7 @@ __all__ = [
     "RandomFeatureRegressor",
     "RegressionModel",
     "Ridge",
+    "RobustLearner",
     "Schema",
     "SchemaError",
     "Scorecard",
@@ -168,6 +179,7 @@ __all__ = [
     "StratifiedSplitWarning",
     "Vote",
     "VoteModel",
+    "WeightedPartition",
     "advantages",
     "class_table",
     "demographic_table",

@@ -34,7 +34,9 @@ class RuleNotInstalled(Explained, ValueError):
 class OwnRule(Composition):
     """A rule of composition of one's own: a privacy filter, valid when every cost may follow from what came before.
 
-    A frozen attrs class whose fields are floats and texts; it is equal to what its own record makes. Class attributes:
+    A frozen attrs class with the methods `counted`, `epsilon` and `ceiling`, whose fields are floats and texts; it is
+    equal to what its own record makes. A package registers it under its name as an entry point of the group
+    `exchequer.composition_rules`. Class attributes:
     `name`, as registered; `version`, to be changed whenever anything adds up to something else; `unit`; and `claims`,
     ids in a registry of claims of yours (entry point `exchequer.claims`), beside or in place of [own-rule].
     `exchequer.testing.check_rule` checks the laws that a ledger relies on.

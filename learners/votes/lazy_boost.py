@@ -78,7 +78,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in [0, 1); 0 asks for pure differential privacy.
     weak_learner: "one-rule", a vote for or against a feature; "top-down", a small decision tree; or whatever is called
-      as (layout, eta, noise) and returns a weak learner, see `learners.votes.weak_learners.RobustLearner`.
+      as (layout, eta, noise) and returns a weak learner, see `RobustLearner`.
     rounds: number of hypotheses, T, at most 4,096.  learning_rate: λ > 0.
     density: κ in (0, 1], the smoothness of the weighting.
       None takes what `learners.base.defaults.lazy_boost_settings` says for this n, epsilon, delta and number of

@@ -39,7 +39,7 @@ class VoteModel:
     """Majority vote of hypotheses. Everything here is post-processing of releases.
 
     schema: public, or public but for released cuts.
-    rules: 1-Rules, trees or hypotheses of your own (see `learners.votes.weak_learners.CodeHypothesis`), in order.
+    rules: 1-Rules, trees or hypotheses of your own (see `CodeHypothesis`), in order.
     calibration: a released histogram of the votes; None leaves them as they are.
     Raises ValueError for a 1-Rule or a tree that asks for a feature which the schema lacks.
     """

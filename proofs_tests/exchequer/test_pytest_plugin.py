@@ -70,8 +70,11 @@ def test_wrong(privacy):
 
 
 def test_programs_are_recorded(tmp_path: Path) -> None:
-    found = run(tmp_path, RECORDED)
+    found = run(tmp_path, RECORDED, "--privacy-time=2")
     assert "1 failed, 1 passed" in found.stdout
+    taken = [float(seconds) for seconds in re.findall(r"\| ([\d.]+) \|$", found.stdout, re.MULTILINE)]
+    assert len(taken) == 2
+    assert sum(taken) < 4.0, "a second for each of six pairs, were they not told of the time"
     assert re.search(r"ClaimViolated: .*refuted; ε 1\.0101 of 1", found.stdout)
     assert "def check_recorded" not in found.stdout, "the traceback ends in the test"
 

@@ -2,18 +2,20 @@
 
 python   runs, in one namespace for the page; with a title it is written to a file of that name instead
 sh       each line runs; what it must end with, other than 0, is said behind it as `# exit code 1`. Two kinds of lines
-         take what follows up to END: `cat > FILE <<'END'` and `python - <<'END'`
-toml, yaml, json, text with a title  are written to files
+         take what follows up to END: `cat > FILE <<'END'` and `python - <<'END'`. $(cat FILE) is what is in the file
+toml, yaml, json, text with a title  are written to files; what a pyproject.toml registers is as if it were installed
 text after sh  is what the last command printed, with … for what differs from run to run
 console  is shown only: installing, make, and what needs a server or an hour. Its commands are looked up, see the tests
 """
 
+import importlib
 import itertools
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -26,6 +28,7 @@ from proofs_tests.site.pages import ROOT
 _FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _EXPECTED: Final = re.compile(r"#.*\bexit code (\d+)")
 _FILE: Final = re.compile(r"cat > (\S+) <<'END'")
+_CONTENT: Final = re.compile(r"\$\(cat (\S+)\)")
 _PROGRAM: Final = "python - <<'END'"
 KINDS: Final = ("python", "sh", "toml", "yaml", "json", "text", "console", "mermaid", "csv")
 
@@ -70,6 +73,8 @@ class Reader:
             path = Path(block.title)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, encoding="utf-8")
+            if path.name == "pyproject.toml":
+                _register(path)
         elif block.kind == "python":
             # Empty lines in front, so that a traceback has the line of the page.
             exec(compile("\n" * (block.line - 1) + block.text, self.page, "exec"), self.namespace)
@@ -87,7 +92,8 @@ class Reader:
             exec(compile(below, self.page, "exec"), {"__name__": "__main__"})
             return ""
         expected = int(found[1]) if (found := _EXPECTED.search(line)) else 0
-        program, *words = shlex.split(line, comments=True)
+        filled = _CONTENT.sub(lambda found: Path(found[1]).read_text(encoding="utf-8").rstrip("\n"), line)
+        program, *words = shlex.split(filled, comments=True)
         status, printed = _exchequer(words) if program == "exchequer" else _started(program, words)
         if status != expected:
             raise DiffersFromPage(f"{self.page}: {line!r} ended with {status}, not {expected}:\n{printed}")
@@ -132,6 +138,21 @@ def _started(program: str, words: list[str]) -> tuple[int, str]:
         [sys.executable, *module, *words], capture_output=True, text=True, env=environment, timeout=300, check=False
     )
     return done.returncode, done.stdout + done.stderr
+
+
+def _register(project: Path) -> None:
+    """The entry points of a package, as pip leaves them where it installs it: beside the modules, which are here."""
+    about = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    folder = project.parent / f"{about['name'].replace('-', '_')}-{about['version']}.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {about['name']}\nVersion: {about['version']}\n")
+    lines = [
+        line
+        for group, points in about.get("entry-points", {}).items()
+        for line in (f"[{group}]", *(f"{name} = {value}" for name, value in points.items()))
+    ]
+    (folder / "entry_points.txt").write_text("\n".join(lines), encoding="utf-8")
+    importlib.invalidate_caches()
 
 
 def _plugin_installed() -> bool:

@@ -18,6 +18,8 @@ CITED: Final = re.compile(r"\[(" + "|".join(re.escape(claim.id) for claim in CLA
 
 _CODE: Final = re.compile(r"(^`{3,}(?!\{py:|`*\{note).*?^`{3,}$|^~~~.*?^~~~$|`[^`\n]+`)", re.MULTILINE | re.DOTALL)
 
+_TITLED: Final = re.compile(r'^```(\w+) title="([^"\n]+)"\n', re.MULTILINE)
+
 _ANCHORS: Final = {
     claim.id: re.sub(r"[^\w-]", "", f"{claim.id}-{claim.verdict}".lower().replace(" ", "-")) for claim in CLAIMS
 }
@@ -55,6 +57,7 @@ def assemble(folder: Path) -> None:
         name = place.removesuffix(".md").removeprefix("tutorials/")
         (folder / f"tutorials/{name}.ipynb").write_text(notebook(made[place]), encoding="utf-8")
         made[place] += f"\n[This tutorial as a notebook]({name}.ipynb)\n"
+    made = {place: captioned(text) for place, text in made.items()}
     for place, text in made.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,6 +67,11 @@ def assemble(folder: Path) -> None:
     for place, content in pictured.items():
         (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_bytes(content)
+
+
+def captioned(markdown: str) -> str:
+    """The text of a page, where a block that is a file has the file's name above it: Sphinx would not show a title."""
+    return _TITLED.sub(r"```{code-block} \1\n:caption: \2\n\n", markdown)
 
 
 def cited(markdown: str, page: str) -> str:
