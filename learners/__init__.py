@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
     from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
     from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
+    from learners.databases import DatabaseFailed, SqlTable
     from learners.encoding import EncodedSample, Layout
     from learners.fairness import (
         class_table,
@@ -101,6 +102,7 @@ ROOMS: Final = (
     "fairness",
     "inspection",
     "exports",
+    "databases",
 )
 """In the order in which a name is looked for: what others need first."""
 
@@ -128,6 +130,7 @@ __all__ = [
     "DPGradientBoostingClassifier",
     "DPLogisticRegression",
     "DPRandomForestClassifier",
+    "DatabaseFailed",
     "Date",
     "Descent",
     "EncodedSample",
@@ -165,6 +168,7 @@ __all__ = [
     "Scorecard",
     "SeparateLedgersWarning",
     "Sparsity",
+    "SqlTable",
     "StratifiedSplitWarning",
     "Vote",
     "VoteModel",
