@@ -2,12 +2,15 @@
 
 import abc
 import contextlib
+import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import attrs
 
+from accountant.arrays import FloatArray
+from learners.databases.public_tables import Numbers, PublicTables
 from learners.exports import DIALECTS, DialectName
 from learners.tables import DictionaryColumn, Values
 from mechanisms.core import SealedRepr
@@ -35,6 +38,15 @@ class DatabaseColumn:
     kind: Kind
 
 
+@attrs.frozen
+class Cells:
+    """A SELECT of the keys and of cells. cells: what their columns are called.  values: bound to the statement."""
+
+    statement: str
+    cells: tuple[str, ...]
+    values: Sequence[Numbers]
+
+
 class Engine(SealedRepr, abc.ABC):
     """A connection to a database, which makes temporary tables and nothing else.
 
@@ -43,10 +55,14 @@ class Engine(SealedRepr, abc.ABC):
     """
 
     dialect: DialectName
+    name: str
+    label_type = "SMALLINT"
+    """Of −1 and 1, and of class numbers."""
 
-    def __init__(self, ending: Callable[[], None]) -> None:
-        """ending: gives back what the connection has taken; called once, at the latest with this object's end."""
-        self._finish = weakref.finalize(self, ending)
+    def __init__(self, prefix: str, ending: Callable[[], None]) -> None:
+        """prefix: how names of temporary tables begin.  ending: gives back what the connection has taken; called once,
+        at the latest with this object's end."""
+        self.prefix, self._finish = prefix, weakref.finalize(self, ending)
 
     def close(self) -> None:
         """Give back what the connection has taken; nothing runs on it any more."""
@@ -57,8 +73,8 @@ class Engine(SealedRepr, abc.ABC):
         return DIALECTS[self.dialect].identifier(name)
 
     @abc.abstractmethod
-    def run(self, statement: str, values: Sequence[object] = ()) -> list[tuple[object, ...]]:
-        """What it answers, () for nothing. values: bound to its `?`, in order."""
+    def run(self, statement: str, values: Sequence[Numbers] = ()) -> list[tuple[object, ...]]:
+        """What it answers, () for nothing. values: bound to its markers, in order."""
 
     @abc.abstractmethod
     def columns(self, source: str) -> list[DatabaseColumn]:
@@ -72,11 +88,50 @@ class Engine(SealedRepr, abc.ABC):
     def hold(self) -> None:
         """From here on every statement sees the tables as they are now; nothing can be written any more."""
 
+    @abc.abstractmethod
+    def marker(self, number: int) -> str:
+        """What stands in a statement for the value of this number, from 1."""
+
+    @abc.abstractmethod
+    def tables(self, name: str = "public_tables") -> PublicTables:
+        """Public tables for a statement. name: of what is joined, where it is."""
+
+    @abc.abstractmethod
+    def cells(
+        self,
+        source: str,
+        keys: Sequence[str],
+        places: Sequence[str],
+        cuts: Sequence[FloatArray],
+        tables: PublicTables | None = None,
+    ) -> "Cells":
+        """How many of the cuts, rising, are at most each place. keys: further columns of the source, which is a SELECT
+        in brackets.  tables: of that."""
+
+    @abc.abstractmethod
+    def standing(self, key: str, arrays: Sequence[Numbers], tables: PublicTables) -> tuple[str, list[str]]:
+        """Public tables that many statements look up in: what is joined, "" for nothing, and each as an array.
+
+        tables: of the statement.  key: the same for the same arrays."""
+
+    @abc.abstractmethod
+    def exact_text(self, value: str) -> str:
+        """A value of text, as what is compared character by character, whatever the column's collation."""
+
+    @abc.abstractmethod
+    def code_type(self, cells: int) -> str:
+        """The smallest type that holds 0 … cells − 1."""
+
     def count(self, source: str) -> int:
         """How many records there are."""
         ((found,),) = self.run(f"SELECT count(*) FROM {source}")
         assert isinstance(found, int)
         return found
+
+
+def fresh_prefix() -> str:
+    """Which no other table's name has."""
+    return f"exchequer_{uuid.uuid4().hex}"
 
 
 @contextlib.contextmanager

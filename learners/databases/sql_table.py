@@ -9,6 +9,7 @@ from accountant.costs import count
 from learners.blocks import RECORDS_PER_BLOCK, Place, StreamedRows, TableBlock, label_column, plain_labels
 from learners.databases.addresses import Database, TableName, opener, source_of, split_address
 from learners.databases.engines import Part
+from learners.databases.sql_rows import TableRows
 from learners.tables import Table, Values
 from mechanisms.core import Rows, in_block
 
@@ -25,7 +26,9 @@ class SqlTable:
     table: its name, with points between its parts; a sequence of parts where these hold points themselves.
     query: instead, a SELECT statement, whose answer is the table.
     label: the column of labels; `fit(table, "name")` says it as well.
-    records: "fetched" takes them out of the database in blocks, as all learners that take tables in blocks can.
+    records: "stay" leaves them where they are: learners get sums, which the database computes of codes in a temporary
+      table. `PrivateBoostClassifier` can. "fetched" takes them out of the database in blocks, as all learners that take
+      tables in blocks can.
     block: records that are fetched together, about.  scratch: the folder where encoded records are kept while a fit
       lasts, see `learners.blocks.files.Scratch`.
     All visits of a fit see the table as it was when the fit began, whoever writes meanwhile. The user's tables are read
@@ -41,7 +44,7 @@ class SqlTable:
         label: str | None = None,
         *,
         query: str | None = None,
-        records: Records = "fetched",
+        records: Records = "stay",
         block: int = RECORDS_PER_BLOCK,
         scratch: Place | None = None,
     ) -> None:
@@ -80,6 +83,8 @@ class SqlTable:
     def block_rows(self, y: object) -> Rows[TableBlock]:
         """See `BlockTable`; y as for `block_header`. Raises DatabaseFailed."""
         label, engine = label_column(self.label, y, self.names), self._open()
+        if self.records == "stay":
+            return TableRows(engine, self._source, self._columns, label)
         engine.hold()
         parts = partial(engine.stream, self._source, self.names, self.block)
         return StreamedRows(parts, engine.count(self._source), partial(_labelled, label), self.scratch)

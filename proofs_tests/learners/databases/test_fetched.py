@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.ledgers.postgres import Server
 from learners import DatabaseFailed, PrivateBoostClassifier, SqlTable, predict_in_blocks
-from proofs_tests.support.learners.databases import TABLE, connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import TABLE, as_columns, connected, in_duckdb, in_postgresql, quoted
 from proofs_tests.support.learners.in_blocks import LABEL, LEARNERS, people, released, schema
 
 SOME = ["boosted trees", "halfspace", "rados"]
@@ -28,14 +28,14 @@ def in_memory() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def database(frame: pd.DataFrame) -> Iterator[duckdb.DuckDBPyConnection]:
-    with in_duckdb(frame) as connection:
+    with in_duckdb(as_columns(frame)) as connection:
         yield connection
 
 
 @pytest.fixture(scope="module")
 def server(postgresql_server: Server, frame: pd.DataFrame) -> Iterator[str]:
     with postgresql_server.database() as url:
-        in_postgresql(url, frame)
+        in_postgresql(url, as_columns(frame))
         yield url
 
 
@@ -81,7 +81,7 @@ def test_predictions_of_a_table_in_a_file_that_is_only_read(
     frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = tmp_path_factory.mktemp("duck") / "people.duckdb"
-    in_duckdb(frame, "people", str(path)).close()
+    in_duckdb(as_columns(frame), "people", str(path)).close()
     before = path.read_bytes()
     features = frame.drop(columns=[LABEL])
     model = PrivateBoostClassifier(1.0, 1e-5, rounds_per_column=1, schema=schema(), random_state=3)
@@ -98,8 +98,8 @@ def test_a_query_that_answers_otherwise_each_time_is_seen_once(server: str) -> N
     table = SqlTable(server, [TABLE], records="fetched")
     rows = table.block_rows(LABEL)
     with connected(server) as writer:
-        writer.execute(f'CREATE TABLE more AS SELECT * FROM "{TABLE.replace(chr(34), 2 * chr(34))}" LIMIT 5')
-        writer.execute(f'INSERT INTO "{TABLE.replace(chr(34), 2 * chr(34))}" SELECT * FROM more')
+        writer.execute(f"CREATE TABLE more AS SELECT * FROM {quoted(TABLE)} LIMIT 5")
+        writer.execute(f"INSERT INTO {quoted(TABLE)} SELECT * FROM more")
         writer.execute("DROP TABLE more")
     assert rows.total(lambda block: np.array([np.asarray(block.data.labels).size])).tolist() == [rows.n] == [427]
     assert table.block_rows(LABEL).n == 432
@@ -119,9 +119,7 @@ def test_what_is_refused(frame: pd.DataFrame, database: duckdb.DuckDBPyConnectio
     with pytest.raises(DatabaseFailed, match="does not exist"):
         SqlTable(database, "nobody")
     with pytest.raises(ValueError, match="at least one record"):
-        SqlTable(
-            database, query=f"SELECT * FROM {chr(34)}{TABLE.replace(chr(34), 2 * chr(34))}{chr(34)} LIMIT 0"
-        ).block_rows(LABEL)
+        SqlTable(database, query=f"SELECT * FROM {quoted(TABLE)} LIMIT 0").block_rows(LABEL)
 
 
 @pytest.mark.parametrize(

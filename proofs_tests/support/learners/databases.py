@@ -1,42 +1,59 @@
-"""Frames of pandas as tables of real databases."""
+"""Columns as tables of real databases."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import psycopg
 from psycopg import sql
 
 TABLE: Final = 'peo"ple; --'
 
+Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
+"""Of floats, whole numbers, truth values or objects, where None is NULL."""
+
 _KINDS: Final = {"f": "double precision", "i": "bigint", "b": "boolean"}
 
 
-def in_duckdb(frame: pd.DataFrame, name: str = TABLE, path: str = ":memory:") -> duckdb.DuckDBPyConnection:
-    """A database of one thread with the frame as a table; None is NULL, and NaN is NaN in columns of floats."""
+def as_columns(frame: pd.DataFrame) -> Columns:
+    """Of a frame without missing text."""
+    return {
+        str(name): np.array(values.tolist()) if values.dtype.kind in _KINDS else np.array(values.tolist(), dtype=object)
+        for name, values in frame.items()
+    }
+
+
+def in_duckdb(
+    columns: Columns, name: str = TABLE, path: str = ":memory:", kinds: Mapping[str, str] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """A database of one thread with the columns as a table. kinds: types of columns that are not as usual."""
     connection = duckdb.connect(path, config={"threads": 1})
-    kinds = {"f": "DOUBLE", "i": "BIGINT", "b": "BOOLEAN"}
-    named = ", ".join(f"{_quoted(str(n))} {kinds.get(v.dtype.kind, 'VARCHAR')}" for n, v in frame.items())
-    connection.execute(f"CREATE TABLE {_quoted(name)} ({named})")
-    places = ", ".join("?" * len(frame.columns))
-    connection.executemany(f"INSERT INTO {_quoted(name)} VALUES ({places})", _records(frame))
+    add_to_duckdb(connection, columns, name, kinds)
     return connection
 
 
-def in_postgresql(url: str, frame: pd.DataFrame, name: str = TABLE, kinds: Mapping[str, str] | None = None) -> None:
-    """The same in a database of PostgreSQL. kinds: types of columns that are not as usual."""
+def add_to_duckdb(
+    connection: duckdb.DuckDBPyConnection, columns: Columns, name: str, kinds: Mapping[str, str] | None = None
+) -> None:
+    """A further table, in the place of one of this name."""
+    typed = _typed(columns, "VARCHAR", kinds)
+    named = ", ".join(f"{quoted(each)} {kind}" for each, kind in typed.items())
+    connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} ({named})")
+    connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", _records(columns))
+
+
+def in_postgresql(url: str, columns: Columns, name: str = TABLE, kinds: Mapping[str, str] | None = None) -> None:
+    """The same in a database of PostgreSQL."""
     with connected(url) as connection:
-        columns = [
-            sql.SQL("{} {}").format(
-                sql.Identifier(str(n)), _sql((kinds or {}).get(str(n), _KINDS.get(v.dtype.kind, "text")))
-            )
-            for n, v in frame.items()
-        ]
+        typed = _typed(columns, "text", kinds)
+        parts = [sql.SQL("{} {}").format(sql.Identifier(each), sql.SQL(kind)) for each, kind in typed.items()]
         table = sql.Identifier(name)
-        connection.execute(sql.SQL("CREATE TABLE {} ({})").format(table, sql.SQL(", ").join(columns)))
+        connection.execute(sql.SQL("CREATE TABLE {} ({})").format(table, sql.SQL(", ").join(parts)))
         with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(table)) as copy:
-            for record in _records(frame):
+            for record in _records(columns):
                 copy.write_row(record)
 
 
@@ -45,14 +62,14 @@ def connected(url: str) -> "psycopg.Connection[Any]":
     return psycopg.connect(url.replace("+psycopg", ""), autocommit=True)
 
 
-def _sql(kind: str) -> sql.SQL:
-    return sql.SQL(kind)
-
-
-def _records(frame: pd.DataFrame) -> list[tuple[object, ...]]:
-    columns = [values.tolist() for _, values in frame.items()]
-    return list(zip(*columns, strict=True))
-
-
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """An identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _typed(columns: Columns, text: str, kinds: Mapping[str, str] | None) -> dict[str, str]:
+    return {name: _KINDS.get(values.dtype.kind, text) for name, values in columns.items()} | dict(kinds or {})
+
+
+def _records(columns: Columns) -> list[tuple[object, ...]]:
+    return list(zip(*(values.tolist() for values in columns.values()), strict=True))
