@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
     from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
     from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
+    from learners.databases import DatabaseFailed, SqlTable
     from learners.encoding import EncodedSample, Layout
     from learners.fairness import (
         class_table,
@@ -110,6 +111,7 @@ ROOMS: Final = (
     "fairness",
     "inspection",
     "exports",
+    "databases",
 )
 """In the order in which a name is looked for: what others need first."""
 
@@ -138,6 +140,7 @@ __all__ = [
     "DPGradientBoostingClassifier",
     "DPLogisticRegression",
     "DPRandomForestClassifier",
+    "DatabaseFailed",
     "Date",
     "Descent",
     "EncodedSample",
@@ -176,6 +179,7 @@ __all__ = [
     "Scorecard",
     "SeparateLedgersWarning",
     "Sparsity",
+    "SqlTable",
     "StratifiedSplitWarning",
     "Vote",
     "VoteModel",

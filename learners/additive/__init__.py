@@ -19,20 +19,24 @@ from learners.additive.private_boost import (
     PrivateBoostClassifier,
     Promise,
 )
+from learners.additive.scored_records import Partitioned, ScoreBinning
 from learners.additive.views import (
     check_pairs,
     pair_columns,
 )
-from learners.additive.weighted_tables import whole_weights
+from learners.additive.weighted_tables import BlockReader, whole_weights
 
 __all__ = [
     "GRID",
     "PUBLIC",
     "RELATIONS",
     "AdditiveModel",
+    "BlockReader",
     "Curve",
+    "Partitioned",
     "PrivateBoostClassifier",
     "Promise",
+    "ScoreBinning",
     "Term",
     "cell_shares",
     "check_pairs",

@@ -336,7 +336,7 @@ def _calibrated(
 ) -> AdditiveModel:
     calibrator = design.calibrator
     assert calibrator is not None
-    counted = sample.map(lambda records: score_bins(records, model.scores, calibrator.edges))
+    counted = sample.map(lambda records: score_bins(records, model, calibrator.edges))
     return model.calibrated(calibrator.release(spender, design.boosting(eta), counted))
 
 

@@ -1,7 +1,6 @@
 """The learner that we recommend: an additive model, boosted on public partitions with Gaussian noise."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import ClassVar, Final, Literal, Self, TypeAlias, cast
 
 import attrs
@@ -40,6 +39,7 @@ from learners.encoding import FINEST, EncodedRows, EncodedSample, Layout, check_
 from learners.tables import (
     Bounds,
     Classes,
+    CodedLabels,
     Schema,
     Table,
     coded_labels,
@@ -226,8 +226,9 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         source = Source.of(X, y)
         schema = self._resolved_schema(source.header)
         classes = self._public_classes(schema)
-        coded = partial(coded_labels, classes=classes)
-        read = BlockReader(Layout(schema), coded, type(self).__name__, sample_weight, self.weight_cap)
+        read = BlockReader(
+            Layout(schema), CodedLabels(tuple(classes)), type(self).__name__, sample_weight, self.weight_cap
+        )
         return attrs.evolve(self._rows_dataset(block_records(source.rows, read)), names=source.names)
 
     def _rows_dataset(self, rows: EncodedRows) -> Dataset[EncodedSample]:

@@ -4,15 +4,15 @@ Records are in memory or in blocks somewhere else, see `mechanisms.core.rows`; w
 numbers, so releases are the same, bit by bit, however they are stored. [exact-rows]
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import attrs
 import numpy as np
 import numpy.typing as npt
 
-from accountant.arrays import CodeArray, FloatArray, IntArray
+from accountant.arrays import IntArray
+from learners.additive.additive_model import AdditiveModel
 from learners.additive.grids import parted, widest
 from learners.additive.views import View
 from learners.base import BinnedRows, ScoreBins
@@ -75,22 +75,34 @@ def look_up(view: View, table: npt.NDArray[np.int32] | IntArray) -> LookUp:
 
 def partitioned(records: Records, columns: Sequence[int], parts: Sequence[IntArray]) -> HistogramRows:
     """What a histogram before the first round is taken of; see `parted`."""
-    return HistogramRows(in_rows(records), partial(_partitioned, columns, parts), len(parts), widest(parts))
+    return HistogramRows(in_rows(records), Partitioned(tuple(columns), tuple(parts)), len(parts), widest(parts))
 
 
-def _partitioned(columns: Sequence[int], parts: Sequence[IntArray], sample: EncodedSample) -> Partitions:
-    return parted(sample.weighted().codes, columns, parts)
+@attrs.frozen(eq=False)
+class Partitioned:
+    """Records of weight above 0 in the cells of some columns. columns, parts: see `learners.additive.grids.parted`."""
+
+    columns: tuple[int, ...]
+    parts: tuple[IntArray, ...]
+
+    def __call__(self, sample: EncodedSample) -> Partitions:
+        """See above."""
+        return parted(sample.weighted().codes, self.columns, self.parts)
 
 
-def score_bins(
-    records: Records, scores: Callable[[CodeArray], FloatArray], edges: tuple[float, ...]
-) -> BinnedRows[EncodedSample]:
-    """What a calibration counts. scores: of codes, shape (columns, n)."""
-    return BinnedRows(in_rows(records), partial(_score_bins, scores, edges))
+def score_bins(records: Records, model: AdditiveModel, edges: tuple[float, ...]) -> BinnedRows[EncodedSample]:
+    """What a calibration counts. edges: inner cut points of the model's scores, rising."""
+    return BinnedRows(in_rows(records), ScoreBinning(model, edges))
 
 
-def _score_bins(
-    scores: Callable[[CodeArray], FloatArray], edges: tuple[float, ...], sample: EncodedSample
-) -> ScoreBins:
-    there = sample.weighted()
-    return ScoreBins.of(scores(there.codes), there.labels, edges)
+@attrs.frozen(eq=False)
+class ScoreBinning:
+    """Records of weight above 0 in the bins of a model's scores."""
+
+    model: AdditiveModel
+    edges: tuple[float, ...]
+
+    def __call__(self, sample: EncodedSample) -> ScoreBins:
+        """See above."""
+        there = sample.weighted()
+        return ScoreBins.of(self.model.scores(there.codes), there.labels, self.edges)

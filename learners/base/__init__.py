@@ -40,6 +40,7 @@ from learners.base.private_estimator import (
 from learners.base.score_calibration import (
     BinCounts,
     BinnedRows,
+    BinTotals,
     Calibration,
     Calibrator,
     ScoreBins,
@@ -65,6 +66,7 @@ from learners.base.table_classifier import (
 )
 from learners.base.tuning import (
     RUNS_PER_SETTING,
+    RightIn,
     affordable,
 )
 
@@ -73,6 +75,7 @@ __all__ = [
     "MOMENTS_SHARE",
     "RUNS_PER_SETTING",
     "BinCounts",
+    "BinTotals",
     "BinnedRows",
     "BoostingSettings",
     "Calibration",
@@ -91,6 +94,7 @@ __all__ = [
     "Progress",
     "RandomState",
     "RenamedParameter",
+    "RightIn",
     "Rule",
     "ScoreBins",
     "Selection",

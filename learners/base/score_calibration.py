@@ -7,7 +7,7 @@ release; the curve, the probabilities and the threshold are post-processing.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Generic, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 import attrs
 import numpy as np
@@ -20,7 +20,7 @@ from accountant.arrays import FloatArray, IntArray, SignArray
 from accountant.costs import float_up
 from boosting import Spender
 from mechanisms import GaussianNoise, LaplaceNoise, Mechanism, NoiseSource, PlainMechanism, Query
-from mechanisms.core import L1Sensitivity, L2Sensitivity, Rows
+from mechanisms.core import Block, L1Sensitivity, L2Sensitivity, Rows
 from mechanisms.queries import Neighbours, counts_l1, counts_l2
 
 T = TypeVar("T")
@@ -77,8 +77,18 @@ class BinnedRows(Generic[T]):
     @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """See `ScoreBins`."""
-        binned = self.binned
-        return self.rows.total(lambda block: binned(block.data).counts)
+        return self.rows.total(BinTotals(self.binned))
+
+
+@attrs.frozen(eq=False)
+class BinTotals:
+    """`ScoreBins.counts` of a block. binned: see `BinnedRows`."""
+
+    binned: Callable[[Any], ScoreBins]
+
+    def __call__(self, block: Block[Any]) -> npt.NDArray[np.int64]:
+        """Shape (number, 2)."""
+        return self.binned(block.data).counts
 
 
 class BinCounts(Protocol):

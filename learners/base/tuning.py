@@ -6,7 +6,7 @@ only the winner is released, at two to three times the cost of one run, however 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Final, Protocol, TypeAlias, TypeVar, cast
 
 import attrs
@@ -100,12 +100,19 @@ class JudgedRows:
 
     def right(self) -> FloatArray:
         """See `Judged`."""
-        return self.rows.total(partial(_right_in, self.model)).astype(np.float64)
+        return self.rows.total(RightIn(self.model)).astype(np.float64)
 
 
-def _right_in(model: Scores, block: Block[EncodedSample]) -> ExactArray:
-    there = block.data.weighted()
-    return Judged(there.labels.astype(np.intp), model.scores(there.codes)).right().astype(np.int64)
+@attrs.frozen(eq=False)
+class RightIn:
+    """How many records of a block, those of weight 0 left out, a model classifies as labelled; shape (1,)."""
+
+    model: Scores
+
+    def __call__(self, block: Block[EncodedSample]) -> ExactArray:
+        """See above."""
+        there = block.data.weighted()
+        return Judged(there.labels.astype(np.intp), self.model.scores(there.codes)).right().astype(np.int64)
 
 
 class Counted(Protocol):

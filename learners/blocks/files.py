@@ -245,14 +245,16 @@ class FileRows(Rows[T]):
     def kept(self) -> "FileRows[T]":
         """See `Rows`: in a file without a name, written now, block by block. Raises OSError where there is no room."""
         scratch = Scratch(self.folder)
-        return FileRows(tuple(_keep(block, scratch) for block in self.blocks), self.folder)
+        return FileRows(tuple(kept_block(block, scratch) for block in self.blocks), self.folder)
 
     def total(self, work: Callable[[Block[T]], Sums]) -> Sums:
         """See `Rows`."""
         return added(block.visit(work) for block in self.blocks)
 
 
-def _keep(block: StoredBlock[T], scratch: Scratch) -> StoredBlock[T]:
+def kept_block(block: StoredBlock[T], scratch: Scratch) -> StoredBlock[T]:
+    """The same with its arrays in the file. Raises OSError where there is no room."""
+
     def written(loaded: Block[T]) -> StoredBlock[T]:
         arrays, again = arrays_of(loaded.data)
         return StoredBlock(partial(_through, scratch.keep(arrays), again), block.first, block.size)

@@ -14,9 +14,9 @@ import attrs
 import numpy as np
 
 from accountant.costs import count
-from learners.blocks.block_tables import TableBlock
+from learners.blocks.block_tables import TableBlock, plain_labels
 from learners.blocks.files import FileRows, StoredBlock
-from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, chosen_labels
+from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, label_column
 from learners.tables import DictionaryColumn, Table, Values, joined, of_arrow, refuse_no_records
 from mechanisms.core import Rows, SealedRepr, in_block
 
@@ -195,25 +195,11 @@ class ParquetTable:
             before += leaf.n
 
     def _label(self, y: object) -> str:
-        label = chosen_labels(self.label, y, 'the column of labels is not known: fit(table, "its name")')
-        if not isinstance(label, str) or label not in self._names:
-            said = label if isinstance(label, str) else type(label).__name__
-            raise ValueError(f"y: expected the name of a column of labels, one of {self._names}, got {said!r}")
-        return label
+        return label_column(self.label, y, self._names)
 
 
 def _part(columns: _Columns, labels: Callable[[], Values | DictionaryColumn]) -> TableBlock:
-    return TableBlock(columns, _plain_labels(labels()))
-
-
-def _plain_labels(labels: Values | DictionaryColumn) -> Values:
-    """Strings of one length where none is missing: they are compared 10 times as fast as objects."""
-    if not isinstance(labels, DictionaryColumn):
-        return labels
-    texts = labels.values.tolist()
-    if np.any(labels.numbers < 0) or not all(type(text) is str and not text.endswith("\0") for text in texts):
-        return labels.boxed()
-    return np.asarray(texts, dtype=np.str_)[labels.numbers]
+    return TableBlock(columns, plain_labels(labels()))
 
 
 def _found(paths: Place | Sequence[Place]) -> list[Place]:

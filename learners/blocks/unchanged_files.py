@@ -1,6 +1,7 @@
 """What tables in files have in common: files that must not change, and labels that are said once."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, TypeAlias
 
@@ -50,3 +51,12 @@ def chosen_labels(own: object, given: object, neither: str) -> object:
     if own is not None and given is not None and not same:
         raise ValueError("y: the table was made with labels of its own; leave them out there, or pass them on as y")
     return own if given is None else given
+
+
+def label_column(own: object, given: object, names: Sequence[str]) -> str:
+    """The same where labels are a column of the table's. names: of its columns.  Raises ValueError."""
+    label = chosen_labels(own, given, 'the column of labels is not known: fit(table, "its name")')
+    if not isinstance(label, str) or label not in names:
+        said = label if isinstance(label, str) else type(label).__name__
+        raise ValueError(f"y: expected the name of a column of labels, one of {list(names)}, got {said!r}")
+    return label

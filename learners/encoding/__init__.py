@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from accountant.renamed import old_names
-from learners.encoding.encoded_rows import EncodedRows, check_rows, encoded_rows
+from learners.encoding.encoded_rows import EncodedRows, RowCheck, check_rows, encoded_rows
 from learners.encoding.encoder import (
     EncodedSample,
     Layout,
@@ -38,6 +38,7 @@ __all__ = [
     "Merged",
     "Path",
     "QuantileCuts",
+    "RowCheck",
     "Scaling",
     "as_shares",
     "bin_count",

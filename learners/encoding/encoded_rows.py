@@ -53,15 +53,23 @@ def encoded_rows(rows: Rows[TableBlock], schema: Schema, classes: Sequence[objec
 
 def check_rows(sample: EncodedRows, classes: int) -> None:
     """`check_encoded` of all blocks; a visit. Raises ValueError also where a block says another layout."""
-    layout = sample.layout
+    sample.rows.total(RowCheck(sample.layout, sample.weighted, classes))
 
-    def checked(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
-        if block.data.layout.schema != layout.schema:
+
+@attrs.frozen(eq=False)
+class RowCheck:
+    """`check_encoded` of a block, which must have this layout, and weights or none; its sum is 0."""
+
+    layout: Layout
+    weighted: bool
+    classes: int
+
+    def __call__(self, block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
+        """Raises ValueError."""
+        if block.data.layout.schema != self.layout.schema:
             raise ValueError("the blocks are encoded by different schemas")
         block.refuse_other_size(block.data.n)
-        if (block.data.weights is not None) != sample.weighted:
+        if (block.data.weights is not None) != self.weighted:
             raise ValueError("either all blocks have weights, or none")
-        check_encoded(block.data, classes)
+        check_encoded(block.data, self.classes)
         return np.zeros(1, dtype=np.int64)
-
-    sample.rows.total(checked)

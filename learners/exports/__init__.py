@@ -6,14 +6,17 @@ from learners.exports.portable_model import NotPortable, PortableModel
 from learners.exports.python_code import as_python
 from learners.exports.sql import as_sql
 from learners.exports.sql_dialects import DIALECTS, DialectName
+from learners.exports.sql_places import PlaceQuery, as_places
 
 __all__ = [
     "DIALECTS",
     "EXPORTABLE",
     "DialectName",
     "NotPortable",
+    "PlaceQuery",
     "PortableModel",
     "as_onnx",
+    "as_places",
     "as_python",
     "as_sql",
     "portable",

@@ -18,6 +18,7 @@ from learners.tables.dictionary_columns import (
 )
 from learners.tables.file_format import FileFormat
 from learners.tables.labels import (
+    CodedLabels,
     bounded_labels,
     coded_labels,
     label_array,
@@ -75,6 +76,7 @@ __all__ = [
     "Bounds",
     "Categorical",
     "Classes",
+    "CodedLabels",
     "Column",
     "CsvFile",
     "Date",

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 
+import attrs
 import numpy as np
 import numpy.typing as npt
 
@@ -30,6 +31,17 @@ def signs(y: object, classes: Sequence[object]) -> SignArray:
 def coded_labels(y: object, classes: Sequence[object]) -> SignArray:
     """What learners get: signs for two classes, class numbers for more. Raises ValueError, see `class_numbers`."""
     return signs(y, classes) if len(classes) == 2 else class_numbers(y, classes)
+
+
+@attrs.frozen
+class CodedLabels:
+    """`coded_labels` with these classes."""
+
+    classes: tuple[object, ...]
+
+    def __call__(self, y: object) -> SignArray:
+        """Shape (n,). Raises ValueError."""
+        return coded_labels(y, self.classes)
 
 
 def class_numbers(y: object, classes: Sequence[object]) -> SignArray:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from accountant import AddRemoveOne
-from accountant.arrays import ExactArray, FloatArray
+from accountant.arrays import ExactArray, FloatArray, IntArray
 from accountant.costs import count, up
 from mechanisms.core import L2Sensitivity, Query
 from mechanisms.gradients.compiled_sums import compiled_binary, compiled_softmax
@@ -67,6 +67,17 @@ _CURVATURE: Final = np.floor(_PROBABILITY * (ONE - _PROBABILITY) / ONE)
 _GRADIENT: Final = np.clip(np.concatenate([-_PROBABILITY, ONE - _PROBABILITY]), -CLIP, CLIP)
 _TERMS: Final = (_GRADIENT + 2.0**32 * np.tile(_CURVATURE, 2)).astype(np.int64)
 _EXPONENTIAL: Final = np.rint(np.exp(-np.arange(2 * MOST_SCORE + 1) * SCORE_UNIT) * 2.0**24)
+
+
+def binary_table() -> tuple[IntArray, IntArray]:
+    """Gradients by label and score, then curvatures by score, whole numbers: scores from −MOST_SCORE to MOST_SCORE, and
+    for gradients all those again for label +1. Shapes (2L,) and (L,)."""
+    return _GRADIENT.astype(np.intp), _CURVATURE.astype(np.intp)
+
+
+def exponential_table() -> IntArray:
+    """2^24·e^(−distance) for distances from the largest score, from 0 to 2·MOST_SCORE; whole numbers."""
+    return np.asarray(_EXPONENTIAL, dtype=np.intp)
 
 
 def binary_terms(scores: npt.NDArray[np.int32], labels: npt.NDArray[np.int8]) -> tuple[FloatArray, FloatArray]:

@@ -7,7 +7,6 @@ label, weight and score and from public tables, in whole numbers.
 
 import uuid
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, Final, Protocol
 
 import attrs
@@ -201,29 +200,37 @@ class ScoredRows(SealedRepr):
 
     def total(self, work: Callable[[ScoredCells], ExactArray]) -> ExactArray:
         """Σ work(block) over blocks of the records, one visit to each."""
-        return self.rows.total(partial(_visited, self, work))
-
-    def __reduce__(self) -> "tuple[type[ScoredRows], tuple[object, ...]]":
-        """Without the rows: for the work that is sent to where they are."""
-        return ScoredRows, (None, self.moves, self.shape, self.part, self.number, self.weighted)
+        return self.rows.total(ScoreVisit(work, self.moves, self.shape, self.part, self.number, self.weighted))
 
 
-def _visited(data: ScoredRows, work: Callable[[ScoredCells], ExactArray], block: Block[CodedRecords]) -> ExactArray:
-    """What `work` makes of a block, whose scores go on from where the last visit with the first of the moves left them.
+@attrs.frozen(eq=False)
+class ScoreVisit:
+    """What a visit does with a block: `work` of its records, after the moves, in their cells. Parts: see `ScoredRows`.
 
-    Scores are moved in place: a new array in each round would take as long as moving them. So they are taken out of
-    the scratch meanwhile, where another visit at the same time, or one after this failed, finds none and begins anew.
+    Scores go on from where the last visit with the first of the moves left them. They are moved in place: a new array
+    in each round would take as long as moving them. So they are taken out of the scratch meanwhile, where another visit
+    at the same time, or one after this failed, finds none and begins anew.
     """
-    done, scores = _taken(block, data.moves)
-    if scores is None:
-        scores = np.zeros((block.data.labels.size, *data.shape), dtype=np.int32)
-    ahead = data.moves[done:]
-    for move in ahead[:-1]:
-        _moved(scores, block.data.codes, move.change)
-    moving = MovingScores(block.data, scores, ahead[-1].change if ahead else None, data.part, data.number)
-    found = work(moving)
-    block.scratch["scores"] = (data.moves, moving.scores)
-    return found
+
+    work: Callable[[ScoredCells], ExactArray]
+    moves: tuple[Move, ...]
+    shape: tuple[int, ...]
+    part: LookUp
+    number: int
+    weighted: bool
+
+    def __call__(self, block: Block[CodedRecords]) -> ExactArray:
+        """See above."""
+        done, scores = _taken(block, self.moves)
+        if scores is None:
+            scores = np.zeros((block.data.labels.size, *self.shape), dtype=np.int32)
+        ahead = self.moves[done:]
+        for move in ahead[:-1]:
+            _moved(scores, block.data.codes, move.change)
+        moving = MovingScores(block.data, scores, ahead[-1].change if ahead else None, self.part, self.number)
+        found = self.work(moving)
+        block.scratch["scores"] = (self.moves, moving.scores)
+        return found
 
 
 def _taken(block: Block[CodedRecords], moves: tuple[Move, ...]) -> tuple[int, npt.NDArray[np.int32] | None]:

@@ -14,6 +14,7 @@ from mechanisms.queries.group_queries import (
     shares_query,
 )
 from mechanisms.queries.histograms import (
+    BlockCounts,
     HistogramRows,
     Histograms,
     Neighbours,
@@ -56,6 +57,7 @@ __all__ = [
     "MOST_CELLS",
     "MOST_COORDINATES",
     "SHARE_ONE",
+    "BlockCounts",
     "GroupedCells",
     "GroupedShares",
     "HistogramRows",

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias
 
 import attrs
 import numpy as np
@@ -12,8 +11,6 @@ from accountant import AddRemoveOne, ReplaceOne
 from accountant.arrays import CodeArray, ExactArray, FloatArray
 from accountant.costs import count, up
 from mechanisms.core import Block, L1Sensitivity, L2Sensitivity, Query, Rows, SealedRepr
-
-T = TypeVar("T")
 
 Neighbours: TypeAlias = AddRemoveOne | ReplaceOne
 """Relations between samples that differ in one record."""
@@ -59,16 +56,25 @@ class HistogramRows(SealedRepr):
 
 def histograms_of_rows(data: HistogramRows) -> FloatArray:
     """`histograms` of all blocks together."""
-    work = partial(_block_counts, data.seen, data.size, data.number)
-    return data.rows.total(work).astype(np.float64)
+    return data.rows.total(BlockCounts(data.seen, data.size, data.number)).astype(np.float64)
 
 
-def _block_counts(seen: Callable[[T], Histograms], size: int, number: int, block: Block[T]) -> ExactArray:
-    found = seen(block.data)
-    check_histograms(found)
-    if (len(found.partitions), found.number) != (size, number):
-        raise ValueError(f"expected {size} partitions of {number} cells, got {len(found.partitions)} of {found.number}")
-    return np.stack([np.bincount(cells, minlength=number) for cells in found.partitions])
+@attrs.frozen(eq=False)
+class BlockCounts:
+    """`histograms` of a block, shape (size, number), in whole numbers. Parts: see `HistogramRows`."""
+
+    seen: Callable[[Any], Histograms]
+    size: int
+    number: int
+
+    def __call__(self, block: Block[Any]) -> ExactArray:
+        """Raises ValueError for other partitions than it was said."""
+        found = self.seen(block.data)
+        check_histograms(found)
+        size, number = len(found.partitions), found.number
+        if (size, number) != (self.size, self.number):
+            raise ValueError(f"expected {self.size} partitions of {self.number} cells, got {size} of {number}")
+        return np.stack([np.bincount(cells, minlength=number) for cells in found.partitions])
 
 
 def check_histograms(data: Histograms) -> None:

@@ -1,0 +1,120 @@
+"""Where a table is: a URL or an open connection, and a table's name or a query."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeAlias, cast
+
+import sqlalchemy as sa
+
+from learners.databases.engines import DatabaseFailed, Engine
+from learners.exports import DIALECTS, DialectName
+
+Database: TypeAlias = object
+"""A URL as text or of SQLAlchemy, or an open connection of duckdb or psycopg."""
+
+TableName: TypeAlias = str | Sequence[str]
+"""With points between its parts; or the parts, where they hold points themselves."""
+
+_DRIVERS: Final = {"duckdb": "duckdb", "postgresql": "postgresql", "postgres": "postgresql"}
+_URLS: Final = "duckdb:///people.db or postgresql://user@host/database"
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """A URL, and the table that stands after its last #; "" for none."""
+    url, _, table = address.rpartition("#") if "#" in address else (address, "", "")
+    return url, table
+
+
+def is_address(text: str) -> bool:
+    """Whether it is the URL of a database of ours, rather than a file."""
+    return text.partition("://")[0].partition("+")[0] in _DRIVERS and "://" in text
+
+
+def opener(database: Database) -> tuple[Callable[[], Engine], str]:
+    """What opens an engine each time, and what it may be called where others read it: without a password.
+
+    Raises ValueError for what is no database of ours, ImportError where its driver is not installed.
+    """
+    if isinstance(database, str | sa.URL):
+        return _by_url(database)
+    library = type(database).__module__.partition(".")[0].lstrip("_")
+    if library == "duckdb":
+        return _duckdb(cast("Any", database)), "duckdb"
+    if library == "psycopg":
+        return _psycopg(cast("Any", database)), "postgresql"
+    raise TypeError(
+        f"expected the URL of a database, such as {_URLS}, or an open connection of duckdb or psycopg, got a "
+        f"{type(database).__name__}"
+    )
+
+
+def _by_url(given: str | sa.URL) -> tuple[Callable[[], Engine], str]:
+    try:
+        url = sa.make_url(given)
+    except (sa.exc.ArgumentError, ValueError):
+        raise ValueError(f"this is no URL of a database; expected one such as {_URLS}") from None
+    engine, shown = _DRIVERS.get(url.get_backend_name()), url.render_as_string(hide_password=True)
+    if engine is None:
+        raise ValueError(f"{url.get_backend_name()}: no database of ours; expected a URL such as {_URLS}")
+    return (_duckdb_file(url) if engine == "duckdb" else _server(url)), shown.partition("?")[0]
+
+
+def _duckdb_file(url: sa.URL) -> Callable[[], Engine]:
+    options = {name: value for name, value in url.query.items() if isinstance(value, str)}
+
+    def opened() -> Engine:
+        return cast("Engine", _duckdb_engine().of(url.database or ":memory:", options))
+
+    return opened
+
+
+def _server(url: sa.URL) -> Callable[[], Engine]:
+    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+
+    def opened() -> Engine:
+        return cast("Engine", _postgresql_engine().of(address))
+
+    return opened
+
+
+def _duckdb(connection: Any) -> Callable[[], Engine]:
+    def opened() -> Engine:
+        return cast("Engine", _duckdb_engine()(connection, close=False))
+
+    return opened
+
+
+def _psycopg(connection: Any) -> Callable[[], Engine]:
+    def opened() -> Engine:
+        return cast("Engine", _postgresql_engine()(connection, close=False))
+
+    return opened
+
+
+def _duckdb_engine() -> Any:
+    try:
+        from learners.databases.duckdb_engine import DuckDB
+    except ImportError as error:
+        raise ImportError("tables in DuckDB need duckdb and pyarrow: pip install 'exchequer[duckdb]'") from error
+    return DuckDB
+
+
+def _postgresql_engine() -> Any:
+    try:
+        from learners.databases.postgresql_engine import PostgreSQL
+    except ImportError as error:
+        raise ImportError("tables in PostgreSQL need psycopg: pip install 'exchequer[postgresql]'") from error
+    return PostgreSQL
+
+
+def source_of(table: TableName | None, query: str | None, dialect: DialectName) -> str:
+    """What stands after FROM. Raises ValueError for both or neither."""
+    if (table is None) == (query is None) or query == "" or table == "":
+        raise ValueError("expected either table= or query=: a table's name, or a SELECT statement")
+    if query is not None:
+        return f"(\n{query.rstrip().rstrip(';')}\n) AS given"
+    assert table is not None
+    parts = table.split(".") if isinstance(table, str) else list(table)
+    return ".".join(map(DIALECTS[dialect].identifier, parts))
+
+
+__all__ = ["Database", "DatabaseFailed", "TableName", "is_address", "opener", "source_of", "split_address"]

@@ -1,0 +1,193 @@
+"""A table's records as codes, in a temporary table that one statement makes: whoever writes meanwhile is not seen."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Final
+
+import attrs
+import numpy as np
+
+from learners.additive import BlockReader
+from learners.databases.engines import DatabaseColumn, Engine, Kind
+from learners.databases.public_tables import Numbers
+from learners.exports import DIALECTS, NotPortable, as_places
+from learners.tables import Boolean, Categorical, CodedLabels, Column, Numeric, OutsideSchema, Schema
+from mechanisms.core import SealedRepr
+from mechanisms.gradients import WEIGHT_ONE
+
+FETCH: Final = "SqlTable(..., records='fetched') takes the records out of the database in blocks, and reads them all"
+
+_READ: Final[dict[type, tuple[Kind, ...]]] = {
+    Numeric: ("number", "decimal", "whole"),
+    Boolean: ("number", "whole", "truth"),
+    Categorical: ("text", "whole", "truth"),
+}
+"""Kinds of columns in a database whose values SQL reads as Python does."""
+
+
+class NotInSql(ValueError):
+    """What was asked for cannot be done inside the database. Says why, and what helps; nothing was charged."""
+
+
+@attrs.frozen(eq=False, repr=False)
+class CodedTable(SealedRepr):
+    """A temporary table: columns c0, c1, … of codes, y of labels, w of weights where there are some.
+
+    name: of the table.  size: how many records it has.  schema: of the codes.  weighted: whether there is w.
+    """
+
+    engine: Engine
+    name: str
+    size: int
+    schema: Schema
+    weighted: bool
+
+    @property
+    def columns(self) -> list[str]:
+        """What its columns are called."""
+        return [*(f"c{number}" for number in range(len(self.schema.columns))), "y", *(["w"] if self.weighted else [])]
+
+    @property
+    def types(self) -> list[str]:
+        """Their types."""
+        codes = [self.engine.code_type(column.cells) for column in self.schema.columns]
+        return [*codes, self.engine.label_type, *(["INTEGER"] if self.weighted else [])]
+
+
+def fresh_name(engine: Engine) -> str:
+    """For a temporary table; engines know their own by the beginning."""
+    return f"{engine.prefix}_{uuid.uuid4().hex[:12]}"
+
+
+@attrs.frozen(eq=False)
+class Encoder:
+    """How the records of a source become codes.
+
+    source: what stands after FROM.  columns: its columns.  label: that of labels.  read: what blocks would be read by.
+    """
+
+    engine: Engine
+    source: str
+    columns: Sequence[DatabaseColumn]
+    label: str
+    read: BlockReader
+
+    @property
+    def schema(self) -> Schema:
+        """Of the codes."""
+        return self.read.layout.schema
+
+    def coded(self) -> CodedTable:
+        """The temporary table. Raises NotInSql, and OutsideSchema for values outside the schema or the classes."""
+        table = CodedTable(self.engine, fresh_name(self.engine), 0, self.schema, self.read.weight is not None)
+        for column in self.schema.columns:
+            self._refuse_other_kinds(column)
+        statement, values = self._statement()
+        listed = [f"{name} {kind}" for name, kind in zip(table.columns, table.types, strict=True)]
+        self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)")
+        self.engine.run(f"INSERT INTO {table.name} {statement}", values)
+        self._refuse_outside(table)
+        return attrs.evolve(table, size=self.engine.count(table.name))
+
+    def _column(self, name: str) -> DatabaseColumn:
+        found = next((column for column in self.columns if column.name == name), None)
+        if found is None:
+            raise ValueError(
+                f"the data lacks the columns {[name]} of the schema; it has {[c.name for c in self.columns]}"
+            )
+        return found
+
+    def _refuse_other_kinds(self, column: Column) -> None:
+        found = self._column(column.name)
+        kinds = next((kinds for kind, kinds in _READ.items() if isinstance(column, kind)), ())
+        if found.kind not in kinds:
+            raise NotInSql(
+                f"column {column.name!r} is {found.type} in the database, and {type(column).__name__} in the schema, "
+                f"which is not read inside a database. {FETCH}. Nothing was charged"
+            )
+
+    def _statement(self) -> tuple[str, Sequence[Numbers]]:
+        """The SELECT of the codes, in the order of `CodedTable.columns`, and of what is refused."""
+        engine, weight = self.engine, self.read.weight
+        try:
+            read = as_places(self.schema, engine.dialect, self.source, [self.label, *([weight] if weight else [])])
+        except NotPortable as error:
+            raise NotInSql(f"{error}. {FETCH}. Nothing was charged") from None
+        cuts = {n: column.edges[1:-1] for n, column in enumerate(self.schema.columns) if isinstance(column, Numeric)}
+        others = [place for number, place in enumerate(read.places) if number not in cuts]
+        keys = [*read.kept, read.refused, *others]
+        cells = engine.cells(f"({read.statement}) AS placed", keys, [read.places[n] for n in cuts], list(cuts.values()))
+        codes = dict(zip(cuts, cells.cells, strict=True))
+        said = [
+            f"CASE WHEN {read.refused} IS NULL THEN {self._code(number, place, codes.get(number))} END"
+            for number, place in enumerate(read.places)
+        ]
+        label, refusals = self._label(read.kept[0]), [f"WHEN {read.refused} IS NOT NULL THEN {read.refused}"]
+        refusals.append(f"WHEN ({label}) IS NULL THEN 'y'")
+        columns = [*said, label]
+        if weight is not None:
+            whole, wrong = self._weight(read.kept[1])
+            columns = [
+                f"CASE WHEN {whole} = 0 THEN {first} ELSE {each} END"
+                for each, first in zip(columns, [*(["0"] * len(said)), "1"], strict=True)
+            ]
+            columns.append(f"CASE WHEN NOT ({wrong}) THEN {whole} END")
+            refusals = [f"WHEN {wrong} THEN 'sample_weight'", f"WHEN {whole} = 0 THEN NULL", *refusals]
+        columns.append(f"CASE {' '.join(refusals)} END")
+        return f"SELECT {', '.join(columns)} FROM ({cells.statement}) AS cells", cells.values
+
+    def _code(self, number: int, place: str, cell: str | None) -> str:
+        column = self.schema.columns[number]
+        if cell is None:
+            return f"CAST({place} AS INTEGER)"
+        if isinstance(column, Numeric) and column.own_cell:
+            return f"CASE WHEN {place} IS NULL THEN {column.bin_number} ELSE {cell} END"
+        return cell
+
+    def _label(self, column: str) -> str:
+        """−1 and 1, or the number of the class; NULL where it is none of the classes."""
+        dialect, found, coded = DIALECTS[self.engine.dialect], self._column(self.label), self.read.coded
+        assert isinstance(coded, CodedLabels)
+        classes = coded.classes
+        numbers = [-1, 1] if len(classes) == 2 else list(range(len(classes)))
+        texts = found.kind == "text" and found.type != "character" and all(type(name) is str for name in classes)
+        whole = found.kind in ("whole", "number") and all(type(name) in (int, float, bool) for name in classes)
+        truth = found.kind == "truth" and all(type(name) in (int, bool) and name in (0, 1) for name in classes)
+        if texts:
+            value, literals = self.engine.exact_text(column), [dialect.text(str(name)) for name in classes]
+        elif whole or truth:
+            value = dialect.as_truth(column) if truth else dialect.as_number(column)
+            literals = [dialect.number(float(np.float64(name))) for name in classes]  # type: ignore[arg-type]  # numbers
+        else:
+            raise NotInSql(
+                f"the label {self.label!r} is {found.type} in the database, and the classes are {classes!r}, which is "
+                f"not compared inside a database. {FETCH}. Nothing was charged"
+            )
+        cases = (f"WHEN {value} = {literal} THEN {number}" for literal, number in zip(literals, numbers, strict=True))
+        return f"CASE {' '.join(cases)} END"
+
+    def _weight(self, column: str) -> tuple[str, str]:
+        """In whole numbers, see `learners.additive.whole_weights`; and whether it is outside what is allowed."""
+        dialect, found, cap = DIALECTS[self.engine.dialect], self._column(str(self.read.weight)), self.read.cap
+        if found.kind not in ("number", "whole"):
+            raise NotInSql(
+                f"sample_weight: {found.name!r} is {found.type} in the database. {FETCH}. Nothing was charged"
+            )
+        assert cap is not None
+        value = dialect.as_number(column)
+        whole = f"CAST(floor({value} / {dialect.number(cap)} * {dialect.number(float(WEIGHT_ONE))}) AS INTEGER)"
+        nan = f" OR {dialect.nan(value)}" if dialect.nan else ""
+        wrong = f"({value} IS NULL{nan} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"
+        return f"CASE WHEN {wrong} THEN NULL ELSE {whole} END", wrong
+
+    def _refuse_outside(self, table: CodedTable) -> None:
+        """All columns with values that are refused at once; the database's user may see the table."""
+        found = self.engine.run(
+            f"SELECT refused, count(*) FROM {table.name} WHERE refused IS NOT NULL GROUP BY refused ORDER BY refused"
+        )
+        if found:
+            said = "; ".join(f"{what}: {number} of the records" for what, number in found)
+            raise OutsideSchema(
+                f"outside the schema or the classes: {said}. Widen the schema, or leave such records out with "
+                "SqlTable(query=...). Nothing was charged"
+            )

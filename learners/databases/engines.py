@@ -1,0 +1,143 @@
+"""What is asked of a database, whichever it is: statements, what they answer, and a stream of records."""
+
+import abc
+import contextlib
+import uuid
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+import attrs
+
+from accountant.arrays import FloatArray
+from learners.databases.public_tables import Numbers, PublicTables
+from learners.exports import DIALECTS, DialectName
+from learners.tables import DictionaryColumn, Values
+from mechanisms.core import SealedRepr
+
+Part: TypeAlias = Mapping[str, Values | DictionaryColumn]
+"""Columns of some records, shape (n,) each."""
+
+Kind: TypeAlias = Literal["number", "decimal", "whole", "truth", "text", "other"]
+"""What the engine's type of a column is to a schema."""
+
+CHARGED: Final = "What a fit has charged by then stays charged; it left no model"
+
+
+class DatabaseFailed(RuntimeError):
+    """A database did not do what it was asked for: it refused, gave up or went away. No model was made of what it
+    had given by then; what was charged stays charged."""
+
+
+@attrs.frozen
+class DatabaseColumn:
+    """A column of a table in a database. type: as the engine calls it.  kind: what it holds."""
+
+    name: str
+    type: str
+    kind: Kind
+
+
+@attrs.frozen
+class Cells:
+    """A SELECT of the keys and of cells. cells: what their columns are called.  values: bound to the statement."""
+
+    statement: str
+    cells: tuple[str, ...]
+    values: Sequence[Numbers]
+
+
+class Engine(SealedRepr, abc.ABC):
+    """A connection to a database, which makes temporary tables and nothing else.
+
+    Where it was given, it is left as it was: temporary tables are dropped and it is not closed. What runs on it raises
+    DatabaseFailed where the database fails; messages never hold the password.
+    """
+
+    dialect: DialectName
+    name: str
+    label_type = "SMALLINT"
+    """Of −1 and 1, and of class numbers."""
+
+    def __init__(self, prefix: str, ending: Callable[[], None]) -> None:
+        """prefix: how names of temporary tables begin.  ending: gives back what the connection has taken; called once,
+        at the latest with this object's end."""
+        self.prefix, self._finish = prefix, weakref.finalize(self, ending)
+
+    def close(self) -> None:
+        """Give back what the connection has taken; nothing runs on it any more."""
+        self._finish()
+
+    def quoted(self, name: str) -> str:
+        """An identifier. Raises ValueError for one that there cannot be."""
+        return DIALECTS[self.dialect].identifier(name)
+
+    @abc.abstractmethod
+    def run(self, statement: str, values: Sequence[Numbers] = ()) -> list[tuple[object, ...]]:
+        """What it answers, () for nothing. values: bound to its markers, in order."""
+
+    @abc.abstractmethod
+    def columns(self, source: str) -> list[DatabaseColumn]:
+        """Of what stands after FROM; no record is looked at."""
+
+    @abc.abstractmethod
+    def stream(self, source: str, names: Sequence[str], size: int) -> Iterator[tuple[int, Part]]:
+        """These columns of all records, about `size` of them at a time, and how many those are."""
+
+    @abc.abstractmethod
+    def hold(self) -> None:
+        """From here on every statement sees the tables as they are now; nothing can be written any more."""
+
+    @abc.abstractmethod
+    def marker(self, number: int) -> str:
+        """What stands in a statement for the value of this number, from 1."""
+
+    @abc.abstractmethod
+    def tables(self, name: str = "public_tables") -> PublicTables:
+        """Public tables for a statement. name: of what is joined, where it is."""
+
+    @abc.abstractmethod
+    def cells(
+        self,
+        source: str,
+        keys: Sequence[str],
+        places: Sequence[str],
+        cuts: Sequence[FloatArray],
+        tables: PublicTables | None = None,
+    ) -> "Cells":
+        """How many of the cuts, rising, are at most each place. keys: further columns of the source, which is a SELECT
+        in brackets.  tables: of that."""
+
+    @abc.abstractmethod
+    def standing(self, key: str, arrays: Sequence[Numbers], tables: PublicTables) -> tuple[str, list[str]]:
+        """Public tables that many statements look up in: what is joined, "" for nothing, and each as an array.
+
+        tables: of the statement.  key: the same for the same arrays."""
+
+    @abc.abstractmethod
+    def exact_text(self, value: str) -> str:
+        """A value of text, as what is compared character by character, whatever the column's collation."""
+
+    @abc.abstractmethod
+    def code_type(self, cells: int) -> str:
+        """The smallest type that holds 0 … cells − 1."""
+
+    def count(self, source: str) -> int:
+        """How many records there are."""
+        ((found,),) = self.run(f"SELECT count(*) FROM {source}")
+        assert isinstance(found, int)
+        return found
+
+
+def fresh_prefix() -> str:
+    """Which no other table's name has."""
+    return f"exchequer_{uuid.uuid4().hex}"
+
+
+@contextlib.contextmanager
+def failing(engine: str, kinds: type[Exception] | tuple[type[Exception], ...], said: str = CHARGED) -> Iterator[None]:
+    """Raise DatabaseFailed for errors of a driver, with its words."""
+    try:
+        yield
+    except kinds as error:
+        raise DatabaseFailed(f"{engine}: {' '.join(str(error).split())}. {said}") from error

@@ -1,0 +1,80 @@
+"""Scores of records that stay in a database: what released tables add up to, in whole numbers.
+
+Tables that were released of the same columns are added up before a statement sees them, so a round looks each record up
+in a few tables and writes nothing. Once these are many, the scores so far are written to a temporary table, where later
+rounds go on from.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from learners.databases.coded_table import fresh_name
+from learners.databases.public_tables import PublicTables
+from learners.databases.sql_rows import Scores, SqlRows
+from mechanisms.gradients import LookUp, Move
+
+AT_ONCE: Final = 8
+"""Tables that a round looks records up in before the scores are written."""
+
+
+def place_of(look_up: LookUp, tables: PublicTables) -> str:
+    """The place of a record in a table by the codes of one column, or of two."""
+    if not look_up.places:
+        return f"CAST(c{look_up.columns[0]} AS INTEGER)"
+    pairs = zip(look_up.places, look_up.columns, strict=True)
+    return " + ".join(tables.at(table, f"CAST(c{column} AS INTEGER)") for table, column in pairs)
+
+
+def brought_up(rows: SqlRows, moves: tuple[Move, ...], heads: int) -> tuple[str, PublicTables, list[str]]:
+    """A table of the records with what their scores after the moves are. heads: scores of a record.
+
+    What stands after FROM, beside the public tables, and each score.
+    """
+    known = rows.scores
+    if moves[: len(known.moves)] != known.moves:
+        _replace(rows, Scores())
+    ahead = merged([move.change for move in moves[len(known.moves) :]])
+    if len(ahead) > AT_ONCE:
+        _replace(rows, Scores(_written(rows, ahead, heads), moves))
+        ahead = []
+    tables = rows.table.engine.tables()
+    return known.name or rows.table.name, tables, _scores(rows, ahead, heads, tables)
+
+
+def merged(changes: Sequence[LookUp]) -> list[LookUp]:
+    """The same in as few tables as it takes."""
+    found: dict[tuple[object, ...], LookUp] = {}
+    for change in changes:
+        key = (change.columns, change.table.shape, *(places.tobytes() for places in change.places))
+        before = found.get(key)
+        table = change.table if before is None else before.table + change.table
+        found[key] = LookUp(change.columns, table, change.places)
+    return list(found.values())
+
+
+def _scores(rows: SqlRows, changes: Sequence[LookUp], heads: int, tables: PublicTables) -> list[str]:
+    looked = [(tables.whole(change.table.reshape(-1)), place_of(change, tables)) for change in changes]
+    start = [f"s{head}" if rows.scores.name else "0" for head in range(heads)]
+    return [
+        " + ".join([start[head], *(f"{whole}[({place}) * {heads} + {head + 1}]" for whole, place in looked)])
+        for head in range(heads)
+    ]
+
+
+def _written(rows: SqlRows, changes: Sequence[LookUp], heads: int) -> str:
+    """A new temporary table with the records and their scores; its name."""
+    table, engine = rows.table, rows.table.engine
+    tables, name, source = engine.tables(), fresh_name(engine), rows.scores.name or rows.table.name
+    scores = _scores(rows, changes, heads, tables)
+    kinds = [*zip(table.columns, table.types, strict=True), *((f"s{head}", "INTEGER") for head in range(heads))]
+    engine.run(f"CREATE TEMPORARY TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in kinds)})")
+    statement = f"SELECT {', '.join([*table.columns, *scores])} FROM {tables.beside(source)}"
+    engine.run(f"INSERT INTO {name} {statement}", tables.values)
+    return name
+
+
+def _replace(rows: SqlRows, scores: Scores) -> None:
+    old = rows.scores.name
+    rows.scores.name, rows.scores.moves = scores.name, scores.moves
+    if old:
+        rows.table.engine.run(f"DROP TABLE {old}")

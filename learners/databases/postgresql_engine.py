@@ -1,0 +1,218 @@
+"""PostgreSQL, through psycopg."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import attrs
+import numpy as np
+import psycopg
+from psycopg.adapt import Dumper
+from psycopg.pq import Format, TransactionStatus
+
+from accountant.arrays import FloatArray
+from learners.databases.engines import Cells, DatabaseColumn, DatabaseFailed, Engine, Kind, Part, failing, fresh_prefix
+from learners.databases.public_tables import Numbers, PublicTables
+from learners.tables import Values
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "smallint": "whole",
+    "integer": "whole",
+    "bigint": "whole",
+    "real": "number",
+    "double precision": "number",
+    "numeric": "decimal",
+    "boolean": "truth",
+    "text": "text",
+    "character varying": "text",
+    "character": "text",
+}
+
+_AT_ONCE: Final = 2**14
+"""Records that come over the line together."""
+
+
+class PostgreSQL(Engine):
+    """A connection that it is given. One that commits by itself commits each statement; else all are one transaction,
+    which is rolled back at the end."""
+
+    dialect, name = "postgresql", "PostgreSQL"
+
+    def __init__(self, given: "psycopg.Connection[Any]", *, close: bool) -> None:
+        """close: whether it goes with this.  Raises ValueError where a transaction is open on it."""
+        if given.closed or given.info.transaction_status != TransactionStatus.IDLE:
+            raise ValueError(
+                "the connection to PostgreSQL is closed or in a transaction; pass one that is idle, or the URL of the "
+                "database. Nothing was charged"
+            )
+        prefix = fresh_prefix()
+
+        def ending() -> None:
+            with contextlib.suppress(psycopg.Error):  # if it is gone, so are its temporary tables
+                given.close() if close else _leave(given, prefix)
+
+        super().__init__(prefix, ending)
+        self._given = given
+
+    @staticmethod
+    def of(address: str) -> "PostgreSQL":
+        """address: as libpq takes it, with the password.  Raises DatabaseFailed."""
+        try:
+            given = psycopg.connect(address, autocommit=True)
+        except psycopg.Error as error:
+            said = " ".join(_without_password(str(error), address).split())
+            raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None
+        return PostgreSQL(given, close=True)
+
+    def run(self, statement: str, values: Sequence[Numbers] = ()) -> list[tuple[object, ...]]:
+        """See `Engine`."""
+        given: Any = self._given  # psycopg types statements as literals
+        with failing("PostgreSQL", psycopg.Error):
+            cursor = psycopg.RawCursor(given)
+            for kind, dumper in _DUMPERS.items():
+                cursor.adapters.register_dumper(kind, dumper)
+            cursor.execute(statement, [_sent(value) for value in values] or None, prepare=False)
+            return cursor.fetchall() if cursor.description else []
+
+    def columns(self, source: str) -> list[DatabaseColumn]:
+        """See `Engine`."""
+        given: Any = self._given
+        with failing("PostgreSQL", psycopg.Error, "Nothing was charged"):
+            cursor = given.execute(f"SELECT * FROM {source} LIMIT 0")
+            listed = [(each.name, each.type_code) for each in cursor.description]
+        types = {oid: str(name) for oid, name in self.run("SELECT oid::bigint, format_type(oid, NULL) FROM pg_type")}
+        return [DatabaseColumn(name, types[kind], _KINDS.get(types[kind], "other")) for name, kind in listed]
+
+    def stream(self, source: str, names: Sequence[str], size: int) -> Iterator[tuple[int, Part]]:
+        """See `Engine`: through a cursor of the server's, in binary form, which changes no number."""
+        statement: Any = f"SELECT {', '.join(map(self.quoted, names))} FROM {source}"
+        with self._given.cursor(self.prefix, binary=True) as cursor:
+            cursor.itersize = _AT_ONCE
+            with failing("PostgreSQL", psycopg.Error):
+                cursor.execute(statement)
+            while True:
+                records = list[tuple[object, ...]]()
+                while len(records) < size:
+                    with failing("PostgreSQL", psycopg.Error):
+                        some = cursor.fetchmany(min(_AT_ONCE, size - len(records)))
+                    if not some:
+                        break
+                    records += some
+                if not records:
+                    return
+                columns = zip(*records, strict=True)
+                yield len(records), {name: _array(values) for name, values in zip(names, columns, strict=True)}
+
+    def marker(self, number: int) -> str:
+        """See `Engine`."""
+        return f"${number}"
+
+    def tables(self, name: str = "public_tables") -> PublicTables:
+        """See `Engine`: of an array in a relation each look-up would unpack the whole."""
+        return PublicTables(self.marker, joined=False, name=name)
+
+    def cells(
+        self,
+        source: str,
+        keys: Sequence[str],
+        places: Sequence[str],
+        cuts: Sequence[FloatArray],
+        tables: PublicTables | None = None,
+    ) -> Cells:
+        """See `Engine`: `width_bucket` of an array counts just that."""
+        tables = self.tables() if tables is None else tables
+        found = [
+            f"coalesce(width_bucket({place}, {tables.whole(each)}), 0) AS cell_{number}"
+            for number, (place, each) in enumerate(zip(places, cuts, strict=True))
+        ]
+        names = tuple(f"cell_{number}" for number in range(len(places)))
+        return Cells(f"SELECT {', '.join([*keys, *places, *found])} FROM {source}", names, tables.values)
+
+    def standing(self, key: str, arrays: Sequence[Numbers], tables: PublicTables) -> tuple[str, list[str]]:
+        """See `Engine`."""
+        return "", [tables.whole(each) for each in arrays]
+
+    def exact_text(self, value: str) -> str:
+        """See `Engine`."""
+        return f'(CAST({value} AS text) COLLATE "C")'
+
+    def code_type(self, cells: int) -> str:
+        """See `Engine`: the smallest that there is."""
+        return "SMALLINT"
+
+    def hold(self) -> None:
+        """See `Engine`: one transaction, repeatable read and read only."""
+        if self._given.autocommit:
+            self.run("BEGIN")
+        self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+def _leave(given: "psycopg.Connection[Any]", prefix: str) -> None:
+    """As it was: no transaction is open, and no temporary table is left."""
+    if given.info.transaction_status != TransactionStatus.IDLE:
+        given.rollback()
+    if given.autocommit:
+        tables = given.execute(
+            "SELECT relname FROM pg_class WHERE relpersistence = 't' AND relkind = 'r' AND starts_with(relname, %s)",
+            [prefix],
+        ).fetchall()
+        for (name,) in tables:
+            given.execute(f'DROP TABLE "{name}"'.encode())
+
+
+def _without_password(text: str, address: str) -> str:
+    """libpq repeats what it cannot read of an address."""
+    with contextlib.suppress(psycopg.Error):
+        password = psycopg.conninfo.conninfo_to_dict(address).get("password")
+        return text.replace(str(password), "***") if password else text
+    return "the address cannot be read"
+
+
+@attrs.frozen
+class _Whole:
+    """A table of whole numbers on its way."""
+
+    table: Numbers
+
+
+@attrs.frozen
+class _Doubles:
+    """A table of doubles on its way."""
+
+    table: Numbers
+
+
+def _sent(table: Numbers) -> _Whole | _Doubles:
+    return _Doubles(table) if table.dtype.kind == "f" else _Whole(table)
+
+
+class _WholeDumper(Dumper):
+    """As an array in PostgreSQL's binary form: psycopg would take every number by itself, in 100 times as long."""
+
+    format, oid = Format.BINARY, 1007
+    element, form = 23, ">i4"
+
+    def dump(self, obj: Any) -> bytes:
+        """See psycopg."""
+        kind = np.dtype([("size", ">i4"), ("value", self.form)])
+        found = np.empty(obj.table.size, dtype=kind)
+        found["size"], found["value"] = np.dtype(self.form).itemsize, obj.table
+        head = (1, 0, self.element, obj.table.size, 1) if obj.table.size else (0, 0, self.element)
+        return np.array(head, dtype=">i4").tobytes() + found.tobytes()
+
+
+class _DoublesDumper(_WholeDumper):
+    oid = 1022
+    element, form = 701, ">f8"
+
+
+_DUMPERS: Final = {_Whole: _WholeDumper, _Doubles: _DoublesDumper}
+
+
+def _array(values: Sequence[object]) -> Values:
+    kinds = set(map(type, values))
+    if kinds == {bool} or kinds == {float} or kinds == {int}:
+        return np.array(values)
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return boxed

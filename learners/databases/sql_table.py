@@ -1,0 +1,114 @@
+"""A table in a database, as what `fit` takes in the place of a DataFrame."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Final, Literal, TypeAlias
+
+from accountant.costs import count
+from learners.blocks import RECORDS_PER_BLOCK, Place, StreamedRows, TableBlock, label_column, plain_labels
+from learners.databases.addresses import Database, TableName, opener, source_of, split_address
+from learners.databases.engines import Part
+from learners.databases.sql_rows import TableRows
+from learners.tables import Table, Values
+from mechanisms.core import Rows, in_block
+
+Records: TypeAlias = Literal["stay", "fetched"]
+
+RECORDS: Final = ("stay", "fetched")
+
+
+class SqlTable:
+    """A table of DuckDB or PostgreSQL, or what a query answers; what `fit` takes in the place of a DataFrame.
+
+    database: its URL, as in duckdb:///people.db and postgresql://user@host/people, or an open connection of duckdb or
+      psycopg. Files of DuckDB are opened for reading only. A URL may end in # and the table's name.
+    table: its name, with points between its parts; a sequence of parts where these hold points themselves.
+    query: instead, a SELECT statement, whose answer is the table.
+    label: the column of labels; `fit(table, "name")` says it as well.
+    records: "stay" leaves them where they are: learners get sums, which the database computes of codes in a temporary
+      table. `PrivateBoostClassifier` can. "fetched" takes them out of the database in blocks, as all learners that take
+      tables in blocks can.
+    block: records that are fetched together, about.  scratch: the folder where encoded records are kept while a fit
+      lasts, see `learners.blocks.files.Scratch`.
+    All visits of a fit see the table as it was when the fit began, whoever writes meanwhile. The user's tables are read
+    and never written.
+    Raises ValueError for what is no table, TypeError for no database, ImportError where a driver is not installed, and
+    `DatabaseFailed` where the database fails.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        table: TableName | None = None,
+        label: str | None = None,
+        *,
+        query: str | None = None,
+        records: Records = "stay",
+        block: int = RECORDS_PER_BLOCK,
+        scratch: Place | None = None,
+    ) -> None:
+        if isinstance(database, str):
+            database, named = split_address(database)
+            if named and table is not None:
+                raise ValueError("the table is named twice: in the URL and by table=")
+            table = named or table
+        if records not in RECORDS:
+            raise ValueError(f"records: expected one of {list(RECORDS)}, got {records!r}")
+        self._open, self._shown = opener(database)
+        self.label, self.records, self.block, self.scratch = label, records, count(block), scratch
+        engine = self._open()
+        try:
+            self._source = source_of(table, query, engine.dialect)
+            self._columns = engine.columns(self._source)
+        finally:
+            engine.close()
+        twice = [name for name, times in Counter(self.names).items() if times > 1]
+        if twice:
+            raise ValueError(f"{self._shown}: a column name stands twice: {twice}")
+
+    def __repr__(self) -> str:
+        return f"<SqlTable: {self._shown}, {len(self._columns)} columns>"
+
+    @property
+    def names(self) -> list[str]:
+        """Of its columns, the label's among them."""
+        return [column.name for column in self._columns]
+
+    def block_header(self, y: object) -> dict[str, tuple[()]]:
+        """See `BlockTable`. y: the name of the label's column, None where the table knows. Raises ValueError."""
+        label = label_column(self.label, y, self.names)
+        return {name: () for name in self.names if name != label}
+
+    def block_rows(self, y: object) -> Rows[TableBlock]:
+        """See `BlockTable`; y as for `block_header`. Raises DatabaseFailed."""
+        label, engine = label_column(self.label, y, self.names), self._open()
+        if self.records == "stay":
+            return TableRows(engine, self._source, self._columns, label)
+        engine.hold()
+        parts = partial(engine.stream, self._source, self.names, self.block)
+        return StreamedRows(parts, engine.count(self._source), partial(_labelled, label), self.scratch)
+
+    def each_block(self, work: Callable[[Table], Values]) -> Iterator[Values]:
+        """See `learners.blocks.predictions.PartedTable`. Raises DatabaseFailed."""
+        first = 0
+        for size, part in self.parts([name for name in self.names if name != self.label]):
+            with in_block(first):
+                found = work(part)
+            yield found
+            first += size
+
+    def parts(self, names: list[str]) -> Iterator[tuple[int, Part]]:
+        """These columns of all records, about `block` of them at a time, and how many those are."""
+        engine = self._open()
+        try:
+            engine.hold()
+            yield from engine.stream(self._source, names, self.block)
+        finally:
+            engine.close()
+
+
+def _labelled(label: str, part: Part) -> TableBlock:
+    columns = dict(part)
+    labels = columns.pop(label)
+    return TableBlock(columns, plain_labels(labels))
