@@ -77,7 +77,9 @@ def certificates(next_measure: NextMeasure[S, W, H], rounds: int, n: int) -> lis
 
 
 def boosting_plan(weak_learner: WeakLearner[W, H], runs: Sequence[tuple[Slickness, int]]) -> Plan:
-    """The plan of what `boost` will spend, known before its first release. runs: from `certificates`.
+    """The plan of what `boost` will spend, known before its first release.
+
+    weak_learner: what says what a round costs.  runs: from `certificates`.
 
     The releases of a round stay in order; neighbours of equal cost become one step.
     """
@@ -98,6 +100,8 @@ def boost(
 ) -> list[H]:
     """Run the schema for `rounds` rounds and return its hypotheses. Source: 003, Algorithms 1 and 2.
 
+    sample: the protected records.  next_measure: how they are weighted.  weak_learner: what learns a hypothesis.
+    spender: the ledger, or an open charge, that pays.
     n: the public number of records; a wrong one is refused by the first release, before it is charged.
     on_round: called with the round's number and its hypothesis, which is public by then.
     """

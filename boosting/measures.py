@@ -50,7 +50,10 @@ class BoundedMeasure:
 
 
 def kl_divergence(first: FloatArray, second: FloatArray) -> float:
-    """KL(μ₁ ‖ μ₂) = Σ μ₁ ln(μ₁/μ₂) + μ₂ − μ₁ of two bounded measures, shape (n,). Source: 003, Def. 4."""
+    """KL(μ₁ ‖ μ₂) = Σ μ₁ ln(μ₁/μ₂) + μ₂ − μ₁ of two bounded measures, in nats. Source: 003, Def. 4.
+
+    first, second: μ₁ and μ₂, shape (n,), each weight in [0, 1].
+    """
     positive = first > 0.0
     log_ratio = np.zeros_like(first)
     log_ratio[positive] = np.log(first[positive] / second[positive])
@@ -58,7 +61,10 @@ def kl_divergence(first: FloatArray, second: FloatArray) -> float:
 
 
 def statistical_distance(first: FloatArray, second: FloatArray) -> float:
-    """Half the ℓ1 distance of two distributions on [n], shape (n,). An *index* distance: see joint_distance."""
+    """Half the ℓ1 distance of two distributions on [n], in [0, 1]. An *index* distance: see `joint_distance`.
+
+    first, second: shape (n,), each sums to 1.
+    """
     return 0.5 * float(np.sum(np.abs(first - second)))
 
 

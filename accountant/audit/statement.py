@@ -26,9 +26,11 @@ BY_THIS_FIT: Final = "released by this fit"
 
 @attrs.frozen
 class Statement:
-    """A snapshot of the ledger.
+    """What a ledger said at one moment: what was spent, on what, under which assumptions.
 
-    guarantee: one sentence.  account: the path of the sub-budget it is about, "" for the whole.
+    guarantee: one sentence.  adjacency, rule, budget, spent: in words.  opened: when the ledger was.
+    claims: ids of the theorems that the costs depend on.  unreleased: how many charges have no release.
+    head: the digest of the newest entry.  account: the path of the sub-budget it is about, "" for the whole.
     private: False where nothing is promised, and where any release used a simulated noise source, or may have:
       an open reservation that did not announce its mechanism.
     rows: one per group of equal charges: account, mechanism, cost, rounds, noise.

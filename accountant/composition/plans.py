@@ -108,8 +108,9 @@ def _at_least_one(steps: Iterable[Step]) -> tuple[Step, ...]:
 
 @attrs.frozen
 class Plan:
-    """Steps in the order in which they will be released.
+    """Costs of releases that are fixed before the first, in the order of the releases.
 
+    steps: at least one.
     adjacency: the relation under which their costs hold, for a plan that knows it; a ledger refuses it under any other.
     Raises ValueError where a step cannot hold under it.
     """

@@ -60,7 +60,7 @@ _PAIR: Final = tuple.__new__
 class Amount(NamedTuple):
     """What a rule adds up, exactly, as whole numbers of 2^-1074.
 
-    `loss` is Σε, Σεᵢ² or Σρ, by the rule; `delta` is Σδ. Both read as exact rationals.
+    `loss` is Σε, Σρ, Σμ² or Σεᵢ², by the rule; `delta` is Σδ. Both read as exact rationals.
     """
 
     loss_units: int

@@ -211,6 +211,7 @@ def private_statistical_parity(
     delta: in (0, 1); noise is Gaussian, on sums of weighted prefixes of the counts. At 500 points a number of records
     below a point then has noise variance 18.5 (in units of the ledger's 1/μ²) where summing noisy counts, or noise on
     the sums themselves, has 1000, and the best reading of a binary tree 33.6. [group-prefixes]
+    ledger: pays.  confidence: of intervals, in (0, 1).  account: what the charge is called.
     random_state: as for learners.
     Raises BudgetExceeded where the ledger cannot pay; ValueError for a group that is not public, bounds that are
     missing, NaN or unequal lengths; TypeError for a ledger of another adjacency. All before anything is charged.

@@ -151,7 +151,8 @@ def private_margin_histogram(
 ) -> MarginHistogram:
     """The margins of the training records, paid for: at most (epsilon, delta) from the ledger, under its adjacency.
 
-    fitted: what it was trained on must have been paid for; it counts as public here.  random_state: as for learners.
+    fitted: what it was trained on must have been paid for; it counts as public here.  X, y: the training records.
+    bins: of equal width.  account: what the charge is called.  random_state: as for learners.
     Noise is Laplace, or Gaussian where delta > 0 makes that the smaller one; counts may come out negative.
     Raises BudgetExceeded where the ledger cannot pay, ValueError for records that are not as the schema says, and
     TypeError for a ledger of another adjacency than replace-one and add-remove-one; all before anything is charged.
@@ -186,6 +187,7 @@ def advantages(
 ) -> FloatArray:
     """½ less each round's weighted error, shape (rounds,), under the weights that the rounds before put on the records.
 
+    fitted: a `LazyBoostClassifier`, say.  X, y: n records and their labels.
     booster: how records were weighted; None takes the fit's own settings.
     On the records given; these must not be the training records unless you pay for it. Not private.
     Raises TypeError for a model that is no vote of two classes, ValueError where the settings are not known.

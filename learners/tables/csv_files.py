@@ -211,7 +211,7 @@ def read_csv(
 ) -> dict[str, Strings]:
     """A CSV file as columns of stripped text; what gzip compressed is decompressed. Blank lines are skipped.
 
-    names: column names where the file has no header line.  comment: lines that start so are skipped.
+    path: of the file.  names: column names where it has no header line.  comment: lines that start so are skipped.
     format: how the file is written; None takes commas, quotes and UTF-8, and the separator as its header line has it.
     Raises ValueError naming the line where a row has too few or too many fields.
     """

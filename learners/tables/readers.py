@@ -230,6 +230,7 @@ def schema_from_dtypes(
     `pd.CategoricalDtype([...])` that you wrote, or a polars Enum. Do not call it after `astype("category")` or
     `read_csv`, which take the categories and types from the data: that schema would be a release nobody paid for.
 
+    frame: of pandas, polars or another library that names the types of its columns.
     bounds: public lower and upper bounds of the columns of numbers, and of those of dates.
     bins: of equal width, for each of them.
     label: the label, whose column becomes no feature.

@@ -51,7 +51,11 @@ class Label:
 
 @attrs.frozen
 class NumberLabel:
-    """The label column of a regression and its public bounds, in its unit; labels beyond are moved to the nearest."""
+    """The label column of a regression and its public bounds.
+
+    name: of the column.  lower, upper: in the label's unit; labels beyond are moved to the nearest.
+    Raises SchemaError unless lower is below upper.
+    """
 
     name: str = attrs.field(converter=named)
     lower: float = attrs.field(converter=finite)
@@ -71,6 +75,7 @@ class NumberLabel:
 class Schema:
     """Columns in order, and the label where the file has one: of classes, or of numbers.
 
+    columns: what features are made of.  label, number_label: one of both at most.
     ignored: further columns that files have and nothing is learnt from.  file: how files are written, None as usual.
     Raises SchemaError where two columns share a name or there is none.
     """

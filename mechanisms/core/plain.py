@@ -94,7 +94,10 @@ class PlainMechanism(Mechanism[D, R], Generic[D, V, S, R]):
 
 
 class PlainSelection(PlainMechanism[D, FloatArray, RangeSensitivity, int], FiniteMechanism[D]):
-    """A plain mechanism with finitely many outcomes of known distribution, by a `FiniteRandomizer`."""
+    """A plain mechanism with finitely many outcomes of known distribution.
+
+    query: scores with their sensitivity.  randomizer: a `FiniteRandomizer`.  noise: as for `PlainMechanism`.
+    """
 
     def log_probabilities(self, data: D) -> FloatArray:
         return finite(self.randomizer).log_probabilities(self.query.evaluate(data))

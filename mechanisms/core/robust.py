@@ -140,7 +140,11 @@ class RobustMechanism(Generic[W, V, S, R]):
 
 @attrs.frozen(slots=False)
 class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
-    """A robust mechanism on data weighted under a certificate: it has a plain cost."""
+    """A robust mechanism on data weighted under a certificate: it has a plain cost.
+
+    robust: the mechanism.  slickness: the certificate.
+    Raises SlicknessTooWeak where the certificate promises a larger distance than the cost holds for.
+    """
 
     robust: RobustMechanism[W, V, S, R]
     slickness: Slickness
@@ -182,14 +186,17 @@ class CertifiedMechanism(Mechanism[W, R], Generic[W, V, S, R]):
 
 
 class RobustSelection(RobustMechanism[W, FloatArray, RangeSensitivity, int]):
-    """A robust mechanism with finitely many outcomes of known distribution, by a `FiniteRandomizer`."""
+    """A robust mechanism with finitely many outcomes of known distribution.
+
+    query: scores with their sensitivity.  randomizer: a `FiniteRandomizer`.  zeta, noise: as for `RobustMechanism`.
+    """
 
     def under(self, slickness: Slickness) -> "CertifiedSelection[W]":
         return CertifiedSelection(self, slickness)
 
 
 class CertifiedSelection(CertifiedMechanism[W, FloatArray, RangeSensitivity, int], FiniteMechanism[W]):
-    """A robust selection on data weighted under a certificate."""
+    """A robust selection on data weighted under a certificate: see `CertifiedMechanism`."""
 
     def log_probabilities(self, data: W) -> FloatArray:
         return finite(self.robust.randomizer).log_probabilities(self.robust.query.evaluate(data))

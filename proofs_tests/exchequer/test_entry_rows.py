@@ -99,7 +99,7 @@ def test_pandas_reads_the_file(study: str, folder: Path) -> None:
 
 
 def test_what_cannot_be_written_is_refused(study: str, folder: Path) -> None:
-    assert "say --csv" in refused("entries", "study.db")
+    assert "give --csv" in refused("entries", "study.db")
     (folder / "rows.csv").write_text("mine")
     assert "exists already" in refused("entries", "study.db", "--csv", "--out", "rows.csv")
     bad = tampered("""UPDATE exchequer_entries SET line = '{"kind":"charged"}' WHERE kind = 'charged'""")

@@ -47,7 +47,11 @@ class Audit(Generic[D, R]):
 
 @attrs.frozen
 class MeasureAudit(Generic[W]):
-    """A measure producer whose certificate to check: see `check_slickness`."""
+    """A measure producer whose certificate to check: see `check_slickness`.
+
+    sizes: numbers of records of the samples that are enumerated.  rounds: how many.  points: different points.
+    predictions: values that hypotheses may have.
+    """
 
     measure: NextMeasure[LabelledPoints, W, Lookup]
     sizes: Sequence[int] = (1, 2, 3)
@@ -60,7 +64,8 @@ class MeasureAudit(Generic[W]):
 class FunctionAudit(Generic[D, R]):
     """Any function of a data set, what it claims, and the pairs on which to check it: see `check_function`.
 
-    many: a data set and a number m to m independent outputs, where that is quicker.
+    claimed: its cost.  many: a data set and a number m to m independent outputs, where that is quicker.
+    low_order_bits: whether the last bits of floats are looked at.  name: in reports.
     """
 
     function: Callable[[D], R]
@@ -80,7 +85,10 @@ class FunctionAudit(Generic[D, R]):
 
 @attrs.frozen
 class RecordedAudit(Generic[D]):
-    """Any function of a data set, what it claims, and the pairs to record it on: see `check_recorded`."""
+    """Any function of a data set, what it claims, and the pairs to record it on: see `check_recorded`.
+
+    claimed: its cost.  sensitivities, public_draws, secret_seeds: as there.  name: in reports.
+    """
 
     function: Callable[[D], object]
     pairs: tuple[Pair[D], ...] = attrs.field(converter=_pairs)

@@ -200,7 +200,9 @@ def check_randomizer(
     """Compare what a randomizer declares for a sensitivity with what it loses on values that differ by just that.
 
     sensitivity: choose it so that the declared cost is around 1, where sampling sees most.  size: of the values.
-    noise: secure unless given. A `FiniteRandomizer` is checked exactly. Raises ClaimViolated.
+    noise: secure unless given. A `FiniteRandomizer` is checked exactly.
+    samples: draws on each value.  confidence: that a correct claim is not refuted.
+    Raises ClaimViolated.
     """
     source = SecureNoise() if noise is None else noise
     query: Query[FloatArray, FloatArray, S] = Query("value", lambda value: value, sensitivity, ReplaceOne())

@@ -37,23 +37,37 @@ def aligned(first: Mapping[H, float], second: Mapping[H, float]) -> Pair[LogProb
 
 
 def max_loss(first: Mapping[H, float], second: Mapping[H, float]) -> float:
-    """The largest |ln P/Q| over outputs; ∞ where one distribution has an output that the other lacks."""
+    """The largest |ln P/Q| over outputs, in nats; ∞ where one distribution has an output that the other lacks.
+
+    first, second: probability of each output under two neighbouring data sets; each sums to 1.
+    """
     return float(np.max(np.abs(losses(aligned(first, second)))))
 
 
 def loss_width(first: Mapping[H, float], second: Mapping[H, float]) -> float:
-    """max − min of ln P/Q over outputs: what bounded range bounds."""
+    """The largest less the smallest ln P/Q over outputs, in nats: what bounded range bounds.
+
+    first, second: probability of each output under two neighbouring data sets; each sums to 1.
+    """
     return float(np.ptp(losses(aligned(first, second))))
 
 
 def approx_delta(first: Mapping[H, float], second: Mapping[H, float], epsilon: float) -> float:
-    """The smallest δ with (ε, δ) in both directions."""
+    """The smallest δ at which two distributions are (ε, δ)-indistinguishable, in both directions.
+
+    first, second: probability of each output under two neighbouring data sets; each sums to 1.
+    epsilon: in nats, >= 0.
+    """
     both = aligned(first, second)
     return max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon))
 
 
 def renyi_divergence(first: Mapping[H, float], second: Mapping[H, float], order: float) -> float:
-    """D_α in the worse direction, order α > 1."""
+    """The Rényi divergence D_α of two distributions, in nats, in the worse direction.
+
+    first, second: probability of each output under two neighbouring data sets; each sums to 1.
+    order: α > 1.
+    """
     return float(renyi_curve(aligned(first, second), np.array([order]))[0])
 
 
@@ -71,7 +85,10 @@ def hockey_stick(both: Pair[LogProbabilities], epsilon: float) -> float:
 
 
 def smallest_epsilon(both: Pair[LogProbabilities], delta: float) -> float:
-    """The smallest ε >= 0 with hockey_stick <= δ in both directions; ∞ where there is none."""
+    """The smallest ε >= 0 at δ, in both directions, in nats; ∞ where there is none.
+
+    both: probabilities of the same outputs under two neighbours, shape (outputs,) each.  delta: in [0, 1).
+    """
 
     def fits(epsilon: float) -> bool:
         found = max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon))
@@ -91,7 +108,10 @@ def smallest_epsilon(both: Pair[LogProbabilities], delta: float) -> float:
 
 
 def renyi_curve(both: Pair[LogProbabilities], orders: FloatArray = ORDERS) -> FloatArray:
-    """D_α in the worse direction at every order, shape of `orders`."""
+    """The Rényi divergence D_α in the worse direction at every order, in nats, shape of `orders`.
+
+    both: probabilities of the same outputs under two neighbours, shape (outputs,) each.  orders: α > 1.
+    """
     return np.maximum(renyi_one_way(both.before, both.after, orders), renyi_one_way(both.after, both.before, orders))
 
 

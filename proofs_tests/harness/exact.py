@@ -24,11 +24,17 @@ def distributions(mechanism: FiniteMechanism[D], pair: Pair[D]) -> Pair[LogProba
 
 
 def exact_loss(mechanism: FiniteMechanism[D], pair: Pair[D]) -> float:
-    """The largest |ln P/Q| over outcomes."""
+    """The largest |ln P/Q| over all outcomes, in nats, from exact probabilities; ∞ where one of them is 0.
+
+    mechanism: with finitely many outcomes.  pair: two neighbouring data sets.
+    """
     return float(np.max(np.abs(losses(distributions(mechanism, pair)))))
 
 
 def exact_delta(mechanism: FiniteMechanism[D], pair: Pair[D], epsilon: float) -> float:
-    """The smallest δ with (ε, δ) in both directions."""
+    """The smallest δ at which a pair is (ε, δ)-indistinguishable, in both directions, from exact probabilities.
+
+    mechanism: with finitely many outcomes.  pair: two neighbouring data sets.  epsilon: in nats, >= 0.
+    """
     both = distributions(mechanism, pair)
     return max(hockey_stick(both, epsilon), hockey_stick(Pair(both.after, both.before), epsilon))

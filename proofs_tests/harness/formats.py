@@ -31,7 +31,10 @@ class Located:
 
 
 def junit(found: Sequence[Located], suite: str = "exchequer audit", errors: Sequence[str] = ()) -> str:
-    """An XML text with one test case per report; a refuted claim is a failure, one not understood is skipped."""
+    """Reports as JUnit's XML: a test case each; a refuted claim is a failure, one not understood is skipped.
+
+    found: the reports, and where each was made.  suite: the name of the test suite.  errors: what failed to run.
+    """
     head = {
         "name": suite,
         "tests": str(len(found) + len(errors)),
@@ -68,7 +71,10 @@ def _printable(text: str) -> str:
 
 
 def sarif(found: Sequence[Located], errors: Sequence[str] = ()) -> dict[str, object]:
-    """A SARIF log with a result per report: "fail" of a refuted claim, "open" of one not understood, else "pass"."""
+    """Reports as a SARIF log: "fail" for a refuted claim, "open" for one not understood, else "pass".
+
+    found: the reports, and where each was made.  errors: what failed to run.
+    """
     driver = {
         "name": "exchequer audit",
         "version": metadata.version("exchequer"),

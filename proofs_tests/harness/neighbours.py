@@ -12,7 +12,10 @@ E = TypeVar("E")
 
 
 class Pair(NamedTuple, Generic[D]):
-    """Two neighbouring data sets."""
+    """Two neighbouring data sets.
+
+    before, after: what the mechanism takes, each.
+    """
 
     before: D
     after: D

@@ -245,6 +245,27 @@ RENAMED: Final = (
     ("composition rest on", "composition depend on"),
     ("costs rest on", "costs depend on"),
     ("rests on", "claims"),
+    ("in these books was simulated", "in this ledger was simulated"),
+    ("hese books promise nothing, as their budget", "his ledger promises nothing, as its budget"),
+    ("hese books promise nothing. They list", "his ledger promises nothing. It lists"),
+    ("hese books promise", "his ledger promises"),
+    (
+        "hese books are not sound, so no guarantee follows from them.",
+        "his ledger is not sound, so no guarantee follows from it.",
+    ),
+    ("from it. Their entries add", "from it. Its entries add"),
+    ("hese books hold no readable first entry", "his ledger has no readable first entry"),
+    ("first entry, so they promise", "first entry, so it promises"),
+    ("disagrees with these books", "disagrees with this ledger"),
+    ("of these books", "of this ledger"),
+    ("in these books", "in this ledger"),
+    ("other books", "other ledgers"),
+    ("did not go through these books", "was not charged to this ledger"),
+    ("charge these books", "charge this ledger"),
+    ("and these books?", "and this ledger?"),
+    ("second set of books", "second ledger"),
+    ("with these books.", "with this ledger."),
+    ("whoever guesses may be right", "a guess may be right"),
 )
 """What verdicts and statements said when the files were written, and what they say since: nothing else may differ."""
 

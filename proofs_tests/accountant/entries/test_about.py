@@ -204,7 +204,7 @@ def forged(old: str, new: str, kept: slice = slice(None)) -> list[Entry]:
         ('"user":"ada"', '"weather":"fine"', "unexpected keyword"),
         ('"format":2', '"format":3', "install a newer one"),
         ('"charges":[1]', '"charges":[7]', "charges that come later"),
-        ('"charges":[1]', '"charges":[1,1]', "each said once"),
+        ('"charges":[1]', '"charges":[1,1]', "each is listed once"),
         ('"charges":[1]', '"charges":[]', "at least one charge"),
         ('"model":"ab', '"model":"AB', "lower-case hexadecimal"),
     ],
