@@ -34,7 +34,7 @@ from benchmarks.runner import (
 from benchmarks.speed import one_pass
 from benchmarks.speed.speed_many import COLUMNS, made_up, written
 from learners import LazyBoostClassifier
-from learners.blocks import BlockTable, ParquetTable
+from learners.blocks import ParquetTable
 from proofs_tests.support.learners.in_blocks import LABEL, LEARNERS, in_parquet, people, released
 
 ROUNDS: Final = 10
@@ -133,7 +133,7 @@ def moved(*sizes: int) -> dict[str, float]:
     return found
 
 
-def _counted(table: BlockTable) -> tuple[list[int], _Rounds]:
+def _counted(table: Any) -> tuple[list[int], _Rounds]:
     """A fit: the bytes over the loopback until the end of each round, and when that was."""
     counted, rounds = list[int](), _Rounds()
 
