@@ -133,7 +133,7 @@ def moved(*sizes: int) -> dict[str, float]:
     return found
 
 
-def _counted(table: object) -> tuple[list[int], _Rounds]:
+def _counted(table: Any) -> tuple[list[int], _Rounds]:
     """A fit: the bytes over the loopback until the end of each round, and when that was."""
     counted, rounds = list[int](), _Rounds()
 

@@ -69,9 +69,9 @@ class QuantileCuts:
                     "quantile; give the column cuts of its own, or a number that missing values count as"
                 )
 
-    @property
+    @cached_property
     def columns(self) -> list[int]:
-        """Numbers of the columns that are cut at quantiles."""
+        """Numbers of the columns that are cut at quantiles; kept, as the search for a noise scale asks often."""
         return [number for number, column in enumerate(self.schema.columns) if is_fine(column)]
 
     @property
@@ -82,7 +82,8 @@ class QuantileCuts:
     @property
     def features(self) -> int:
         """The most Boolean features that there can be."""
-        others = sum(len(column.values()) for column in self.schema.columns if not is_fine(column))
+        cut = set(self.columns)
+        others = sum(len(column.values()) for number, column in enumerate(self.schema.columns) if number not in cut)
         return others + self.releases
 
     def mechanisms(self, eta: float) -> dict[int, list[PrivateQuantile]]:

@@ -26,9 +26,9 @@ class Integer(Numeric):
 
     def interval(self, first: int, last: int) -> str:
         """The whole numbers in cells from `first` to before `last`: "3", or "3 to 7"."""
-        edges = self.edges
-        low = int(np.ceil(edges[first]))
-        high = int(edges[last]) if last == self.bin_number else int(np.ceil(edges[last])) - 1
+        end = self.edge(last)
+        low = int(np.ceil(self.edge(first)))
+        high = int(end) if last == self.bin_number else int(np.ceil(end)) - 1
         return f"{low}" if low == high else f"{low} to {high}"
 
     def said(self, number: float) -> str:

@@ -76,10 +76,17 @@ class Numeric:
             return np.array([self.lower, *self.cuts, self.upper])
         return np.linspace(self.lower, self.upper, self.bins + 1)
 
+    def edge(self, place: int) -> float:
+        """One of `edges`, from 0 to `bin_number`, without making an array of them all where there are cuts."""
+        if not self.cuts:
+            return float(self.edges[place])
+        inner = 0 < place < self.bin_number
+        return self.cuts[place - 1] if inner else self.lower if place == 0 else self.upper
+
     @property
     def bin_number(self) -> int:
         """How many bins there are, whose codes are in order."""
-        return int(self.edges.size) - 1
+        return len(self.cuts) + 1 if self.cuts else self.bins
 
     @property
     def own_cell(self) -> bool:
@@ -105,9 +112,8 @@ class Numeric:
 
     def interval(self, first: int, last: int) -> str:
         """What is said of the bins from `first` to before `last`."""
-        edges = self.edges
         end = "]" if last == self.bin_number else ")"
-        return f"[{self.said(float(edges[first]))}, {self.said(float(edges[last]))}{end}"
+        return f"[{self.said(self.edge(first))}, {self.said(self.edge(last))}{end}"
 
     def said(self, number: float) -> str:
         """A bound or a cut, for people."""

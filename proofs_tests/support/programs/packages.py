@@ -57,7 +57,8 @@ def tried(package: Package, folder: Path) -> str:
     version = _run([str(folder / "bin" / "exchequer"), "--version"], folder)
     where = _run([str(python), "-c", "import exchequer; print(exchequer.__file__)"], folder)
     assert Path(where.strip()).is_relative_to(inside), where
-    return version + _run([str(python), "-c", TRIED], folder)
+    explained = _run([str(folder / "bin" / "exchequer"), "help", "zcdp"], folder)
+    return version + explained + _run([str(python), "-c", TRIED], folder)
 
 
 def _run(command: list[str], folder: Path | None = None) -> str:
@@ -83,7 +84,7 @@ def main() -> None:
     for package in built(out):
         with tempfile.TemporaryDirectory() as folder:
             said = tried(package, Path(folder))
-        sys.stdout.write(f"{package.path.name}: {package.size / 1024:.0f} KiB, installed and tried: {said}")
+        sys.stdout.write(f"{package.path.name}: {package.size / 1024:.0f} KiB, installed and tried:\n{said}")
 
 
 if __name__ == "__main__":
