@@ -17,6 +17,7 @@ DATA_FREE = {
     "audits",
     "blocks",
     "composition",
+    "databases",
     "foreign",
     "hall",
     "ledger",
