@@ -152,4 +152,11 @@ CATALOGUE: Final = (
         "made-up codes; breast cancer.",
         8,
     ),
+    Benchmark(
+        "databases",
+        "speed",
+        "Training inside DuckDB and PostgreSQL: a record and round beside Parquet, and models that are the same.",
+        "made-up codes.",
+        6,
+    ),
 )

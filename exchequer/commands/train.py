@@ -12,8 +12,9 @@ import click
 from accountant import AddRemoveOne, AdjacencyMismatch
 from accountant.costs import positive, probability_below_one
 from accountant.renamed import old_names
-from exchequer.commands.training_input import labelled_file, numbers_of, read_all
+from exchequer.commands.training_input import labelled_database, labelled_file, numbers_of, read_all
 from exchequer.console.input_errors import about, checked, refuse_overwriting, refuse_replacing
+from exchequer.console.table_databases import DatabaseTable
 from exchequer.console.table_files import TableFile, TableFileOptions
 from exchequer.trainable import (
     DEFAULT,
@@ -62,7 +63,7 @@ class TrainingRequest:
 
 
 def train(
-    data: Path,
+    data: Path | str,
     schema_path: Path,
     out: Path,
     order: TrainingRequest,
@@ -71,15 +72,22 @@ def train(
     force: bool,
     file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
 ) -> None:
-    """Fit on a file, save the model with its statement, and print both."""
+    """Fit on a file or on a table in a database, save the model with its statement, and print both."""
     refuse_overwriting(out, force)
-    refuse_replacing(out, data, schema_path, *([] if order.tune is None else [order.tune]))
+    refuse_replacing(
+        out, *([data] if isinstance(data, Path) else []), schema_path, *([] if order.tune is None else [order.tune])
+    )
     checked("epsilon", positive, order.epsilon)
     checked("delta", probability_below_one, order.delta or 0.0)
-    schema, file = labelled_file(data, schema_path, file_options, header=header)
+    schema, file = (
+        labelled_file(data, schema_path, file_options, header=header)
+        if isinstance(data, Path)
+        else labelled_database(data, schema_path)
+    )
     learner = _learner(order, schema)
     delta = learner.delta if order.delta is None else order.delta
-    _refuse_bad_values(file, schema, delta)
+    if isinstance(file, TableFile):
+        _refuse_bad_values(file, schema, delta)
     from exchequer.commands.ledgers.paying_ledger import paying
     from exchequer.console import output
 
@@ -92,9 +100,9 @@ def train(
     save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
     if model.statement_.adjacency == AddRemoveOne.name:
-        output.paragraph(f"Trained on {data}; how many records it holds is private, and not printed.")
+        output.paragraph(f"Trained on {_shown(file)}; how many records it holds is private, and not printed.")
     else:
-        output.paragraph(f"Trained on {n} records of {data}; the number of records is public")
+        output.paragraph(f"Trained on {n} records of {_shown(file)}; the number of records is public")
     if tuned := getattr(model, "tuned_", None):
         output.paragraph(f"Chosen among the settings of {order.tune}: {tuned}.")
     output.model(model)
@@ -102,6 +110,10 @@ def train(
     if order.payer is not None:
         order.payer.receipted(model)
     output.paragraph(f"\nSaved to {out}, statement included.")
+
+
+def _shown(file: TableFile | DatabaseTable) -> str:
+    return file.shown if isinstance(file, DatabaseTable) else str(file.path)
 
 
 def _learner(order: TrainingRequest, schema: Schema) -> TrainableLearner:
@@ -198,7 +210,7 @@ def refuse_loose_delta(delta: float, n: int) -> None:
 
 def _fit(
     model: "PrivateEstimator[Any, Any]",
-    file: TableFile,
+    file: TableFile | DatabaseTable,
     schema: Schema,
     order: TrainingRequest,
     learner: TrainableLearner,
@@ -210,6 +222,8 @@ def _fit(
     steps = model.get_params().get(learner.steps) if learner.steps else None
     model._parameters()  # what is wrong with these is not wrong with the file
     try:
+        if isinstance(file, DatabaseTable):
+            return _fit_in_database(model, file, learner, steps)
         if isinstance(model, PrivateClassifier):
             with about(file.path):
                 sample = file.encoded(model)
@@ -233,6 +247,29 @@ def _fit(
         ) from error
     except ArithmeticError as error:
         raise ValueError(f"epsilon: no noise can be calibrated to {order.epsilon!r}: {error}") from error
+
+
+def _fit_in_database(
+    model: "PrivateEstimator[Any, Any]", file: DatabaseTable, learner: TrainableLearner, steps: int | None
+) -> int:
+    """The number of records, counted before the fit."""
+    from exchequer.console import output
+    from learners import DatabaseFailed
+
+    if not model.takes_blocks:
+        able = [name for name, each in LEARNERS.items() if each.kind.takes_blocks]
+        raise ValueError(f"{learner.estimator} reads files only; of tables in databases {', '.join(able)} do")
+    with about(file.shown):
+        table = file.opened("stay" if learner == LEARNERS[DEFAULT] else "fetched")
+        try:
+            n = table.n
+            refuse_loose_delta(model.delta, n)
+            fit: Any = model.fit
+            with output.rounds_bar(steps) as on_round:
+                fit(table, None, on_round=on_round)
+        except DatabaseFailed as error:
+            raise ValueError(str(error)) from error
+    return n
 
 
 def _or_other_relation(learner: TrainableLearner) -> str:

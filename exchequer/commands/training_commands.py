@@ -7,6 +7,7 @@ import click
 
 from exchequer.commands.ledgers import ledger_options
 from exchequer.console.option_types import LINES, PARAMETER
+from exchequer.console.table_databases import FileOrTable
 from exchequer.console.table_files import TableFileOptions, table_file_options
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
@@ -17,7 +18,7 @@ FILE, OUT = ledger_options.FILE, ledger_options.OUT
 
 
 @click.command()
-@click.argument("data", type=FILE)
+@click.argument("data", type=FileOrTable())
 @click.option(
     "--schema",
     type=FILE,
@@ -54,7 +55,7 @@ FILE, OUT = ledger_options.FILE, ledger_options.OUT
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def train(
-    data: Path,
+    data: Path | str,
     schema: Path,
     learner: str | None,
     tune: Path | None,
@@ -74,6 +75,10 @@ def train(
     **options: Setting | None,
 ) -> None:
     """Train a private model on DATA, a CSV (or .csv.gz) or Parquet file, and save it with its privacy statement.
+
+    DATA may be a table in a database instead: duckdb:///people.db#people or postgresql://user@host/database#people.
+    With private-boost its records stay there; other learners that read tables in blocks fetch them. A password belongs
+    in PGPASSWORD or ~/.pgpass, as others can read a command line.
 
     The schema's label says what is learnt: classes, or numbers between public bounds. What a model is good for, and
     which others there are, is in `exchequer learners`.

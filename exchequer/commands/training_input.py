@@ -12,6 +12,7 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from exchequer.console.input_errors import about
+from exchequer.console.table_databases import DatabaseTable
 from exchequer.console.table_files import Columns, TableFile, TableFileOptions, column_names, open_table
 from learners.tables import (
     DictionaryColumn,
@@ -85,6 +86,12 @@ def labelled_file(
     if problems := _missing(there, schema.names, label.name):
         raise ValueError(f"{data}: {problems}; its columns are {there}")
     return schema, file
+
+
+def labelled_database(address: str, schema_path: Path) -> tuple[Schema, DatabaseTable]:
+    """A schema, and the table in a database with its label, which is not looked at yet. Raises ValueError."""
+    schema = _schema(schema_path, None, TableFileOptions())
+    return schema, DatabaseTable(address, label_of(schema, schema_path).name)
 
 
 def labelled_table(

@@ -1,9 +1,9 @@
 """Tables in databases: `SqlTable`, in DuckDB and PostgreSQL."""
 
 import learners.databases.compiled_operations  # noqa: F401  # registers them
-from learners.databases.addresses import is_address
+from learners.databases.addresses import shown_address
 from learners.databases.coded_table import NotInSql
 from learners.databases.engines import DatabaseFailed
 from learners.databases.sql_table import SqlTable
 
-__all__ = ["DatabaseFailed", "NotInSql", "SqlTable", "is_address"]
+__all__ = ["DatabaseFailed", "NotInSql", "SqlTable", "shown_address"]

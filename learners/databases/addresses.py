@@ -24,9 +24,10 @@ def split_address(address: str) -> tuple[str, str]:
     return url, table
 
 
-def is_address(text: str) -> bool:
-    """Whether it is the URL of a database of ours, rather than a file."""
-    return text.partition("://")[0].partition("+")[0] in _DRIVERS and "://" in text
+def shown_address(address: str) -> str:
+    """The same for others to read: without a password, and without options. Raises ValueError for no URL."""
+    url, table = split_address(address)
+    return "#".join([_by_url(url)[1], *([table] if table else [])])
 
 
 def opener(database: Database) -> tuple[Callable[[], Engine], str]:
@@ -117,4 +118,4 @@ def source_of(table: TableName | None, query: str | None, dialect: DialectName) 
     return ".".join(map(DIALECTS[dialect].identifier, parts))
 
 
-__all__ = ["Database", "DatabaseFailed", "TableName", "is_address", "opener", "source_of", "split_address"]
+__all__ = ["Database", "DatabaseFailed", "TableName", "opener", "shown_address", "source_of", "split_address"]

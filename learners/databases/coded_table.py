@@ -64,6 +64,7 @@ class Encoder:
     """How the records of a source become codes.
 
     source: what stands after FROM.  columns: its columns.  label: that of labels.  read: what blocks would be read by.
+    named: whether labels are what their values are called, see `learners.tables.label_texts`.
     """
 
     engine: Engine
@@ -71,6 +72,7 @@ class Encoder:
     columns: Sequence[DatabaseColumn]
     label: str
     read: BlockReader
+    named: bool = False
 
     @property
     def schema(self) -> Schema:
@@ -84,8 +86,9 @@ class Encoder:
             self._refuse_other_kinds(column)
         statement, values = self._statement()
         listed = [f"{name} {kind}" for name, kind in zip(table.columns, table.types, strict=True)]
-        self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)")
-        self.engine.run(f"INSERT INTO {table.name} {statement}", values)
+        said = f"Nothing was charged. Where an account may make no temporary table, {FETCH}"
+        self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)", said=said)
+        self.engine.run(f"INSERT INTO {table.name} {statement}", values, said="Nothing was charged")
         self._refuse_outside(table)
         return attrs.evolve(table, size=self.engine.count(table.name))
 
@@ -153,7 +156,10 @@ class Encoder:
         texts = found.kind == "text" and found.type != "character" and all(type(name) is str for name in classes)
         whole = found.kind in ("whole", "number") and all(type(name) in (int, float, bool) for name in classes)
         truth = found.kind == "truth" and all(type(name) in (int, bool) and name in (0, 1) for name in classes)
-        if texts:
+        if self.named and found.kind in ("text", "whole", "truth"):
+            literals = [dialect.text(str(name)) for name in classes]
+            value = self.engine.exact_text(dialect.as_name(column, ", ".join(literals)))
+        elif texts:
             value, literals = self.engine.exact_text(column), [dialect.text(str(name)) for name in classes]
         elif whole or truth:
             value = dialect.as_truth(column) if truth else dialect.as_number(column)

@@ -50,9 +50,9 @@ class DuckDB(Engine):
             given = duckdb.connect(path, read_only=path != ":memory:", config=dict(options))
         return DuckDB(given, close=True)
 
-    def run(self, statement: str, values: Sequence[Numbers] = ()) -> list[tuple[object, ...]]:
+    def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
         """See `Engine`."""
-        with failing("DuckDB", duckdb.Error):
+        with failing("DuckDB", duckdb.Error, said):
             found = (
                 self._own.execute(statement, [each.tolist() for each in values])
                 if values

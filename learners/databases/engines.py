@@ -72,9 +72,18 @@ class Engine(SealedRepr, abc.ABC):
         """An identifier. Raises ValueError for one that there cannot be."""
         return DIALECTS[self.dialect].identifier(name)
 
+    def run(self, statement: str, values: Sequence[Numbers] = (), said: str = CHARGED) -> list[tuple[object, ...]]:
+        """What it answers, () for nothing. values: bound to its markers, in order.  said: where it fails, which ends
+        this engine: temporary tables go, and nothing else runs on it."""
+        try:
+            return self._answer(statement, values, said)
+        except DatabaseFailed:
+            self.close()
+            raise
+
     @abc.abstractmethod
-    def run(self, statement: str, values: Sequence[Numbers] = ()) -> list[tuple[object, ...]]:
-        """What it answers, () for nothing. values: bound to its markers, in order."""
+    def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
+        """See `run`."""
 
     @abc.abstractmethod
     def columns(self, source: str) -> list[DatabaseColumn]:

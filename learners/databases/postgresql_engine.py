@@ -11,7 +11,16 @@ from psycopg.adapt import Dumper
 from psycopg.pq import Format, TransactionStatus
 
 from accountant.arrays import FloatArray
-from learners.databases.engines import Cells, DatabaseColumn, DatabaseFailed, Engine, Kind, Part, failing, fresh_prefix
+from learners.databases.engines import (
+    Cells,
+    DatabaseColumn,
+    DatabaseFailed,
+    Engine,
+    Kind,
+    Part,
+    failing,
+    fresh_prefix,
+)
 from learners.databases.public_tables import Numbers, PublicTables
 from learners.tables import Values
 
@@ -64,10 +73,10 @@ class PostgreSQL(Engine):
             raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None
         return PostgreSQL(given, close=True)
 
-    def run(self, statement: str, values: Sequence[Numbers] = ()) -> list[tuple[object, ...]]:
+    def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
         """See `Engine`."""
         given: Any = self._given  # psycopg types statements as literals
-        with failing("PostgreSQL", psycopg.Error):
+        with failing("PostgreSQL", psycopg.Error, said):
             cursor = psycopg.RawCursor(given)
             for kind, dumper in _DUMPERS.items():
                 cursor.adapters.register_dumper(kind, dumper)
@@ -151,7 +160,10 @@ def _leave(given: "psycopg.Connection[Any]", prefix: str) -> None:
     """As it was: no transaction is open, and no temporary table is left."""
     if given.info.transaction_status != TransactionStatus.IDLE:
         given.rollback()
-    if given.autocommit:
+    if not given.autocommit:
+        return
+    with given.transaction():
+        given.execute("SET LOCAL statement_timeout = 0")
         tables = given.execute(
             "SELECT relname FROM pg_class WHERE relpersistence = 't' AND relkind = 'r' AND starts_with(relname, %s)",
             [prefix],

@@ -34,12 +34,16 @@ def refuse(operation: object) -> NoReturn:
 
 @attrs.frozen(eq=False, repr=False)
 class TableRows(Rows[TableBlock]):
-    """The records of a table as they are. source: what stands after FROM.  columns: its.  label: that of labels."""
+    """The records of a table as they are. source: what stands after FROM.  columns: its.  label: that of labels.
+
+    named: see `Encoder`.
+    """
 
     engine: Engine
     source: str
     columns: Sequence[DatabaseColumn]
     label: str
+    named: bool = False
 
     @property
     def n(self) -> int:
@@ -50,7 +54,7 @@ class TableRows(Rows[TableBlock]):
         """See `Rows`: of the readers that SQL has a form for; at once. Raises NotInSql, OutsideSchema."""
         if not isinstance(transform, BlockReader):
             refuse(transform)
-        table = Encoder(self.engine, self.source, self.columns, self.label, transform).coded()
+        table = Encoder(self.engine, self.source, self.columns, self.label, transform, self.named).coded()
         rows: Any = SqlRows(table)
         found: Rows[U] = rows
         return found

@@ -10,7 +10,7 @@ from learners.blocks import RECORDS_PER_BLOCK, Place, StreamedRows, TableBlock, 
 from learners.databases.addresses import Database, TableName, opener, source_of, split_address
 from learners.databases.engines import Part
 from learners.databases.sql_rows import TableRows
-from learners.tables import Table, Values
+from learners.tables import Table, Values, label_texts
 from mechanisms.core import Rows, in_block
 
 Records: TypeAlias = Literal["stay", "fetched"]
@@ -31,6 +31,7 @@ class SqlTable:
       tables in blocks can.
     block: records that are fetched together, about.  scratch: the folder where encoded records are kept while a fit
       lasts, see `learners.blocks.files.Scratch`.
+    named_labels: whether labels are taken as schema files write their classes: text, stripped, 1 for 1 and for true.
     All visits of a fit see the table as it was when the fit began, whoever writes meanwhile. The user's tables are read
     and never written.
     Raises ValueError for what is no table, TypeError for no database, ImportError where a driver is not installed, and
@@ -47,6 +48,7 @@ class SqlTable:
         records: Records = "stay",
         block: int = RECORDS_PER_BLOCK,
         scratch: Place | None = None,
+        named_labels: bool = False,
     ) -> None:
         if isinstance(database, str):
             database, named = split_address(database)
@@ -57,6 +59,7 @@ class SqlTable:
             raise ValueError(f"records: expected one of {list(RECORDS)}, got {records!r}")
         self._open, self._shown = opener(database)
         self.label, self.records, self.block, self.scratch = label, records, count(block), scratch
+        self.named_labels = named_labels
         engine = self._open()
         try:
             self._source = source_of(table, query, engine.dialect)
@@ -75,6 +78,15 @@ class SqlTable:
         """Of its columns, the label's among them."""
         return [column.name for column in self._columns]
 
+    @property
+    def n(self) -> int:
+        """The number of records, as there are now."""
+        engine = self._open()
+        try:
+            return engine.count(self._source)
+        finally:
+            engine.close()
+
     def block_header(self, y: object) -> dict[str, tuple[()]]:
         """See `BlockTable`. y: the name of the label's column, None where the table knows. Raises ValueError."""
         label = label_column(self.label, y, self.names)
@@ -84,10 +96,12 @@ class SqlTable:
         """See `BlockTable`; y as for `block_header`. Raises DatabaseFailed."""
         label, engine = label_column(self.label, y, self.names), self._open()
         if self.records == "stay":
-            return TableRows(engine, self._source, self._columns, label)
+            return TableRows(engine, self._source, self._columns, label, self.named_labels)
         engine.hold()
         parts = partial(engine.stream, self._source, self.names, self.block)
-        return StreamedRows(parts, engine.count(self._source), partial(_labelled, label), self.scratch)
+        return StreamedRows(
+            parts, engine.count(self._source), partial(_labelled, label, self.named_labels), self.scratch
+        )
 
     def each_block(self, work: Callable[[Table], Values]) -> Iterator[Values]:
         """See `learners.blocks.predictions.PartedTable`. Raises DatabaseFailed."""
@@ -108,7 +122,7 @@ class SqlTable:
             engine.close()
 
 
-def _labelled(label: str, part: Part) -> TableBlock:
+def _labelled(label: str, named: bool, part: Part) -> TableBlock:
     columns = dict(part)
     labels = columns.pop(label)
-    return TableBlock(columns, plain_labels(labels))
+    return TableBlock(columns, label_texts(labels) if named else plain_labels(labels))

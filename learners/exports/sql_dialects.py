@@ -102,7 +102,7 @@ _SQLITE_WHITE: Final = f"char({_white('{}', ', ')})"
 
 
 def _duckdb_name(column: str, known: str) -> str:
-    text = f"CAST({column} AS VARCHAR)"
+    text = f'(CAST({column} AS VARCHAR) COLLATE "binary")'  # whatever the column's own collation
     return (
         f"CASE WHEN typeof({column}) = 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
         f"WHEN typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan' THEN NULL "

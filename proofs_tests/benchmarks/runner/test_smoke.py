@@ -18,6 +18,7 @@ DATA_FREE = {
     "audits",
     "blocks",
     "composition",
+    "databases",
     "foreign",
     "hall",
     "ledger",

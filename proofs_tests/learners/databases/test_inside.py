@@ -70,7 +70,16 @@ def case() -> Case:
     age[np.isnan(columns[AGE]) & (draw.random(n) < 0.5)] = None
     three = np.array([*CLASSES, "thi;rd "], dtype=object)[draw.integers(0, 3, n)]
     weights = np.where(draw.random(n) < 0.2, 0.0, draw.uniform(0.0, 3.0, n))
-    return Case({**columns, AGE: age, "y": labels(table).astype(object), "three": three, "bit": draw.integers(0, 2, n), "w'": weights})
+    return Case(
+        {
+            **columns,
+            AGE: age,
+            "y": labels(table).astype(object),
+            "three": three,
+            "bit": draw.integers(0, 2, n),
+            "w'": weights,
+        }
+    )
 
 
 @pytest.fixture(scope="module")

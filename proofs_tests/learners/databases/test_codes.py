@@ -1,0 +1,158 @@
+"""A value's code inside a database is what the encoder makes of it in memory; it is refused where that refuses it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.ledgers.postgres import Server
+from learners import Boolean, Categorical, Integer, Numeric, OutsideSchema, Schema, SqlTable
+from learners.additive import BlockReader
+from learners.encoding import Layout
+from learners.tables import CodedLabels, Column, narrow_codes
+from proofs_tests.support.learners.databases import add_to_duckdb, connected, in_postgresql, quoted
+
+NAME = "a\"b'; DROP TABLE t; -- ‐%s $1"
+NUMBERS = [0.0, -0.0, 1.0, 0.5, -1.0, 2.0, 3.0, 1e-300, 5e-324, 1e308, 2.5, 0.1 + 0.2, np.inf, -np.inf, np.nan]
+TEXTS = ["a", "A", "a ", "\ta\n", "b;'", 'c"', "é", "é", "", "nan", "None", "1", "1.0", "\u2003a", "DROP TABLE t", "?"]
+
+CUTS = st.sets(st.sampled_from([0.0, 5e-324, 0.1, 0.3, 0.5, 1.0, 2.5]), min_size=1).map(
+    lambda cuts: tuple(sorted(cuts))
+)
+COLUMNS: st.SearchStrategy[tuple[Column, list[Any], str]] = st.one_of(
+    st.tuples(
+        st.builds(
+            lambda cuts, bins, outside, missing: Numeric(NAME, -1.0, 3.0, bins, cuts, outside=outside, missing=missing),
+            st.one_of(st.just(()), CUTS),
+            st.integers(2, 300),
+            st.sampled_from(["error", "clip"]),
+            st.sampled_from([None, "own", 0.1]),
+        ),
+        st.lists(st.one_of(st.none(), st.sampled_from(NUMBERS), st.floats(-1.0, 3.0)), min_size=1, max_size=6),
+        st.just("double precision"),
+    ),
+    st.tuples(
+        st.builds(lambda missing: Integer(NAME, 0, 9, bins=4, missing=missing), st.sampled_from([None, "own", 3])),
+        st.lists(st.one_of(st.none(), st.sampled_from([0.0, 3.0, 9.0, -0.0, 2.5, np.nan, 10.0])), min_size=1),
+        st.sampled_from(["double precision", "real"]),
+    ),
+    st.tuples(
+        st.just(Numeric(NAME, -1.0, 3.0, cuts=(0.1, 0.3, 0.5))),
+        st.lists(st.sampled_from([0.1, 0.3, 0.25, 0.5, 3.0, -1.0]), min_size=1).map(
+            lambda values: [float(np.float32(value)) for value in values]
+        ),
+        st.just("real"),
+    ),
+    st.tuples(
+        st.just(Numeric(NAME, 0.0, 2.0**62, cuts=(2.0**53, 2.0**53 + 2, 2.0**60))),
+        st.lists(st.sampled_from([2**53, 2**53 + 1, 2**53 + 3, 2**60 - 1, 2**60, 2**62 - 1, -1, 0]), min_size=1),
+        st.just("bigint"),
+    ),
+    st.tuples(
+        st.just(Boolean(NAME)),
+        st.lists(st.one_of(st.none(), st.sampled_from([0.0, 1.0, -0.0, 0.5, np.nan])), min_size=1),
+        st.just("double precision"),
+    ),
+    st.tuples(st.just(Boolean(NAME)), st.lists(st.one_of(st.none(), st.booleans()), min_size=1), st.just("boolean")),
+    st.tuples(
+        st.builds(
+            lambda names, missing, other: Categorical(
+                NAME, names, names[0] if missing else None, names[1] if other else None
+            ),
+            st.lists(st.sampled_from([text.strip() for text in TEXTS if text.strip()]), min_size=2, unique=True),
+            st.booleans(),
+            st.booleans(),
+        ),
+        st.lists(st.one_of(st.none(), st.sampled_from(TEXTS)), min_size=1),
+        st.just("text"),
+    ),
+    st.tuples(
+        st.just(Categorical(NAME, ["0", "1.0", "7", "-3"])),
+        st.lists(st.sampled_from([0, 1, 7, -3, 8, 2**40]), min_size=1),
+        st.just("bigint"),
+    ),
+    st.tuples(
+        st.just(Categorical(NAME, ["True", "0"], missing="0")),
+        st.lists(st.one_of(st.none(), st.booleans()), min_size=1),
+        st.just("boolean"),
+    ),
+)
+
+
+def alone(column: Column, values: list[Any]) -> list[int] | None:
+    """The codes in memory, each value by itself; None where one is refused."""
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    try:
+        return [int(code) for code in narrow_codes({NAME: boxed}, Schema((column,)))[0]]
+    except OutsideSchema:
+        return None
+
+
+def inside(database: Any, column: Column) -> list[int] | None:
+    """The same in a database, in the order of the key."""
+    schema = Schema((column, Numeric("key", 0.0, 99.0, bins=99)))
+    read = BlockReader(Layout(schema), CodedLabels((0, 1)), "test", None, None)
+    try:
+        rows: Any = SqlTable(database, "t", "y").block_rows(None).map(read)
+    except OutsideSchema:
+        return None
+    table = rows.table
+    return [int(code) for (code,) in table.engine.run(f"SELECT c0 FROM {table.name} ORDER BY c1")]
+
+
+def as_table(values: list[Any]) -> dict[str, Any]:
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return {NAME: boxed, "key": np.arange(len(values)), "y": np.zeros(len(values), dtype=np.int64)}
+
+
+@pytest.fixture(scope="module")
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config={"threads": 1}) as made:
+        yield made
+
+
+@given(COLUMNS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((Categorical(NAME, ["a", "A"]), ["A", "a", " a"], "VARCHAR COLLATE NOCASE"))
+def test_in_duckdb(connection: duckdb.DuckDBPyConnection, case: tuple[Column, list[Any], str]) -> None:
+    column, values, kind = case
+    add_to_duckdb(connection, as_table(values), "t", {NAME: kind})
+    assert inside(connection, column) == alone(column, values)
+
+
+@pytest.fixture(scope="module")
+def server(postgresql_server: Server) -> Iterator[str]:
+    with postgresql_server.database() as url:
+        yield url.replace("+psycopg", "")
+
+
+@pytest.mark.postgres
+@given(COLUMNS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((Categorical(NAME, ["a", "A"]), ["A", "a", " a"], "character(5)"))
+@example((Numeric(NAME, 0.0, 1.0, cuts=(0.1, 0.3)), [0.1, 0.3, 0.25, 1.0], "numeric(20, 10)"))
+def test_in_postgresql(server: str, case: tuple[Column, list[Any], str]) -> None:
+    column, values, kind = case
+    with connected(server) as connection:
+        connection.execute("DROP TABLE IF EXISTS t")
+    in_postgresql(server, as_table(values), "t", {NAME: kind})
+    assert inside(server, column) == alone(column, values)
+
+
+def test_decimals_and_huge_numbers_of_duckdb(connection: duckdb.DuckDBPyConnection) -> None:
+    """Which DuckDB would round twice on their way to a double."""
+    texts = ["0.1", "0.30000000000000004441", "0.3", "1.0000000000000002220446049250313"]
+    cuts = (0.1, 0.3, 0.1 + 0.2, 1.0 + 2.0**-52)
+    connection.execute(f"CREATE OR REPLACE TABLE t ({quoted(NAME)} DECIMAL(38, 31), key BIGINT, y BIGINT)")
+    connection.executemany(
+        "INSERT INTO t VALUES (CAST(? AS DECIMAL(38, 31)), ?, 0)", [(t, k) for k, t in enumerate(texts)]
+    )
+    assert inside(connection, Numeric(NAME, 0.0, 2.0, cuts=cuts)) == alone(
+        Numeric(NAME, 0.0, 2.0, cuts=cuts), [float(text) for text in texts]
+    )

@@ -1,0 +1,165 @@
+"""Writers, cut connections and time limits in the middle of a fit: the same model, or none and the charge stays."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from accountant import AddRemoveOne, ApproxDP, Ledger, ZCDPComposition
+from benchmarks.ledgers.postgres import OTHERS, Server
+from learners import Boolean, DatabaseFailed, Label, Numeric, PrivateBoostClassifier, Schema, SqlTable
+from proofs_tests.support.learners.databases import add_to_duckdb, connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.in_blocks import released
+
+SCHEMA = Schema((Numeric("a", 0.0, 1.0, bins=4), Boolean("b")), Label("y", ("no", "yes")))
+
+MADE = "SELECT count(*) FROM pg_class WHERE relname LIKE 'exchequer_%'"
+
+
+def columns(n: int = 300) -> dict[str, Any]:
+    draw = np.random.default_rng(0)
+    a = draw.random(n)
+    return {"a": a, "b": draw.random(n) < 0.5, "y": np.where(a > 0.6, "yes", "no").astype(object)}
+
+
+def learner(ledger: Ledger | None = None) -> PrivateBoostClassifier:
+    return PrivateBoostClassifier(1.0, 1e-5, schema=SCHEMA, ledger=ledger, random_state=2)
+
+
+@pytest.fixture
+def url(postgresql_server: Server) -> Iterator[str]:
+    with postgresql_server.database() as found:
+        in_postgresql(found, columns(), "people")
+        yield found
+
+
+def in_memory() -> str:
+    found = columns()
+    return released(learner().fit({name: found[name] for name in SCHEMA.names}, found["y"]))
+
+
+def after_the_first(what: Callable[[], object]) -> Callable[[int, object], None]:
+    """Do so when the first round is over."""
+
+    def told(number: int, _: object) -> None:
+        if number == 1:
+            what()
+
+    return told
+
+
+@pytest.mark.postgres
+def test_whoever_writes_meanwhile_is_not_seen(url: str) -> None:
+    def write() -> None:
+        with connected(url) as writer:
+            writer.execute("UPDATE people SET y = 'no', a = 7.0")
+            writer.execute("INSERT INTO people SELECT * FROM people")
+            writer.execute("DROP TABLE people")
+
+    found = learner().fit(SqlTable(url, "people", "y"), None, on_round=after_the_first(write))
+    assert released(found) == in_memory()
+
+
+def test_whoever_writes_to_duckdb_meanwhile_is_not_seen() -> None:
+    with in_duckdb(columns(), "people") as connection:
+
+        def write() -> None:
+            connection.execute("UPDATE people SET y = 'no', a = 7.0")
+            connection.execute("DROP TABLE people")
+
+        found = learner().fit(SqlTable(connection, "people", "y"), None, on_round=after_the_first(write))
+    assert released(found) == in_memory()
+
+
+def charged_and_no_model(ledger: Ledger, fit: Callable[[PrivateBoostClassifier], object], words: str) -> None:
+    """The whole plan is charged, once."""
+    model = learner(ledger)
+    with pytest.raises(DatabaseFailed, match=words) as caught:
+        fit(model)
+    assert "stays charged" in str(caught.value)
+    assert not hasattr(model, "model_")
+    assert ledger.spent != ApproxDP(0.0, 0.0)
+    assert [entry.record["kind"] for entry in ledger.entries].count("charged") == 1
+
+
+def own_ledger() -> Ledger:
+    return Ledger(ApproxDP(5.0, 1e-3), composition=ZCDPComposition(), adjacency=AddRemoveOne())
+
+
+@pytest.mark.postgres
+def test_a_connection_that_is_cut_in_the_middle_of_a_fit(url: str) -> None:
+    def cut() -> None:
+        with connected(url) as other:
+            other.execute(OTHERS)
+
+    ledger, table = own_ledger(), SqlTable(url, "people", "y")
+    charged_and_no_model(ledger, lambda model: model.fit(table, None, on_round=after_the_first(cut)), "connection")
+    assert released(learner().fit(table, None)) == in_memory()
+    with connected(url) as other:
+        assert other.execute(MADE).fetchall() == [(0,)]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("alone", [True, False], ids=["commits by itself", "in transactions"])
+def test_a_statement_that_takes_too_long(url: str, alone: bool) -> None:
+    with connected(url) as connection:
+        connection.autocommit = alone
+
+        def hurry() -> None:
+            connection.execute("SET statement_timeout = 1")
+
+        table = SqlTable(connection, "people", "y")
+        charged_and_no_model(
+            own_ledger(), lambda model: model.fit(table, None, on_round=after_the_first(hurry)), "timeout"
+        )
+        assert connection.info.transaction_status.name == "IDLE"
+        connection.execute("SET statement_timeout = 0")
+        assert connection.execute(MADE).fetchall() == [(0,)]
+        connection.rollback()
+        assert released(learner().fit(table, None)) == in_memory()
+        assert connection.execute(MADE).fetchall() == [(0,)]
+
+
+def test_a_database_that_is_closed_in_the_middle_of_a_fit() -> None:
+    connection = in_duckdb(columns(), "people")
+    table = SqlTable(connection, "people", "y")
+    charged_and_no_model(
+        own_ledger(), lambda model: model.fit(table, None, on_round=after_the_first(connection.close)), "closed"
+    )
+
+
+@pytest.mark.postgres
+def test_an_account_that_may_only_read_makes_temporary_tables(url: str) -> None:
+    with connected(url) as owner:
+        owner.execute("DROP ROLE IF EXISTS reader")
+        owner.execute("CREATE ROLE reader LOGIN")
+        owner.execute("GRANT USAGE ON SCHEMA public TO reader")
+        owner.execute("GRANT SELECT ON people TO reader")
+        try:
+            found = learner().fit(SqlTable(url.replace("exchequer@", "reader@"), "people", "y"), None)
+            owner.execute("REVOKE TEMPORARY ON DATABASE " + owner.info.dbname + " FROM PUBLIC")
+            with pytest.raises(DatabaseFailed, match=r"permission denied.*records='fetched'"):
+                learner().fit(SqlTable(url.replace("exchequer@", "reader@"), "people", "y"), None)
+        finally:
+            owner.execute("GRANT TEMPORARY ON DATABASE " + owner.info.dbname + " TO PUBLIC")
+            owner.execute("DROP OWNED BY reader")
+            owner.execute("DROP ROLE reader")
+    assert released(found) == in_memory()
+
+
+def test_a_file_of_duckdb_stays_as_it_was(tmp_path_factory: pytest.TempPathFactory) -> None:
+    path = tmp_path_factory.mktemp("duck") / "people.duckdb"
+    in_duckdb(columns(), "people", str(path)).close()
+    before = path.read_bytes()
+    assert released(learner().fit(SqlTable(f"duckdb:///{path}?threads=1#people"), "y")) == in_memory()
+    assert path.read_bytes() == before
+
+
+def test_a_table_of_the_same_name_in_another_schema() -> None:
+    with in_duckdb(columns(), "people") as connection:
+        connection.execute('CREATE SCHEMA "o.ther"')
+        add_to_duckdb(connection, columns(40), "more")
+        connection.execute('CREATE TABLE "o.ther".people AS SELECT * FROM more')
+        assert SqlTable(connection, ["o.ther", "people"]).n == 40
+        assert SqlTable(connection, "people").n == 300
