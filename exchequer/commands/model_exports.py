@@ -61,8 +61,13 @@ def export(
     """
     if sql is None and onnx is None and python is None:
         raise click.UsageError("give --sql, --onnx or --python")
-    if (sql is None) != (table is None):
-        raise click.UsageError("--sql and --table go together")
+    if sql is not None and table is None:
+        raise click.UsageError(
+            "--sql needs --table: the table or view whose records are predicted, such as --table people"
+            + (", or a file, such as --table people.csv" if sql == "duckdb" else "")
+        )
+    if sql is None and table is not None:
+        raise click.UsageError("--table is for --sql; say --sql duckdb, postgresql or sqlite")
     if sql is None and (out is not None or keys):
         raise click.UsageError("--out and --key are for --sql; --onnx and --python name their own files")
     written = dict[Path, str]()

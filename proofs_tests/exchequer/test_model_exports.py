@@ -57,7 +57,7 @@ def test_sql_over_a_file_gives_what_predict_gives(folder: Path) -> None:
         connection.execute(f"CREATE VIEW told AS {statement}")
         found = connection.execute('SELECT prediction, score, "share benign", refused FROM told').fetchall()
     expected = [(row["prediction"], row["score"], row["share benign"]) for row in predicted(folder)]
-    assert sorted((said, f"{score:.6g}", f"{share:.6g}") for said, score, share, _ in found) == sorted(expected)
+    assert sorted((said, repr(score), repr(share)) for said, score, share, _ in found) == sorted(expected)
     assert {row[3] for row in found} == {None}
 
 
@@ -95,7 +95,8 @@ def test_keys_come_first_and_files_are_not_replaced_unasked(folder: Path) -> Non
 def test_what_is_asked_in_vain_is_said(folder: Path, tmp_path: Path) -> None:
     model = str(folder / "model.json")
     assert "give --sql, --onnx or --python" in refused(model)
-    assert "--sql and --table go together" in refused(model, "--sql", "duckdb")
+    assert "--sql needs --table" in refused(model, "--sql", "duckdb")
+    assert "--table is for --sql" in refused(model, "--table", "people", "--python", "model.py")
     assert "--out and --key are for --sql" in refused(model, "--python", str(tmp_path / "m.py"), "--key", "a")
     (tmp_path / "broken.json").write_text("{}")
     assert "broken.json" in refused(str(tmp_path / "broken.json"), "--python", str(tmp_path / "m.py"))
