@@ -51,7 +51,8 @@ def export(
 
     Each gives what `exchequer predict` gives, and each record by itself: scores are the same to the last bit, shares
     but for the last digit. A record that `predict` refuses gets no prediction, and `refused` says which column is to
-    blame. In SQL, columns of numbers must have a type of numbers. An export is made of what was released: it costs
+    blame. Columns of all kinds are exported; an ONNX graph takes dates as seconds since 1970. With duckdb a CSV file is
+    read as the model's schema says it is written, header line or not. An export is made of what was released: it costs
     nothing more, and may be published like the model.
 
     \b

@@ -26,7 +26,9 @@ def csv_table(dialect: Dialect, path: str, file: FileFormat | None) -> str:
     if file.encoding is not None:
         name = codecs.lookup(file.encoding).name
         if name not in ENCODINGS:
-            raise NotPortable(f"{path}: DuckDB reads no CSV in {file.encoding}; convert it to UTF-8, or load it first")
+            raise NotPortable(
+                f"{path}: DuckDB reads no CSV in {file.encoding}, as the model's schema has it; load the file into a table and name that"
+            )
         said.append(f"encoding = {text(ENCODINGS[name])}")
     read = f"read_csv({text(path)}, {', '.join(said)})"
     if file.decimal == ".":

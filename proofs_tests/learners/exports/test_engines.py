@@ -94,6 +94,11 @@ def test_the_recommended_learner_on_many_records(engine: str) -> None:
     check("additive", ENGINES[engine]("additive"), MANY)
 
 
+def test_the_quickest_on_many_records_too() -> None:
+    check("halfspace", ENGINES["duckdb"]("halfspace"), MANY)
+    check("halfspace", ENGINES["onnxruntime"]("halfspace"), MANY)
+
+
 @pytest.mark.postgres
 @pytest.mark.parametrize("name", ALL)
 def test_postgresql_says_what_the_learner_says(name: str, postgresql_server: Server) -> None:
