@@ -108,9 +108,14 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
     numbers = order.numbers or (chosen is not None and chosen.type == "number" and not chosen.categories)
     if chosen is not None and not numbers:
         columns = [_classes(each) if each.name == label else each for each in columns]
-    if order.price is not None:
-        columns, paid = _paid(data, format, columns, label, numbers, order)
     commas = [] if is_parquet(data) else [each.name for each in own if each.commas]
+    if order.price is not None:
+        if commas:  # as text they would get categories, or nothing, for the same price
+            raise ValueError(
+                f"--paid: numbers with a decimal comma in {', '.join(commas)}: draft with --decimal , so that they get "
+                "bounds; nothing was charged"
+            )
+        columns, paid = _paid(data, format, columns, label, numbers, order)
     return Draft(data.name, columns, label, numbers, format, taken, paid, commas)
 
 
