@@ -27,7 +27,8 @@ def csv_table(dialect: Dialect, path: str, file: FileFormat | None) -> str:
         name = codecs.lookup(file.encoding).name
         if name not in ENCODINGS:
             raise NotPortable(
-                f"{path}: DuckDB reads no CSV in {file.encoding}, as the model's schema has it; load the file into a table and name that"
+                f"{path}: DuckDB reads no CSV in {file.encoding}, as the model's schema has it; load the file into a "
+                "table, and name that"
             )
         said.append(f"encoding = {text(ENCODINGS[name])}")
     read = f"read_csv({text(path)}, {', '.join(said)})"

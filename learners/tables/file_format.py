@@ -109,8 +109,8 @@ class _ClosedRows:
             if "field larger" not in str(error):
                 raise
             raise UnclosedQuote(
-                f"line {self._rows.line_num}: a field of more than {csv.field_size_limit():,} characters, as where a quote "
-                'is not closed; where nothing is quoted, say so (--quote "")'
+                f"line {self._rows.line_num}: a field of more than {csv.field_size_limit():,} characters, as where a "
+                'quote is not closed; where nothing is quoted, say so (--quote "")'
             ) from None
         if self._over:
             lines = sum(1 for _ in io.StringIO(row[-1], newline=""))
