@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import click
 
 from accountant import Statement
+from accountant.entries import visible
 from exchequer.console import output
 from exchequer.console.input_errors import about, checked
 from learners.additive import AdditiveModel
@@ -32,7 +33,7 @@ PICTURES: Final = 40
 def explain(
     path: Path, form: Format, pictures: Path | None, *, tolerance: float, force: bool, lines: Lines = "all"
 ) -> None:
-    """Print statement and scorecard, and draw the pictures if a folder for them is given."""
+    """Print scorecard and statement, and draw the pictures if a folder for them is given."""
     checked("--tolerance", tolerated, tolerance)
     with about(path):
         model: PrivateEstimator[Any, Any] = PrivateEstimator.load(path)
@@ -41,9 +42,10 @@ def explain(
     statement = model.statement_
     match form:
         case "text":
-            output.short_statement(statement)
+            output.paragraph(visible(f"{statement.heading}: {statement.guarantee}"))
             for section in card.sections():
                 output.section(section)
+            output.short_statement(statement)
         case "markdown":
             click.echo(_markdown(type(model).__name__, statement, card), nl=False)
         case "json":

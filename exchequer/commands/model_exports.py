@@ -51,7 +51,8 @@ def export(
 
     Each gives what `exchequer predict` gives, and each record by itself: scores are the same to the last bit, shares
     but for the last digit. A record that `predict` refuses gets no prediction, and `refused` says which column is to
-    blame. In SQL, columns of numbers must have a type of numbers. An export is made of what was released: it costs
+    blame. Columns of all kinds are exported; an ONNX graph takes dates as seconds since 1970. With duckdb a CSV file is
+    read as the model's schema says it is written, header line or not. An export is made of what was released: it costs
     nothing more, and may be published like the model.
 
     \b
@@ -61,8 +62,13 @@ def export(
     """
     if sql is None and onnx is None and python is None:
         raise click.UsageError("give --sql, --onnx or --python")
-    if (sql is None) != (table is None):
-        raise click.UsageError("--sql and --table go together")
+    if sql is not None and table is None:
+        raise click.UsageError(
+            "--sql needs --table: the table or view whose records are predicted, such as --table people"
+            + (", or a file, such as --table people.csv" if sql == "duckdb" else "")
+        )
+    if sql is None and table is not None:
+        raise click.UsageError("--table is for --sql; say --sql duckdb, postgresql or sqlite")
     if sql is None and (out is not None or keys):
         raise click.UsageError("--out and --key are for --sql; --onnx and --python name their own files")
     written = dict[Path, str]()

@@ -100,8 +100,15 @@ def _classes_of(
         columns |= {f"share {name}": _numbers(shares[:, k]) for k, name in enumerate(model.classes_)}
     if known is None:
         return columns, []
-    said = [f"accuracy {np.mean(predicted == known):.4f}"]
+    said = [f"accuracy {np.mean(predicted == known):.4f}", _larger_class(known)]
     return columns, [*said, *([_area(scores, known == str(model.classes_[1]))] if scores.ndim == 1 else [])]
+
+
+def _larger_class(known: Strings) -> str:
+    """What the accuracy is to be compared with."""
+    names, counts = np.unique(known, return_counts=True)
+    most = int(np.argmax(counts))
+    return f"for comparison: {names[most]!s} for every record would be right on {counts[most] / known.size:.4f} of them"
 
 
 def _area(scores: FloatArray, positive: Values) -> str:
@@ -129,6 +136,8 @@ def _numbers_of(
     variance = float(np.var(known))
     said = [f"R² {1.0 - float(np.mean((predicted - known) ** 2)) / variance:.4f}"] if variance > 0.0 else []
     said.append(f"mean absolute error {np.mean(np.abs(predicted - known)):.6g}")
+    alone = np.mean(np.abs(known - np.median(known)))
+    said.append(f"for comparison: their median for every record would have a mean absolute error of {alone:.6g}")
     if ends is not None:
         inside = np.mean((ends[:, 0] <= known) & (known <= ends[:, 1]))
         said.append(f"{inside:.1%} lie within their intervals, which were to hold {coverage:.0%}")
@@ -168,7 +177,8 @@ def guarantee(statement: Statement) -> str:
 
 
 def _numbers(values: Values) -> list[str]:
-    return [f"{value:.6g}" for value in values.tolist()]
+    """Each as the shortest text that is read as the same double."""
+    return list(map(repr, np.asarray(values, dtype=np.float64).tolist()))
 
 
 def _write(blocks: Iterable[dict[str, list[str]]], out: Path | None) -> None:

@@ -1,15 +1,17 @@
 """`exchequer train`: a table in, a private model out."""
 
 import inspect
+import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import attrs
 import click
 
-from accountant import AddRemoveOne, AdjacencyMismatch
+from accountant import AddRemoveOne, AdjacencyMismatch, BasicComposition, BudgetExceeded
 from accountant.costs import positive, probability_below_one
 from accountant.renamed import old_names
 from exchequer.commands.training_input import labelled_database, labelled_file, numbers_of, read_all
@@ -96,7 +98,8 @@ def train(
         model = learner.build(
             epsilon=order.epsilon, delta=delta, random_state=order.seed, schema=schema, ledger=ledger, **arguments
         )
-        n = _fit(model, file, schema, order, learner)
+        with _what_fits():
+            n = _fit(model, file, schema, order, learner)
     save(model, out)
     # The accuracy on these records is not printed: it is computed from them, and nobody paid for its release.
     if model.statement_.adjacency == AddRemoveOne.name:
@@ -114,6 +117,19 @@ def train(
 
 def _shown(file: TableFile | DatabaseTable) -> str:
     return file.shown if isinstance(file, DatabaseTable) else str(file.path)
+
+
+@contextmanager
+def _what_fits() -> Iterator[None]:
+    """Say which epsilon a ledger would still pay, where its rule adds them up."""
+    try:
+        yield
+    except BudgetExceeded as error:
+        left, enough = error.remaining, error.requested.delta <= error.remaining.delta
+        epsilon = math.floor(float(left.loss) * 1e4) / 1e4
+        if error.rule.name != BasicComposition().name or not enough or not epsilon > 0.0:
+            raise
+        raise ValueError(f"--ledger: {error}; --epsilon {epsilon:g} would fit") from error
 
 
 def _learner(order: TrainingRequest, schema: Schema) -> TrainableLearner:

@@ -5,6 +5,7 @@ Neither scikit-learn nor OpenDP is imported here, so a refusal does not wait for
 
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
 
@@ -145,4 +146,8 @@ def _missing(there: list[str], names: list[str], label: str | None) -> str:
     """What a table with these columns lacks, in words; "" where it has everything."""
     absent = [name for name in names if name not in there]
     said = [f"no column {label!r} for the label"] if label is not None and label not in there else []
-    return "; ".join([*said, *([f"the data lacks the columns {absent}"] if absent else [])])
+    said += [f"the data lacks the columns {absent}"] if absent else []
+    left = [name for name in there if name not in names and name != label]
+    near = {name: get_close_matches(name, left, 1) for name in [*absent, *([label] if label else [])]}
+    meant = [f"{each[0]!r} for {name!r}" for name, each in near.items() if each and name not in there]
+    return "; ".join([*said, *([f"did you mean {', '.join(meant)}?"] if meant else [])])

@@ -192,8 +192,8 @@ def _accuracy(plan: Plan) -> None:
         )
         for each in expected(plan)
     ]
-    same = "with your noise"
-    head = ["data", "records", "columns", "at your epsilon", same, "without privacy"]
+    same = "your noise"
+    head = ["data", "records", "columns", "your epsilon", same, "no privacy"]
     output.table(head, rows, numbers=head[1:], whole=head[:1])
     output.paragraph(
         f'Right of held-out records, by {DEFAULT}, two classes; from the benchmarks of this library. "{same}" is read '

@@ -4,11 +4,12 @@
 """
 
 import glob
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -19,6 +20,9 @@ from learners.blocks.files import FileRows, StoredBlock
 from learners.blocks.unchanged_files import RECORDS_PER_BLOCK, Place, SourceFile, label_column
 from learners.tables import DictionaryColumn, Table, Values, joined, of_arrow, refuse_no_records
 from mechanisms.core import Rows, SealedRepr, in_block
+
+UNNAMED: Final = re.compile(r"__index_level_\d+__")
+"""What pandas calls an index without a name; one that somebody named is a column like any other."""
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -42,7 +46,8 @@ class _Leaf:
             schema = about.schema_arrow
             texts = [field.name for field in schema if arrow.types.is_string(field.type) or _large(arrow, field.type)]
             index = {each for each in (schema.pandas_metadata or {}).get("index_columns", ()) if isinstance(each, str)}
-            return _Leaf(file, about.metadata, [name for name in schema.names if name not in index], texts)
+            unnamed = {name for name in index if UNNAMED.fullmatch(name)}
+            return _Leaf(file, about.metadata, [name for name in schema.names if name not in unnamed], texts)
 
     @property
     def n(self) -> int:

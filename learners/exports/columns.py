@@ -3,7 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final, TypeGuard, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from learners.exports.portable_model import (
     Input,
     Leaf,
     LookUp,
+    Moments,
     Names,
     NotPortable,
     Numbers,
@@ -22,7 +23,7 @@ from learners.exports.portable_model import (
     Truths,
     of_outputs,
 )
-from learners.tables import Boolean, Categorical, Column, Integer, Numeric, OutsideSchema, Schema
+from learners.tables import Boolean, Categorical, Column, Date, Integer, Numeric, Ordered, OutsideSchema, Schema
 
 NEVER: Final = "\x00no category is called so"
 """A text that stands for every other one."""
@@ -34,8 +35,7 @@ GAPS: Final = ("", "nan", "None", "<NA>", "NaT")
 def inputs_of(schema: Schema) -> tuple[Input, ...]:
     """All of its columns, in order. Raises NotPortable.
 
-    An export is the same as `predict` where that answers, but for words in columns of numbers and of truth values,
-    which it refuses; and it answers where `predict` refuses a fraction in a column of whole numbers.
+    An export says what `predict` says, or refuses: text that an engine does not read as Python does.
     """
     return tuple(Input(column.name, _reading(column)) for column in schema.columns)
 
@@ -49,30 +49,32 @@ def numbers_as_they_are(names: tuple[str, ...]) -> tuple[Input, ...]:
 def _reading(column: Column) -> Reading:
     kind = type(column)  # and not what is derived from it, which may read otherwise
     if kind in (Numeric, Integer):
-        numeric = cast("Numeric", column)
-        fill = None if numeric.own_cell or numeric.missing is None else float(cast("float", numeric.missing))
-        return Numbers(numeric.lower, numeric.upper, numeric.outside == "clip", fill, numeric.own_cell)
-    if kind is Boolean and not _has_roles(cast("Boolean", column)):
-        return Truths()
-    if kind is Categorical:
-        return _names(cast("Categorical", column))
-    raise NotPortable(
-        f"column {column.name!r} is a {kind.__name__}, which is not exported; columns of numbers, categories and truth "
-        "values that are never missing are"
-    )
+        return _numbers(cast("Numeric", column), whole=kind is Integer)
+    if kind is Date:
+        date = cast("Date", column)
+        return Moments(_numbers(date), date.form)
+    if kind is Boolean and cast("Boolean", column).other is None:
+        missing = cast("Boolean", column).missing
+        return Truths(None if missing is None else int(missing))
+    if kind in (Categorical, Ordered):
+        return _names(cast("Categorical | Ordered", column))
+    why = "whose `other` takes anything for a truth value" if kind is Boolean else "which is no kind of ours"
+    raise NotPortable(f"column {column.name!r} is a {kind.__name__} {why}, and is not exported")
 
 
-def _has_roles(column: Boolean) -> bool:
-    return column.missing is not None or column.other is not None
+def _numbers(column: Numeric, *, whole: bool = False) -> Numbers:
+    fill = None if column.own_cell or column.missing is None else float(cast("float", column.missing))
+    others = column.other is not None
+    return Numbers(column.lower, column.upper, column.outside == "clip", fill, column.own_cell, others, whole)
 
 
-def _names(column: Categorical) -> Names:
+def _names(column: Categorical | Ordered) -> Names:
     texts = dict.fromkeys(text for name in column.categories for text in _spellings(name))
     codes = {text: code for text in (*texts, *GAPS) if (code := _code(column, text)) is not None}
     return Names(codes, column.cells, _code(column, None), _code(column, NEVER))
 
 
-def _code(column: Categorical, value: object) -> int | None:
+def _code(column: Categorical | Ordered, value: object) -> int | None:
     with contextlib.suppress(OutsideSchema):
         return int(column.codes(np.array([value], dtype=object))[0])
     return None
@@ -89,10 +91,15 @@ def _spellings(name: str) -> Iterator[str]:
         yield from {1.0: ("True",), 0.0: ("False", "-0.0")}.get(number, ())
 
 
+def _has_bounds(column: Column) -> TypeGuard[Numeric]:
+    """Whether its places are numbers; those of categories, in order or not, are their codes."""
+    return isinstance(column, Numeric) and not isinstance(column, Ordered)
+
+
 def steps_of(schema: Schema, number: int, cells: IntArray) -> Steps:
     """The steps between cells. cells: of each code of the column, each as the one before or the next; in order."""
     column = schema.columns[number]
-    if not isinstance(column, Numeric):
+    if not _has_bounds(column):
         return Steps(number, tuple(float(code) for code in np.flatnonzero(np.diff(cells)) + 1))
     bins = cells[: column.bin_number]
     cuts = column.edges[1:-1][np.flatnonzero(np.diff(bins))]
@@ -117,7 +124,7 @@ def _merged(schema: Schema, number: int, values: FloatArray) -> tuple[Steps, Int
     """Cells of codes in a row with equal values, and the first code of each."""
     changes = np.diff(values) != 0.0
     column = schema.columns[number]
-    if isinstance(column, Numeric) and column.own_cell:
+    if _has_bounds(column) and column.own_cell:
         changes[-1] = True  # missing values share no cell with numbers
     cells = np.concatenate([[0], np.cumsum(changes)]).astype(np.intp)
     return steps_of(schema, number, cells), np.concatenate([[0], np.flatnonzero(changes) + 1]).astype(np.intp)

@@ -54,7 +54,8 @@ def portable(estimator: Estimator) -> PortableModel:
         able = ", ".join(EXPORTABLE)
         raise NotPortable(f"{kind}: {_WHY_NOT.get(kind, 'no form of it is known')}. What is exported: {able}")
     about = (f"A {kind} of Exchequer. {estimator.statement_.heading}: {estimator.statement_.guarantee}",)
-    return attrs.evolve(convert(estimator, model), about=about)
+    schema: Schema | None = getattr(model, "schema", None)
+    return attrs.evolve(convert(estimator, model), about=about, file=None if schema is None else schema.file)
 
 
 EXPORTABLE: Final = (

@@ -1,6 +1,7 @@
 """A portable model as an ONNX graph, in doubles, that adds in the order in which `predict` does.
 
-Inputs are one tensor for each column, of shape (n, 1): doubles, or text for categories. Outputs: see `as_onnx`.
+Inputs are one tensor for each column, of shape (n, 1): text for categories, seconds since 1970 for dates, and doubles
+for all others. Outputs: see `as_onnx`.
 """
 
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from learners.exports.portable_model import (
     LogisticShare,
     LookUp,
     ManyClasses,
+    Moments,
     Names,
     NotPortable,
     Numbers,
@@ -27,6 +29,7 @@ from learners.exports.portable_model import (
     Share,
     Steps,
     Term,
+    Truths,
     TwoClasses,
 )
 
@@ -38,6 +41,9 @@ OPSET, ML_OPSET, IR_VERSION = 17, 3, 8
 
 OUTPUTS: Final = ("prediction", "score", "share", "refused")
 """In this order, where there is a share."""
+
+SECONDS: Final = "seconds since 1970-01-01 00:00 UTC; NaN where missing"
+"""What a column of dates is given as: a graph reads no text of dates."""
 
 NO_CLASS: Final = -(2**63)
 """Predicted for refused records where classes are whole numbers; "" where they are text."""
@@ -94,7 +100,8 @@ class _Graph:
         given = []
         for each in self.model.inputs:
             kind = TensorProto.STRING if isinstance(each.reading, Names) else TensorProto.DOUBLE
-            given.append(helper.make_tensor_value_info(each.name, kind, ["n", 1]))
+            said = SECONDS if isinstance(each.reading, Moments) else ""
+            given.append(helper.make_tensor_value_info(each.name, kind, ["n", 1], said))
         for number in range(len(self.model.inputs)):
             self._place(number)
         outputs = self._told(self._scores())
@@ -117,7 +124,11 @@ class _Graph:
                 self._category(names, value)
             case Numbers() as numbers:
                 self._number(number, numbers, value)
-            case _:
+            case Moments(seconds):
+                self._number(number, seconds, value)
+            case Truths(missing):
+                if missing is not None:
+                    value = self.node("Where", self.node("IsNaN", value), self.constant(float(missing)), value)
                 is_one, is_zero = (self.node("Equal", value, self.constant(each)) for each in (1.0, 0.0))
                 self.wrong.append(self.node("Not", self.node("Or", is_one, is_zero)))
                 self.places.append(value)
@@ -136,6 +147,9 @@ class _Graph:
         else:
             below = self.node("Less", value, self.constant(numbers.lower))
             bad = self.node("Or", below, self.node("Greater", value, self.constant(numbers.upper)))
+        if numbers.whole:
+            fraction = self.node("Not", self.node("Equal", self.node("Floor", value), value))
+            bad = self.node("Or", bad, self.node("And", fraction, self.node("Not", gap)))
         if not numbers.own and fill is None:
             bad = self.node("Or", bad, gap)
         self.wrong.append(bad)

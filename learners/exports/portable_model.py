@@ -1,6 +1,6 @@
 """A fitted model as every back end takes it: how columns are read, a sum of look-ups, and what the sum says.
 
-A back end renders the three kinds of `Reading`, the three kinds of `Term` and the three kinds of `Link`, and nothing
+A back end renders the four kinds of `Reading`, the three kinds of `Term` and the three kinds of `Link`, and nothing
 else. Sums are of doubles, in the order of `terms`, each addition rounded by itself: whoever adds in that order has the
 bits of `predict`.
 """
@@ -13,6 +13,7 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from accountant.explained import Explained
+from learners.tables import FileFormat
 
 
 class NotPortable(Explained, ValueError):
@@ -28,7 +29,8 @@ class Numbers:
 
     lower, upper: bounds.  clip: whether values beyond count as the nearest; else they are refused. Infinities always
     are.  missing: the number that missing values count as.  own: whether these have a cell of their own; without
-    either they are refused.
+    either they are refused.  others: whether what is no number counts as missing.  whole: whether fractions are
+    refused.
     """
 
     lower: float
@@ -36,11 +38,26 @@ class Numbers:
     clip: bool = False
     missing: float | None = None
     own: bool = False
+    others: bool = False
+    whole: bool = False
+
+
+@attrs.frozen
+class Moments:
+    """Place: seconds since 1970 in UTC, of a date, or of a date and time.
+
+    seconds: how these are read.  form: of text, in the letters of `strptime`; None takes ISO 8601.
+    """
+
+    seconds: Numbers
+    form: str | None
 
 
 @attrs.frozen
 class Truths:
-    """Place: 0 or 1; everything else is refused."""
+    """Place: 0 or 1, or what a word says; everything else is refused. missing: what missing values count as."""
+
+    missing: int | None = None
 
 
 @attrs.frozen
@@ -57,7 +74,7 @@ class Names:
     other: int | None
 
 
-Reading: TypeAlias = Numbers | Truths | Names
+Reading: TypeAlias = Numbers | Moments | Truths | Names
 
 
 @attrs.frozen
@@ -196,7 +213,7 @@ Link: TypeAlias = TwoClasses | ManyClasses | Amount
 class PortableModel:
     """Score = (start + Σ terms) / divisor, one for each output.
 
-    about: lines for people: which learner, what it cost.
+    about: lines for people: which learner, what it cost.  file: how CSV files with its columns are written.
     """
 
     about: tuple[str, ...]
@@ -205,6 +222,7 @@ class PortableModel:
     terms: tuple[Term, ...]
     link: Link
     divisor: float = 1.0
+    file: FileFormat | None = None
 
     @property
     def outputs(self) -> int:

@@ -3,6 +3,8 @@
 import inspect
 from typing import Final
 
+import attrs
+
 from learners.exports import python_runtime
 from learners.exports.portable_model import (
     Amount,
@@ -16,6 +18,7 @@ from learners.exports.portable_model import (
     LogisticShare,
     LookUp,
     ManyClasses,
+    Moments,
     Names,
     NotPortable,
     Numbers,
@@ -23,6 +26,7 @@ from learners.exports.portable_model import (
     Share,
     Steps,
     Term,
+    Truths,
     TwoClasses,
 )
 
@@ -32,7 +36,7 @@ EMPTY: Final = "MODEL: dict[str, Any] = {}\n"
 USAGE: Final = """
 predict(record) gives the class, or the number, of a record: a mapping of column names to values. scores(record) and
 shares(record) give what `decision_function` and `predict_proba` do. A value that the model has no place for raises
-Refused, which names the column. Python 3.10 or newer; nothing to install.
+Refused, which names the column. Python 3.11 or newer; nothing to install.
 """
 
 
@@ -63,10 +67,12 @@ def _input(each: Input) -> dict[str, object]:
         case Names():
             known = {"codes": dict(reading.codes), "missing": reading.missing, "other": reading.other}
             return {"name": each.name, "kind": "names", **known}
-        case Numbers(lower, upper, clip, missing, own):
-            bounds = {"lower": lower, "upper": upper, "clip": clip}
-            return {"name": each.name, "kind": "numbers", **bounds, "missing": missing, "own": own}
-    return {"name": each.name, "kind": "truths"}
+        case Numbers():
+            return {"name": each.name, "kind": "numbers", **attrs.asdict(reading)}
+        case Moments(seconds, form):
+            return {"name": each.name, "kind": "moments", **attrs.asdict(seconds), "form": form}
+        case Truths(missing):
+            return {"name": each.name, "kind": "truths", "missing": missing}
 
 
 def _steps(steps: Steps) -> dict[str, object]:

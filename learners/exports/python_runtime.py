@@ -108,11 +108,9 @@ def _folded(sums: list[float]) -> float:
 def _place(column: dict[str, Any], value: object) -> float | None:
     if column["kind"] == "names":
         return _category(column, value)
-    number = _number(column, value)
     if column["kind"] == "truths":
-        if number not in (0.0, 1.0):
-            raise Refused(f"column {column['name']!r}: {value!r} is neither 0 nor 1")
-        return number
+        return _truth(column, value)
+    number = _seconds(column, value) if column["kind"] == "moments" else _number(column, value)
     if math.isnan(number):
         if column["own"]:
             return None
@@ -121,19 +119,72 @@ def _place(column: dict[str, Any], value: object) -> float | None:
         return float(column["missing"])
     if math.isinf(number) or not (column["clip"] or column["lower"] <= number <= column["upper"]):
         raise Refused(f"column {column['name']!r}: {value!r} is outside [{column['lower']}, {column['upper']}]")
+    if column["whole"] and number != math.floor(number):
+        raise Refused(f"column {column['name']!r}: {value!r} is no whole number")
     return number
+
+
+GAPS = ("", "nan", "None", "<NA>", "NaT")
+"""Texts for what is missing."""
+
+WORDS = {"true": 1.0, "yes": 1.0, "t": 1.0, "y": 1.0, "false": 0.0, "no": 0.0, "f": 0.0, "n": 0.0}
 
 
 def _number(column: dict[str, Any], value: Any) -> float:
     gaps = column.get("own") or column.get("missing") is not None
     if value is None or type(value).__name__ in ("NAType", *(("NaTType",) if gaps else ())):
         return math.nan
-    if gaps and isinstance(value, str) and value.strip() in ("", "nan", "None", "<NA>", "NaT"):
+    if gaps and isinstance(value, str) and value.strip() in GAPS:
         return math.nan
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
+        if column.get("others"):
+            return math.nan
         raise Refused(f"column {column['name']!r}: {value!r} is not a number") from None
+
+
+def _truth(column: dict[str, Any], value: Any) -> float:
+    text = value.decode("ascii", "replace") if isinstance(value, bytes) else value
+    if isinstance(text, str) and text.strip().lower() in WORDS:
+        return WORDS[text.strip().lower()]
+    number = _number(column, value)
+    if math.isnan(number) and column["missing"] is not None:
+        return float(column["missing"])
+    if number not in (0.0, 1.0):
+        raise Refused(f"column {column['name']!r}: {value!r} is neither 0 nor 1")
+    return number
+
+
+def _seconds(column: dict[str, Any], value: Any) -> float:
+    """Since 1970, in UTC; NaN where it is missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
+        return math.nan
+    if isinstance(value, str) and value.strip() in GAPS:
+        return math.nan
+    try:
+        return _since(value, column["form"])
+    except (TypeError, ValueError, OverflowError):
+        if column["others"]:
+            return math.nan
+        raise Refused(f"column {column['name']!r}: {value!r} is no date") from None
+
+
+def _since(value: Any, form: str | None) -> float:
+    if form is not None and isinstance(value, float) and value.is_integer() and abs(value) < 2.0**53:
+        value = int(value)
+    if form is not None and isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if isinstance(value, str):
+        text = value.strip()
+        value = datetime.datetime.fromisoformat(text) if form is None else datetime.datetime.strptime(text, form)
+    if not isinstance(value, datetime.date):
+        raise TypeError
+    if not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day)
+    moment = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
+    since: datetime.timedelta = moment - datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return since.days * 86400.0 + since.seconds + since.microseconds / 1e6
 
 
 def _category(column: dict[str, Any], value: object) -> int:

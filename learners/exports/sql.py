@@ -6,10 +6,9 @@ Stages, each a SELECT from the one before: the columns as they are read, their p
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, cast
+from typing import Final
 
 import attrs
-import numpy as np
 
 from accountant.arrays import FloatArray
 from learners.exports.portable_model import (
@@ -22,20 +21,22 @@ from learners.exports.portable_model import (
     LogisticShare,
     LookUp,
     ManyClasses,
-    Names,
     NotPortable,
-    Numbers,
     PortableModel,
     Share,
     Steps,
     Term,
-    Truths,
     TwoClasses,
 )
+from learners.exports.sql_columns import ReadColumn
 from learners.exports.sql_dialects import DIALECTS, Dialect, DialectName
+from learners.exports.sql_files import csv_table
 
 FILE: Final = re.compile(r"/|\.(csv|tsv|txt|parquet|json|ndjson)(\.gz|\.zst)?$", re.IGNORECASE)
 """What a table's name has where it is that of a file."""
+
+CSV_FILE: Final = re.compile(r"\.(csv|tsv|txt)(\.gz|\.zst)?$", re.IGNORECASE)
+"""What that of a CSV file ends with."""
 
 TERMS_IN_A_STAGE: Final = 100
 """Terms that are added in one expression; engines limit how deep one is."""
@@ -48,10 +49,12 @@ def as_sql(model: PortableModel, dialect: DialectName, table: str, keep: Sequenc
     """A SELECT statement over a table with the model's columns, one row for each record, in any order.
 
     table: its name, with dots between the parts; with DuckDB it may be a file, such as people.parquet.
+      A CSV file is read as text, as the model's schema says it is written, and its columns may be of any kind.
     keep: columns that come first, such as a key; () for those of the model.
     Columns after those: `prediction`, `score` (or one for each class), `share` of each class, and `refused`: NULL, or
-    which column of the record has a value that `predict` refuses; the others are then NULL. Columns of numbers must
-    have a type of numbers; categories may be text, whole numbers or truth values. For forests, PostgreSQL takes ten
+    which column of the record has a value that `predict` refuses, or that the engine does not read as Python does; the
+    others are then NULL. Columns may be of the type that the kind suggests, or text; in SQLite, which reads numbers in
+    text to some 15 digits, numbers must be numbers. For forests, PostgreSQL takes ten
     times as long to compile the statement as to run it: `SET jit = off`.
     Raises NotPortable for names that the dialect has not.
     """
@@ -67,15 +70,24 @@ class _Writer:
 
     def statement(self) -> str:
         self._refuse_equal_names()
-        named = [self.table] if self.dialect.reads_files and FILE.search(self.table) else self.table.split(".")
-        table = ".".join(map(self.dialect.identifier, named))
-        stages = [("read", self._read(table)), ("placed", self._placed())]
+        stages = list[tuple[str, str]]()
+        for number, stage in enumerate(self._read(self._table())):
+            before = self._own(stages[-1][0]) if stages else ""
+            stages.append((f"read_{number + 1}" if number else "read", stage.replace("{before}", before)))
+        stages.append(("placed", self._placed(self._own(stages[-1][0]))))
         for number, stage in enumerate(self._summed(), 1):
             stages.append((f"summed_{number}", stage.replace("{before}", self._own(stages[-1][0]))))
         stages.append(("scored", self._scored(self._own(stages[-1][0]))))
         said = "\n".join("-- " + " ".join(line.split()) for line in self.model.about)
         parts = ",\n".join(f"{self._own(name)} AS (\n  {body}{self.dialect.fence}\n)" for name, body in stages)
         return f"{said}\nWITH {parts}\n{self._told()}\n"
+
+    def _table(self) -> str:
+        if not (self.dialect.reads_files and FILE.search(self.table)):
+            return ".".join(map(self.dialect.identifier, self.table.split(".")))
+        if not CSV_FILE.search(self.table):
+            return self.dialect.identifier(self.table)
+        return csv_table(self.dialect, self.table, self.model.file)
 
     # --- names ---------------------------------------------------------------------------------------------------
 
@@ -114,73 +126,36 @@ class _Writer:
 
     # --- columns and their places --------------------------------------------------------------------------------
 
-    def _read(self, table: str) -> str:
+    def _inputs(self) -> list[ReadColumn]:
+        return [ReadColumn(*each, self.dialect, self._own) for each in enumerate(self.model.inputs)]
+
+    def _read(self, table: str) -> Iterator[str]:
+        """Stages that read the columns; dates need more than one. {before} stands for the stage before."""
         columns = [f"t.{self.dialect.identifier(name)}" for name in self.keep]
-        given = [f"{column} AS {name}" for column, name in zip(columns, self._kept(), strict=True)]
-        for number, each in enumerate(self.model.inputs):
-            column = f"t.{self.dialect.identifier(each.name)}"
-            match each.reading:
-                case Names(codes):
-                    value = self.dialect.as_name(column, ", ".join(map(self.dialect.text, codes)))
-                case Truths():
-                    value = self.dialect.as_truth(column)
-                case Numbers():
-                    value = self.dialect.as_number(column)
-            given.append(f"{value} AS {self._own(f'value_{number}')}")
-        return _select(given, f"{table} AS t")
+        stages = [[f"{column} AS {name}" for column, name in zip(columns, self._kept(), strict=True)]]
+        for each in self._inputs():
+            steps = list(each.read(f"t.{self.dialect.identifier(each.input.name)}"))
+            for number, step in enumerate(steps):
+                if number == len(stages):
+                    stages.append([])
+                stages[number].append(f"{step} AS {each.value}")
+        done = self._kept()
+        for number, stage in enumerate(stages):
+            made = {each.rpartition(" AS ")[2] for each in stage}
+            yield _select(
+                [*(name for name in done if name not in made), *stage], "{before}" if number else f"{table} AS t"
+            )
+            done = [*done, *(each.value for each in self._inputs() if not number)]
 
-    def _placed(self) -> str:
+    def _placed(self, before: str) -> str:
         columns, wrong = list(self._kept()), []
-        for number, each in enumerate(self.model.inputs):
-            value = self._own(f"value_{number}")
-            place, refused = self._place_of(each.reading, value)
-            columns.append(f"{place} AS {self._place(number)}")
+        for each in self._inputs():
+            place, refused = each.placed()
+            columns.append(f"{place} AS {each.place}")
             if refused:
-                wrong.append(f"WHEN {refused} THEN {self.dialect.text(f'column {each.name!r}')}")
+                wrong.append(f"WHEN {refused} THEN {self.dialect.text(f'column {each.input.name!r}')}")
         refused = f"CASE {' '.join(wrong)} END" if wrong else "CAST(NULL AS VARCHAR(9))"
-        return _select([*columns, f"{refused} AS {self._own('refused')}"], self._own("read"))
-
-    def _place_of(self, reading: object, value: str) -> tuple[str, str]:
-        """What a value's place is, and when it is refused; "" for never."""
-        match reading:
-            case Names():
-                return self._category(reading, value)
-            case Truths():
-                return value, f"({value} IS NULL OR {value} NOT IN (0, 1){self._strange(value)})"
-            case Numbers():
-                return self._number(reading, value)
-        raise TypeError(reading)
-
-    def _number(self, reading: Numbers, value: str) -> tuple[str, str]:
-        literal, nan = self.dialect.number, self.dialect.nan
-        gap = f"({value} IS NULL OR {nan(value)})" if nan else f"{value} IS NULL"
-        if reading.clip:
-            bad = f"abs({value}) > {literal(float(np.finfo(np.float64).max))}"
-        else:
-            bad = f"{value} < {literal(reading.lower)} OR {value} > {literal(reading.upper)}"
-        bad += self._strange(value)
-        if reading.missing is None and not reading.own:
-            return value, f"({gap} OR {bad})"
-        fill = "NULL" if reading.own else literal(cast("float", reading.missing))
-        return f"CASE WHEN {gap} THEN {fill} ELSE {value} END", f"(NOT {gap} AND ({bad}))"
-
-    def _strange(self, value: str) -> str:
-        return f" OR {self.dialect.strange(value)}" if self.dialect.strange else ""
-
-    def _category(self, reading: Names, value: str) -> tuple[str, str]:
-        cases = " ".join(f"WHEN {self.dialect.text(text)} THEN {code}" for text, code in reading.codes.items())
-        other = "NULL" if reading.other is None else str(reading.other)
-        place = f"CASE {value} {cases} ELSE {other} END"
-        if reading.missing != reading.other:
-            missing = "NULL" if reading.missing is None else str(reading.missing)
-            place = f"CASE WHEN {value} IS NULL THEN {missing} ELSE {place} END"
-        refused = []
-        if reading.other is None:
-            known = ", ".join(map(self.dialect.text, reading.codes))
-            refused.append(f"({value} IS NOT NULL AND {value} NOT IN ({known}))")
-        if reading.missing is None:
-            refused.append(f"{value} IS NULL")
-        return place, f"({' OR '.join(refused)})" if refused else ""
+        return _select([*columns, f"{refused} AS {self._own('refused')}"], before)
 
     # --- scores --------------------------------------------------------------------------------------------------
 

@@ -13,15 +13,36 @@ DialectName: TypeAlias = Literal["duckdb", "postgresql", "sqlite"]
 WHITE: Final = (*range(9, 14), *range(28, 33), 133, 160, 5760, *range(8192, 8203), 8232, 8233, 8239, 8287, 12288)
 """What Python's `str.strip` takes off."""
 
+TYPED: Final = " "
+"""Before the text of a date that is no text: stripped text begins with no blank."""
+
+PLAIN: Final = "[+-]?([0-9]{1,150}[.]?[0-9]{0,150}|[.][0-9]{1,150})([eE][+-]?[0-9]{1,2})?"
+"""Numbers that every engine reads, exactly and without an overflow."""
+
+WORDY: Final = "[ -/:-~]*"
+"""Text of ASCII without a digit."""
+
+GAPS: Final = "'', 'nan', 'None', '<NA>', 'NaT'"
+"""Texts for a missing number."""
+
+INFINITIES: Final = "'inf', '+inf', '-inf', 'infinity', '+infinity', '-infinity', '+nan', '-nan'"
+"""What Python reads as a number without a digit, in small letters; NaN is missing in any case."""
+
 NAME_BYTES: Final = 63
 """PostgreSQL cuts longer names."""
 
 
 @attrs.frozen
 class Dialect:
-    """number: a literal of exactly this double.  text: a literal.  as_number, as_truth: of a column.
+    """number: a literal of exactly this double.  text: a literal.
 
-    as_name: of a column, stripped, NULL where missing. Texts that are known need no stripping, which takes longest.
+    as_number: of a column, NULL where it is missing, infinity where it is text that is refused; with True any other
+    text is missing too.  as_date: a column's text, stripped, and after TYPED where it has a type of dates; has_dates:
+    whether there is one.  as_name: of a column, stripped, NULL where missing. Texts that are known need no stripping,
+    which takes longest.
+    matches: whether text has a layout, see `sql_dates`.  wordy: whether it is of ASCII and without a digit, so that it
+    is no number and no date to anybody.  whole: of text of digits.  floor: of a double below 2^53.  over: divides whole
+    numbers.
     nan: whether a double is NaN, where there are any.  strange: whether a value is of another type than a number, which
     does not fail by itself.  larger, smaller: of two doubles.  fence: after a SELECT whose columns are computed once.
     folds: whether names that differ in their case alone are one.  most_bytes: of a name; 0 for any number.
@@ -31,9 +52,16 @@ class Dialect:
     name: str
     number: Callable[[float], str]
     text: Callable[[str], str]
-    as_number: Callable[[str], str]
-    as_truth: Callable[[str], str]
+    as_number: Callable[[str, bool], str]
+    as_date: Callable[[str], str]
     as_name: Callable[[str, str], str]
+    matches: Callable[[str, str], str]
+    wordy: Callable[[str], str]
+    whole: Callable[[str], str]
+    floor: Callable[[str], str]
+    infinity: str
+    over: str
+    has_dates: bool
     nan: Callable[[str], str] | None
     strange: Callable[[str], str] | None
     larger: str
@@ -124,19 +152,68 @@ def _sqlite_name(column: str, known: str) -> str:
     return f"CASE WHEN {text} COLLATE BINARY IN ({known}) THEN {text} ELSE trim({text}, {_SQLITE_WHITE}) END"
 
 
-def _postgres_truth(column: str) -> str:
-    text = f"CAST({column} AS text)"
-    return f"CASE {text} WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 ELSE CAST({text} AS double precision) END"
+def _typed(column: str, stripped: str, kind: str, kinds: str) -> str:
+    return f"CASE WHEN {kind} IN ({kinds}) THEN '{TYPED}' || CAST({column} AS VARCHAR) ELSE {stripped} END"
 
+
+def _number_in_text(text: str, plain: str, wordy: str, infinity: str, others: bool) -> str:
+    """What text says as Python reads it, NULL where it is missing, infinity where it is refused."""
+    missing = f" WHEN {wordy} AND lower({text}) NOT IN ({INFINITIES}) THEN NULL" if others else ""
+    return (
+        f"CASE WHEN {text} IS NULL OR {text} IN ({GAPS}) THEN NULL "
+        f"WHEN {plain} THEN CAST({text} AS FLOAT8){missing} ELSE {infinity} END"
+    )
+
+
+def _duckdb_number(column: str, others: bool) -> str:
+    text = f"trim(CAST({column} AS VARCHAR), {_DUCKDB_WHITE})"
+    plain = f"regexp_full_match({text}, '{PLAIN}')"
+    said = _number_in_text(text, plain, DIALECTS["duckdb"].wordy(text), "CAST('infinity' AS FLOAT8)", others)
+    return f"CASE WHEN typeof({column}) = 'VARCHAR' THEN {said} ELSE TRY_CAST({column} AS DOUBLE) END"
+
+
+def _postgres_number(column: str, others: bool) -> str:
+    text = f"btrim(CAST({column} AS text), {_POSTGRES_WHITE})"
+    plain = f"{text} ~ '^({PLAIN})$'"
+    said = _number_in_text(text, plain, DIALECTS["postgresql"].wordy(text), "float8 'Infinity'", others)
+    return f"CASE WHEN {_POSTGRES_TEXT.format(column)} THEN {said} ELSE CAST({column} AS double precision) END"
+
+
+def _sqlite_number(column: str, others: bool) -> str:
+    """Text with a number in it stays text, which is refused: SQLite reads it to some 15 digits."""
+    text = f"trim({column}, {_SQLITE_WHITE})"
+    missing = f"{text} IN ({GAPS})"
+    if others:
+        missing += f" OR ({DIALECTS['sqlite'].wordy(text)} AND lower({text}) NOT IN ({INFINITIES}))"
+    return f"CASE WHEN typeof({column}) = 'text' AND ({missing}) THEN NULL ELSE {column} END"
+
+
+def _pattern(layout: str) -> str:
+    marks = {"0": "[0-9]", "~": "[T ]", ".": "[.]"}
+    return "".join(marks.get(character, character) for character in layout)
+
+
+_POSTGRES_TEXT: Final = "CAST(pg_typeof({}) AS text) IN ('text', 'character varying', 'character')"
+
+_DUCKDB_DATES: Final = "'DATE', 'TIMESTAMP', 'TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP_NS'"
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     "duckdb": Dialect(
         name="duckdb",
         number=lambda value: repr(value) if "e" in repr(value) else f"{value!r}e0",
         text=_quoted,
-        as_number=lambda column: f"CAST({column} AS DOUBLE)",
-        as_truth=lambda column: f"CAST({column} AS DOUBLE)",
+        as_number=_duckdb_number,
+        as_date=lambda column: _typed(
+            column, f"trim(CAST({column} AS VARCHAR), {_DUCKDB_WHITE})", f"typeof({column})", _DUCKDB_DATES
+        ),
         as_name=_duckdb_name,
+        matches=lambda value, layout: f"regexp_full_match({value}, '{_pattern(layout)}')",
+        wordy=lambda value: f"regexp_full_match({value}, '{WORDY}')",
+        whole=lambda value: f"TRY_CAST({value} AS BIGINT)",
+        floor=lambda value: f"floor({value})",
+        infinity="CAST('infinity' AS FLOAT8)",
+        over="//",
+        has_dates=True,
         nan=lambda number: f"isnan({number})",
         strange=None,
         larger="greatest",
@@ -149,9 +226,21 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         name="postgresql",
         number=lambda value: f"float8 '{value!r}'",
         text=_postgres_text,
-        as_number=lambda column: f"CAST({column} AS double precision)",
-        as_truth=_postgres_truth,
+        as_number=_postgres_number,
+        as_date=lambda column: _typed(
+            column,
+            f"btrim(CAST({column} AS text), {_POSTGRES_WHITE})",
+            f"CAST(pg_typeof({column}) AS text)",
+            "'date', 'timestamp without time zone'",
+        ),
         as_name=_postgres_name,
+        matches=lambda value, layout: f"{value} ~ '^{_pattern(layout)}$'",
+        wordy=lambda value: f"{value} COLLATE \"C\" ~ '^{WORDY}$'",
+        whole=lambda value: f"CAST({value} AS BIGINT)",
+        floor=lambda value: f"floor({value})",
+        infinity="float8 'Infinity'",
+        over="/",
+        has_dates=True,
         nan=lambda number: f"{number} = float8 'NaN'",
         strange=None,
         larger="greatest",
@@ -164,9 +253,16 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         name="sqlite",
         number=_dyadic,
         text=_quoted,
-        as_number=lambda column: column,
-        as_truth=lambda column: column,
+        as_number=_sqlite_number,
+        as_date=lambda column: f"trim(CAST({column} AS TEXT), {_SQLITE_WHITE})",
         as_name=_sqlite_name,
+        matches=lambda value, layout: f"{value} GLOB '{_pattern(layout)}'",
+        wordy=lambda value: f"{value} NOT GLOB '*[^ -/:-~]*'",
+        whole=lambda value: f"CAST({value} AS BIGINT)",
+        floor=lambda value: f"CAST({value} AS BIGINT)",
+        infinity="9e999",
+        over="/",
+        has_dates=False,
         nan=None,
         strange=lambda column: f"typeof({column}) NOT IN ('integer', 'real', 'null')",
         larger="max",

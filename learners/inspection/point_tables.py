@@ -295,10 +295,13 @@ def _intervals(column: Numeric, cells: IntArray, starts: IntArray) -> list[Cell]
     """
     gap: list[Cell] = [Gap()] if column.own_cell else []
     cells, starts = cells[: column.bin_number], starts[starts < column.bin_number]
+    if isinstance(column, Ordered):  # a reader looks for the category, not for its place
+        ends_of = [*starts[1:].tolist(), column.bin_number]
+        return [Among(column.categories[a:b]) for a, b in zip(starts.tolist(), ends_of, strict=True)] + gap
     edges, inner = column.edges, starts[1:]
     ends = np.append(np.flatnonzero(np.diff(cells)) + 1, cells.size)
     widths = edges[ends[np.searchsorted(ends, inner, side="right")]] - edges[inner]
-    named = isinstance(column, Date | Ordered)
+    named = isinstance(column, Date)
     cuts = edges[inner].tolist()
     if not named:
         cuts = [_readable(cut, width) for cut, width in zip(cuts, widths.tolist(), strict=True)]
@@ -314,7 +317,7 @@ def _intervals(column: Numeric, cells: IntArray, starts: IntArray) -> list[Cell]
 
 def _named(column: Numeric, limit: float | None) -> str:
     """What a limit is called, where numbers say nothing to a reader."""
-    return column.said(limit) if isinstance(column, Date | Ordered) and limit is not None else ""
+    return column.said(limit) if isinstance(column, Date) and limit is not None else ""
 
 
 def _readable(cut: float, width: float) -> float:

@@ -1,6 +1,6 @@
 """Kinds of columns: what each takes, and the code or the number that each of its values becomes by itself."""
 
-from learners.kinds.boolean_column import Boolean, reads_as_truth
+from learners.kinds.boolean_column import WORDS, Boolean, reads_as_truth
 from learners.kinds.categorical_column import Categorical
 from learners.kinds.category_names import MISSING_TEXTS, category_name, elements, other_names
 from learners.kinds.column_checks import SchemaError, bins_of, finite, named
@@ -17,6 +17,7 @@ __all__ = [
     "KINDS",
     "MISSING_CELL",
     "MISSING_TEXTS",
+    "WORDS",
     "Boolean",
     "Categorical",
     "Column",

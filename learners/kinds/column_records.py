@@ -1,6 +1,7 @@
 """Columns as records, for schema files and saved models."""
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any, Final, TypeAlias, cast
 
 import attrs
@@ -54,13 +55,21 @@ def column_of(record: Mapping[str, object]) -> Column:
     if not isinstance(record, Mapping):
         raise SchemaError(f"columns: expected [[columns]] tables, got {record!r}")
     fields = dict(record)
-    kind, name = str(fields.pop("kind", "missing")), fields.get("name")
+    kind, name = str(fields.pop("kind", "")), fields.get("name")
+    if not kind:
+        near = get_close_matches("kind", list(map(str, fields)), 1)
+        hint = f"unknown key {near[0]!r}; did you mean 'kind'?" if near else f"it needs a kind, one of {sorted(KINDS)}"
+        raise SchemaError(f"column {name!r}: {hint}")
     if kind not in KINDS:
         raise SchemaError(f"column {name!r}: kind {kind!r} is not one of {sorted(KINDS)}")
     kept = [field for field in attrs.fields(cast("type[attrs.AttrsInstance]", KINDS[kind])) if field.init]
     known = [field.name for field in kept]
     if unknown := sorted(set(fields) - set(known)):
-        raise SchemaError(f"column {name!r}: unknown key {unknown[0]!r}; a {kind} column takes {', '.join(known)}")
+        near = get_close_matches(unknown[0], known, 1)
+        meant = f" did you mean {near[0]!r}?" if near else ""
+        raise SchemaError(
+            f"column {name!r}: unknown key {unknown[0]!r};{meant} a {kind} column takes {', '.join(known)}"
+        )
     needed = [field.name for field in kept if field.default is attrs.NOTHING and field.name not in fields]
     if needed:
         raise SchemaError(f"column {name!r}: a {kind} column needs {' and '.join(needed)}")

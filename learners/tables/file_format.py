@@ -105,7 +105,15 @@ class _ClosedRows:
         return self
 
     def __next__(self) -> list[str]:
-        row = next(self._rows)
+        try:
+            row = next(self._rows)
+        except csv.Error as error:
+            if "field larger" not in str(error):
+                raise
+            raise UnclosedQuote(
+                f"line {self._rows.line_num}: a field of more than {csv.field_size_limit():,} characters, as where a "
+                'quote is not closed; where nothing is quoted, say so (--quote "")'
+            ) from None
         if self._over:
             lines = sum(1 for _ in io.StringIO(row[-1], newline=""))
             first = self._rows.line_num - max(lines, 1) + 1

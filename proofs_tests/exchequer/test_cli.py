@@ -143,6 +143,9 @@ def test_score_is_the_accuracy_and_says_what_to_score(folder: Path) -> None:
     truth = table.pop("income")
     accuracy = np.mean(LazyBoostClassifier.load("model.json").predict(table) == truth)
     assert f"accuracy {accuracy:.4f} on {N} records" in scored.stderr
+    names, counts = np.unique(truth, return_counts=True)
+    most = f"{names[np.argmax(counts)]} for every record would be right on {counts.max() / N:.4f} of them"
+    assert f"for comparison: {most}" in scored.stderr
     assert "should not be the training records" in scored.stderr
     assert "simulation: not private" in scored.stderr
 

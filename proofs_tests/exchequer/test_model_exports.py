@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -14,8 +15,18 @@ from click.testing import CliRunner, Result
 from exchequer.cli import main
 from exchequer.commands.model_exports import SQL
 from exchequer.datasets import breast_cancer
-from learners import HalfspaceBoostClassifier, PrivateBoostClassifier, RandomFeatureClassifier
+from learners import (
+    Boolean,
+    HalfspaceBoostClassifier,
+    Label,
+    Numeric,
+    PrivateBoostClassifier,
+    RandomFeatureClassifier,
+    Schema,
+    read_csv,
+)
 from learners.exports import DIALECTS
+from learners.tables import Date, FileFormat, Ordered
 
 
 def run(*arguments: str) -> Result:
@@ -57,8 +68,40 @@ def test_sql_over_a_file_gives_what_predict_gives(folder: Path) -> None:
         connection.execute(f"CREATE VIEW told AS {statement}")
         found = connection.execute('SELECT prediction, score, "share benign", refused FROM told').fetchall()
     expected = [(row["prediction"], row["score"], row["share benign"]) for row in predicted(folder)]
-    assert sorted((said, f"{score:.6g}", f"{share:.6g}") for said, score, share, _ in found) == sorted(expected)
+    assert sorted((said, repr(score), repr(share)) for said, score, share, _ in found) == sorted(expected)
     assert {row[3] for row in found} == {None}
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_csv_is_read_as_the_schema_says_it_is_written(header: bool, tmp_path: Path) -> None:
+    """Semicolons, decimal commas, dates, gaps and no names of columns: field by field, with no type of a column."""
+    draw = random.Random(0)
+    ways, days = ["post", " card", "", "01"], ["1.2.2024", "29.02.2024", "30.02.2024", "", "?", "17.11.2020"]
+    amounts = ["12,5", "900", ",25", "7,", "?", "", "1e2", "-3,5"]
+    rows = [
+        [draw.choice(ways), draw.choice(days), draw.choice(amounts), draw.choice(["yes", "No", "1"]), draw.choice("ab")]
+        for _ in range(400)
+    ]
+    names = ["way", "day", "amount", "member", "kind"]
+    with (tmp_path / "o.csv").open("w", newline="") as out:
+        csv.writer(out, delimiter=";").writerows([names, *rows] if header else rows)
+    columns = (
+        Ordered("way", ("post", "card", "01"), missing="own", other="missing"),
+        Date("day", "2020-01-01", "2025-12-31", outside="clip", missing="own", other="missing", form="%d.%m.%Y"),
+        Numeric("amount", 0, 1000, outside="clip", missing="own", other="missing"),
+        Boolean("member"),
+    )
+    file = FileFormat(separator=";", decimal=",", columns=() if header else names)
+    schema = Schema(columns, Label("kind", ("a", "b")), file=file)
+    table = read_csv(tmp_path / "o.csv", format=file)
+    model = PrivateBoostClassifier(50.0, 1e-5, schema=schema, random_state=0)
+    model.fit({name: table[name] for name in names[:4]}, table["kind"]).save(tmp_path / "m.json")
+    statement = run(str(tmp_path / "m.json"), "--sql", "duckdb", "--table", str(tmp_path / "o.csv")).stdout
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW told AS {statement}")
+        found = connection.execute("SELECT score, refused FROM told").fetchall()
+    assert {row[1] for row in found} == {None}
+    assert sorted(row[0] for row in found) == sorted(model.decision_function(table).tolist())
 
 
 def test_python_runs_without_us(folder: Path) -> None:
@@ -95,7 +138,8 @@ def test_keys_come_first_and_files_are_not_replaced_unasked(folder: Path) -> Non
 def test_what_is_asked_in_vain_is_said(folder: Path, tmp_path: Path) -> None:
     model = str(folder / "model.json")
     assert "give --sql, --onnx or --python" in refused(model)
-    assert "--sql and --table go together" in refused(model, "--sql", "duckdb")
+    assert "--sql needs --table" in refused(model, "--sql", "duckdb")
+    assert "--table is for --sql" in refused(model, "--table", "people", "--python", "model.py")
     assert "--out and --key are for --sql" in refused(model, "--python", str(tmp_path / "m.py"), "--key", "a")
     (tmp_path / "broken.json").write_text("{}")
     assert "broken.json" in refused(str(tmp_path / "broken.json"), "--python", str(tmp_path / "m.py"))

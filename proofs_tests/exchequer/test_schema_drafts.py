@@ -159,5 +159,8 @@ def test_decimal_commas_are_pointed_out_and_named_as_guessed(public: tuple[str, 
     assert "numbers with a decimal comma in price: draft again with --decimal ," in found.stderr
     for said in (found.stderr, found.stdout):
         assert ("that most of the first records have a decimal comma in price" in said) == (not public)
+    if not public:
+        vain = draft("paid.csv", "--paid", "--epsilon", "1")
+        assert (vain.exit_code, "nothing was charged" in vain.stderr, vain.stdout) == (2, True, "")
     again = draft("paid.csv", "--decimal", ",", *public)
     assert ("draft again" in again.stderr, 'kind = "numeric"' in again.stdout) == (False, True)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pyarrow
 import pyarrow.csv
 import pyarrow.parquet
@@ -15,7 +16,7 @@ from rich.console import Console
 
 from exchequer.cli import main
 from exchequer.console import output, table_files
-from learners import LazyBoostClassifier, Schema, read_csv
+from learners import LazyBoostClassifier, ParquetTable, Schema, read_csv
 
 N = 300
 SCHEMA = """
@@ -177,3 +178,11 @@ def test_a_large_file_has_a_bar_where_somebody_looks(monkeypatch: pytest.MonkeyP
             done(5)
         seen.append("reading t.csv" in capture.get())
     assert seen == [False, True]
+
+
+def test_an_index_that_has_a_name_is_a_column_of_a_parquet_file(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": [3, 9, 5], "age": [3, 1, 2]})
+    frame.set_index("id").to_parquet(tmp_path / "named.parquet")
+    frame[frame["age"] > 1].to_parquet(tmp_path / "unnamed.parquet")
+    assert sorted(ParquetTable(tmp_path / "named.parquet").names) == ["age", "id"]
+    assert sorted(ParquetTable(tmp_path / "unnamed.parquet").names) == ["age", "id"]

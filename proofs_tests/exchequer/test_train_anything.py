@@ -227,6 +227,15 @@ def test_all_that_is_wrong_with_a_schema_and_a_header_is_said_at_once(folder: Pa
     assert "costs.csv" not in refused(*trained("costs", "--no-header"))
 
 
+def test_what_was_meant_by_a_name_that_is_not_there_is_said(folder: Path) -> None:
+    Path("costs.toml").write_text(SCHEMA.replace("kind = ", "knid = ", 1), encoding="utf-8")
+    Path("costs.csv").write_text("agee,sex,cots\n1,male,2\n", encoding="utf-8")
+    said = refused(*trained("costs"))
+    assert "column 'age': unknown key 'knid'; did you mean 'kind'?" in said
+    Path("costs.toml").write_text(SCHEMA, encoding="utf-8")
+    assert "did you mean 'agee' for 'age', 'cots' for 'cost'?" in refused(*trained("costs"))
+
+
 def test_a_schema_with_a_number_for_a_label_is_written_and_read() -> None:
     schema = Schema.from_dict(
         {"columns": [{"name": "a", "kind": "boolean"}], "label": {"name": "b", "lower": 0, "upper": 2}}

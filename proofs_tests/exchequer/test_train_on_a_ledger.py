@@ -223,9 +223,9 @@ def test_what_is_refused_before_anything_is_charged(study: str) -> None:
     assert "there is no ledger" in refused(*trained("--ledger", "sqlite:///gone.db"))
     said("ledger", "export", "study.db", "--out", "books.jsonl")
     assert "is an export, for reading only" in refused(*trained("--ledger", "books.jsonl"))
-    assert "remains under basic composition; nothing was charged" in refused(
-        *trained("--ledger", "study.db", epsilon="2.1")
-    )
+    dear = refused(*trained("--ledger", "study.db", epsilon="2.1"))
+    assert "remains under basic composition; nothing was charged" in dear
+    assert "; --epsilon 2 would fit" in dear
     assert "go with --ledger" in refused(*trained("--account", "team-a"))
     assert "go with --ledger" in refused(*trained("--signing-key", "people.csv"))
     assert "people.csv: " in refused(*trained("--ledger", "study.db", "--signing-key", "people.csv"))

@@ -4,12 +4,16 @@ python   runs, in one namespace for the page; with a title it is written to a fi
 sh       each line runs; what it must end with, other than 0, is said behind it as `# exit code 1`. Two kinds of lines
          take what follows up to END: `cat > FILE <<'END'` and `python - <<'END'`. $(cat FILE) is what is in the file
 toml, yaml, json, text with a title  are written to files; what a pyproject.toml registers is as if it were installed
-text after sh  is what the last command printed, with … for what differs from run to run
+toml answers="FILE"  what stands for the TODOs of a drafted schema, by column; every other character of FILE stays
+text after sh  is what the commands printed, with … for what differs from run to run or was left out; with varies="0.2"
+         a decimal fraction in it stands for one that is no further off than that share
 console  is shown only: installing, make, and what needs a server or an hour. Its commands are looked up, see the tests
 """
 
 import importlib
 import itertools
+import json
+import math
 import os
 import re
 import shlex
@@ -23,9 +27,14 @@ from typing import Final
 import attrs
 from click.testing import CliRunner
 
+from learners.tables import open_questions
 from proofs_tests.site.pages import ROOT
 
-_FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(r'^```(\w+)(?: (title|answers|varies)="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_FRACTION: Final = re.compile(r"\d+\.\d+")
+_ESCAPED: Final = re.compile(r"\d+\\\.\d+")
+"""One in a pattern."""
+
 _EXPECTED: Final = re.compile(r"#.*\bexit code (\d+)")
 _FILE: Final = re.compile(r"cat > (\S+) <<'END'")
 _CONTENT: Final = re.compile(r"\$\(cat (\S+)\)")
@@ -35,12 +44,17 @@ KINDS: Final = ("python", "sh", "toml", "yaml", "json", "text", "console", "merm
 
 @attrs.frozen
 class Block:
-    """line: of the page, where its text begins. title: the file that it is written to, if any."""
+    """line: of the page, where its text begins. title: the file that it is written to, if any.
+
+    answers: the draft that it fills in, if any.  varies: by which share decimal fractions may differ.
+    """
 
     kind: str
     title: str | None
     text: str
     line: int
+    answers: str | None = None
+    varies: float = 0.0
 
 
 class DiffersFromPage(AssertionError):
@@ -53,7 +67,10 @@ def blocks(markdown: str) -> list[Block]:
     for match in _FENCE.finditer(markdown):
         if match[1] not in KINDS:
             raise ValueError(f"a block of {match[1]!r}; known: {', '.join(KINDS)}")
-        found.append(Block(match[1], match[2], match[3], markdown.count("\n", 0, match.start()) + 2))
+        names = {match[2]: match[3]}
+        line = markdown.count("\n", 0, match.start()) + 2
+        varies = float(names.get("varies", 0.0))
+        found.append(Block(match[1], names.get("title"), match[4], line, names.get("answers"), varies))
     return found
 
 
@@ -69,7 +86,9 @@ class Reader:
         """Do what a block asks for."""
         if block.kind in ("console", "mermaid"):
             return
-        if block.title is not None:
+        if block.answers is not None:
+            self._answer(block, Path(block.answers))
+        elif block.title is not None:
             path = Path(block.title)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(block.text, encoding="utf-8")
@@ -82,6 +101,21 @@ class Reader:
             self.printed = "".join(map(self._command, _commands(block.text)))
         elif block.kind == "text":
             self._compare(block)
+
+    def _answer(self, block: Block, draft: Path) -> None:
+        """As a reader would who edits nothing but the TODOs, and all of them."""
+        text, answers = draft.read_text(encoding="utf-8"), tomllib.loads(block.text)
+        lines = text.split("\n")
+        for question in open_questions(text):
+            key = lines[question.line - 1].partition("=")[0]
+            try:
+                answer = answers[question.column].pop(question.key)
+            except KeyError:
+                raise DiffersFromPage(f"{self.page}, line {block.line}: no answer to {question}") from None
+            lines[question.line - 1] = f"{key}= {json.dumps(answer, ensure_ascii=False)}"
+        if left := {name: keys for name, keys in answers.items() if keys}:
+            raise DiffersFromPage(f"{self.page}, line {block.line}: {draft} asks nothing that {left} answers")
+        draft.write_text("\n".join(lines), encoding="utf-8")
 
     def _command(self, line: str) -> str:
         head, _, below = line.partition("\n")
@@ -102,8 +136,15 @@ class Reader:
     def _compare(self, block: Block) -> None:
         said = " ".join(block.text.split())
         pattern = re.escape(said).replace(r"\ …\ ", r"\ (?:.*?\ )?").replace("…", ".*?")
-        if not re.search(pattern, " ".join(self.printed.split())):
-            raise DiffersFromPage(f"{self.page}, line {block.line}: the command printed\n{self.printed}")
+        numbers = [] if not block.varies else list(map(float, _FRACTION.findall(said)))
+        if numbers:
+            pattern = _ESCAPED.sub(lambda match: f"({_FRACTION.pattern})", pattern)
+        found = re.search(pattern, " ".join(self.printed.split()))
+        if not found:
+            raise DiffersFromPage(f"{self.page}, line {block.line}: the commands printed\n{self.printed}")
+        for shown, printed in zip(numbers, map(float, found.groups()), strict=True):
+            if not math.isclose(shown, printed, rel_tol=block.varies):
+                raise DiffersFromPage(f"{self.page}, line {block.line}: {printed} was printed, not about {shown}")
 
 
 def _commands(text: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """`exchequer schema draft`: a schema file from what is public, with a TODO wherever somebody must think."""
 
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,14 +104,22 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
     ]
     label = order.label or next((each.name for each in columns if each.label), "")
     if label and label not in by_name(columns):
-        raise ValueError(f"--label: no column {label!r}; the columns are {[each.name for each in columns]}")
+        there = [each.name for each in columns]
+        near = get_close_matches(label, there, 1)
+        meant = f"did you mean {near[0]!r}? The" if near else "the"
+        raise ValueError(f"--label: no column {label!r}; {meant} columns are {there}")
     chosen = by_name(columns).get(label)
     numbers = order.numbers or (chosen is not None and chosen.type == "number" and not chosen.categories)
     if chosen is not None and not numbers:
         columns = [_classes(each) if each.name == label else each for each in columns]
-    if order.price is not None:
-        columns, paid = _paid(data, format, columns, label, numbers, order)
     commas = [] if is_parquet(data) else [each.name for each in own if each.commas]
+    if order.price is not None:
+        if commas:  # as text they would get categories, or nothing, for the same price
+            raise ValueError(
+                f"--paid: numbers with a decimal comma in {', '.join(commas)}: draft with --decimal , so that they get "
+                "bounds; nothing was charged"
+            )
+        columns, paid = _paid(data, format, columns, label, numbers, order)
     return Draft(data.name, columns, label, numbers, format, taken, paid, commas)
 
 

@@ -56,6 +56,8 @@ class Draft:
         yield LEGEND.rstrip()
         if self.format != FileFormat():
             yield from ("", "[file]", *(f"{name} = {_toml(value)}" for name, value in self.format.as_dict().items()))
+        if self.format.decimal == ",":
+            yield "# The file's numbers have a decimal comma; the bounds below are TOML's, with a point, as in 12.5."
         for column in self.columns:
             yield ""
             yield from self._label(column) if column.name == self.label else _column(column)

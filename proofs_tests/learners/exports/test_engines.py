@@ -1,13 +1,17 @@
 """Exported models in the real engines, record by record and bit by bit, on tables that are hard on them."""
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from benchmarks.ledgers.postgres import Server
+from learners import Numeric
 from learners.exports import as_onnx, as_python, portable
+from learners.exports.sql_columns import TRUTHS
+from learners.kinds import MISSING_TEXTS
 from proofs_tests.support.learners.engines import (
     Answer,
     Columns,
@@ -39,7 +43,25 @@ def _sql(name: str, dialect: str, run: Callable[[str, Columns], Answer]) -> Call
 
 
 def _onnx(name: str) -> Callable[[Columns], Answer]:
-    return in_onnxruntime(as_onnx(portable(fitted(name))).SerializeToString(), SCHEMA.names[3:5])
+    return in_onnxruntime(as_onnx(portable(fitted(name))).SerializeToString(), NUMBERS)
+
+
+def _number_of(column: Numeric) -> Callable[[npt.NDArray[Any]], npt.NDArray[np.float64]]:
+    return lambda values: column.numbers(values)
+
+
+def _truths(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """What a caller of a runtime makes of words; NaN of a missing one, and 2 of what is none."""
+    said = {text: float(code) for text, code in TRUTHS.items()}
+    texts = ["" if each is None else str(each).strip() for each in values.tolist()]
+    return np.array([said.get(each, np.nan if each in MISSING_TEXTS else 2.0) for each in texts])
+
+
+NUMBERS: Final = {
+    column.name: _number_of(column)
+    for column in SCHEMA.columns
+    if isinstance(column, Numeric) and column.name in ("weight, or ?", "day", "moment")
+} | {"smoker": _truths}
 
 
 ENGINES: Final[dict[str, Engine]] = {
@@ -70,6 +92,11 @@ def test_an_engine_says_what_the_learner_says(name: str, engine: str) -> None:
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_recommended_learner_on_many_records(engine: str) -> None:
     check("additive", ENGINES[engine]("additive"), MANY)
+
+
+def test_the_quickest_on_many_records_too() -> None:
+    check("halfspace", ENGINES["duckdb"]("halfspace"), MANY)
+    check("halfspace", ENGINES["onnxruntime"]("halfspace"), MANY)
 
 
 @pytest.mark.postgres

@@ -280,3 +280,11 @@ def test_blocks_in_any_order_and_files_that_change(tmp_path: Path) -> None:
         CsvTable([])
     with pytest.raises(ValueError, match=r"one of \['x', 'z', 'y', 'id'\], got 'w'"):
         CsvTable(people(path, 2)).block_rows("w")
+
+
+def test_a_field_that_never_ends_is_named_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "open.csv").write_text('a,b\n1,"' + "x\n" * 100_000, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"open.csv, line \d+: a field of more than 131,072 characters, as where a quote"
+    ):
+        read_csv(tmp_path / "open.csv")

@@ -16,6 +16,9 @@ from benchmarks.ledgers.postgres import Server
 Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Of floats, of whole numbers, of truth values, or of objects: text and None."""
 
+SECONDS: TypeAlias = Mapping[str, Callable[[npt.NDArray[Any]], npt.NDArray[np.float64]]]
+"""How columns of dates become numbers, for a runtime that reads no dates."""
+
 Answer: TypeAlias = dict[str, npt.NDArray[Any]]
 
 TABLE: Final = 'ta"ble; of people'
@@ -23,8 +26,21 @@ KEY: Final = "row number"
 
 
 def _typed(columns: Columns, names: Mapping[str, str]) -> str:
-    kinds = ", ".join(f"{_quoted(name)} {names[values.dtype.kind]}" for name, values in columns.items())
+    kinds = ", ".join(f"{_quoted(name)} {names[_kind(values)]}" for name, values in columns.items())
     return f"CREATE TABLE {_quoted(TABLE)} ({_quoted(KEY)} integer, {kinds})"
+
+
+def _kind(values: npt.NDArray[Any]) -> str:
+    """As numpy has it; "mixed" for objects with numbers among them."""
+    mixed = values.dtype.kind == "O" and any(isinstance(each, float) for each in values.tolist())
+    return "mixed" if mixed else values.dtype.kind
+
+
+def _as_text(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Numbers among texts are written as Python does."""
+    if _kind(values) != "mixed":
+        return values
+    return _objects([repr(each) if isinstance(each, float) else each for each in values.tolist()])
 
 
 def _quoted(name: str) -> str:
@@ -50,7 +66,7 @@ def _records(columns: Columns) -> list[tuple[object, ...]]:
 def in_duckdb(query: str, columns: Columns) -> Answer:
     """Through Arrow, which keeps NaN apart from NULL."""
     arrays = {KEY: pa.array(np.arange(len(next(iter(columns.values())))))}
-    arrays |= {name: pa.array(values, from_pandas=False) for name, values in columns.items()}
+    arrays |= {name: pa.array(_as_text(values), from_pandas=False) for name, values in columns.items()}
     with duckdb.connect() as connection:
         given = pa.table(arrays)
         connection.register("given", given)
@@ -60,10 +76,14 @@ def in_duckdb(query: str, columns: Columns) -> Answer:
 
 
 def in_sqlite(query: str, columns: Columns) -> Answer:
-    """Whose tables have no NaN: it becomes NULL."""
+    """Whose tables have no NaN, which becomes NULL, and no dates, which are text."""
+    dates = {name: np.datetime_as_string(values) for name, values in columns.items() if values.dtype.kind == "M"}
+    columns = dict(columns) | {
+        name: _objects([None if each == "NaT" else each for each in said.tolist()]) for name, said in dates.items()
+    }
     connection = sqlite3.connect(":memory:")
     try:
-        connection.execute(_typed(columns, {"f": "REAL", "i": "INTEGER", "b": "INTEGER", "O": "TEXT"}))
+        connection.execute(_typed(columns, {"f": "REAL", "i": "INTEGER", "b": "INTEGER", "O": "TEXT", "mixed": ""}))
         places = ", ".join("?" * (len(columns) + 1))
         connection.executemany(f"INSERT INTO {_quoted(TABLE)} VALUES ({places})", _records(columns))
         found = connection.execute(query)
@@ -76,7 +96,8 @@ def in_postgresql(server: Server) -> Callable[[str, Columns], Answer]:
     """On a server that runs; nothing stays there."""
 
     def run(query: str, columns: Columns) -> Answer:
-        kinds = {"f": "double precision", "i": "bigint", "b": "boolean", "O": "text"}
+        kinds = {"f": "double precision", "i": "bigint", "b": "boolean", "O": "text", "M": "timestamp"}
+        columns = {name: _as_text(values) for name, values in columns.items()}
         with server.connect() as connection, connection.transaction(force_rollback=True):
             cursor = connection.cursor()
             cursor.execute(_typed(columns, kinds).encode())
@@ -116,13 +137,18 @@ def _objects(values: Sequence[object]) -> npt.NDArray[Any]:
     return boxed
 
 
-def in_onnxruntime(model: bytes, text: Sequence[str]) -> Callable[[Columns], Answer]:
-    """text: columns of categories, whose values a runtime takes as text, NULL as "" and stripped."""
+def in_onnxruntime(model: bytes, numbers: SECONDS) -> Callable[[Columns], Answer]:
+    """numbers: what columns that are not of numbers become. Categories are given as text, NULL as "", stripped."""
     session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    texts = {each.name for each in session.get_inputs() if each.type == "tensor(string)"}
 
     def run(columns: Columns) -> Answer:
         given = {
-            name: _tensor(values) if name in text else values.astype(np.float64)[:, None]
+            name: numbers[name](values)[:, None]
+            if name in numbers
+            else _tensor(values)
+            if name in texts
+            else values.astype(np.float64)[:, None]
             for name, values in columns.items()
         }
         names = [each.name for each in session.get_outputs()]

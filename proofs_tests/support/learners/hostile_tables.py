@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from learners import Boolean, Categorical, Label, Numeric, Schema
+from learners.tables import Date, Integer, Ordered
 
 CLASSES: Final = ("no'; DROP TABLE x; --", 'yes "π" \\')
 
@@ -19,6 +20,12 @@ SCHEMA: Final = Schema(
         Categorical("code", ("0", "1", "2", "10")),
         Boolean("member"),
         Boolean("flag, as numbers"),
+        Integer("rooms", 0, 30, outside="clip", missing="own"),
+        Numeric("weight, or ?", 0.0, 100.0, outside="clip", missing="own", other="missing"),
+        Ordered("grade", ("none", "1", "2'", "3"), missing="own", other="missing"),
+        Date("day", "2000-01-01", "2029-12-31", outside="clip", missing="own", other="missing", form="%d.%m.%Y"),
+        Date("moment", "2000-01-01", "2029-12-31", missing="2010-01-01 12:00"),
+        Boolean("smoker", missing=False),
     ),
     Label("y", CLASSES),
 )
@@ -71,8 +78,45 @@ def hostile(n: int, seed: int = 0, schema: Schema = SCHEMA) -> Hostile:
         refused |= here
     here = draw.random(n) < 0.01
     code[here] = 3
-    values = (age, income, size, job, code, member, flag)
-    return Hostile(dict(zip(SCHEMA.names, values, strict=True)), refused | here)
+    refused |= here
+    later, refused_later = _later(n, draw)
+    values = (age, income, size, job, code, member, flag, *later)
+    return Hostile(dict(zip(SCHEMA.names, values, strict=True)), refused | refused_later)
+
+
+def _later(n: int, draw: np.random.Generator) -> tuple[list[npt.NDArray[Any]], npt.NDArray[np.bool_]]:
+    """Columns of whole numbers, of numbers and text, of order, of dates and of words; and whose records are refused."""
+    rooms = draw.integers(-5, 40, n).astype(np.float64)
+    rooms[draw.random(n) < 0.1] = np.nan
+    weight = draw.uniform(-20.0, 120.0, n).astype(object)
+    grade = _drawn(["none", "1", "2'", "3", " 3", "1.0", "True", None, "", "?", "4", "NaT"], n, draw)
+    day = _drawn([None, "", "?", "unknown", "31.02.2020", "29.02.2024", "1.1.2000", "31.12.1999", "5.10.2031"], n, draw)
+    word = _drawn(["yes", "NO", "True", " f", "1", "0.0", "", None, "nan"], n, draw)
+    here, far = draw.random(n) < 0.8, (np.datetime64("2031-05-01") - np.datetime64("1999-01-01")).astype(int)
+    dates = np.datetime64("1999-01-01") + draw.integers(0, far, n)
+    day[here] = [f"{each:%d.%m.%Y}" for each in dates[here].tolist()]
+    moment = np.datetime64("2000-01-01", "us") + draw.integers(0, 900_000_000_000_000, n)
+    moment[draw.random(n) < 0.1] = np.datetime64("NaT")
+    refused = np.zeros(n, dtype=np.bool_)
+    wrongs: tuple[tuple[npt.NDArray[Any], list[object]], ...] = (
+        (rooms, [0.5, np.inf, 31.25]),
+        (weight, [np.inf, "infinity"]),
+        (moment, [np.datetime64("1999-12-31T23:59:59.999999"), np.datetime64("2100-01-01")]),
+        (word, ["maybe", "2", "yess"]),
+    )
+    gaps = draw.random(n) < 0.2
+    weight[gaps] = _drawn(["?", "", "n/a", "<NA>", None], n, draw)[gaps]
+    for values, wrong in wrongs:
+        here = draw.random(n) < 0.01
+        values[here] = _drawn(wrong, n, draw)[here]
+        refused |= here
+    return [rooms, weight, grade, day, moment, word], refused
+
+
+def _drawn(listed: list[Any], n: int, draw: np.random.Generator) -> npt.NDArray[np.object_]:
+    boxed = np.empty(len(listed), dtype=object)
+    boxed[:] = listed
+    return boxed[draw.integers(0, len(listed), n)]
 
 
 def _numbers(column: Numeric, n: int, draw: np.random.Generator) -> npt.NDArray[np.float64]:
