@@ -6,8 +6,14 @@ from benchmarks.ledgers.free_mechanism import (
 from benchmarks.ledgers.ledger import (
     in_memory,
 )
+from benchmarks.ledgers.postgres import (
+    NoServer,
+    Server,
+)
 
 __all__ = [
+    "NoServer",
     "Nothing",
+    "Server",
     "in_memory",
 ]

@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from psycopg import sql
 
-from benchmarks.ledgers.postgres import NoServer, Server
+from benchmarks.ledgers import NoServer, Server
 from benchmarks.runner import Cell, Grid, Line, Measured, Part, Report, Setting, Table, at_least, at_most, elsewhere
 from benchmarks.speed.speed_many import COLUMNS, made_up, written
 from learners import ParquetTable, PrivateBoostClassifier, SqlTable

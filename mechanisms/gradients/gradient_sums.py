@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from accountant import AddRemoveOne
-from accountant.arrays import ExactArray, FloatArray, IntArray
+from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, up
 from mechanisms.core import L2Sensitivity, Query
 from mechanisms.gradients.compiled_sums import compiled_binary, compiled_softmax
@@ -69,15 +69,15 @@ _TERMS: Final = (_GRADIENT + 2.0**32 * np.tile(_CURVATURE, 2)).astype(np.int64)
 _EXPONENTIAL: Final = np.rint(np.exp(-np.arange(2 * MOST_SCORE + 1) * SCORE_UNIT) * 2.0**24)
 
 
-def binary_table() -> tuple[IntArray, IntArray]:
+def binary_table() -> tuple[ExactArray, ExactArray]:
     """Gradients by label and score, then curvatures by score, whole numbers: scores from −MOST_SCORE to MOST_SCORE, and
     for gradients all those again for label +1. Shapes (2L,) and (L,)."""
-    return _GRADIENT.astype(np.intp), _CURVATURE.astype(np.intp)
+    return _GRADIENT.astype(np.int64), _CURVATURE.astype(np.int64)
 
 
-def exponential_table() -> IntArray:
+def exponential_table() -> ExactArray:
     """2^24·e^(−distance) for distances from the largest score, from 0 to 2·MOST_SCORE; whole numbers."""
-    return np.asarray(_EXPONENTIAL, dtype=np.intp)
+    return np.asarray(_EXPONENTIAL, dtype=np.int64)
 
 
 def binary_terms(scores: npt.NDArray[np.int32], labels: npt.NDArray[np.int8]) -> tuple[FloatArray, FloatArray]:
