@@ -11,7 +11,7 @@ from learners.additive import BlockReader
 from learners.databases.engines import DatabaseColumn, Engine, Kind
 from learners.databases.public_tables import Numbers
 from learners.exports import DIALECTS, NotPortable, as_places
-from learners.tables import Boolean, Categorical, CodedLabels, Column, Numeric, OutsideSchema, Schema
+from learners.tables import Boolean, Categorical, CodedLabels, Column, Integer, Numeric, OutsideSchema, Schema
 from mechanisms.core import SealedRepr
 from mechanisms.gradients import WEIGHT_ONE
 
@@ -19,6 +19,7 @@ FETCH: Final = "SqlTable(..., records='fetched') takes the records out of the da
 
 _READ: Final[dict[type, tuple[Kind, ...]]] = {
     Numeric: ("number", "decimal", "whole"),
+    Integer: ("number", "decimal", "whole"),
     Boolean: ("number", "whole", "truth"),
     Categorical: ("text", "whole", "truth"),
 }
@@ -102,7 +103,7 @@ class Encoder:
 
     def _refuse_other_kinds(self, column: Column) -> None:
         found = self._column(column.name)
-        kinds = next((kinds for kind, kinds in _READ.items() if isinstance(column, kind)), ())
+        kinds = _READ.get(type(column), ())
         if found.kind not in kinds:
             raise NotInSql(
                 f"column {column.name!r} is {found.type} in the database, and {type(column).__name__} in the schema, "
@@ -162,7 +163,9 @@ class Encoder:
         elif texts:
             value, literals = self.engine.exact_text(column), [dialect.text(str(name)) for name in classes]
         elif whole or truth:
-            value = dialect.as_truth(column) if truth else dialect.as_number(column)
+            one, zero = dialect.number(1.0), dialect.number(0.0)
+            of_truth = f"CASE WHEN {column} THEN {one} WHEN NOT {column} THEN {zero} END"
+            value = of_truth if truth else dialect.as_number(column, False)
             literals = [dialect.number(float(np.float64(name))) for name in classes]  # type: ignore[arg-type]  # numbers
         else:
             raise NotInSql(
@@ -180,7 +183,7 @@ class Encoder:
                 f"sample_weight: {found.name!r} is {found.type} in the database. {FETCH}. Nothing was charged"
             )
         assert cap is not None
-        value = dialect.as_number(column)
+        value = dialect.as_number(column, False)
         whole = f"CAST(floor({value} / {dialect.number(cap)} * {dialect.number(float(WEIGHT_ONE))}) AS INTEGER)"
         nan = f" OR {dialect.nan(value)}" if dialect.nan else ""
         wrong = f"({value} IS NULL{nan} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"

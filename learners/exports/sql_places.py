@@ -8,7 +8,7 @@ from learners.exports.columns import inputs_of
 from learners.exports.portable_model import Amount, PortableModel
 from learners.exports.sql import _Writer  # its stages up to the places
 from learners.exports.sql_dialects import DIALECTS, DialectName
-from learners.tables import Integer, Schema
+from learners.tables import Schema
 
 
 @attrs.frozen
@@ -33,22 +33,17 @@ def as_places(schema: Schema, dialect: DialectName, source: str, keep: Sequence[
     """
     inputs = inputs_of(schema)
     model = PortableModel((), inputs, (), (), Amount(0.0, 0.0))
-    return _Places(model, DIALECTS[dialect], "", tuple(keep), schema).query(source)
+    return _Places(model, DIALECTS[dialect], "", tuple(keep)).query(source)
 
 
 @attrs.frozen(slots=False)
 class _Places(_Writer):
-    schema: Schema
-
     def query(self, source: str) -> PlaceQuery:
         self._refuse_equal_names()
-        read, placed = self._read(source), self._placed()
-        statement = f"WITH {self._own('read')} AS (\n  {read}{self.dialect.fence}\n)\n{placed}"
+        stages = list[str]()
+        for number, stage in enumerate(self._read(source)):
+            body = stage.replace("{before}", self._own(f"read_{number - 1}"))
+            stages.append(f"{self._own(f'read_{number}')} AS (\n  {body}{self.dialect.fence}\n)")
+        placed = self._placed(self._own(f"read_{len(stages) - 1}"))
+        statement = "WITH " + ",\n".join(stages) + f"\n{placed}"
         return PlaceQuery(statement, tuple(self._kept()), tuple(self._places()), self._own("refused"))
-
-    def _place_of(self, reading: object, value: str) -> tuple[str, str]:
-        place, refused = super()._place_of(reading, value)
-        number = int(value.rpartition("_")[2])
-        if type(self.schema.columns[number]) is Integer:  # of which `predict` refuses fractions
-            refused = f"({refused} OR {value} <> floor({value}))"
-        return place, refused
