@@ -11,7 +11,17 @@ from learners.additive import BlockReader
 from learners.databases.engines import DatabaseColumn, Engine, Kind
 from learners.databases.public_tables import Numbers
 from learners.exports import DIALECTS, NotPortable, as_places
-from learners.tables import Boolean, Categorical, CodedLabels, Column, Integer, Numeric, OutsideSchema, Schema
+from learners.tables import (
+    Boolean,
+    Categorical,
+    CodedLabels,
+    Column,
+    Integer,
+    Numeric,
+    OutsideSchema,
+    Schema,
+    refuse_no_records,
+)
 from mechanisms.core import SealedRepr
 from mechanisms.gradients import WEIGHT_ONE
 
@@ -91,7 +101,9 @@ class Encoder:
         self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)", said=said)
         self.engine.run(f"INSERT INTO {table.name} {statement}", values, said="Nothing was charged")
         self._refuse_outside(table)
-        return attrs.evolve(table, size=self.engine.count(table.name))
+        size = self.engine.count(table.name)
+        refuse_no_records(size)
+        return attrs.evolve(table, size=size)
 
     def _column(self, name: str) -> DatabaseColumn:
         found = next((column for column in self.columns if column.name == name), None)

@@ -27,7 +27,7 @@ U = TypeVar("U")
 def refuse(operation: object) -> NoReturn:
     """Of what has no form in SQL. Raises NotInSql."""
     raise NotInSql(
-        f"{type(operation).__name__}: this learner looks at records in a way that has no form in SQL yet; "
+        f"this learner looks at records in a way that has no form in SQL yet ({type(operation).__name__}); "
         f"PrivateBoostClassifier has. {FETCH}"
     )
 

@@ -119,7 +119,7 @@ def test_what_is_refused(frame: pd.DataFrame, database: duckdb.DuckDBPyConnectio
     with pytest.raises(DatabaseFailed, match="does not exist"):
         SqlTable(database, "nobody")
     with pytest.raises(ValueError, match="at least one record"):
-        SqlTable(database, query=f"SELECT * FROM {quoted(TABLE)} LIMIT 0").block_rows(LABEL)
+        SqlTable(database, query=f"SELECT * FROM {quoted(TABLE)} LIMIT 0", records="fetched").block_rows(LABEL)
 
 
 @pytest.mark.parametrize(

@@ -208,6 +208,7 @@ def test_types_that_are_not_read_inside_a_database(case: Case) -> None:
     refused({**case.columns, "y": case.columns["bit"]}, "the label 'y' is BIGINT.*records='fetched'", NotInSql)
     without = {name: each for name, each in case.columns.items() if name != SIZE}
     refused(without, "lacks the columns", ValueError)
+    refused({name: each[:0] for name, each in case.columns.items()}, "at least one record", ValueError)
 
 
 def test_a_learner_without_a_form_in_sql_is_refused(case: Case) -> None:

@@ -42,7 +42,10 @@ def add_to_duckdb(
     typed = _typed(columns, "VARCHAR", kinds)
     named = ", ".join(f"{quoted(each)} {kind}" for each, kind in typed.items())
     connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} ({named})")
-    connection.executemany(f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", _records(columns))
+    if _records(columns):  # of none, DuckDB refuses to insert any
+        connection.executemany(
+            f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", _records(columns)
+        )
 
 
 def in_postgresql(url: str, columns: Columns, name: str = TABLE, kinds: Mapping[str, str] | None = None) -> None:
