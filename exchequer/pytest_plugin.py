@@ -40,7 +40,7 @@ SECONDS: Final = 600.0
 """For all checks of a run, unless another time is asked for."""
 
 SECONDS_OF_A_PAIR: Final = 2.0
-"""In a recording, where there is time: what `check_recorded` takes unless told."""
+"""In a recording, where there is time: what `check_recorded` takes unless told. Too little proves nothing."""
 
 
 class Run:
@@ -124,14 +124,16 @@ class Privacy:
     ) -> "Report":
         """`check_recorded`, on the pairs given or on all samples of n records. Raises ClaimViolated.
 
-        adjacency: of these samples; replace-one unless given.  options: those of `check_recorded`. Its seconds of a
-        pair are an equal part of what is left of the test's, and no more than there.
+        adjacency: of these samples; replace-one unless given.  options: those of `check_recorded`, whose time limit
+        is what is left of the test's time, and its seconds of a pair an equal part of that, from 1 to 2.
         """
         __tracebackhide__ = True
         from exchequer import testing
 
         found = self._pairs(pairs, records, n, adjacency)
-        given = {"claimed": claimed, "seconds": self._of_a_pair(len(found)), **self._options, **options}
+        left = max(self._seconds, 1.0)
+        times = {"time_limit": left, "seconds": min(SECONDS_OF_A_PAIR, max(left / max(1, len(found)), 1.0))}
+        given = {"claimed": claimed, **times, **self._options, **options}
         return self.run(partial(testing.check_recorded, program, found, **cast("dict[str, Any]", given)))
 
     def mechanism(
@@ -200,10 +202,6 @@ class Privacy:
     def _spend(self, seconds: float) -> None:
         self._seconds -= seconds
         self._run.spend(seconds)
-
-    def _of_a_pair(self, pairs: int) -> float:
-        """Seconds to look at one of the pairs of a recording, so that all of them keep to the time of the test."""
-        return min(SECONDS_OF_A_PAIR, max(self._seconds, 1.0) / max(1, pairs))
 
     def _pairs(
         self,

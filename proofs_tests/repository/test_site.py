@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.site.building import build, cited
+from proofs_tests.site.building import build, captioned, cited
 from proofs_tests.site.docstrings import as_markdown
 from proofs_tests.site.pages import on_site
 from proofs_tests.site.reference import faces, homes, public_names, said_below
@@ -120,6 +120,12 @@ def test_constants_are_shown_with_what_stands_below_them() -> None:
 def test_ids_of_claims_lead_to_the_claim() -> None:
     assert cited("so it holds [L3].", "how-to/rados.md") == "so it holds [[L3]](../project/claims.md#l3-tightened)."
     assert cited("`[L3]` and [L99]", "index.md") == "`[L3]` and [L99]"
+
+
+def test_a_block_that_is_a_file_shows_its_name() -> None:
+    shown = "```{code-block} toml\n:caption: a.toml\n\nx = 1\n```\n"
+    assert captioned('```toml title="a.toml"\nx = 1\n```\n') == shown
+    assert captioned("```toml\nx = 1\n```\n") == "```toml\nx = 1\n```\n"
 
 
 def test_every_public_name_is_in_the_reference_once() -> None:

@@ -37,6 +37,7 @@ def check_recorded(
     public_draws: bool = False,
     secret_seeds: bool = False,
     seconds: float = 2.0,
+    time_limit: float | None = None,
     progress: Callable[[int], None] | None = None,
     subject: str = "",
 ) -> Report:
@@ -54,6 +55,7 @@ def check_recorded(
     seconds: of a pair at most, to look for a transcript that shows more than is claimed, and as many to look at outputs
     drawn many times where the draws of two neighbours differ, or where the output hides a part of the noise. Four times
     as many to try what speaks against a refutation; where they are over nothing is refuted.
+    time_limit: in seconds; after it no further pair is begun, and what was found by then is reported.
     progress: called with the number of pairs done.  subject: for the report; the program's name unless given.
     Refuted or not refuted, never exact: other pairs and other outputs are not seen. What was not understood refutes
     nothing, and is in the witness; nor does a library's own account, which bounds a loss from above. Noise is taken to
@@ -68,6 +70,8 @@ def check_recorded(
             break  # runs on other pairs would begin with what these have left
         if progress is not None:
             progress(done)
+        if time_limit is not None and time.perf_counter() - started >= time_limit:
+            break
     if not findings:
         raise ValueError("pairs: expected at least one pair of neighbouring data sets")
     worst, pair = max(findings, key=lambda each: (each[0].ratio, each[0].unclear))
