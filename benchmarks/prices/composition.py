@@ -224,7 +224,7 @@ def times(rounds: Sequence[int], repeats: int, judged: bool) -> list[Table]:
 
 def parts(setting: Setting) -> list[Part]:
     """One for each cost of a round, and the times; then all kinds of cost under all rules, and our own learners."""
-    rounds = (1, 10, 100) if setting.quick else (1, 10, 100, 1_000, 10_000)
+    rounds = (1, 10, 1_000) if setting.quick else (1, 10, 100, 1_000, 10_000)
     found = [Part(label(cost), partial(composed, cost, rounds), 0.3 if setting.quick else 4.0) for cost in COSTS]
     repeats = 1 if setting.quick else 9
     few, times_of = (1, 10) if setting.quick else tightness.ROUNDS, partial(times, rounds, repeats, not setting.quick)

@@ -61,9 +61,8 @@ def _bad_input(error: Exception) -> BadInput:
     # Messages quote files, and ledgers that others wrote.
     lines = str(error).splitlines() if getattr(error, "in_lines", False) else [str(error)]
     shown = [visible(" ".join(line.split())) for line in lines]
-    if (topic := _explanation(error)) is not None:
-        see = f"see exchequer help {topic}"
-        shown = [*shown, see] if len(shown) > 1 else [f"{shown[0].rstrip('.')}; {see}"]
+    if len(shown) == 1 and (topic := _explanation(error)) is not None:  # a list of problems says what to do itself
+        shown = [f"{shown[0].rstrip('.')}; see exchequer help {topic}"]
     return BadInput("\n  ".join(shown))
 
 
