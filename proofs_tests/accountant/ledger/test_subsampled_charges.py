@@ -81,7 +81,7 @@ def test_the_remedy_under_replace_one_is_what_a_replaced_record_costs() -> None:
     """Without the sampling one that leaves and one that comes: twice the μ."""
     with pytest.raises(AdjacencyMismatch, match=r"charge GDP\(mu=2\.0\)"):
         opened(ReplaceOne()).affords(PLAN, delta=1e-5)
-    with pytest.raises(AdjacencyMismatch, match=r"promises add-remove-one$"):
+    with pytest.raises(AdjacencyMismatch, match=r"promises add-remove-one(?m:$)"):
         opened(ReplaceOne()).affords(Plan.of(SubsampledGaussian(1e308, 0.5)), delta=1e-5)
 
 
