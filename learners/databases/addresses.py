@@ -86,7 +86,7 @@ def _duckdb(connection: Any) -> Callable[[], Engine]:
 
 def _psycopg(connection: Any) -> Callable[[], Engine]:
     def opened() -> Engine:
-        return cast("Engine", _postgresql_engine()(connection, close=False))
+        return cast("Engine", _postgresql_engine().beside(connection))
 
     return opened
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import attrs
-import numpy as np
 
+from accountant.explained import Explained
 from learners.additive import BlockReader
 from learners.databases.engines import DatabaseColumn, Engine, Kind
 from learners.databases.public_tables import Numbers
@@ -27,6 +27,9 @@ from mechanisms.gradients import WEIGHT_ONE
 
 FETCH: Final = "SqlTable(..., records='fetched') takes the records out of the database in blocks, and reads them all"
 
+EXACT: Final = 2**53
+"""Below it doubles tell whole numbers apart, so that no other one is taken for a class."""
+
 _READ: Final[dict[type, tuple[Kind, ...]]] = {
     Numeric: ("number", "decimal", "whole"),
     Integer: ("number", "decimal", "whole"),
@@ -36,7 +39,7 @@ _READ: Final[dict[type, tuple[Kind, ...]]] = {
 """Kinds of columns in a database whose values SQL reads as Python does."""
 
 
-class NotInSql(ValueError):
+class NotInSql(Explained, ValueError):
     """What was asked for cannot be done inside the database. Says why, and what helps; nothing was charged."""
 
 
@@ -178,7 +181,7 @@ class Encoder:
             one, zero = dialect.number(1.0), dialect.number(0.0)
             of_truth = f"CASE WHEN {column} THEN {one} WHEN NOT {column} THEN {zero} END"
             value = of_truth if truth else dialect.as_number(column, False)
-            literals = [dialect.number(float(np.float64(name))) for name in classes]  # type: ignore[arg-type]  # numbers
+            literals = [dialect.number(self._exact(name)) for name in classes]
         else:
             raise NotInSql(
                 f"the label {self.label!r} is {found.type} in the database, and the classes are {classes!r}, which is "
@@ -186,6 +189,16 @@ class Encoder:
             )
         cases = (f"WHEN {value} = {literal} THEN {number}" for literal, number in zip(literals, numbers, strict=True))
         return f"CASE {' '.join(cases)} END"
+
+    def _exact(self, name: object) -> float:
+        """The class as a double, which whole numbers of the database are compared as. Raises NotInSql beyond 2^53."""
+        assert isinstance(name, int | float)
+        if abs(name) >= EXACT:
+            raise NotInSql(
+                f"the class {name!r} is beyond 2^53, which is not compared inside a database. {FETCH}. "
+                "Nothing was charged"
+            )
+        return float(name)
 
     def _weight(self, column: str) -> tuple[str, str]:
         """In whole numbers, see `learners.additive.whole_weights`; and whether it is outside what is allowed."""

@@ -1,5 +1,6 @@
 """DuckDB: files that are opened for reading only, or a database that is open already."""
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -7,7 +8,7 @@ import duckdb
 import numpy as np
 
 from accountant.arrays import FloatArray
-from learners.databases.engines import Cells, DatabaseColumn, Engine, Kind, Part, failing, fresh_prefix
+from learners.databases.engines import CHARGED, Cells, DatabaseColumn, Engine, Kind, Part, failing, fresh_prefix
 from learners.databases.public_tables import Numbers, PublicTables
 from learners.tables import of_arrow
 
@@ -23,6 +24,14 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
+_ABOUT_VALUES: Final = duckdb.DataError
+"""What DuckDB raises about a value, which it then quotes."""
+
+
+def _failing(said: str = CHARGED) -> contextlib.AbstractContextManager[None]:
+    return failing("DuckDB", duckdb.Error, said, _ABOUT_VALUES)
+
+
 class DuckDB(Engine):
     """A connection of its own beside the one that it is given, to the same database: temporary tables and registered
     DataFrames of that one are not seen."""
@@ -31,7 +40,7 @@ class DuckDB(Engine):
 
     def __init__(self, given: duckdb.DuckDBPyConnection, *, close: bool) -> None:
         """close: whether the given one goes with it."""
-        with failing("DuckDB", duckdb.Error):
+        with _failing():
             own = given.cursor()
 
         def ending() -> None:
@@ -46,13 +55,13 @@ class DuckDB(Engine):
     def of(path: str, options: Mapping[str, str]) -> "DuckDB":
         """A file, opened for reading only. options: settings of DuckDB's, such as threads.  Raises DatabaseFailed."""
         said = "Nothing was charged. If this process has the file open already, pass that connection in its place"
-        with failing("DuckDB", duckdb.Error, said):
+        with _failing(said):
             given = duckdb.connect(path, read_only=path != ":memory:", config=dict(options))
         return DuckDB(given, close=True)
 
     def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
         """See `Engine`."""
-        with failing("DuckDB", duckdb.Error, said):
+        with _failing(said):
             found = (
                 self._own.execute(statement, [each.tolist() for each in values])
                 if values
@@ -62,18 +71,23 @@ class DuckDB(Engine):
 
     def columns(self, source: str) -> list[DatabaseColumn]:
         """See `Engine`."""
-        found = self.run(f"DESCRIBE SELECT * FROM {source}")
+        statement = f"DESCRIBE SELECT * FROM {source}"
+        with _failing("Nothing was charged"):
+            several = len(duckdb.extract_statements(statement)) != 1
+        if several:
+            raise ValueError("query: expected one SELECT statement, whose brackets match")
+        found = self.run(statement, said="Nothing was charged")
         return [DatabaseColumn(str(name), str(kind), _kind(str(kind))) for name, kind, *_ in found]
 
     def stream(self, source: str, names: Sequence[str], size: int) -> Iterator[tuple[int, Part]]:
         """See `Engine`. Needs pyarrow."""
         columns = ", ".join(map(self.quoted, names))
-        with failing("DuckDB", duckdb.Error):
+        with _failing():
             relation: Any = self._own.sql(f"SELECT {columns} FROM {source}")
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             batches = iter(reader(size))
         while True:
-            with failing("DuckDB", (duckdb.Error, OSError)):  # as Arrow words what a stream raises
+            with _failing(), failing("DuckDB", OSError, CHARGED, OSError):  # Arrow words what a stream raises
                 batch = next(batches, None)
             if batch is None:
                 return

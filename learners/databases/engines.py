@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 import attrs
 
 from accountant.arrays import FloatArray
+from accountant.explained import Explained
 from learners.databases.public_tables import Numbers, PublicTables
 from learners.exports import DIALECTS, DialectName
 from learners.tables import DictionaryColumn, Values
@@ -24,7 +25,7 @@ Kind: TypeAlias = Literal["number", "decimal", "whole", "truth", "text", "other"
 CHARGED: Final = "What a fit has charged by then stays charged; it left no model"
 
 
-class DatabaseFailed(RuntimeError):
+class DatabaseFailed(Explained, RuntimeError):
     """A database did not do what it was asked for: it refused, gave up or went away. No model was made of what it
     had given by then; what was charged stays charged."""
 
@@ -50,8 +51,8 @@ class Cells:
 class Engine(SealedRepr, abc.ABC):
     """A connection to a database, which makes temporary tables and nothing else.
 
-    Where it was given, it is left as it was: temporary tables are dropped and it is not closed. What runs on it raises
-    DatabaseFailed where the database fails; messages never hold the password.
+    It is its own, also where one was given: that is left as it was. What runs on it raises DatabaseFailed where the
+    database fails; messages hold neither the password nor a value of a record.
     """
 
     dialect: DialectName
@@ -143,10 +144,21 @@ def fresh_prefix() -> str:
     return f"exchequer_{uuid.uuid4().hex}"
 
 
+HIDDEN: Final = (
+    "a value cannot be read there, or a computed one has no place in its type; which one, is not told. "
+    "SqlTable(..., records='fetched') names the column and the row"
+)
+"""In the place of a driver's words about values: they quote them."""
+
+
 @contextlib.contextmanager
-def failing(engine: str, kinds: type[Exception] | tuple[type[Exception], ...], said: str = CHARGED) -> Iterator[None]:
-    """Raise DatabaseFailed for errors of a driver, with its words."""
+def failing(
+    engine: str, kinds: type[Exception], said: str = CHARGED, about_values: type[Exception] | tuple[()] = ()
+) -> Iterator[None]:
+    """Raise DatabaseFailed for errors of a driver, with its words. about_values: errors whose words quote values."""
     try:
         yield
+    except about_values:
+        raise DatabaseFailed(f"{engine}: {HIDDEN}. {said}") from None
     except kinds as error:
         raise DatabaseFailed(f"{engine}: {' '.join(str(error).split())}. {said}") from error

@@ -8,10 +8,11 @@ import attrs
 import numpy as np
 import psycopg
 from psycopg.adapt import Dumper
-from psycopg.pq import Format, TransactionStatus
+from psycopg.pq import Format
 
 from accountant.arrays import FloatArray
 from learners.databases.engines import (
+    CHARGED,
     Cells,
     DatabaseColumn,
     DatabaseFailed,
@@ -41,42 +42,49 @@ _AT_ONCE: Final = 2**14
 """Records that come over the line together."""
 
 
+def _failing(said: str = CHARGED) -> contextlib.AbstractContextManager[None]:
+    return failing("PostgreSQL", psycopg.Error, said, psycopg.DataError)
+
+
 class PostgreSQL(Engine):
-    """A connection that it is given. One that commits by itself commits each statement; else all are one transaction,
-    which is rolled back at the end."""
+    """A connection of its own, which commits each statement by itself."""
 
     dialect, name = "postgresql", "PostgreSQL"
 
-    def __init__(self, given: "psycopg.Connection[Any]", *, close: bool) -> None:
-        """close: whether it goes with this.  Raises ValueError where a transaction is open on it."""
-        if given.closed or given.info.transaction_status != TransactionStatus.IDLE:
-            raise ValueError(
-                "the connection to PostgreSQL is closed or in a transaction; pass one that is idle, or the URL of the "
-                "database. Nothing was charged"
-            )
-        prefix = fresh_prefix()
+    def __init__(self, own: "psycopg.Connection[Any]") -> None:
+        """own: a connection that goes with this; if it is gone before, so are its temporary tables."""
 
         def ending() -> None:
-            with contextlib.suppress(psycopg.Error):  # if it is gone, so are its temporary tables
-                given.close() if close else _leave(given, prefix)
+            with contextlib.suppress(psycopg.Error):
+                own.close()
 
-        super().__init__(prefix, ending)
-        self._given = given
+        super().__init__(fresh_prefix(), ending)
+        self._own = own
 
     @staticmethod
     def of(address: str) -> "PostgreSQL":
         """address: as libpq takes it, with the password.  Raises DatabaseFailed."""
         try:
-            given = psycopg.connect(address, autocommit=True)
+            own = psycopg.connect(address, autocommit=True)
         except psycopg.Error as error:
             said = " ".join(_without_password(str(error), address).split())
             raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None
-        return PostgreSQL(given, close=True)
+        return PostgreSQL(own)
+
+    @staticmethod
+    def beside(given: "psycopg.Connection[Any]") -> "PostgreSQL":
+        """Another connection to the same server, for the same account: nothing is done on the one that is given.
+
+        Raises ValueError where that is closed, DatabaseFailed.
+        """
+        if given.closed:
+            raise ValueError("the connection to PostgreSQL is closed; pass an open one, or the URL of the database")
+        return PostgreSQL.of(psycopg.conninfo.make_conninfo(given.info.dsn, password=given.info.password or None))
 
     def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
         """See `Engine`."""
-        given: Any = self._given  # psycopg types statements as literals
-        with failing("PostgreSQL", psycopg.Error, said):
+        given: Any = self._own  # psycopg types statements as literals
+        with _failing(said):
             cursor = psycopg.RawCursor(given)
             for kind, dumper in _DUMPERS.items():
                 cursor.adapters.register_dumper(kind, dumper)
@@ -85,9 +93,10 @@ class PostgreSQL(Engine):
 
     def columns(self, source: str) -> list[DatabaseColumn]:
         """See `Engine`."""
-        given: Any = self._given
-        with failing("PostgreSQL", psycopg.Error, "Nothing was charged"):
-            cursor = given.execute(f"SELECT * FROM {source} LIMIT 0")
+        given: Any = self._own
+        with _failing("Nothing was charged"):
+            # Prepared: then the server takes one statement only.
+            cursor = given.execute(f"SELECT * FROM {source} LIMIT 0", prepare=True)
             listed = [(each.name, each.type_code) for each in cursor.description]
         types = {oid: str(name) for oid, name in self.run("SELECT oid::bigint, format_type(oid, NULL) FROM pg_type")}
         return [DatabaseColumn(name, types[kind], _KINDS.get(types[kind], "other")) for name, kind in listed]
@@ -95,14 +104,14 @@ class PostgreSQL(Engine):
     def stream(self, source: str, names: Sequence[str], size: int) -> Iterator[tuple[int, Part]]:
         """See `Engine`: through a cursor of the server's, in binary form, which changes no number."""
         statement: Any = f"SELECT {', '.join(map(self.quoted, names))} FROM {source}"
-        with self._given.cursor(self.prefix, binary=True) as cursor:
+        with self._own.cursor(self.prefix, binary=True) as cursor:
             cursor.itersize = _AT_ONCE
-            with failing("PostgreSQL", psycopg.Error):
+            with _failing():
                 cursor.execute(statement)
             while True:
                 records = list[tuple[object, ...]]()
                 while len(records) < size:
-                    with failing("PostgreSQL", psycopg.Error):
+                    with _failing():
                         some = cursor.fetchmany(min(_AT_ONCE, size - len(records)))
                     if not some:
                         break
@@ -151,25 +160,7 @@ class PostgreSQL(Engine):
 
     def hold(self) -> None:
         """See `Engine`: one transaction, repeatable read and read only."""
-        if self._given.autocommit:
-            self.run("BEGIN")
-        self.run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-
-
-def _leave(given: "psycopg.Connection[Any]", prefix: str) -> None:
-    """As it was: no transaction is open, and no temporary table is left."""
-    if given.info.transaction_status != TransactionStatus.IDLE:
-        given.rollback()
-    if not given.autocommit:
-        return
-    with given.transaction():
-        given.execute("SET LOCAL statement_timeout = 0")
-        tables = given.execute(
-            "SELECT relname FROM pg_class WHERE relpersistence = 't' AND relkind = 'r' AND starts_with(relname, %s)",
-            [prefix],
-        ).fetchall()
-        for (name,) in tables:
-            given.execute(f'DROP TABLE "{name}"'.encode())
+        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
 def _without_password(text: str, address: str) -> str:

@@ -27,7 +27,8 @@ class PlaceQuery:
 
 
 def as_places(schema: Schema, dialect: DialectName, source: str, keep: Sequence[str] = ()) -> PlaceQuery:
-    """source: what stands after FROM, a table's quoted name or a SELECT in brackets.  keep: further columns.
+    """source: what stands after FROM, a table's quoted name or a SELECT in brackets with a name.
+    keep: further columns.
 
     Columns of numbers must have a type of numbers. Raises NotPortable for kinds of columns that are not exported.
     """
@@ -41,7 +42,7 @@ class _Places(_Writer):
     def query(self, source: str) -> PlaceQuery:
         self._refuse_equal_names()
         stages = list[str]()
-        for number, stage in enumerate(self._read(source)):
+        for number, stage in enumerate(self._read(f"(SELECT * FROM {source})")):
             body = stage.replace("{before}", self._own(f"read_{number - 1}"))
             stages.append(f"{self._own(f'read_{number}')} AS (\n  {body}{self.dialect.fence}\n)")
         placed = self._placed(self._own(f"read_{len(stages) - 1}"))

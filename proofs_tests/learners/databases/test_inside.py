@@ -24,6 +24,7 @@ from proofs_tests.support.learners.databases import (
     Columns,
     in_duckdb,
     in_postgresql,
+    quoted,
 )
 from proofs_tests.support.learners.hostile_tables import CLASSES, hostile, labels
 from proofs_tests.support.learners.hostile_tables import SCHEMA as ALL
@@ -206,9 +207,20 @@ def test_types_that_are_not_read_inside_a_database(case: Case) -> None:
     text = {**case.columns, AGE: case.columns[AGE].astype(str).astype(object)}
     refused(text, "is VARCHAR in the database.*records='fetched'", NotInSql, {})
     refused({**case.columns, "y": case.columns["bit"]}, "the label 'y' is BIGINT.*records='fetched'", NotInSql)
+    far = {**case.columns, "y": case.columns["bit"] + 2**53}
+    model = PrivateBoostClassifier(1.0, 1e-5, schema=Schema(SCHEMA.columns), classes=(1, 2**53))
+    with in_duckdb(far, kinds=KINDS) as connection, pytest.raises(NotInSql, match=r"beyond 2\^53"):
+        model.fit(SqlTable(connection, [TABLE]), "y")
     without = {name: each for name, each in case.columns.items() if name != SIZE}
     refused(without, "lacks the columns", ValueError)
     refused({name: each[:0] for name, each in case.columns.items()}, "at least one record", ValueError)
+
+
+def test_a_query_whose_records_stay(case: Case) -> None:
+    with in_duckdb(case.columns, kinds=KINDS) as connection:
+        table = SqlTable(connection, query=f"SELECT * FROM {quoted(TABLE)} -- all of them;", label="y")
+        found = released(learner("calibrated").fit(table, None))
+    assert found == released(learner("calibrated").fit(case.features(), case.columns["y"]))
 
 
 def test_a_learner_without_a_form_in_sql_is_refused(case: Case) -> None:
