@@ -141,6 +141,7 @@ def test_a_statement_that_takes_too_long(url: str, monkeypatch: pytest.MonkeyPat
             own_ledger(), lambda model: model.fit(table, None, on_round=after_the_first(hurry)), "timeout"
         )
         assert released(learner().fit(table, None)) == in_memory()
+        opened.clear()
         assert gone(connection)
 
 
