@@ -56,7 +56,10 @@ def pages_with(words: str, most: int = 3) -> list[Topic]:
         times = len(pattern.findall(page.text))
         if page.kind not in ("term", "error") and page.place != ERRORS and times > 1:
             found.append((not pattern.search(page.title), -times / len(page.text), page))
-    return [page for *_, page in sorted(found, key=lambda each: each[:2])[:most]]
+    best: dict[str, Topic] = {}
+    for *_, page in sorted(found, key=lambda each: each[:2]):
+        best.setdefault(page.key, page)  # of pages with one name `exchequer help` prints all
+    return list(best.values())[:most]
 
 
 def explained_by(error: BaseException | None) -> str | None:
