@@ -163,4 +163,7 @@ def many_records(setting: Setting) -> list[Table]:
     )
     size = f"additive boosting without pairs on records × {COLUMNS} codes"
     head = ("", *(f"records={size:,}" for size in sizes))
-    return [Grid(f"From Parquet: {size}, secure noise", head, rows), Report(f"{most:,} records from Parquet", lines)]
+    return [
+        Grid(f"From Parquet: {size}, secure noise", head, rows),
+        Report(f"Additive boosting of {most:,} records from Parquet", lines),
+    ]
