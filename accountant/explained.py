@@ -1,6 +1,8 @@
 """Exceptions that say where they are explained."""
 
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
+
+_OURS: Final = ("accountant", "mechanisms", "boosting", "learners", "exchequer", "proofs_tests", "benchmarks")
 
 
 class Explained(Exception):
@@ -12,13 +14,16 @@ class Explained(Exception):
     _note: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        """A class without a section of its own would name one that is not there: a test looks for it."""
+        """Classes of others inherit the section of ours. A class of ours without one would name what is not there: a
+        test looks for it."""
         super().__init_subclass__()
-        spelt = "".join(f"-{each.lower()}" if each.isupper() else each for each in cls.__name__)
-        cls._note = f"see: exchequer help {spelt.lstrip('-')}"
+        if cls.__module__.partition(".")[0] in _OURS:
+            spelt = "".join(f"-{each.lower()}" if each.isupper() else each for each in cls.__name__)
+            cls._note = f"see: exchequer help {spelt.lstrip('-')}"
 
     def __new__(cls, *args: object, **named: object) -> Self:
         """With the note from the start, so that it is there again after the way back from a worker process."""
-        made = super().__new__(cls, *args, **named)
-        made.add_note(cls._note)
+        # Without the names: OSError would refuse those of a subclass's own __init__.
+        made = super().__new__(cls, *args)
+        made.__dict__["__notes__"] = [cls._note]  # what add_note does, which frozen classes of attrs forbid
         return made

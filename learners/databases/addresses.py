@@ -19,8 +19,10 @@ _URLS: Final = "duckdb:///people.db or postgresql://user@host/database"
 
 
 def split_address(address: str) -> tuple[str, str]:
-    """A URL, and the table that stands after its last #; "" for none."""
+    """A URL, and the table that stands after its last #; "" for none. Raises ValueError for a # in a password."""
     url, _, table = address.rpartition("#") if "#" in address else (address, "", "")
+    if "@" in table and "@" not in url:
+        raise ValueError("an @ in the password of a URL is spelt %40, and a # is spelt %23")
     return url, table
 
 
@@ -53,6 +55,9 @@ def _by_url(given: str | sa.URL) -> tuple[Callable[[], Engine], str]:
         url = sa.make_url(given)
     except (sa.exc.ArgumentError, ValueError):
         raise ValueError(f"this is no URL of a database; expected one such as {_URLS}") from None
+    # Then a password ended before it should, and its rest would be looked up, and named, as a host or a database.
+    if "@" in f"{url.host}{url.database}":
+        raise ValueError("an @ in the password of a URL is spelt %40, and a # is spelt %23")
     engine, shown = _DRIVERS.get(url.get_backend_name()), url.render_as_string(hide_password=True)
     if engine is None:
         raise ValueError(f"{url.get_backend_name()}: no database of ours; expected a URL such as {_URLS}")
@@ -61,6 +66,8 @@ def _by_url(given: str | sa.URL) -> tuple[Callable[[], Engine], str]:
 
 def _duckdb_file(url: sa.URL) -> Callable[[], Engine]:
     options = {name: value for name, value in url.query.items() if isinstance(value, str)}
+    if any(name.lower() == "access_mode" for name in options):
+        raise ValueError("access_mode: files are opened for reading only; leave it out of the URL")
 
     def opened() -> Engine:
         return cast("Engine", _duckdb_engine().of(url.database or ":memory:", options))

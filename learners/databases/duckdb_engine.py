@@ -24,7 +24,7 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
-_ABOUT_VALUES: Final = duckdb.DataError
+_ABOUT_VALUES: Final = (duckdb.DataError, duckdb.InvalidInputException)
 """What DuckDB raises about a value, which it then quotes."""
 
 
@@ -87,7 +87,7 @@ class DuckDB(Engine):
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             batches = iter(reader(size))
         while True:
-            with _failing(), failing("DuckDB", OSError, CHARGED, OSError):  # Arrow words what a stream raises
+            with _failing(), failing("DuckDB", OSError, CHARGED, (OSError,)):  # Arrow words what a stream raises
                 batch = next(batches, None)
             if batch is None:
                 return

@@ -146,14 +146,14 @@ def fresh_prefix() -> str:
 
 HIDDEN: Final = (
     "a value cannot be read there, or a computed one has no place in its type; which one, is not told. "
-    "SqlTable(..., records='fetched') names the column and the row"
+    "SqlTable(..., records='fetched') names the column and the row, unless it is the query that fails"
 )
 """In the place of a driver's words about values: they quote them."""
 
 
 @contextlib.contextmanager
 def failing(
-    engine: str, kinds: type[Exception], said: str = CHARGED, about_values: type[Exception] | tuple[()] = ()
+    engine: str, kinds: type[Exception], said: str = CHARGED, about_values: tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
     """Raise DatabaseFailed for errors of a driver, with its words. about_values: errors whose words quote values."""
     try:

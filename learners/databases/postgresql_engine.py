@@ -43,7 +43,7 @@ _AT_ONCE: Final = 2**14
 
 
 def _failing(said: str = CHARGED) -> contextlib.AbstractContextManager[None]:
-    return failing("PostgreSQL", psycopg.Error, said, psycopg.DataError)
+    return failing("PostgreSQL", psycopg.Error, said, (psycopg.DataError, psycopg.errors.RaiseException))
 
 
 class PostgreSQL(Engine):

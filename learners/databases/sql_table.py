@@ -32,7 +32,8 @@ class SqlTable:
     block: records that are fetched together, about.  scratch: the folder where encoded records are kept while a fit
       lasts, see `learners.blocks.files.Scratch`.
     named_labels: whether labels are taken as schema files write their classes: text, stripped, 1 for 1 and for true.
-    Beside a connection another one is opened, for the same account: what yours has not committed is not seen.
+    Beside a connection another one is opened, for the same account: what yours has not committed is not
+    seen, nor temporary tables; search_path, SET schema and SET ROLE are not carried over, so name the table's schema.
     All visits of a fit see the table as it was when the fit began, whoever writes meanwhile. The user's tables are read
     and never written.
     Raises ValueError for what is no table, TypeError for no database, ImportError where a driver is not installed, and

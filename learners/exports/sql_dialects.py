@@ -169,7 +169,9 @@ def _duckdb_number(column: str, others: bool) -> str:
     text = f"trim(CAST({column} AS VARCHAR), {_DUCKDB_WHITE})"
     plain = f"regexp_full_match({text}, '{PLAIN}')"
     said = _number_in_text(text, plain, DIALECTS["duckdb"].wordy(text), "CAST('infinity' AS FLOAT8)", others)
-    return f"CASE WHEN typeof({column}) = 'VARCHAR' THEN {said} ELSE TRY_CAST({column} AS DOUBLE) END"
+    kind = f"typeof({column})"
+    worded = f"({kind} IN ('VARCHAR', 'JSON') OR {kind} LIKE 'ENUM%')"
+    return f"CASE WHEN {worded} THEN {said} ELSE TRY_CAST({column} AS DOUBLE) END"
 
 
 def _postgres_number(column: str, others: bool) -> str:

@@ -17,11 +17,10 @@ def csv_table(dialect: Dialect, path: str, file: FileFormat | None) -> str:
     Raises NotPortable for an encoding that DuckDB does not read.
     """
     file, text = file or FileFormat(), dialect.text
-    said = ["all_varchar = true", f"header = {'false' if file.columns else 'true'}"]
+    said = ["all_varchar = true", "comment = ''", f"header = {'false' if file.columns else 'true'}"]
     if file.columns:
         said.append(f"names = [{', '.join(map(text, file.columns))}]")
-    if file.separator or file.columns:
-        said.append(f"delim = {text(file.separator or ',')}")
+    said.append(f"delim = {text(file.separator or ',')}")
     said.append(f"quote = {text(file.quote)}")
     if file.encoding is not None:
         name = codecs.lookup(file.encoding).name
