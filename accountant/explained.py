@@ -23,7 +23,6 @@ class Explained(Exception):
 
     def __new__(cls, *args: object, **named: object) -> Self:
         """With the note from the start, so that it is there again after the way back from a worker process."""
-        # Without the names: OSError would refuse those of a subclass's own __init__.
-        made = super().__new__(cls, *args)
+        made = super().__new__(cls, *args, **named)
         made.__dict__["__notes__"] = [cls._note]  # what add_note does, which frozen classes of attrs forbid
         return made

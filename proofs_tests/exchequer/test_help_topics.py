@@ -3,9 +3,11 @@
 import importlib
 import pickle
 import traceback
+import types
 from collections.abc import Iterator
 from pathlib import Path
 
+import attrs
 import pytest
 from click.testing import CliRunner, Result
 
@@ -61,6 +63,22 @@ def test_a_note_names_the_section_and_the_message_stays() -> None:
     for kind in kinds_below(Explained):
         if kind.__name__ in sections():
             assert kind._note == f"see: exchequer help {key_of_class(kind.__name__)}"
+
+
+def test_a_class_of_others_has_the_section_of_ours_whatever_it_is_made_of() -> None:
+    theirs = types.new_class("Mine", (OutsideSchema,), exec_body=lambda body: body.update(__module__="mine"))
+    assert theirs("no").__notes__ == ["see: exchequer help outside-schema"]
+
+    @attrs.frozen
+    class Frozen(AdjacencyMismatch):
+        which: int
+
+    class Named(AdjacencyMismatch):
+        def __init__(self, *, folder: str) -> None:
+            super().__init__(f"nothing in {folder}")
+
+    assert Frozen(3).which == 3
+    assert str(Named(folder="there")) == "nothing in there"
 
 
 def test_it_is_there_once_after_the_way_through_a_pickle() -> None:

@@ -168,6 +168,27 @@ def test_nothing_is_done_on_the_connection_that_is_given(url: str, alone: bool) 
         assert other.execute("SELECT count(*) FROM mine").fetchall() == [(1,)]
 
 
+def test_an_error_of_duckdb_tells_no_value() -> None:
+    query = "SELECT epoch(strptime('SECRET' || y, '%Y')) AS a, b, y FROM people"
+    with in_duckdb(columns(), "people") as connection, pytest.raises(DatabaseFailed, match="not told") as caught:
+        learner().fit(SqlTable(connection, query=query, label="y"), None)
+    assert "SECRET" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:pa@hunter2@localhost:1/db",
+        "postgresql://me:12#hunter2@localhost/db",
+        "duckdb:///people.db?access_mode=read_write",
+    ],
+)
+def test_urls_that_hide_a_password_badly_or_ask_to_write_are_refused(url: str) -> None:
+    with pytest.raises(ValueError, match=r"spelt %40|access_mode") as caught:
+        SqlTable(url, "people")
+    assert "hunter2" not in str(caught.value)
+
+
 @pytest.mark.postgres
 def test_an_error_tells_no_value(url: str) -> None:
     with connected(url) as connection:

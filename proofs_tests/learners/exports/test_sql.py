@@ -4,6 +4,7 @@ import math
 import sqlite3
 from collections.abc import Callable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -29,6 +30,7 @@ from learners.exports.columns import inputs_of
 from learners.exports.portable_model import Names
 from learners.exports.sql import TERMS_IN_A_STAGE
 from learners.exports.sql_dialects import DIALECTS, WHITE
+from learners.exports.sql_files import csv_table
 from proofs_tests.support.learners.engines import KEY, TABLE, in_duckdb, in_sqlite
 
 TEXTS = ["", "'", "\\", "\\'", "a\nb", "--", "/*", "$1", "%s", "{0}", "🙂", "\u2028", ";", '"', "E'", "\x7f"]
@@ -213,3 +215,13 @@ def test_classes_need_a_literal() -> None:
     y[:] = [names[place % 2] for place in range(60)]
     with pytest.raises(NotPortable, match="no literal"):
         as_sql(portable(model.fit(np.zeros((60, 1)), y)), "duckdb", "t")
+
+
+def test_nothing_of_a_csv_file_is_guessed(tmp_path: Path) -> None:
+    """A record that begins with # is no comment, and one that has another character often says no separator."""
+    path = tmp_path / "people.csv"
+    path.write_text("id,v\n#1,2\n#2;;;;,3\n4;;;;,5 # five\n")
+    table = csv_table(DIALECTS["duckdb"], str(path), None)
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT * FROM {table}").fetchall()
+    assert found == [("#1", "2"), ("#2;;;;", "3"), ("4;;;;", "5 # five")]
