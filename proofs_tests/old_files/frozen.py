@@ -130,8 +130,18 @@ def said(*arguments: str) -> dict[str, object]:
         raise result.exception
     if result.exit_code == REFUSED:
         return {"code": REFUSED}
-    errors = re.sub("^(?:AUC|no AUC)[^\n]*\n", "", result.stderr, flags=re.MULTILINE)  # which predict says since
-    return {"code": result.exit_code, "out": result.stdout, "err": errors}
+    # Which predict says since.
+    errors = re.sub("^(?:AUC|no AUC|for comparison)[^\n]*\n", "", result.stderr, flags=re.MULTILINE)
+    out = _FIELD.sub(_in_six_digits, result.stdout) if arguments[0] == "predict" else result.stdout
+    return {"code": result.exit_code, "out": out, "err": errors}
+
+
+_FIELD: Final = re.compile(r"(?<![^,\n])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![^,\n])")
+
+
+def _in_six_digits(number: re.Match[str]) -> str:
+    """As predict wrote numbers when the files were written; it has written all digits since."""
+    return f"{float(number[0]):.6g}"
 
 
 # --- values as JSON ----------------------------------------------------------------------------------------------

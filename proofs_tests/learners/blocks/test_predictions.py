@@ -86,7 +86,7 @@ def test_blocks_are_looked_at_when_they_are_asked_for_and_mistakes_say_where() -
     assert next(answers).shape == next(answers).shape == (10,)
     with pytest.raises(ValueError, match="row 5") as caught:
         next(answers)
-    assert "record 20" in caught.value.__notes__[0]
+    assert "record 20" in caught.value.__notes__[-1]
 
 
 def test_what_a_model_lacks_is_said() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from accountant import AddRemoveOne
 from accountant.arrays import CodeArray, ExactArray
-from mechanisms.core.rows import Block, MemoryRows
+from mechanisms.core.rows import Block, MemoryRows, Sums
 from mechanisms.gradients import compiled_sums, gradient_sums, scored_records
 from mechanisms.gradients.compiled_sums import FAST_SWITCH, binary_pass, compiled_binary, compiles, softmax_pass
 from mechanisms.gradients.gradient_sums import (
@@ -162,7 +162,16 @@ def test_a_visit_that_fails_leaves_no_half_moved_scores() -> None:
 
 def test_work_travels_without_the_records() -> None:
     task = Task(coded(10**5, 2, 0, weighted=False), (), part_of(np.random.default_rng(0), paired=False), ())
-    assert len(pickle.dumps(task.rows)) < 2000
+    sent = list[object]()
+
+    class Elsewhere(MemoryRows[Coded]):
+        def total(self, work: Callable[[Block[Coded]], Sums]) -> Sums:
+            sent.append(work)
+            return super().total(work)
+
+    binary_sums(task.among(Elsewhere((Block(task.records, 0, task.records.labels.size),))))
+    assert len(sent) == 1
+    assert len(pickle.dumps(sent[0])) < 2000
     assert "sealed" in repr(task.rows)
 
 
