@@ -94,10 +94,6 @@ class DuckDB(Engine):
             if batch.num_rows:
                 yield batch.num_rows, {name: _column(each) for name, each in zip(names, batch.columns, strict=True)}
 
-    def marker(self, number: int) -> str:
-        """See `Engine`."""
-        return f"${number}"
-
     def tables(self, name: str = "public_tables") -> PublicTables:
         """See `Engine`: an array that stands in an expression is made again for every 2,048 records."""
         return PublicTables(self.marker, joined=True, name=name)

@@ -121,10 +121,6 @@ class PostgreSQL(Engine):
                 columns = zip(*records, strict=True)
                 yield len(records), {name: _array(values) for name, values in zip(names, columns, strict=True)}
 
-    def marker(self, number: int) -> str:
-        """See `Engine`."""
-        return f"${number}"
-
     def tables(self, name: str = "public_tables") -> PublicTables:
         """See `Engine`: of an array in a relation each look-up would unpack the whole."""
         return PublicTables(self.marker, joined=False, name=name)
@@ -160,6 +156,8 @@ class PostgreSQL(Engine):
 
     def hold(self) -> None:
         """See `Engine`: one transaction, repeatable read and read only."""
+        # Else a scan of a large table begins where another session's is, and records come in another order.
+        self.run("SET synchronize_seqscans = off")
         self.run("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 

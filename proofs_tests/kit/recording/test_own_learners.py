@@ -96,8 +96,16 @@ def test_nine_tenths_of_what_is_charged_are_refuted() -> None:
 
 
 def test_the_recommended_learner_spends_nearly_all_that_it_is_charged() -> None:
-    report = check_recorded(fitted(LEARNERS["private boost"]), REMOVED, claimed=charge(LEARNERS["private boost"]))
-    assert 0.8 < report.found <= 1.0
+    """No recording shows more than the charge, and one of a few nearly all of it: noise is secure, so that recordings
+    differ; six showed .87 to 1.00 of it."""
+    program, claimed = fitted(LEARNERS["private boost"]), charge(LEARNERS["private boost"])
+    found = 0.0
+    for _ in range(5):
+        found = max(found, check_recorded(program, REMOVED, claimed=claimed).found)
+        assert 0.8 < found <= 1.0
+        if found > 0.95:
+            break
+    assert found > 0.95
 
 
 def test_a_fit_with_a_seed_hides_nothing_from_those_who_know_it() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.ledgers.postgres import Server
 from learners import DatabaseFailed, PrivateBoostClassifier, SqlTable, predict_in_blocks
+from learners.databases.postgresql_engine import PostgreSQL
 from proofs_tests.support.learners.databases import TABLE, as_columns, connected, in_duckdb, in_postgresql, quoted
 from proofs_tests.support.learners.in_blocks import LABEL, LEARNERS, people, released, schema
 
@@ -71,6 +72,14 @@ def test_a_connection_is_left_as_it_was(server: str) -> None:
         assert connection.info.transaction_status.name == "IDLE"
     with pytest.raises(ValueError, match="is closed"):
         table.block_rows(LABEL)
+
+
+@pytest.mark.postgres
+def test_records_come_in_the_order_of_the_table_whoever_reads_meanwhile(server: str) -> None:
+    engine = PostgreSQL.of(server.replace("+psycopg", ""))
+    engine.hold()
+    assert engine.run("SHOW synchronize_seqscans") == [("off",)]
+    engine.close()
 
 
 def test_predictions_of_a_table_in_a_file_that_is_only_read(
