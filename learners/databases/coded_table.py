@@ -1,6 +1,5 @@
 """A table's records as codes, in a temporary table that one statement makes: whoever writes meanwhile is not seen."""
 
-import uuid
 from collections.abc import Sequence
 from typing import Final
 
@@ -68,11 +67,6 @@ class CodedTable(SealedRepr):
         return [*codes, self.engine.label_type, *(["INTEGER"] if self.weighted else [])]
 
 
-def fresh_name(engine: Engine) -> str:
-    """For a temporary table; engines know their own by the beginning."""
-    return f"{engine.prefix}_{uuid.uuid4().hex[:12]}"
-
-
 @attrs.frozen(eq=False)
 class Encoder:
     """How the records of a source become codes.
@@ -95,7 +89,7 @@ class Encoder:
 
     def coded(self) -> CodedTable:
         """The temporary table. Raises NotInSql, and OutsideSchema for values outside the schema or the classes."""
-        table = CodedTable(self.engine, fresh_name(self.engine), 0, self.schema, self.read.weight is not None)
+        table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self.read.weight is not None)
         for column in self.schema.columns:
             self._refuse_other_kinds(column)
         statement, values = self._statement()

@@ -129,15 +129,29 @@ class DuckDB(Engine):
             step //= 2
         return Cells(found, tuple(names), tables.values)
 
-    def standing(self, key: str, arrays: Sequence[Numbers], tables: PublicTables) -> tuple[str, list[str]]:
-        """See `Engine`: a temporary table of one row."""
+    def entries(
+        self, key: str, arrays: Sequence[Numbers], place: str, tables: PublicTables, alias: str = "entries"
+    ) -> tuple[str, list[str]]:
+        """See `Engine`: a join with a temporary table, which takes half as long as looking up in arrays."""
         name = f"{self.prefix}_{key}"
         if name not in self._standing:
-            own = self.tables()
-            columns = ", ".join(f"{own.whole(each)} AS t{number}" for number, each in enumerate(arrays))
-            self.run(f"CREATE TEMPORARY TABLE {name} AS SELECT {columns} FROM {own.beside('(SELECT 1)')}", own.values)
+            columns = ", ".join(
+                f"unnest({self.marker(at)}::INTEGER[]) AS t{at - 1}" for at in range(1, len(arrays) + 1)
+            )
+            places = f"unnest(range({arrays[0].size}))::INTEGER AS place"
+            self.run(f"CREATE TEMPORARY TABLE {name} AS SELECT {places}, {columns}", arrays)
             self._standing.add(name)
-        return f" CROSS JOIN {name}", [f"{name}.t{number}" for number in range(len(arrays))]
+        joined = f" JOIN {name} AS {alias} ON {place} = {alias}.place"
+        return joined, [f"{alias}.t{number}" for number in range(len(arrays))]
+
+    def write_scores(self, source: str, columns: Mapping[str, str], scores: Sequence[str], tables: PublicTables) -> str:
+        """See `Engine`: in place, as new columns of the table, which is this connection's alone."""
+        for head in range(len(scores)):
+            self.run(f"ALTER TABLE {source} ADD COLUMN IF NOT EXISTS s{head} INTEGER DEFAULT 0")
+        moved = ", ".join(f"s{head} = {score}" for head, score in enumerate(scores))
+        beside = f" FROM {tables.relation}" if tables.relation else ""
+        self.run(f"UPDATE {source} SET {moved}{beside}", tables.values)
+        return source
 
     def exact_text(self, value: str) -> str:
         """See `Engine`."""

@@ -69,6 +69,10 @@ class Engine(SealedRepr, abc.ABC):
         """Give back what the connection has taken; nothing runs on it any more."""
         self._finish()
 
+    def fresh_name(self) -> str:
+        """For a temporary table; engines know their own by the beginning."""
+        return f"{self.prefix}_{uuid.uuid4().hex[:12]}"
+
     def quoted(self, name: str) -> str:
         """An identifier. Raises ValueError for one that there cannot be."""
         return DIALECTS[self.dialect].identifier(name)
@@ -119,10 +123,20 @@ class Engine(SealedRepr, abc.ABC):
         in brackets.  tables: of that."""
 
     @abc.abstractmethod
-    def standing(self, key: str, arrays: Sequence[Numbers], tables: PublicTables) -> tuple[str, list[str]]:
-        """Public tables that many statements look up in: what is joined, "" for nothing, and each as an array.
+    def entries(
+        self, key: str, arrays: Sequence[Numbers], place: str, tables: PublicTables, alias: str = "entries"
+    ) -> tuple[str, list[str]]:
+        """Of public tables that many statements look up in: what is joined, "" for nothing, and what each of the
+        arrays, which are of one length, has at a place, a whole number from 0 that SQL computes.
 
-        tables: of the statement.  key: the same for the same arrays."""
+        key: the same for the same arrays.  tables: of the statement.  alias: of what is joined."""
+
+    @abc.abstractmethod
+    def write_scores(self, source: str, columns: Mapping[str, str], scores: Sequence[str], tables: PublicTables) -> str:
+        """Write what the scores of records are now to columns s0, s1, …, of whole numbers; the table that has them.
+
+        source: a temporary table of records, which has scores if they were written to it before.  columns: its others,
+        with their types.  tables: of the scores, which SQL computes."""
 
     @abc.abstractmethod
     def exact_text(self, value: str) -> str:

@@ -1,19 +1,18 @@
 """Scores of records that stay in a database: what released tables add up to, in whole numbers.
 
 Tables that were released of the same columns are added up before a statement sees them, so a round looks each record up
-in a few tables and writes nothing. Once these are many, the scores so far are written to a temporary table, where later
-rounds go on from.
+in a few tables and writes nothing. Once these are many, the scores so far are written beside the records' codes, in
+their temporary table or a new one, where later rounds go on from.
 """
 
 from collections.abc import Sequence
 from typing import Final
 
-from learners.databases.coded_table import fresh_name
 from learners.databases.public_tables import PublicTables
 from learners.databases.sql_rows import Scores, SqlRows
 from mechanisms.gradients import LookUp, Move
 
-AT_ONCE: Final = 8
+AT_ONCE: Final = 4
 """Tables that a round looks records up in before the scores are written."""
 
 
@@ -62,19 +61,15 @@ def _scores(rows: SqlRows, changes: Sequence[LookUp], heads: int, tables: Public
 
 
 def _written(rows: SqlRows, changes: Sequence[LookUp], heads: int) -> str:
-    """A new temporary table with the records and their scores; its name."""
+    """A temporary table with the records and their scores; its name."""
     table, engine = rows.table, rows.table.engine
-    tables, name, source = engine.tables(), fresh_name(engine), rows.scores.name or rows.table.name
+    tables, source = engine.tables(), rows.scores.name or rows.table.name
     scores = _scores(rows, changes, heads, tables)
-    kinds = [*zip(table.columns, table.types, strict=True), *((f"s{head}", "INTEGER") for head in range(heads))]
-    engine.run(f"CREATE TEMPORARY TABLE {name} ({', '.join(f'{column} {kind}' for column, kind in kinds)})")
-    statement = f"SELECT {', '.join([*table.columns, *scores])} FROM {tables.beside(source)}"
-    engine.run(f"INSERT INTO {name} {statement}", tables.values)
-    return name
+    return engine.write_scores(source, dict(zip(table.columns, table.types, strict=True)), scores, tables)
 
 
 def _replace(rows: SqlRows, scores: Scores) -> None:
     old = rows.scores.name
     rows.scores.name, rows.scores.moves = scores.name, scores.moves
-    if old:
+    if old not in ("", scores.name, rows.table.name):
         rows.table.engine.run(f"DROP TABLE {old}")

@@ -142,9 +142,20 @@ class PostgreSQL(Engine):
         names = tuple(f"cell_{number}" for number in range(len(places)))
         return Cells(f"SELECT {', '.join([*keys, *places, *found])} FROM {source}", names, tables.values)
 
-    def standing(self, key: str, arrays: Sequence[Numbers], tables: PublicTables) -> tuple[str, list[str]]:
+    def entries(
+        self, key: str, arrays: Sequence[Numbers], place: str, tables: PublicTables, alias: str = "entries"
+    ) -> tuple[str, list[str]]:
         """See `Engine`."""
-        return "", [tables.whole(each) for each in arrays]
+        return "", [tables.at(each, place) for each in arrays]
+
+    def write_scores(self, source: str, columns: Mapping[str, str], scores: Sequence[str], tables: PublicTables) -> str:
+        """See `Engine`: to a new table, which takes less than leaving a dead copy of each record in the old one."""
+        name, heads = self.fresh_name(), [f"s{head}" for head in range(len(scores))]
+        kinds = ", ".join([*(f"{column} {kind}" for column, kind in columns.items()), *(f"{s} INTEGER" for s in heads)])
+        self.run(f"CREATE TEMPORARY TABLE {name} ({kinds})")
+        statement = f"SELECT {', '.join([*columns, *scores])} FROM {tables.beside(source)}"
+        self.run(f"INSERT INTO {name} {statement}", tables.values)
+        return name
 
     def exact_text(self, value: str) -> str:
         """See `Engine`."""

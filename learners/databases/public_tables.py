@@ -43,9 +43,15 @@ class PublicTables:
         """What the table has at a place, which SQL computes: a whole number from 0."""
         return f"{self.whole(table)}[{place} + 1]"
 
+    @property
+    def relation(self) -> str:
+        """The relation of one row that is joined; "" for none."""
+        if not self.joined or not self._own:
+            return ""
+        columns = (f"{value} AS t{number}" for number, value in self._own.items())
+        return f"(SELECT {', '.join(columns)}) AS {self.name}"
+
     def beside(self, source: str) -> str:
         """What stands after FROM."""
-        if not self.joined or not self._own:
-            return source
-        columns = (f"{value} AS t{number}" for number, value in self._own.items())
-        return f"{source} CROSS JOIN (SELECT {', '.join(columns)}) AS {self.name}"
+        relation = self.relation
+        return f"{source} CROSS JOIN {relation}" if relation else source
