@@ -88,7 +88,11 @@ class Server:
         )
         if made.returncode:
             raise NoServer(f"initdb failed: {made.stderr.decode(errors='replace').strip()}")
-        server = (str(self._programs / "postgres"), "-D", data, "-k", str(self._folder), "-c", "listen_addresses=")
+        self._run()
+
+    def _run(self) -> None:
+        folder = str(self._folder)
+        server = (str(self._programs / "postgres"), "-D", f"{folder}/data", "-k", folder, "-c", "listen_addresses=")
         with (self._folder / "log").open("wb") as log:
             self._process = subprocess.Popen([*_dies_with_us(), *server], stdout=log, stderr=log, **self._as_its_user())
         self._wait(self._process)
@@ -135,6 +139,13 @@ class Server:
         with self.connect() as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return name
+
+    def restart(self) -> None:
+        """Stop it at once, as a crash does, and start it again."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGQUIT)
+        self._process.wait(PATIENCE)
+        self._run()
 
     def _stop(self) -> None:
         """Stop it and remove its folder."""

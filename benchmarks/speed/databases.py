@@ -1,15 +1,18 @@
 """Training inside DuckDB and PostgreSQL: a record and round beside Parquet, and that nobody can tell the models.
 
-Records are made up: 14 categorical codes as small whole numbers and a label. One thread, wall-clock time.
+Records are made up: 14 categorical codes as small whole numbers and a label. Wall-clock time.
 """
 
 import io
+import json
+import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import duckdb
 import numpy as np
@@ -19,13 +22,44 @@ import pyarrow.parquet
 from psycopg import sql
 
 from benchmarks.ledgers import NoServer, Server
-from benchmarks.runner import Cell, Grid, Line, Measured, Part, Report, Setting, Table, at_least, at_most, elsewhere
+from benchmarks.peers import folder, python_with
+from benchmarks.runner import (
+    Cell,
+    Grid,
+    Measured,
+    Missing,
+    Part,
+    Report,
+    Setting,
+    Table,
+    at_least,
+    at_most,
+    elsewhere,
+    peak,
+)
 from benchmarks.speed.speed_many import COLUMNS, made_up, written
 from learners import ParquetTable, PrivateBoostClassifier, SqlTable
 from proofs_tests.support.learners.in_blocks import released
 
 TIMES: Final = 2.0
 """A record and round inside DuckDB over that from Parquet, at most."""
+
+GIBIBYTES: Final = 1
+"""What DuckDB is told that it may take."""
+
+OURS: Final = 0.5
+"""What Python and its packages take beside, in GiB."""
+
+LIGHTGBM: Final = (
+    "lightgbm==4.7.0",
+    "numpy==2.4.6",
+    "scipy==1.17.1",
+    "pyarrow==26.0.1",
+    "duckdb==2.0.1",
+    "psycopg==3.3.9",
+    "psycopg-binary==3.3.9",
+)
+WORKER: Final = Path(__file__).parents[1] / "peer_workers" / "fit_extracted.py"
 
 ROUNDS_PER_COLUMN: Final = 2
 
@@ -42,7 +76,8 @@ def _timed(table: object, records: int) -> dict[str, float]:
     _learner(None).fit(table, "label", on_round=lambda number, released: ends.append(time.perf_counter()))  # type: ignore[arg-type]  # one of ours
     whole = time.perf_counter() - start
     per = 1e9 / records
-    return {"fit": whole, "first": per * (ends[0] - start), "round": per * float(np.mean(np.diff(ends)))}
+    first, each = per * (ends[0] - start), per * float(np.mean(np.diff(ends)))
+    return {"fit": whole, "first": first, "round": each, "peak": peak()}
 
 
 def _parquet(records: int, folder: Path) -> list[Path]:
@@ -50,10 +85,12 @@ def _parquet(records: int, folder: Path) -> list[Path]:
     return [written(file, folder, 4)] * (records // file)
 
 
-def _in_duckdb(paths: list[Path], folder: Path) -> str:
-    with duckdb.connect(str(folder / "people.db"), config={"threads": 1}) as connection:
+def _in_duckdb(paths: list[Path], folder: Path, **settings: str) -> Path:
+    """The file that has them."""
+    path = folder / "people.db"
+    with duckdb.connect(str(path), config=dict(settings)) as connection:
         connection.execute("CREATE TABLE people AS SELECT * FROM read_parquet($1)", [[str(path) for path in paths]])
-    return f"duckdb:///{folder}/people.db?threads=1#people"
+    return path
 
 
 def _in_postgresql(paths: list[Path], url: str) -> None:
@@ -70,55 +107,100 @@ def _in_postgresql(paths: list[Path], url: str) -> None:
         connection.execute("ANALYZE people")
 
 
-def fits(way: str, records: int) -> dict[str, float]:
-    """One fit; call it in a fresh process. Seconds of it; ns per record of what comes first and of a round, on average.
+def _lightgbm(database: str, threads: int) -> dict[str, float]:
+    command = [str(python_with("lightgbm-extracted", LIGHTGBM, folder())), str(WORKER), database, str(threads)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"LightGBM failed in a process of its own:\n{done.stderr}")
+    return dict(json.loads(done.stdout.splitlines()[-1]))
 
-    way: "Parquet", "DuckDB", "DuckDB, fetched", "PostgreSQL" or "PostgreSQL, fetched".  Raises NoServer.
+
+def fits(way: str, records: int, threads: int = 1) -> dict[str, float]:
+    """One fit; call it in a fresh process. Seconds of it, ns per record of what comes first and of a round, on average,
+    and GiB of this process at most. Of LightGBM: seconds of taking the table out and of all, and GiB of its process.
+
+    way: "Parquet", or an engine, DuckDB or PostgreSQL, alone, with ", fetched" or with ", LightGBM".
+    Raises NoServer, Missing.
     """
-    stays = "fetched" if way.endswith("fetched") else "stay"
+    stays: Any = "fetched" if way.endswith("fetched") else "stay"
     with tempfile.TemporaryDirectory() as place:
         paths = _parquet(records, Path(place))
         if way == "Parquet":
             return _timed(ParquetTable(paths), records)
         if way.startswith("DuckDB"):
-            return _timed(SqlTable(_in_duckdb(paths, Path(place)), records=stays), records)  # type: ignore[arg-type]  # one of two
+            settings = {"threads": str(threads), "memory_limit": f"{GIBIBYTES}GiB"}
+            path = _in_duckdb(paths, Path(place), **settings)
+            if way.endswith("LightGBM"):
+                return _lightgbm(str(path), threads)
+            return _timed(SqlTable(f"duckdb:///{path}?{urlencode(settings)}#people", records=stays), records)
         with Server() as server, server.database() as url:
             plain = url.replace("+psycopg", "")
             _in_postgresql(paths, plain)
-            return _timed(SqlTable(plain, "people", records=stays), records)  # type: ignore[arg-type]  # one of two
+            if way.endswith("LightGBM"):
+                return _lightgbm(plain, threads)
+            return _timed(SqlTable(plain, "people", records=stays), records)
 
 
-def speed(setting: Setting) -> list[Table]:
-    """All ways, at a size that they finish at in minutes."""
-    size = 10**4 if setting.quick else 10**6
-    ways = ["Parquet", "DuckDB"]
-    if not setting.quick:
-        ways += ["DuckDB, fetched", "PostgreSQL", "PostgreSQL, fetched"]
-    found, lines = dict[str, dict[str, float]](), list[Line]()
+def _compared(ways: Sequence[str], records: int, threads: int, quick: bool) -> tuple[Grid, dict[str, dict[str, float]]]:
+    """Each way in a process of its own."""
+    found, absent = dict[str, dict[str, float]](), list[tuple[Cell, ...]]()
     for way in ways:
         try:
-            found[way] = fits(way, size) if setting.quick else elsewhere(__name__, "fits", way, size)
-        except NoServer as error:
-            lines.append(Line(way, f"not measured: {error}"))
-    nanoseconds: Callable[[float], Measured] = partial(Measured, unit="ns", form=".1f")
+            found[way] = fits(way, records, threads) if quick else elsewhere(__name__, "fits", way, records, threads)
+        except (NoServer, Missing) as error:
+            absent.append((way, f"not measured: {error}", "", "", "", ""))
+    units = {"fit": ("s", ".3g"), "extract": ("s", ".3g"), "round": ("ns", ".1f"), "first": ("ns", ".1f")}
+    units["peak"] = ("GiB", ".2f")
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (
-            f"{way}, {size:,} records",
-            Measured(each["fit"], unit="s"),
-            nanoseconds(each["round"]),
-            nanoseconds(each["first"]),
+            way,
+            *(
+                Measured(each[name], unit=unit, form=form) if name in each else ""
+                for name, (unit, form) in units.items()
+            ),
         )
         for way, each in found.items()
     )
-    ratio = Measured(found["DuckDB"]["round"] / found["Parquet"]["round"], unit="×", form=".2f")
-    lines.append(
-        at_most(
-            f"a record and round inside DuckDB over that from Parquet, {size:,}", ratio, TIMES, judged=not setting.quick
-        )
-    )
-    head = ("", "seconds of a fit", "a record and round", "before the first round ends, per record")
-    title = f"{ROUNDS_PER_COLUMN * COLUMNS} rounds of additive boosting on {COLUMNS} codes, one thread, secure noise"
-    return [Grid(title, head, rows), Report("Beside Parquet", tuple(lines))]
+    head = ("", "fit", "taking it out", "a record and round", "before the first round ends, per record", "memory")
+    rounds = f"{ROUNDS_PER_COLUMN * COLUMNS} rounds"
+    cores = "one thread" if threads == 1 else f"{threads} threads"
+    title = f"{records:,} records × {COLUMNS} codes, {rounds} of additive boosting, {cores}, secure noise"
+    return Grid(title, head, (*rows, *absent)), found
+
+
+def _beside_parquet(found: Mapping[str, Mapping[str, float]], records: int, judged: bool) -> Report:
+    ratios = {way: found[way]["round"] / found["Parquet"]["round"] for way in ("DuckDB", "DuckDB, fetched")}
+    lines = [
+        at_most(f"{way}, {records:,} records", Measured(ratio, unit="×", form=".2f"), TIMES, judged=judged)
+        for way, ratio in ratios.items()
+    ]
+    return Report("A record and round over that from Parquet", tuple(lines))
+
+
+def speed(setting: Setting) -> list[Table]:
+    """All ways, at a size that they finish at in a minute or two."""
+    ways = ["Parquet", "DuckDB", "DuckDB, fetched"]
+    if not setting.quick:
+        ways += ["PostgreSQL", "PostgreSQL, fetched"]
+    records = 10**4 if setting.quick else 10**6
+    grid, found = _compared(ways, records, 1, setting.quick)
+    return [grid, _beside_parquet(found, records, not setting.quick)]
+
+
+def many_records(setting: Setting) -> list[Table]:
+    """As many records as somebody would leave in a database for, beside LightGBM on the table taken out."""
+    tables, threads = list[Table](), 2
+    sizes = {"DuckDB": 10**5 if setting.quick else 10**8, "PostgreSQL": 10**4 if setting.quick else 10**7}
+    for engine, records in sizes.items():
+        ways = [f"{engine}", f"{engine}, fetched", f"{engine}, LightGBM"]
+        grid, found = _compared(["Parquet", *ways] if engine == "DuckDB" else ways, records, threads, False)
+        tables.append(grid)
+        if engine == "DuckDB":
+            tables.append(_beside_parquet(found, records, not setting.quick))
+            inside = Measured(found["DuckDB"]["peak"], unit="GiB", form=".2f")
+            line = at_most(f"told {GIBIBYTES} GiB", inside, GIBIBYTES + OURS, judged=not setting.quick)
+            tables.append(Report("Memory of the process that DuckDB is in", (line,)))
+    return tables
 
 
 def same_models(setting: Setting) -> list[Table]:
@@ -131,7 +213,7 @@ def same_models(setting: Setting) -> list[Table]:
     same: dict[str, bool] = {}
     with tempfile.TemporaryDirectory() as place:
         paths = _parquet(records, Path(place))
-        address = _in_duckdb(paths, Path(place))
+        address = f"duckdb:///{_in_duckdb(paths, Path(place))}#people"
         tables: dict[str, Any] = {"DuckDB": SqlTable(address), "DuckDB, fetched": SqlTable(address, records="fetched")}
         same = {way: released(_learner(3).fit(table, "label")) == alone for way, table in tables.items()}
         if not setting.quick:
@@ -146,6 +228,7 @@ def parts(setting: Setting) -> list[Part]:
     """Speed, then models."""
     quick = setting.quick
     return [
-        Part("a record and round", partial(speed, setting), 2.0 if quick else 300.0),
+        Part("a record and round", partial(speed, setting), 2.0 if quick else 90.0),
+        *([] if quick else [Part("many records", partial(many_records, setting), 1500.0)]),
         Part("the same models", partial(same_models, setting), 2.0 if quick else 30.0),
     ]

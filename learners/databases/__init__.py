@@ -3,7 +3,7 @@
 import learners.databases.compiled_operations  # noqa: F401  # registers them
 from learners.databases.addresses import shown_address
 from learners.databases.coded_table import NotInSql
-from learners.databases.engines import DatabaseFailed
+from learners.databases.engines import ChangedTable, DatabaseFailed
 from learners.databases.sql_table import SqlTable
 
-__all__ = ["DatabaseFailed", "NotInSql", "SqlTable", "shown_address"]
+__all__ = ["ChangedTable", "DatabaseFailed", "NotInSql", "SqlTable", "shown_address"]

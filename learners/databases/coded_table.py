@@ -88,7 +88,12 @@ class Encoder:
         return self.read.layout.schema
 
     def coded(self) -> CodedTable:
-        """The temporary table. Raises NotInSql, and OutsideSchema for values outside the schema or the classes."""
+        """The temporary table. Raises NotInSql, ChangedTable, OutsideSchema for values outside the schema or classes.
+
+        In one transaction: until its end nobody changes the columns that were looked at.
+        """
+        self.engine.begin()
+        self.engine.refuse_changed(self.source, self.columns)
         table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self.read.weight is not None)
         for column in self.schema.columns:
             self._refuse_other_kinds(column)
@@ -97,6 +102,7 @@ class Encoder:
         said = f"Nothing was charged. Where an account may make no temporary table, {FETCH}"
         self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)", said=said)
         self.engine.run(f"INSERT INTO {table.name} {statement}", values, said="Nothing was charged")
+        self.engine.commit()
         self._refuse_outside(table)
         size = self.engine.count(table.name)
         refuse_no_records(size)

@@ -42,6 +42,9 @@ class DuckDB(Engine):
         """close: whether the given one goes with it."""
         with _failing():
             own = given.cursor()
+            own.execute(
+                "SET enable_progress_bar = false"
+            )  # of this connection alone; else it writes on standard output
 
         def ending() -> None:
             own.close()  # its temporary tables go with it

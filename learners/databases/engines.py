@@ -30,6 +30,10 @@ class DatabaseFailed(Explained, RuntimeError):
     had given by then; what was charged stays charged."""
 
 
+class ChangedTable(Explained, RuntimeError):
+    """A table has other columns than when `SqlTable` looked at it, or of other types. Nothing was charged."""
+
+
 @attrs.frozen
 class DatabaseColumn:
     """A column of a table in a database. type: as the engine calls it.  kind: what it holds."""
@@ -94,9 +98,32 @@ class Engine(SealedRepr, abc.ABC):
     def columns(self, source: str) -> list[DatabaseColumn]:
         """Of what stands after FROM; no record is looked at."""
 
+    def refuse_changed(self, source: str, columns: Sequence[DatabaseColumn]) -> None:
+        """In a transaction, so that what is found lasts. columns: what the source had.  Raises ChangedTable."""
+        now, before = ({column.name: column.type for column in each} for each in (self.columns(source), columns))
+        other = [
+            f"{name!r} was {before.get(name, 'absent')} and is {now.get(name, 'absent')}"
+            for name in dict.fromkeys([*before, *now])
+            if before.get(name) != now.get(name)
+        ]
+        if other:
+            self.close()
+            raise ChangedTable(
+                f"{self.name}: the table is not what it was when SqlTable(...) was made: {'; '.join(other)}. Make it "
+                "anew, and see whether the schema still says what the columns are. Nothing was charged"
+            )
+
     @abc.abstractmethod
     def stream(self, source: str, names: Sequence[str], size: int) -> Iterator[tuple[int, Part]]:
         """These columns of all records, about `size` of them at a time, and how many those are."""
+
+    def begin(self) -> None:
+        """A transaction, in which temporary tables can be written and every statement sees the same records."""
+        self.run("BEGIN TRANSACTION", said="Nothing was charged")
+
+    def commit(self) -> None:
+        """The end of that."""
+        self.run("COMMIT", said="Nothing was charged")
 
     @abc.abstractmethod
     def hold(self) -> None:

@@ -165,6 +165,10 @@ class PostgreSQL(Engine):
         """See `Engine`: the smallest that there is."""
         return "SMALLINT"
 
+    def begin(self) -> None:
+        """See `Engine`."""
+        self.run("BEGIN ISOLATION LEVEL REPEATABLE READ", said="Nothing was charged")
+
     def hold(self) -> None:
         """See `Engine`: one transaction, repeatable read and read only."""
         # Else a scan of a large table begins where another session's is, and records come in another order.

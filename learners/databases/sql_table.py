@@ -8,7 +8,7 @@ from typing import Final, Literal, TypeAlias
 from accountant.costs import count
 from learners.blocks import RECORDS_PER_BLOCK, Place, StreamedRows, TableBlock, label_column, plain_labels
 from learners.databases.addresses import Database, TableName, opener, source_of, split_address
-from learners.databases.engines import Part
+from learners.databases.engines import Engine, Part
 from learners.databases.sql_rows import TableRows
 from learners.tables import Table, Values, label_texts
 from mechanisms.core import Rows, in_block
@@ -95,18 +95,18 @@ class SqlTable:
         return {name: () for name in self.names if name != label}
 
     def block_rows(self, y: object) -> Rows[TableBlock]:
-        """See `BlockTable`; y as for `block_header`. Raises DatabaseFailed."""
+        """See `BlockTable`; y as for `block_header`. Raises DatabaseFailed, ChangedTable."""
         label, engine = label_column(self.label, y, self.names), self._open()
         if self.records == "stay":
             return TableRows(engine, self._source, self._columns, label, self.named_labels)
-        engine.hold()
+        self._hold(engine)
         parts = partial(engine.stream, self._source, self.names, self.block)
         return StreamedRows(
             parts, engine.count(self._source), partial(_labelled, label, self.named_labels), self.scratch
         )
 
     def each_block(self, work: Callable[[Table], Values]) -> Iterator[Values]:
-        """See `learners.blocks.predictions.PartedTable`. Raises DatabaseFailed."""
+        """See `learners.blocks.predictions.PartedTable`. Raises DatabaseFailed, ChangedTable."""
         first = 0
         for size, part in self.parts([name for name in self.names if name != self.label]):
             with in_block(first):
@@ -118,10 +118,14 @@ class SqlTable:
         """These columns of all records, about `block` of them at a time, and how many those are."""
         engine = self._open()
         try:
-            engine.hold()
+            self._hold(engine)
             yield from engine.stream(self._source, names, self.block)
         finally:
             engine.close()
+
+    def _hold(self, engine: Engine) -> None:
+        engine.hold()
+        engine.refuse_changed(self._source, self._columns)
 
 
 def _labelled(label: str, named: bool, part: Part) -> TableBlock:
