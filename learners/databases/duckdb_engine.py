@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import duckdb
 import numpy as np
+import pyarrow
 
 from accountant.arrays import FloatArray
 from learners.databases.engines import CHARGED, Cells, DatabaseColumn, Engine, Kind, Part, failing, fresh_prefix
@@ -89,13 +90,9 @@ class DuckDB(Engine):
             relation: Any = self._own.sql(f"SELECT {columns} FROM {source}")
             reader = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             batches = iter(reader(size))
-        while True:
-            with _failing(), failing("DuckDB", OSError, CHARGED, (OSError,)):  # Arrow words what a stream raises
-                batch = next(batches, None)
-            if batch is None:
-                return
-            if batch.num_rows:
-                yield batch.num_rows, {name: _column(each) for name, each in zip(names, batch.columns, strict=True)}
+        while some := _together(batches, size):
+            found = pyarrow.Table.from_batches(some)
+            yield found.num_rows, {name: _column(each) for name, each in zip(names, found.columns, strict=True)}
 
     def tables(self, name: str = "public_tables") -> PublicTables:
         """See `Engine`: an array that stands in an expression is made again for every 2,048 records."""
@@ -167,6 +164,19 @@ class DuckDB(Engine):
     def hold(self) -> None:
         """See `Engine`: one transaction."""
         self.run("BEGIN TRANSACTION READ ONLY")
+
+
+def _together(batches: Iterator[Any], size: int) -> list[Any]:
+    """The next ones, of about `size` records: DuckDB gives 122,880 at a time or fewer, and each block takes a while."""
+    found = list[Any]()
+    while sum(batch.num_rows for batch in found) < size:
+        with _failing(), failing("DuckDB", OSError, CHARGED, (OSError,)):  # Arrow words what a stream raises
+            batch = next(batches, None)
+        if batch is None:
+            break
+        if batch.num_rows:
+            found.append(batch)
+    return found
 
 
 def _kind(name: str) -> Kind:
