@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
     from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
     from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
-    from learners.databases import DatabaseFailed, SqlTable
+    from learners.databases import DatabaseFailed, SqlTable, predict_in_database, write_predictions
     from learners.encoding import EncodedSample, Layout
     from learners.fairness import (
         class_table,
@@ -191,6 +191,7 @@ __all__ = [
     "excess_risk_gaps",
     "margin_histogram",
     "predict_in_blocks",
+    "predict_in_database",
     "private_class_table",
     "private_demographic_table",
     "private_group_risks",
@@ -201,4 +202,5 @@ __all__ = [
     "schema_from_dtypes",
     "scorecard",
     "statistical_parity",
+    "write_predictions",
 ]

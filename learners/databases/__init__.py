@@ -4,6 +4,15 @@ import learners.databases.compiled_operations  # noqa: F401  # registers them
 from learners.databases.addresses import shown_address
 from learners.databases.coded_table import NotInSql
 from learners.databases.engines import ChangedTable, DatabaseFailed
+from learners.databases.predictions import predict_in_database, write_predictions
 from learners.databases.sql_table import SqlTable
 
-__all__ = ["ChangedTable", "DatabaseFailed", "NotInSql", "SqlTable", "shown_address"]
+__all__ = [
+    "ChangedTable",
+    "DatabaseFailed",
+    "NotInSql",
+    "SqlTable",
+    "predict_in_database",
+    "shown_address",
+    "write_predictions",
+]

@@ -32,13 +32,14 @@ def shown_address(address: str) -> str:
     return "#".join([_by_url(url)[1], *([table] if table else [])])
 
 
-def opener(database: Database) -> tuple[Callable[[], Engine], str]:
+def opener(database: Database, *, writing: bool = False) -> tuple[Callable[[], Engine], str]:
     """What opens an engine each time, and what it may be called where others read it: without a password.
 
+    writing: whether a file is opened for more than reading.
     Raises ValueError for what is no database of ours, ImportError where its driver is not installed.
     """
     if isinstance(database, str | sa.URL):
-        return _by_url(database)
+        return _by_url(database, writing=writing)
     library = type(database).__module__.partition(".")[0].lstrip("_")
     if library == "duckdb":
         return _duckdb(cast("Any", database)), "duckdb"
@@ -50,7 +51,7 @@ def opener(database: Database) -> tuple[Callable[[], Engine], str]:
     )
 
 
-def _by_url(given: str | sa.URL) -> tuple[Callable[[], Engine], str]:
+def _by_url(given: str | sa.URL, *, writing: bool = False) -> tuple[Callable[[], Engine], str]:
     try:
         url = sa.make_url(given)
     except (sa.exc.ArgumentError, ValueError):
@@ -61,16 +62,16 @@ def _by_url(given: str | sa.URL) -> tuple[Callable[[], Engine], str]:
     engine, shown = _DRIVERS.get(url.get_backend_name()), url.render_as_string(hide_password=True)
     if engine is None:
         raise ValueError(f"{url.get_backend_name()}: no database of ours; expected a URL such as {_URLS}")
-    return (_duckdb_file(url) if engine == "duckdb" else _server(url)), shown.partition("?")[0]
+    return (_duckdb_file(url, writing=writing) if engine == "duckdb" else _server(url)), shown.partition("?")[0]
 
 
-def _duckdb_file(url: sa.URL) -> Callable[[], Engine]:
+def _duckdb_file(url: sa.URL, *, writing: bool) -> Callable[[], Engine]:
     options = {name: value for name, value in url.query.items() if isinstance(value, str)}
     if any(name.lower() == "access_mode" for name in options):
         raise ValueError("access_mode: files are opened for reading only; leave it out of the URL")
 
     def opened() -> Engine:
-        return cast("Engine", _duckdb_engine().of(url.database or ":memory:", options))
+        return cast("Engine", _duckdb_engine().of(url.database or ":memory:", options, writing=writing))
 
     return opened
 

@@ -56,11 +56,14 @@ class DuckDB(Engine):
         self._own, self._standing = own, set[str]()
 
     @staticmethod
-    def of(path: str, options: Mapping[str, str]) -> "DuckDB":
-        """A file, opened for reading only. options: settings of DuckDB's, such as threads.  Raises DatabaseFailed."""
+    def of(path: str, options: Mapping[str, str], *, writing: bool = False) -> "DuckDB":
+        """A file, opened for reading only, or for writing. options: settings of DuckDB's, such as threads.
+
+        Raises DatabaseFailed.
+        """
         said = "Nothing was charged. If this process has the file open already, pass that connection in its place"
         with _failing(said):
-            given = duckdb.connect(path, read_only=path != ":memory:", config=dict(options))
+            given = duckdb.connect(path, read_only=path != ":memory:" and not writing, config=dict(options))
         return DuckDB(given, close=True)
 
     def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:

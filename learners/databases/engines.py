@@ -173,6 +173,9 @@ class Engine(SealedRepr, abc.ABC):
     def code_type(self, cells: int) -> str:
         """The smallest type that holds 0 … cells − 1."""
 
+    def long_statements(self) -> None:
+        """What makes statements as long as those of models quick, where there is something."""
+
     def count(self, source: str) -> int:
         """How many records there are."""
         ((found,),) = self.run(f"SELECT count(*) FROM {source}")

@@ -2,14 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Final, Literal, TypeAlias
 
 from accountant.costs import count
 from learners.blocks import RECORDS_PER_BLOCK, Place, StreamedRows, TableBlock, label_column, plain_labels
 from learners.databases.addresses import Database, TableName, opener, source_of, split_address
-from learners.databases.engines import Engine, Part
+from learners.databases.engines import DatabaseColumn, Engine, Part
 from learners.databases.sql_rows import TableRows
+from learners.exports import DialectName
 from learners.tables import Table, Values, label_texts
 from mechanisms.core import Rows, in_block
 
@@ -60,14 +62,13 @@ class SqlTable:
         if records not in RECORDS:
             raise ValueError(f"records: expected one of {list(RECORDS)}, got {records!r}")
         self._open, self._shown = opener(database)
+        self._open_to_write, _ = opener(database, writing=True)
         self.label, self.records, self.block, self.scratch = label, records, count(block), scratch
         self.named_labels = named_labels
-        engine = self._open()
-        try:
+        with self.opened() as engine:
+            self._dialect = engine.dialect
             self._source = source_of(table, query, engine.dialect)
             self._columns = engine.columns(self._source)
-        finally:
-            engine.close()
         twice = [name for name, times in Counter(self.names).items() if times > 1]
         if twice:
             raise ValueError(f"{self._shown}: a column name stands twice: {twice}")
@@ -81,13 +82,34 @@ class SqlTable:
         return [column.name for column in self._columns]
 
     @property
-    def n(self) -> int:
-        """The number of records, as there are now."""
-        engine = self._open()
+    def columns(self) -> list[DatabaseColumn]:
+        """Them, with their types."""
+        return list(self._columns)
+
+    @property
+    def dialect(self) -> DialectName:
+        """Of its database."""
+        return self._dialect
+
+    @property
+    def source(self) -> str:
+        """What stands after FROM in a statement."""
+        return self._source
+
+    @contextmanager
+    def opened(self, *, writing: bool = False) -> Iterator[Engine]:
+        """A connection of its own. writing: whether for a new table of predictions. Raises DatabaseFailed."""
+        engine = self._open_to_write() if writing else self._open()
         try:
-            return engine.count(self._source)
+            yield engine
         finally:
             engine.close()
+
+    @property
+    def n(self) -> int:
+        """The number of records, as there are now."""
+        with self.opened() as engine:
+            return engine.count(self._source)
 
     def block_header(self, y: object) -> dict[str, tuple[()]]:
         """See `BlockTable`. y: the name of the label's column, None where the table knows. Raises ValueError."""
@@ -116,12 +138,9 @@ class SqlTable:
 
     def parts(self, names: list[str]) -> Iterator[tuple[int, Part]]:
         """These columns of all records, about `block` of them at a time, and how many those are."""
-        engine = self._open()
-        try:
+        with self.opened() as engine:
             self._hold(engine)
             yield from engine.stream(self._source, names, self.block)
-        finally:
-            engine.close()
 
     def _hold(self, engine: Engine) -> None:
         engine.hold()

@@ -7,6 +7,7 @@ from learners.exports.python_code import as_python
 from learners.exports.sql import as_sql
 from learners.exports.sql_dialects import DIALECTS, DialectName
 from learners.exports.sql_places import PlaceQuery, as_places
+from learners.exports.sql_predictions import PredictionQuery, Reads, as_predictions
 
 __all__ = [
     "DIALECTS",
@@ -15,8 +16,11 @@ __all__ = [
     "NotPortable",
     "PlaceQuery",
     "PortableModel",
+    "PredictionQuery",
+    "Reads",
     "as_onnx",
     "as_places",
+    "as_predictions",
     "as_python",
     "as_sql",
     "portable",

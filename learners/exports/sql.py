@@ -5,7 +5,7 @@ Stages, each a SELECT from the one before: the columns as they are read, their p
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import attrs
@@ -71,12 +71,12 @@ class _Writer:
     def statement(self) -> str:
         self._refuse_equal_names()
         stages = list[tuple[str, str]]()
-        for number, stage in enumerate(self._read(self._table())):
-            before = self._own(stages[-1][0]) if stages else ""
-            stages.append((f"read_{number + 1}" if number else "read", stage.replace("{before}", before)))
+        for number, columns in enumerate(self._read()):
+            before = self._own(stages[-1][0]) if stages else f"{self._table()} AS t"
+            stages.append((f"read_{number + 1}" if number else "read", _select(columns, before)))
         stages.append(("placed", self._placed(self._own(stages[-1][0]))))
-        for number, stage in enumerate(self._summed(), 1):
-            stages.append((f"summed_{number}", stage.replace("{before}", self._own(stages[-1][0]))))
+        for number, columns in enumerate(self._summed(), 1):
+            stages.append((f"summed_{number}", _select(columns, self._own(stages[-1][0]))))
         stages.append(("scored", self._scored(self._own(stages[-1][0]))))
         said = "\n".join("-- " + " ".join(line.split()) for line in self.model.about)
         parts = ",\n".join(f"{self._own(name)} AS (\n  {body}{self.dialect.fence}\n)" for name, body in stages)
@@ -129,8 +129,8 @@ class _Writer:
     def _inputs(self) -> list[ReadColumn]:
         return [ReadColumn(*each, self.dialect, self._own) for each in enumerate(self.model.inputs)]
 
-    def _read(self, table: str) -> Iterator[str]:
-        """Stages that read the columns; dates need more than one. {before} stands for the stage before."""
+    def _read(self) -> Iterator[list[str]]:
+        """What stages that read the columns select, the first of them from the table as t; dates need several."""
         columns = [f"t.{self.dialect.identifier(name)}" for name in self.keep]
         stages = [[f"{column} AS {name}" for column, name in zip(columns, self._kept(), strict=True)]]
         for each in self._inputs():
@@ -142,9 +142,7 @@ class _Writer:
         done = self._kept()
         for number, stage in enumerate(stages):
             made = {each.rpartition(" AS ")[2] for each in stage}
-            yield _select(
-                [*(name for name in done if name not in made), *stage], "{before}" if number else f"{table} AS t"
-            )
+            yield [*(name for name in done if name not in made), *stage]
             done = [*done, *(each.value for each in self._inputs() if not number)]
 
     def _placed(self, before: str) -> str:
@@ -159,14 +157,14 @@ class _Writer:
 
     # --- scores --------------------------------------------------------------------------------------------------
 
-    def _summed(self) -> Iterator[str]:
-        """Stages that each add some terms. Each takes up where the one before left off."""
+    def _summed(self) -> Iterator[list[str]]:
+        """What stages select that each add some terms. Each takes up where the one before left off."""
         terms = self.model.terms
         for start in range(0, max(1, len(terms)), TERMS_IN_A_STAGE):
             part = terms[start : start + TERMS_IN_A_STAGE]
             sums = [self._sum(output, part, first=start == 0) for output in range(self.model.outputs)]
             carried = [*self._kept(), *self._places(), self._own("refused")]
-            yield _select([*carried, *sums], "{before}")
+            yield [*carried, *sums]
 
     def _sum(self, output: int, terms: Sequence[Term], *, first: bool) -> str:
         name = self._scores()[output]
@@ -237,6 +235,24 @@ class _Writer:
     # --- what scores say -------------------------------------------------------------------------------------------
 
     def _told(self) -> str:
+        answers = self._answers()
+        pairs = zip([*self._kept(), *answers.values()], self._called(list(answers)), strict=True)
+        return _select(
+            [f"{value} AS {self.dialect.identifier(name)}" for value, name in pairs], self._own("scored"), ""
+        )
+
+    def _called(self, answers: Sequence[str]) -> list[str]:
+        """What all columns are called that come out: those kept, and the answers, with a _ where a name is taken."""
+        names, taken = list(self.keep), {given.lower() for given in self.keep}
+        for name in answers:
+            while name.lower() in taken:
+                name += "_"
+            taken.add(name.lower())
+            names.append(name)
+        return names
+
+    def _answers(self) -> dict[str, str]:
+        """SQL by what it is called."""
         link, scores = self.model.link, self._scores()
         found: dict[str, str] = {}
         match link:
@@ -255,20 +271,10 @@ class _Writer:
                     found |= self._softmax(link, scores)
             case Amount():
                 found["prediction"] = self._amount(link, scores[0])
-        return self._output({**found, "refused": self._own("refused")})
-
-    def _output(self, columns: Mapping[str, str]) -> str:
-        kept = [
-            f"{name} AS {self.dialect.identifier(given)}" for name, given in zip(self._kept(), self.keep, strict=True)
-        ]
-        taken = {given.lower() for given in self.keep}
-        for given, value in columns.items():
-            name = given
-            while name.lower() in taken:
-                name += "_"
-            taken.add(name.lower())
-            kept.append(f"{value} AS {self.dialect.identifier(name)}")
-        return _select(kept, self._own("scored"), "")
+        # Engines leave NULL aside in the greatest of several, so that some shares would say something of no score.
+        there = f"{self._own('refused')} IS NULL"
+        told = {k: f"CASE WHEN {there} THEN {v} END" if k.startswith("share ") else v for k, v in found.items()}
+        return {**told, "refused": self._own("refused")}
 
     def _class(self, name: object) -> str:
         if isinstance(name, bool):

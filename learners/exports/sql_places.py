@@ -6,7 +6,7 @@ import attrs
 
 from learners.exports.columns import inputs_of
 from learners.exports.portable_model import Amount, PortableModel
-from learners.exports.sql import _Writer  # its stages up to the places
+from learners.exports.sql import _select, _Writer  # its stages up to the places
 from learners.exports.sql_dialects import DIALECTS, DialectName
 from learners.tables import Schema
 
@@ -42,8 +42,9 @@ class _Places(_Writer):
     def query(self, source: str) -> PlaceQuery:
         self._refuse_equal_names()
         stages = list[str]()
-        for number, stage in enumerate(self._read(f"(SELECT * FROM {source})")):
-            body = stage.replace("{before}", self._own(f"read_{number - 1}"))
+        for number, columns in enumerate(self._read()):
+            before = self._own(f"read_{number - 1}") if number else f"(SELECT * FROM {source}) AS t"
+            body = _select(columns, before)
             stages.append(f"{self._own(f'read_{number}')} AS (\n  {body}{self.dialect.fence}\n)")
         placed = self._placed(self._own(f"read_{len(stages) - 1}"))
         statement = "WITH " + ",\n".join(stages) + f"\n{placed}"

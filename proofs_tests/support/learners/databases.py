@@ -26,6 +26,21 @@ def as_columns(frame: pd.DataFrame) -> Columns:
     }
 
 
+def as_text(columns: Columns) -> dict[str, npt.NDArray[Any]]:
+    """The same, with the numbers among texts and the dates of columns of dates as text, as Python writes them."""
+    return {name: _text(values) for name, values in columns.items()}
+
+
+def _text(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if values.dtype.kind == "M":
+        listed = [None if each == "NaT" else each for each in np.datetime_as_string(values).tolist()]
+    elif values.dtype.kind == "O":
+        listed = [repr(each) if isinstance(each, float) else each for each in values.tolist()]
+    else:
+        return values
+    return np.array(listed, dtype=object)
+
+
 def in_duckdb(
     columns: Columns, name: str = TABLE, path: str = ":memory:", kinds: Mapping[str, str] | None = None
 ) -> duckdb.DuckDBPyConnection:
