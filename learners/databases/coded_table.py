@@ -7,7 +7,7 @@ import attrs
 
 from accountant.explained import Explained
 from learners.additive import BlockReader
-from learners.databases.engines import DatabaseColumn, Engine, Kind
+from learners.databases.engines import DatabaseColumn, Engine, Kind, types_of
 from learners.databases.public_tables import Numbers
 from learners.exports import DIALECTS, NotPortable, as_places
 from learners.tables import (
@@ -129,7 +129,8 @@ class Encoder:
         """The SELECT of the codes, in the order of `CodedTable.columns`, and of what is refused."""
         engine, weight = self.engine, self.read.weight
         try:
-            read = as_places(self.schema, engine.dialect, self.source, [self.label, *([weight] if weight else [])])
+            kept = [self.label, *([weight] if weight else [])]
+            read = as_places(self.schema, engine.dialect, self.source, kept, types_of(self.columns))
         except NotPortable as error:
             raise NotInSql(f"{error}. {FETCH}. Nothing was charged") from None
         cuts = {n: column.edges[1:-1] for n, column in enumerate(self.schema.columns) if isinstance(column, Numeric)}
@@ -174,13 +175,15 @@ class Encoder:
         truth = found.kind == "truth" and all(type(name) in (int, bool) and name in (0, 1) for name in classes)
         if self.named and found.kind in ("text", "whole", "truth"):
             literals = [dialect.text(str(name)) for name in classes]
-            value = self.engine.exact_text(dialect.as_name(column, ", ".join(literals)))
+            value = self.engine.exact_text(
+                dialect.as_name(column, ", ".join(literals), dialect.type_known(column, found.type))
+            )
         elif texts:
             value, literals = self.engine.exact_text(column), [dialect.text(str(name)) for name in classes]
         elif whole or truth:
             one, zero = dialect.number(1.0), dialect.number(0.0)
             of_truth = f"CASE WHEN {column} THEN {one} WHEN NOT {column} THEN {zero} END"
-            value = of_truth if truth else dialect.as_number(column, False)
+            value = of_truth if truth else dialect.as_number(column, False, dialect.type_known(column, found.type))
             literals = [dialect.number(self._exact(name)) for name in classes]
         else:
             raise NotInSql(
@@ -208,7 +211,7 @@ class Encoder:
                 f"sample_weight: {found.name!r} is {found.type} in the database. {FETCH}. Nothing was charged"
             )
         assert cap is not None
-        value = dialect.as_number(column, False)
+        value = dialect.as_number(column, False, dialect.type_known(column, found.type))
         whole = f"CAST(floor({value} / {dialect.number(cap)} * {dialect.number(float(WEIGHT_ONE))}) AS INTEGER)"
         nan = f" OR {dialect.nan(value)}" if dialect.nan else ""
         wrong = f"({value} IS NULL{nan} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"

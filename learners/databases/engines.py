@@ -4,7 +4,7 @@ import abc
 import contextlib
 import uuid
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import attrs
@@ -41,6 +41,11 @@ class DatabaseColumn:
     name: str
     type: str
     kind: Kind
+
+
+def types_of(columns: Iterable[DatabaseColumn]) -> dict[str, str]:
+    """By name."""
+    return {column.name: column.type for column in columns}
 
 
 @attrs.frozen
@@ -100,7 +105,7 @@ class Engine(SealedRepr, abc.ABC):
 
     def refuse_changed(self, source: str, columns: Sequence[DatabaseColumn]) -> None:
         """In a transaction, so that what is found lasts. columns: what the source had.  Raises ChangedTable."""
-        now, before = ({column.name: column.type for column in each} for each in (self.columns(source), columns))
+        now, before = map(types_of, (self.columns(source), columns))
         other = [
             f"{name!r} was {before.get(name, 'absent')} and is {now.get(name, 'absent')}"
             for name in dict.fromkeys([*before, *now])

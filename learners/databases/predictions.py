@@ -13,7 +13,7 @@ import numpy as np
 from learners.base import PrivateEstimator
 from learners.databases.addresses import TableName, source_of
 from learners.databases.coded_table import NotInSql
-from learners.databases.engines import CHARGED, DatabaseColumn, DatabaseFailed, Kind
+from learners.databases.engines import CHARGED, DatabaseColumn, DatabaseFailed, Kind, types_of
 from learners.databases.sql_table import SqlTable
 from learners.exports import NotPortable, Reads, as_predictions, portable
 from learners.tables import DictionaryColumn, OutsideSchema, Values
@@ -123,7 +123,7 @@ class _Asked:
             raise ValueError(f"refused: expected 'raise' or 'keep', got {refused!r}")
         kept = _kept(keep, table)
         try:
-            query = as_predictions(portable(model), table.dialect, table.source, kept)
+            query = as_predictions(portable(model), table.dialect, table.source, kept, types_of(table.columns))
         except NotPortable as error:
             raise NotInSql(f"{error}. {FETCH}") from None
         _refuse_columns(query.reads, table)

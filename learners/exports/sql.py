@@ -5,7 +5,7 @@ Stages, each a SELECT from the one before: the columns as they are read, their p
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import attrs
@@ -67,6 +67,7 @@ class _Writer:
     dialect: Dialect
     table: str
     keep: tuple[str, ...]
+    types: Mapping[str, str] = attrs.field(factory=dict)
 
     def statement(self) -> str:
         self._refuse_equal_names()
@@ -134,7 +135,8 @@ class _Writer:
         columns = [f"t.{self.dialect.identifier(name)}" for name in self.keep]
         stages = [[f"{column} AS {name}" for column, name in zip(columns, self._kept(), strict=True)]]
         for each in self._inputs():
-            steps = list(each.read(f"t.{self.dialect.identifier(each.input.name)}"))
+            name = each.input.name
+            steps = list(each.read(f"t.{self.dialect.identifier(name)}", self.types.get(name)))
             for number, step in enumerate(steps):
                 if number == len(stages):
                     stages.append([])

@@ -48,18 +48,20 @@ class ReadColumn:
         """The name of its place."""
         return self.own(f"place_{self.number}")
 
-    def read(self, column: str) -> Iterator[str]:
-        """SQL for what is made of it, stage by stage. column: how the table calls it. Raises NotPortable."""
+    def read(self, column: str, known: str | None = None) -> Iterator[str]:
+        """SQL for what is made of it, stage by stage. column: how the table calls it.  known: its type, where that is
+        known.  Raises NotPortable."""
         dialect, reading = self.dialect, self.input.reading
+        kind = dialect.type_known(column, known)
         match reading:
             case Numbers():
-                yield dialect.as_number(column, reading.others)
+                yield dialect.as_number(column, reading.others, kind)
             case Moments():
-                yield dialect.as_date(column)
+                yield dialect.as_date(column, kind)
                 yield digits_of(dialect, reading, self.input.name, self.value)
                 yield seconds_of_digits(dialect, reading, self.value)
             case Names() | Truths():
-                yield dialect.as_name(column, ", ".join(map(dialect.text, self._names(reading).codes)))
+                yield dialect.as_name(column, ", ".join(map(dialect.text, self._names(reading).codes)), kind)
 
     def placed(self) -> tuple[str, str]:
         """SQL for its place, and for when it is refused; "" for never."""

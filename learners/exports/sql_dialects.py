@@ -36,6 +36,8 @@ NAME_BYTES: Final = 63
 class Dialect:
     """number: a literal of exactly this double.  text: a literal.
 
+    type_of: of a value, as text, which the three after it take last.  typed: whether it is the column's, so that where
+    that is known a literal stands for it, which saves time with every record.
     as_number: of a column, NULL where it is missing, infinity where it is text that is refused; with True any other
     text is missing too.  as_date: a column's text, stripped, and after TYPED where it has a type of dates; has_dates:
     whether there is one.  as_name: of a column, stripped, NULL where missing. Texts that are known need no stripping,
@@ -52,9 +54,11 @@ class Dialect:
     name: str
     number: Callable[[float], str]
     text: Callable[[str], str]
-    as_number: Callable[[str, bool], str]
-    as_date: Callable[[str], str]
-    as_name: Callable[[str, str], str]
+    type_of: Callable[[str], str]
+    typed: bool
+    as_number: Callable[[str, bool, str], str]
+    as_date: Callable[[str, str], str]
+    as_name: Callable[[str, str, str], str]
     matches: Callable[[str, str], str]
     wordy: Callable[[str], str]
     whole: Callable[[str], str]
@@ -70,6 +74,10 @@ class Dialect:
     folds: bool
     most_bytes: int = 0
     reads_files: bool = False
+
+    def type_known(self, column: str, known: str | None) -> str:
+        """SQL for its type. known: the column's, None where it is not."""
+        return self.type_of(column) if known is None or not self.typed else self.text(known)
 
     def identifier(self, name: str) -> str:
         """A quoted name. Raises NotPortable for one that there cannot be."""
@@ -129,17 +137,17 @@ _POSTGRES_WHITE: Final = "E'" + _white("\\u{:04x}", "") + "'"
 _SQLITE_WHITE: Final = f"char({_white('{}', ', ')})"
 
 
-def _duckdb_name(column: str, known: str) -> str:
+def _duckdb_name(column: str, known: str, kind: str) -> str:
     text = f'(CAST({column} AS VARCHAR) COLLATE "binary")'  # whatever the column's own collation
     return (
-        f"CASE WHEN typeof({column}) = 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
-        f"WHEN typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan' THEN NULL "
+        f"CASE WHEN {kind} = 'BOOLEAN' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
+        f"WHEN {kind} IN ('FLOAT', 'DOUBLE') AND {text} = 'nan' THEN NULL "
         f"WHEN {text} IN ({known}) THEN {text} ELSE trim({text}, {_DUCKDB_WHITE}) END"
     )
 
 
-def _postgres_name(column: str, known: str) -> str:
-    text, kind = f"CAST({column} AS text)", f"CAST(pg_typeof({column}) AS text)"
+def _postgres_name(column: str, known: str, kind: str) -> str:
+    text = f"CAST({column} AS text)"
     return (
         f"CASE WHEN {kind} = 'boolean' THEN CASE {text} WHEN 'true' THEN '1' WHEN 'false' THEN '0' END "
         f"WHEN {kind} IN ('real', 'double precision', 'numeric') AND {text} = 'NaN' THEN NULL "
@@ -147,7 +155,7 @@ def _postgres_name(column: str, known: str) -> str:
     )
 
 
-def _sqlite_name(column: str, known: str) -> str:
+def _sqlite_name(column: str, known: str, kind: str) -> str:
     text = f"CAST({column} AS TEXT)"
     return f"CASE WHEN {text} COLLATE BINARY IN ({known}) THEN {text} ELSE trim({text}, {_SQLITE_WHITE}) END"
 
@@ -165,29 +173,28 @@ def _number_in_text(text: str, plain: str, wordy: str, infinity: str, others: bo
     )
 
 
-def _duckdb_number(column: str, others: bool) -> str:
+def _duckdb_number(column: str, others: bool, kind: str) -> str:
     text = f"trim(CAST({column} AS VARCHAR), {_DUCKDB_WHITE})"
     plain = f"regexp_full_match({text}, '{PLAIN}')"
     said = _number_in_text(text, plain, DIALECTS["duckdb"].wordy(text), "CAST('infinity' AS FLOAT8)", others)
-    kind = f"typeof({column})"
     worded = f"({kind} IN ('VARCHAR', 'JSON') OR {kind} LIKE 'ENUM%')"
     return f"CASE WHEN {worded} THEN {said} ELSE TRY_CAST({column} AS DOUBLE) END"
 
 
-def _postgres_number(column: str, others: bool) -> str:
+def _postgres_number(column: str, others: bool, kind: str) -> str:
     text = f"btrim(CAST({column} AS text), {_POSTGRES_WHITE})"
     plain = f"{text} ~ '^({PLAIN})$'"
     said = _number_in_text(text, plain, DIALECTS["postgresql"].wordy(text), "float8 'Infinity'", others)
-    return f"CASE WHEN {_POSTGRES_TEXT.format(column)} THEN {said} ELSE CAST({column} AS double precision) END"
+    return f"CASE WHEN {kind} IN ({_POSTGRES_TEXT}) THEN {said} ELSE CAST({column} AS double precision) END"
 
 
-def _sqlite_number(column: str, others: bool) -> str:
+def _sqlite_number(column: str, others: bool, kind: str) -> str:
     """Text with a number in it stays text, which is refused: SQLite reads it to some 15 digits."""
     text = f"trim({column}, {_SQLITE_WHITE})"
     missing = f"{text} IN ({GAPS})"
     if others:
         missing += f" OR ({DIALECTS['sqlite'].wordy(text)} AND lower({text}) NOT IN ({INFINITIES}))"
-    return f"CASE WHEN typeof({column}) = 'text' AND ({missing}) THEN NULL ELSE {column} END"
+    return f"CASE WHEN {kind} = 'text' AND ({missing}) THEN NULL ELSE {column} END"
 
 
 def _pattern(layout: str) -> str:
@@ -195,7 +202,7 @@ def _pattern(layout: str) -> str:
     return "".join(marks.get(character, character) for character in layout)
 
 
-_POSTGRES_TEXT: Final = "CAST(pg_typeof({}) AS text) IN ('text', 'character varying', 'character')"
+_POSTGRES_TEXT: Final = "'text', 'character varying', 'character'"
 
 _DUCKDB_DATES: Final = "'DATE', 'TIMESTAMP', 'TIMESTAMP_S', 'TIMESTAMP_MS', 'TIMESTAMP_NS'"
 
@@ -204,9 +211,11 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         name="duckdb",
         number=lambda value: repr(value) if "e" in repr(value) else f"{value!r}e0",
         text=_quoted,
+        type_of=lambda column: f"typeof({column})",
+        typed=True,
         as_number=_duckdb_number,
-        as_date=lambda column: _typed(
-            column, f"trim(CAST({column} AS VARCHAR), {_DUCKDB_WHITE})", f"typeof({column})", _DUCKDB_DATES
+        as_date=lambda column, kind: _typed(
+            column, f"trim(CAST({column} AS VARCHAR), {_DUCKDB_WHITE})", kind, _DUCKDB_DATES
         ),
         as_name=_duckdb_name,
         matches=lambda value, layout: f"regexp_full_match({value}, '{_pattern(layout)}')",
@@ -228,11 +237,13 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         name="postgresql",
         number=lambda value: f"float8 '{value!r}'",
         text=_postgres_text,
+        type_of=lambda column: f"CAST(pg_typeof({column}) AS text)",
+        typed=True,
         as_number=_postgres_number,
-        as_date=lambda column: _typed(
+        as_date=lambda column, kind: _typed(
             column,
             f"btrim(CAST({column} AS text), {_POSTGRES_WHITE})",
-            f"CAST(pg_typeof({column}) AS text)",
+            kind,
             "'date', 'timestamp without time zone'",
         ),
         as_name=_postgres_name,
@@ -255,8 +266,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         name="sqlite",
         number=_dyadic,
         text=_quoted,
+        type_of=lambda column: f"typeof({column})",
+        typed=False,
         as_number=_sqlite_number,
-        as_date=lambda column: f"trim(CAST({column} AS TEXT), {_SQLITE_WHITE})",
+        as_date=lambda column, kind: f"trim(CAST({column} AS TEXT), {_SQLITE_WHITE})",
         as_name=_sqlite_name,
         matches=lambda value, layout: f"{value} GLOB '{_pattern(layout)}'",
         wordy=lambda value: f"{value} NOT GLOB '*[^ -/:-~]*'",

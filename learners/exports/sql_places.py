@@ -1,6 +1,6 @@
 """The columns of a public schema as SQL reads them: each value's place, or that the schema refuses it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -26,15 +26,17 @@ class PlaceQuery:
     refused: str
 
 
-def as_places(schema: Schema, dialect: DialectName, source: str, keep: Sequence[str] = ()) -> PlaceQuery:
+def as_places(
+    schema: Schema, dialect: DialectName, source: str, keep: Sequence[str] = (), types: Mapping[str, str] | None = None
+) -> PlaceQuery:
     """source: what stands after FROM, a table's quoted name or a SELECT in brackets with a name.
-    keep: further columns.
+    keep: further columns.  types: of columns, as the engine calls them, where these are known.
 
     Columns of numbers must have a type of numbers. Raises NotPortable for kinds of columns that are not exported.
     """
     inputs = inputs_of(schema)
     model = PortableModel((), inputs, (), (), Amount(0.0, 0.0))
-    return _Places(model, DIALECTS[dialect], "", tuple(keep)).query(source)
+    return _Places(model, DIALECTS[dialect], "", tuple(keep), types or {}).query(source)
 
 
 @attrs.frozen(slots=False)

@@ -25,12 +25,14 @@ class PredictionQuery:
     reads: Mapping[str, Reads]
 
 
-def as_predictions(model: PortableModel, dialect: DialectName, source: str, keep: Sequence[str]) -> PredictionQuery:
+def as_predictions(
+    model: PortableModel, dialect: DialectName, source: str, keep: Sequence[str], types: Mapping[str, str]
+) -> PredictionQuery:
     """`as_sql` over a source that is SQL itself. source: a table's quoted name, or a SELECT in brackets with a name.
 
-    keep: columns that come first; () for none.  Raises NotPortable.
+    keep: columns that come first; () for none.  types: of columns, as the engine calls them.  Raises NotPortable.
     """
-    writer = _Predictions(model, DIALECTS[dialect], source, tuple(keep))
+    writer = _Predictions(model, DIALECTS[dialect], source, tuple(keep), types)
     reads = {each.name: _read_as(each.reading) for each in model.inputs}
     return PredictionQuery(writer.statement(), writer.columns(), reads)
 
