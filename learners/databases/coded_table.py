@@ -212,7 +212,9 @@ class Encoder:
             )
         assert cap is not None
         value = dialect.as_number(column, False, dialect.type_known(column, found.type))
-        whole = f"CAST(floor({value} / {dialect.number(cap)} * {dialect.number(float(WEIGHT_ONE))}) AS INTEGER)"
+        share = f"{value} / {dialect.number(cap)}"  # which PostgreSQL refuses where it is too small for a double
+        whole = f"CAST(floor({share} * {dialect.number(float(WEIGHT_ONE))}) AS INTEGER)"
+        whole = f"CASE WHEN {value} < {dialect.number(cap / WEIGHT_ONE / 2.0)} THEN 0 ELSE {whole} END"
         nan = f" OR {dialect.nan(value)}" if dialect.nan else ""
         wrong = f"({value} IS NULL{nan} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"
         return f"CASE WHEN {wrong} THEN NULL ELSE {whole} END", wrong
