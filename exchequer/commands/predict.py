@@ -6,15 +6,18 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+import attrs
 import click
 import numpy as np
 
 from accountant import Statement
 from accountant.arrays import FloatArray
+from exchequer.commands import predict_in_database as predictions
 from exchequer.commands.training_input import label_of, read, take_label
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
-from exchequer.console.table_files import Columns, TableFileOptions, each_block
+from exchequer.console.table_databases import Source, TableAddress
+from exchequer.console.table_files import Columns, TableFileOptions, each_block, refuse_file_options
 from learners import PrivateBoostRegressor, RadoRelease, RandomFeatureRegressor
 from learners.base import PrivateClassifier, PrivateEstimator
 from learners.tables import Strings, Values
@@ -28,56 +31,101 @@ Regressor: TypeAlias = RandomFeatureRegressor | PrivateBoostRegressor
 HELD_BACK = "These should not be the training records: their accuracy would be a release that nobody paid for."
 
 
+@attrs.frozen
+class PredictionRequest:
+    """What `predict` was asked for.
+
+    proba: whether shares come out.  score: whether answers are compared with the label.  intervals: their coverage, in
+    (0, 1); None for none.  keys: columns of the table that come first.
+    into: the new table of the database that answers go to; None for a CSV.  keep_refused: whether a record of a
+    database that the model refuses has no answer, where it is an error else.
+    """
+
+    proba: bool = False
+    score: bool = False
+    intervals: float | None = None
+    keys: tuple[str, ...] = ()
+    into: str | None = None
+    keep_refused: bool = False
+
+
 def predict(
-    data: Path,
+    data: Source,
     model_path: Path,
     out: Path | None,
+    order: PredictionRequest,
     *,
     header: bool,
     force: bool,
-    proba: bool,
-    score: bool,
-    intervals: float | None = None,
     file_options: TableFileOptions = TableFileOptions(),  # noqa: B008  # frozen
 ) -> None:
-    """Write a CSV of predictions; the model's guarantee, and how good they are if asked, go to standard error.
-
-    intervals: their coverage, in (0, 1); None for none.
-    """
+    """Write a CSV of predictions; the model's guarantee, and how good they are if asked, go to standard error."""
     if out is not None:
         refuse_overwriting(out, force)
-        refuse_replacing(out, data, model_path)
+        refuse_replacing(out, *([data] if isinstance(data, Path) else []), model_path)
+    refuse_file_options(data, file_options, header)
+    _refuse_options(data, out, order)
     with about(model_path):
         model = predictor(model_path)
-    numbers = isinstance(model, Regressor)
-    _refuse_others(model, model_path, proba=proba, intervals=intervals is not None)
+    _refuse_others(model, model_path, order)
+    if order.into is not None:
+        assert isinstance(data, TableAddress)
+        with about(data):
+            written = predictions.write(model, data, order.into, order.keys, keep_refused=order.keep_refused)
+        output.note(guarantee(model.statement_))
+        output.note(f"{written} records are answered in the table {order.into}")
+        return
     schema = cast("Any", model).model_.schema
-    label = label_of(schema, model_path) if score else None
+    label = label_of(schema, model_path) if order.score else None
     names = None if header else [*schema.names, *([label.name] if label else [])]
-
-    def answered(table: Columns, truth: Strings | FloatArray | None) -> tuple[dict[str, list[str]], list[str]]:
-        if numbers:
-            return _numbers_of(cast("Regressor", model), table, truth, intervals)
-        return _classes_of(cast("Classifier", model), table, truth, proba)
-
-    truth, said = None, list[str]()
     with about(data):
-        if label is None:  # a block of the file at a time, as nothing is said of all of it
-            blocks = each_block(data, file_options.format(schema, names), lambda block: answered(block, None)[0])
-            _write(blocks, out)
-        else:
-            table = read(data, schema, file_options, names, label=label.name)
+        if label is not None:
+            table = read(data, schema, file_options, names, others=[label.name, *order.keys])
             truth = take_label(table, label, data)
-            columns, said = answered(table, truth)
+            columns, said = _answered(model, table, truth, order)
             _write([columns], out)
+            said = [f"{said[0]} on {truth.size} records of {data}. {HELD_BACK}", *said[1:]]
+        else:  # a block at a time, as nothing is said of all of it
+            blocks, said = None, list[str]()
+            if isinstance(data, TableAddress) and order.intervals is None:
+                refused = order.keep_refused
+                blocks = predictions.inside(model, data, order.keys, proba=order.proba, keep_refused=refused)
+            if blocks is None:
+                wanted = [*schema.names, *order.keys]
+                format = file_options.format(schema, names)
+                blocks = each_block(data, format, lambda block: _answered(model, block, None, order)[0], wanted)
+            _write(blocks, out)
     output.note(guarantee(model.statement_))
-    if truth is not None:
-        output.note(f"{said[0]} on {truth.size} records of {data}. {HELD_BACK}")
-        for line in said[1:]:
-            output.note(line)
+    for line in said:
+        output.note(line)
 
 
-def _refuse_others(model: Classifier | Regressor, path: Path, *, proba: bool, intervals: bool) -> None:
+def _answered(
+    model: Classifier | Regressor, table: Columns, truth: Strings | FloatArray | None, order: PredictionRequest
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Columns of the CSV, and how good they are in words."""
+    if strange := [name for name in order.keys if name not in table]:
+        raise ValueError(f"--key: no columns {strange}; its columns are {list(table)}")
+    columns, said = (
+        _numbers_of(model, table, truth, order.intervals)
+        if isinstance(model, Regressor)
+        else _classes_of(model, table, truth, order.proba)
+    )
+    return predictions.beside({name: predictions.texts(table[name]) for name in order.keys}, columns), said
+
+
+def _refuse_options(data: Source, out: Path | None, order: PredictionRequest) -> None:
+    """Raise ValueError for options that do not go together."""
+    if order.into is not None and not isinstance(data, TableAddress):
+        raise ValueError("--into: a new table beside DATA, which must be the address of a table in a database")
+    if order.into is not None and (out is not None or order.score or order.intervals is not None):
+        raise ValueError("--into: answers stay in the database; leave out --out, --score and --intervals")
+    if order.keep_refused and (not isinstance(data, TableAddress) or order.score or order.intervals is not None):
+        raise ValueError("--keep-refused: only where the database answers: for the address of a table in a database")
+
+
+def _refuse_others(model: Classifier | Regressor, path: Path, order: PredictionRequest) -> None:
+    proba, intervals = order.proba, order.intervals is not None
     kind = type(model).__name__
     if proba and isinstance(model, Regressor):
         raise ValueError("--proba: the model predicts numbers; only classes have shares")

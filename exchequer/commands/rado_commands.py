@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from exchequer.commands.ledgers import ledger_options
+from exchequer.console.table_databases import FileOrTable, Source
 from exchequer.console.table_files import TableFileOptions, table_file_options
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
@@ -34,7 +35,7 @@ def rados() -> None:
 
 
 @rados.command()
-@click.argument("data", type=FILE)
+@click.argument("data", type=FileOrTable())
 @click.option(
     "--schema",
     type=FILE,
@@ -75,7 +76,7 @@ def rados() -> None:
 @click.option("--out", type=OUT, required=True, help="Where the rados go, as JSON with their statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def release(
-    data: Path,
+    data: Source,
     schema: Path,
     protection: str,
     epsilon: float | None,
@@ -98,7 +99,10 @@ def release(
     out: Path,
     force: bool,
 ) -> None:
-    """Release rados of the table in DATA, CSV or Parquet, charged before anything is drawn.
+    """Release rados of the table in DATA, charged before anything is drawn.
+
+    DATA is a CSV or a Parquet file, or a table in a database, such as duckdb:///people.db#people, whose records are
+    fetched.
 
     The file holds the rados, what they were scaled by, the schema, and the privacy statement; it is safe to publish at
     the price and within the scope that the statement names. `exchequer verify-model` compares it with the ledger, which

@@ -13,6 +13,7 @@ from exchequer.commands.train import refuse_loose_delta, save
 from exchequer.commands.training_input import labelled_table
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
+from exchequer.console.table_databases import Source
 from exchequer.console.table_files import TableFileOptions
 from learners import RadoBoostClassifier, RadoRelease
 from learners.rados import OracleName, Protection
@@ -37,7 +38,7 @@ class RadoRequest:
 
 
 def release(
-    data: Path,
+    data: Source,
     schema_path: Path,
     out: Path,
     order: RadoRequest,
@@ -48,7 +49,7 @@ def release(
 ) -> None:
     """Release rados of a file, save them with their statement, and print that."""
     refuse_overwriting(out, force)
-    refuse_replacing(out, data, schema_path)
+    refuse_replacing(out, *([data] if isinstance(data, Path) else []), schema_path)
     schema, table, y = labelled_table(data, schema_path, file_options, header=header)
     if schema.label is None:
         raise ValueError(f"{schema_path}: rados are of classes, and the label has bounds")

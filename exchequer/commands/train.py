@@ -16,7 +16,7 @@ from accountant.costs import positive, probability_below_one
 from accountant.renamed import old_names
 from exchequer.commands.training_input import labelled_database, labelled_file, numbers_of, read_all
 from exchequer.console.input_errors import about, checked, refuse_overwriting, refuse_replacing
-from exchequer.console.table_databases import DatabaseTable
+from exchequer.console.table_databases import DatabaseTable, Source, failing
 from exchequer.console.table_files import TableFile, TableFileOptions
 from exchequer.trainable import (
     DEFAULT,
@@ -65,7 +65,7 @@ class TrainingRequest:
 
 
 def train(
-    data: Path | str,
+    data: Source,
     schema_path: Path,
     out: Path,
     order: TrainingRequest,
@@ -84,7 +84,7 @@ def train(
     schema, file = (
         labelled_file(data, schema_path, file_options, header=header)
         if isinstance(data, Path)
-        else labelled_database(data, schema_path)
+        else labelled_database(data, schema_path, file_options, header=header)
     )
     learner = _learner(order, schema)
     delta = learner.delta if order.delta is None else order.delta
@@ -149,7 +149,7 @@ def _learner(order: TrainingRequest, schema: Schema) -> TrainableLearner:
 
 def _refuse_bad_values(file: TableFile, schema: Schema, delta: float) -> None:
     """Before anything heavy is imported; of a larger file a fit finds them as it encodes it."""
-    if file.path.stat().st_size <= QUICKLY_CHECKED:
+    if isinstance(file.path, Path) and file.path.stat().st_size <= QUICKLY_CHECKED:
         table = read_all(file, schema)
         with about(file.path):
             if schema.number_label is not None:
@@ -270,21 +270,17 @@ def _fit_in_database(
 ) -> int:
     """The number of records, counted before the fit."""
     from exchequer.console import output
-    from learners import DatabaseFailed
 
     if not model.takes_blocks:
         able = [name for name, each in LEARNERS.items() if each.kind.takes_blocks]
         raise ValueError(f"{learner.estimator} reads files only; of tables in databases {', '.join(able)} do")
-    with about(file.shown):
+    with about(file.shown), failing():
         table = file.opened("stay" if learner == LEARNERS[DEFAULT] else "fetched")
-        try:
-            n = table.n
-            refuse_loose_delta(model.delta, n)
-            fit: Any = model.fit
-            with output.rounds_bar(steps) as on_round:
-                fit(table, None, on_round=on_round)
-        except DatabaseFailed as error:
-            raise ValueError(str(error)) from error
+        n = table.n
+        refuse_loose_delta(model.delta, n)
+        fit: Any = model.fit
+        with output.rounds_bar(steps) as on_round:
+            fit(table, None, on_round=on_round)
     return n
 
 

@@ -7,7 +7,7 @@ import click
 
 from exchequer.commands.ledgers import ledger_options
 from exchequer.console.option_types import LINES, PARAMETER
-from exchequer.console.table_databases import FileOrTable
+from exchequer.console.table_databases import FileOrTable, Source
 from exchequer.console.table_files import TableFileOptions, table_file_options
 from exchequer.trainable import LEARNERS, Setting, current_options, learner_options
 
@@ -55,7 +55,7 @@ FILE, OUT = ledger_options.FILE, ledger_options.OUT
 @click.option("--out", type=OUT, required=True, help="Where the model goes, as JSON with its privacy statement.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def train(
-    data: Path | str,
+    data: Source,
     schema: Path,
     learner: str | None,
     tune: Path | None,
@@ -129,9 +129,26 @@ def train(
 
 
 @click.command()
-@click.argument("data", type=FILE)
+@click.argument("data", type=FileOrTable())
 @click.option("--model", type=FILE, required=True, help="A model that `exchequer train` saved.")
 @click.option("--out", type=OUT, help="Where the predictions go, as CSV. Default: standard output.")
+@click.option(
+    "--key",
+    "keys",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of DATA to put before the predictions, such as its key; several times.",
+)
+@click.option(
+    "--into",
+    metavar="TABLE",
+    help="With a database: write the predictions to this new table of it, with all shares. One that exists is refused.",
+)
+@click.option(
+    "--keep-refused",
+    is_flag=True,
+    help="With a database: a record that is refused has no prediction, and a column says why. Default: an error.",
+)
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 @click.option(
     "--proba",
@@ -159,9 +176,12 @@ def train(
 )
 @table_file_options
 def predict(
-    data: Path,
+    data: Source,
     model: Path,
     out: Path | None,
+    keys: tuple[str, ...],
+    into: str | None,
+    keep_refused: bool,
     force: bool,
     proba: bool,
     score: bool,
@@ -169,7 +189,11 @@ def predict(
     no_header: bool,
     file_options: TableFileOptions,
 ) -> None:
-    """Predict the class, or the number, of each record in DATA, a CSV or a Parquet file, with a saved model.
+    """Predict the class, or the number, of each record in DATA, with a saved model.
+
+    DATA is a CSV or a Parquet file, or a table in a database, such as duckdb:///people.db#people. There the model runs
+    as SQL, and records stay where they are, but with --score, --intervals and learners that `exchequer export` has no
+    SQL for. A database promises no order: name a --key.
 
     Writes one line per record: the predicted class, and a score that is positive for the second class of the
     schema; of three classes or more, a score for each, and the highest wins; of a regression, the number. Whatever
@@ -180,6 +204,7 @@ def predict(
     Examples:
       exchequer predict new.csv --model model.json --out predictions.csv
       exchequer predict held-out.csv --model model.json --score --out predictions.csv
+      exchequer predict 'postgresql://me@host/study#people' --model model.json --key id --into people_predicted
     """
     from exchequer.commands import predict as work
 
@@ -187,11 +212,9 @@ def predict(
         data,
         model,
         out,
+        work.PredictionRequest(proba, score, intervals, keys, into, keep_refused),
         header=not no_header,
         force=force,
-        proba=proba,
-        score=score,
-        intervals=intervals,
         file_options=file_options,
     )
 

@@ -4,7 +4,7 @@ Neither scikit-learn nor OpenDP is imported here, so a refusal does not wait for
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import cast
@@ -13,8 +13,15 @@ import numpy as np
 
 from accountant.arrays import FloatArray
 from exchequer.console.input_errors import about
-from exchequer.console.table_databases import DatabaseTable
-from exchequer.console.table_files import Columns, TableFile, TableFileOptions, column_names, open_table
+from exchequer.console.table_databases import DatabaseTable, Source, TableAddress
+from exchequer.console.table_files import (
+    Columns,
+    TableFile,
+    TableFileOptions,
+    column_names,
+    open_table,
+    refuse_file_options,
+)
 from learners.tables import (
     DictionaryColumn,
     Label,
@@ -32,10 +39,12 @@ from learners.tables import (
 )
 
 
-def read(path: Path, schema: Schema, options: TableFileOptions, names: list[str] | None, *, label: str = "") -> Columns:
-    """The file's columns. names: the columns of a file without a header line, in order."""
+def read(
+    path: Source, schema: Schema, options: TableFileOptions, names: list[str] | None, *, others: Sequence[str] = ()
+) -> Columns:
+    """The columns of a schema, and others. names: the columns of a file without a header line, in order."""
     with about(path):
-        return open_table(path, options.format(schema, names), [*schema.names, label])
+        return open_table(path, options.format(schema, names), [*schema.names, *others])
 
 
 def label_of(schema: Schema, where: Path) -> Label | NumberLabel:
@@ -49,7 +58,7 @@ def label_of(schema: Schema, where: Path) -> Label | NumberLabel:
     return label
 
 
-def take_label(table: Columns, label: Label | NumberLabel, path: Path) -> Strings | FloatArray:
+def take_label(table: Columns, label: Label | NumberLabel, path: Source) -> Strings | FloatArray:
     """Remove the label column from the table and return it. Raises ValueError where it is missing."""
     if problems := _missing(list(table), [], label.name):
         raise ValueError(f"{path}: {problems}; its columns are {list(table)}")
@@ -72,12 +81,13 @@ def numbers_of(column: Values | DictionaryColumn, name: str) -> FloatArray:
 
 
 def labelled_file(
-    data: Path, schema_path: Path, options: TableFileOptions, *, header: bool
+    data: Source, schema_path: Path, options: TableFileOptions, *, header: bool
 ) -> tuple[Schema, TableFile]:
-    """A schema, and the file with its label, of which no record is read yet.
+    """A schema, and the table with its label, of which no record is read yet.
 
     Raises ValueError with all that is wrong with the schema and with the table's header.
     """
+    refuse_file_options(data, options, header)
     schema = _schema(schema_path, data if header else None, options)
     label = label_of(schema, schema_path)
     names = None if header else [*schema.names, label.name]
@@ -89,14 +99,17 @@ def labelled_file(
     return schema, file
 
 
-def labelled_database(address: str, schema_path: Path) -> tuple[Schema, DatabaseTable]:
+def labelled_database(
+    address: TableAddress, schema_path: Path, options: TableFileOptions, *, header: bool
+) -> tuple[Schema, DatabaseTable]:
     """A schema, and the table in a database with its label, which is not looked at yet. Raises ValueError."""
+    refuse_file_options(address, options, header)
     schema = _schema(schema_path, None, TableFileOptions())
     return schema, DatabaseTable(address, label_of(schema, schema_path).name)
 
 
 def labelled_table(
-    data: Path, schema_path: Path, options: TableFileOptions, *, header: bool
+    data: Source, schema_path: Path, options: TableFileOptions, *, header: bool
 ) -> tuple[Schema, Columns, Strings]:
     """A schema, the file's columns without the label, and the label. Raises as `labelled_file` does."""
     schema, file = labelled_file(data, schema_path, options, header=header)
@@ -111,7 +124,7 @@ def read_all(file: TableFile, schema: Schema) -> Columns:
         return open_table(file.path, file.format, [*schema.names, file.label])
 
 
-def _schema(path: Path, data: Path | None, options: TableFileOptions) -> Schema:
+def _schema(path: Path, data: Source | None, options: TableFileOptions) -> Schema:
     """The schema. data: a table whose header is looked at as well where the schema is wrong."""
     with about(path):
         text = path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tables in files, as commands take them: CSV of any kind, Parquet, either of them packed by gzip where it is CSV.
+"""Tables as commands take them: CSV of any kind, Parquet, gzip of CSV, and what the address of a database names.
 
 Which of them a file is, its first bytes say. `learners.tables.file_format` says what else is looked at: no record.
 """
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import attrs
 import click
+
+from exchequer.console.table_databases import RECORDS, Source, TableAddress
 
 if TYPE_CHECKING:
     from learners import Schema
@@ -25,9 +27,6 @@ Columns: TypeAlias = "dict[str, Values | DictionaryColumn]"
 
 PARQUET: Final = b"PAR1"
 """How Parquet files begin."""
-
-RECORDS: Final = 2**17
-"""Of a file that are looked at together."""
 
 
 @attrs.frozen
@@ -85,13 +84,26 @@ def is_parquet(path: Path) -> bool:
         return file.read(len(PARQUET)) == PARQUET
 
 
-def open_table(path: Path, format: "FileFormat | None" = None, wanted: Collection[str] | None = None) -> Columns:
-    """The file's columns, in memory. format: of CSV.  wanted: the columns that are read where others can be passed by.
+def refuse_file_options(data: Source, options: TableFileOptions, header: bool) -> None:
+    """Raise ValueError where something is said of a table in a database that only files have."""
+    if isinstance(data, TableAddress):
+        said = [f"--{name}" for name, value in attrs.asdict(options).items() if value is not None]
+        if said := [*said, *([] if header else ["--no-header"])]:
+            raise ValueError(f"{', '.join(said)}: said of CSV files only, and {data} is a table in a database")
+
+
+def open_table(path: Source, format: "FileFormat | None" = None, wanted: Collection[str] | None = None) -> Columns:
+    """The table's columns, in memory. format: of CSV.  wanted: the columns that are read where others can be passed by.
 
     Raises ValueError, OSError, ImportError.
     """
-    from learners.tables import read_csv
+    from learners.tables import joined, read_csv
 
+    if isinstance(path, TableAddress):
+        parts = list(path.blocks(wanted))
+        if not parts:
+            raise ValueError("the table holds no records")
+        return {name: joined([part[name] for part in parts]) for name in parts[0]}
     if not is_parquet(path):
         return dict(read_csv(path, format=format))
     from learners import ParquetTable
@@ -99,8 +111,10 @@ def open_table(path: Path, format: "FileFormat | None" = None, wanted: Collectio
     return ParquetTable(path).columns(wanted)
 
 
-def column_names(path: Path, format: "FileFormat") -> list[str]:
-    """The file's columns, of which nothing else is read. Raises ValueError, OSError, ImportError."""
+def column_names(path: Source, format: "FileFormat") -> list[str]:
+    """The table's columns, of which nothing else is read. Raises ValueError, OSError, ImportError."""
+    if isinstance(path, TableAddress):
+        return path.opened().names
     if is_parquet(path):
         from learners import ParquetTable
 
@@ -113,13 +127,20 @@ def column_names(path: Path, format: "FileFormat") -> list[str]:
 Block: TypeAlias = "Mapping[str, Values | DictionaryColumn]"
 
 
-def table_blocks(path: Path, format: "FileFormat | None" = None) -> Iterator[Block]:
-    """The file's columns, some RECORDS at a time; of Parquet each is read when it is asked for.
+def table_blocks(
+    path: Source, format: "FileFormat | None" = None, wanted: Collection[str] | None = None
+) -> Iterator[Block]:
+    """The table's columns, some RECORDS at a time; of Parquet each is read when it is asked for.
+
+    wanted: those that are read of a database, where they are there; None for all.
 
     A bar on standard error says how far it is, where that takes long. Raises ValueError, OSError, ImportError.
     """
     from exchequer.console.output import file_bar
 
+    if isinstance(path, TableAddress):
+        yield from path.blocks(wanted)
+        return
     if is_parquet(path):
         from learners import ParquetTable
 
@@ -137,10 +158,12 @@ def table_blocks(path: Path, format: "FileFormat | None" = None) -> Iterator[Blo
             yield block
 
 
-def each_block(path: Path, format: "FileFormat", work: Callable[[Columns], T]) -> Iterator[T]:
+def each_block(
+    path: Source, format: "FileFormat", work: Callable[[Columns], T], wanted: Collection[str] | None = None
+) -> Iterator[T]:
     """What `work` makes of each of `table_blocks`, in order; what it raises says where rows are counted from."""
     first = 0
-    for block in table_blocks(path, format):
+    for block in table_blocks(path, format, wanted):
         with _counted_from(first):
             yield work(cast("Columns", block))
         first += max((len(block[name]) for name in list(block)[:1]), default=0)
@@ -148,9 +171,9 @@ def each_block(path: Path, format: "FileFormat", work: Callable[[Columns], T]) -
 
 @attrs.frozen
 class TableFile:
-    """A file of labelled records, and how it is to be read. format: of CSV.  label: the column."""
+    """A table of labelled records, and how it is to be read. format: of CSV.  label: the column."""
 
-    path: Path
+    path: Source
     format: "FileFormat"
     label: str
 

@@ -3,7 +3,7 @@
 import learners.databases.compiled_operations  # noqa: F401  # registers them
 from learners.databases.addresses import shown_address
 from learners.databases.coded_table import NotInSql
-from learners.databases.engines import ChangedTable, DatabaseFailed
+from learners.databases.engines import ChangedTable, DatabaseFailed, Part
 from learners.databases.predictions import predict_in_database, write_predictions
 from learners.databases.sql_table import SqlTable
 
@@ -11,6 +11,7 @@ __all__ = [
     "ChangedTable",
     "DatabaseFailed",
     "NotInSql",
+    "Part",
     "SqlTable",
     "predict_in_database",
     "shown_address",

@@ -140,7 +140,7 @@ class _Asked:
         if blamed:
             listed = "; ".join(f"{what}: {number} of the records" for what, number in sorted(blamed.items()))
             raise OutsideSchema(
-                f"outside the schema: {listed}. With refused='keep' these get no prediction; or leave them out with "
+                f"outside the schema: {listed}. With refused='keep', or --keep-refused, these get no prediction; or leave them out with "
                 "SqlTable(query=...)"
             )
 

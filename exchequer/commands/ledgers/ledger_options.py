@@ -7,12 +7,14 @@ from typing import TypeVar
 import click
 from click.core import ParameterSource
 
+from exchequer.console.table_databases import File
+
 F = TypeVar("F", bound=Callable[..., object])
 
 ENVIRONMENT = "EXCHEQUER_LEDGER"
 """The environment variable that stands in for LEDGER where it is the only argument."""
 
-FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FILE = File()
 OUT = click.Path(dir_okay=False, path_type=Path)
 
 LEDGER = click.argument("ledger", envvar=ENVIRONMENT)

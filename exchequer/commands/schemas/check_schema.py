@@ -9,7 +9,8 @@ import attrs
 from exchequer.commands.schemas.column_problems import Finding, Findings, column_findings, label_findings
 from exchequer.console import output
 from exchequer.console.input_errors import about
-from exchequer.console.table_files import TableFileOptions, table_blocks
+from exchequer.console.table_databases import Source
+from exchequer.console.table_files import TableFileOptions, refuse_file_options, table_blocks
 from learners import Schema
 
 FOR_THE_CURATOR: Final = (
@@ -51,8 +52,9 @@ class Checked:
         return bool(self.missing) or not self.records or any(finding.refused for finding in self.findings)
 
 
-def check(data: Path, schema_path: Path, options: TableFileOptions, *, header: bool) -> int:
+def check(data: Source, schema_path: Path, options: TableFileOptions, *, header: bool) -> int:
     """Print all problems; 1 where the file would be refused, or a column has hardly a value that is read, else 0."""
+    refuse_file_options(data, options, header)
     with about(schema_path):
         schema = Schema.from_toml(schema_path)
     names = None if header else [*schema.names, *schema.label_names]
@@ -64,7 +66,7 @@ def check(data: Path, schema_path: Path, options: TableFileOptions, *, header: b
     return int(found.refused or bool(found.lost))
 
 
-def checked(data: Path, schema: Schema, options: TableFileOptions, names: Sequence[str] | None = None) -> Checked:
+def checked(data: Source, schema: Schema, options: TableFileOptions, names: Sequence[str] | None = None) -> Checked:
     """What is wrong. names: of the columns of a file without a header line."""
     findings, records = Findings(), 0
     wanted, columns = [*schema.names, *schema.label_names], list[str]()

@@ -1,5 +1,6 @@
 """`exchequer schema draft`: a schema file from what is public, with a TODO wherever somebody must think."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +15,14 @@ from exchequer.commands.schemas.schema_text import Draft
 from exchequer.commands.schemas.seen_values import declared_types, reads_as_number, seen
 from exchequer.console import output
 from exchequer.console.input_errors import about, refuse_overwriting, refuse_replacing
-from exchequer.console.table_files import TableFileOptions, is_parquet, open_table, table_blocks
+from exchequer.console.table_databases import Source, TableAddress
+from exchequer.console.table_files import (
+    TableFileOptions,
+    is_parquet,
+    open_table,
+    refuse_file_options,
+    table_blocks,
+)
 from learners.tables import CsvFile, FileFormat, open_questions
 
 if TYPE_CHECKING:
@@ -43,11 +51,12 @@ class DraftRequest:
     payer: "PayingLedger | None" = None
 
 
-def draft(data: Path, out: Path | None, order: DraftRequest, options: TableFileOptions, *, force: bool) -> None:
+def draft(data: Source, out: Path | None, order: DraftRequest, options: TableFileOptions, *, force: bool) -> None:
     """Write the schema, say what it took from the data, and what to do next."""
     if out is not None:
         refuse_overwriting(out, force)
-        refuse_replacing(out, data)
+        refuse_replacing(out, *([data] if isinstance(data, Path) else []))
+    refuse_file_options(data, options, order.header)
     with about(data):
         found = drafted(data, order, options)
     if not found.columns:
@@ -84,16 +93,16 @@ def _write(out: Path, text: str, paid: str) -> None:
         ) from error
 
 
-def _say_what_is_next(data: Path, out: Path | None, text: str) -> None:
+def _say_what_is_next(data: Source, out: Path | None, text: str) -> None:
     where, todos = out or "the schema", len(open_questions(text))
     if todos:
         said = "one TODO is" if todos == 1 else f"{todos} TODOs are"
         output.note(f"{said} open in {where}: answer from public knowledge, never from the data.")
     if out is not None:
-        output.note(f"Then, for the curator: exchequer schema check {data} --schema {out}")
+        output.note(f"Then, for the curator: exchequer schema check {shlex.quote(str(data))} --schema {out}")
 
 
-def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft:
+def drafted(data: Source, order: DraftRequest, options: TableFileOptions) -> Draft:
     """The schema of a file. Raises ValueError, OSError."""
     public = _public_facts(order, options)
     format, names = _format(data, order, options, [] if order.dictionary is None else list(public))
@@ -112,7 +121,7 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
     numbers = order.numbers or (chosen is not None and chosen.type == "number" and not chosen.categories)
     if chosen is not None and not numbers:
         columns = [_classes(each) if each.name == label else each for each in columns]
-    commas = [] if is_parquet(data) else [each.name for each in own if each.commas]
+    commas = [] if _typed(data) else [each.name for each in own if each.commas]
     if order.price is not None:
         if commas:  # as text they would get categories, or nothing, for the same price
             raise ValueError(
@@ -124,7 +133,7 @@ def drafted(data: Path, order: DraftRequest, options: TableFileOptions) -> Draft
 
 
 def _paid(
-    data: Path, format: FileFormat, columns: list[ColumnFacts], label: str, numbers: bool, order: DraftRequest
+    data: Source, format: FileFormat, columns: list[ColumnFacts], label: str, numbers: bool, order: DraftRequest
 ) -> tuple[list[ColumnFacts], str]:
     """The columns with the domains that are released, and what that cost. Raises what a ledger raises."""
     # Here at last, as most drafts pay for nothing.
@@ -177,10 +186,10 @@ def _public_facts(order: DraftRequest, options: TableFileOptions) -> dict[str, C
 
 
 def _format(
-    data: Path, order: DraftRequest, options: TableFileOptions, known: Sequence[str]
+    data: Source, order: DraftRequest, options: TableFileOptions, known: Sequence[str]
 ) -> tuple[FileFormat, list[str]]:
     """How the file is read, and the names of its columns. known: what a dictionary calls them, in order."""
-    if is_parquet(data):
+    if isinstance(data, TableAddress) or is_parquet(data):
         return FileFormat(), []
     format = options.format()
     if order.header:
@@ -195,7 +204,12 @@ def _format(
     return attrs.evolve(format, columns=tuple(names)), names
 
 
-def _refuse_record(data: Path, header: Sequence[str]) -> None:
+def _typed(data: Source) -> bool:
+    """Whether columns have types that are said somewhere."""
+    return isinstance(data, TableAddress) or is_parquet(data)
+
+
+def _refuse_record(data: Source, header: Sequence[str]) -> None:
     """Raise ValueError where the header line has a number; it is not quoted, as somebody may be in it."""
     if any(map(reads_as_number, header)):
         raise ValueError(
@@ -205,19 +219,18 @@ def _refuse_record(data: Path, header: Sequence[str]) -> None:
 
 
 def _own_facts(
-    data: Path, format: FileFormat, order: DraftRequest, public: Mapping[str, ColumnFacts], names: Sequence[str]
+    data: Source, format: FileFormat, order: DraftRequest, public: Mapping[str, ColumnFacts], names: Sequence[str]
 ) -> tuple[list[ColumnFacts], list[str]]:
     """What the file says of its columns, and what of that nobody paid for."""
     if order.values_public:
         source = "the data, whose values are public, as the user says"
         columns = seen(table_blocks(data, format))
         return [column.facts(source=source, typed=source, domain=True) for column in columns], []
-    if is_parquet(data):
-        own = [
-            ColumnFacts(name, kind, typed="the file's metadata" if kind else "")
-            for name, kind in declared_types(data).items()
-        ]
-        return own, [f"the names and the types of {len(own)} columns, as the file's metadata declare them"]
+    if _typed(data):
+        where = "the database" if isinstance(data, TableAddress) else "the file's metadata"
+        own = [ColumnFacts(name, kind, typed=where if kind else "") for name, kind in declared_types(data).items()]
+        said = "the database declares them" if isinstance(data, TableAddress) else "the file's metadata declare them"
+        return own, [f"the names and the types of {len(own)} columns, as {said}"]
     taken = (
         [f"the names of {len(names)} columns, from the header line"]
         if order.header

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from exchequer.commands.ledgers import ledger_options
+from exchequer.console.table_databases import FileOrTable, Source
 from exchequer.console.table_files import TableFileOptions, table_file_options
 
 FILE, OUT = ledger_options.FILE, ledger_options.OUT
@@ -30,7 +31,7 @@ def schema() -> None:
 
 
 @schema.command()
-@click.argument("data", type=FILE, metavar="FILE")
+@click.argument("data", type=FileOrTable(), metavar="FILE")
 @click.option("--label", default="", help="The column to predict. Default: the one that the dictionary says is.")
 @click.option(
     "--regression", is_flag=True, help="The label is a number. Default: if the dictionary or its type says so."
@@ -73,7 +74,7 @@ def schema() -> None:
 @click.option("--out", type=OUT, help="Where the schema goes, as TOML. Default: standard output.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 def draft(
-    data: Path,
+    data: Source,
     label: str,
     regression: bool,
     values_are_public: bool,
@@ -95,6 +96,7 @@ def draft(
 ) -> None:
     """Write a schema for FILE (CSV, .csv.gz or Parquet), with comments and a TODO for every bound to be thought about.
 
+    FILE may be a table in a database, such as duckdb:///people.db#people, which says its columns' types.
     From FILE itself it takes the names of columns and guesses their types; that is a release that nobody pays for, and
     is printed and marked so. Bounds and categories come from what is public, or are a TODO, which `exchequer train` and
     all others that read schemas refuse.
@@ -133,13 +135,14 @@ def draft(
 
 
 @schema.command()
-@click.argument("data", type=FILE, metavar="FILE")
+@click.argument("data", type=FileOrTable(), metavar="FILE")
 @click.option("--schema", "schema_path", type=FILE, required=True, help="The schema, as TOML.")
 @ledger_options.NO_HEADER
 @table_file_options
-def check(data: Path, schema_path: Path, no_header: bool, file_options: TableFileOptions) -> None:
+def check(data: Source, schema_path: Path, no_header: bool, file_options: TableFileOptions) -> None:
     """List all that is wrong between FILE and its schema, in one run; for the curator, who may see the data.
 
+    FILE may be a table in a database, such as duckdb:///people.db#people, whose records are fetched.
     Unknown categories with their counts, numbers outside of the bounds, missing and unreadable values, labels, columns
     that are missing or left over. Ends with 0 where `exchequer train` would take the file, and with 1 where not.
 

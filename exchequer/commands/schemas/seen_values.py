@@ -7,13 +7,13 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 import attrs
 
 from exchequer.commands.schemas.column_facts import MOST_CATEGORIES, ColumnFacts, Type
+from exchequer.console.table_databases import Source, TableAddress
 from learners.kinds import reads_as_truth
 from learners.tables import DictionaryColumn, FileFormat, Values, label_texts
 
@@ -141,11 +141,23 @@ def _date_text(moment: datetime.datetime) -> str:
     return moment.date().isoformat() if moment.time() == datetime.time() else moment.isoformat(sep=" ")
 
 
-def declared_types(path: Path) -> dict[str, Type | None]:
-    """What the schema of a Parquet file declares of each column, None where that is no type of ours; no record is read.
+KINDS: Final[Mapping[str, Type]] = {
+    "number": "number",
+    "decimal": "number",
+    "whole": "integer",
+    "truth": "boolean",
+    "text": "text",
+}
+"""Types of columns in databases."""
+
+
+def declared_types(path: Source) -> dict[str, Type | None]:
+    """What a Parquet file or a database declares of each column, None where that is no type of ours; no record is read.
 
     Raises ValueError, OSError, ImportError.
     """
+    if isinstance(path, TableAddress):
+        return {each.name: _of_database(each.kind, each.type) for each in path.opened().columns}
     from learners import ParquetTable
 
     names = ParquetTable(path).names  # first, as it says what is missing or wrong
@@ -153,6 +165,10 @@ def declared_types(path: Path) -> dict[str, Type | None]:
 
     fields = pyarrow.parquet.read_schema(path)
     return {name: _declared(pyarrow.types, fields.field(name).type) for name in names}
+
+
+def _of_database(kind: str, type: str) -> Type | None:
+    return "date" if type.lower().startswith(("date", "timestamp")) else KINDS.get(kind)
 
 
 def _declared(types: ModuleType, kind: Any) -> Type | None:  # pyarrow.DataType
