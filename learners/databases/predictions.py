@@ -123,7 +123,8 @@ class _Asked:
             raise ValueError(f"refused: expected 'raise' or 'keep', got {refused!r}")
         kept = _kept(keep, table)
         try:
-            query = as_predictions(portable(model), table.dialect, table.source, kept, types_of(table.columns))
+            types = types_of(table.columns)
+            query = as_predictions(portable(model), table.dialect, table.source, kept, types)
         except NotPortable as error:
             raise NotInSql(f"{error}. {FETCH}") from None
         _refuse_columns(query.reads, table)
@@ -140,8 +141,8 @@ class _Asked:
         if blamed:
             listed = "; ".join(f"{what}: {number} of the records" for what, number in sorted(blamed.items()))
             raise OutsideSchema(
-                f"outside the schema: {listed}. With refused='keep', or --keep-refused, these get no prediction; or leave them out with "
-                "SqlTable(query=...)"
+                f"outside the schema: {listed}. With refused='keep', or --keep-refused, these get no prediction; or "
+                "leave them out with SqlTable(query=...)"
             )
 
     def block(self, part: Mapping[str, Values | DictionaryColumn]) -> dict[str, Values]:
