@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from learners import SqlTable
     from learners.databases import Part
 
-ADDRESS: Final = re.compile(r"[a-z][a-z0-9]*(\+\w+)?://", re.IGNORECASE)
+ADDRESS: Final = re.compile(r"\w+(\+\w+)?://")
 """How URLs begin."""
 
 RECORDS: Final = 2**17
