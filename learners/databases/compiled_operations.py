@@ -92,14 +92,14 @@ def _scored(rows: SqlRows, model: AdditiveModel) -> tuple[str, PublicTables]:
     for term in model.terms:
         values = term.values.reshape(*term.values.shape[: len(term.columns)], heads)
         if len(term.columns) == 1:
-            looked.append((tables.whole(values[term.maps[0]].reshape(-1)), f"CAST(c{term.columns[0]} AS INTEGER)"))
+            looked.append((tables.looked_up(values[term.maps[0]].reshape(-1)), f"CAST(c{term.columns[0]} AS INTEGER)"))
         else:
             maps = (term.maps[0] * values.shape[1], term.maps[1])
             pairs = zip(maps, term.columns, strict=True)
             place = " + ".join(tables.at(each, f"CAST(c{column} AS INTEGER)") for each, column in pairs)
-            looked.append((tables.whole(values.reshape(-1)), place))
+            looked.append((tables.looked_up(values.reshape(-1)), place))
     scores = [
-        " + ".join([number(float(start)), *(f"{whole}[({place}) * {heads} + {head + 1}]" for whole, place in looked)])
+        " + ".join([number(float(start)), *(value_at(f"({place}) * {heads} + {head}") for value_at, place in looked)])
         for head, start in enumerate(model.intercept.reshape(-1))
     ]
     named = ", ".join(f"{score} AS s{head}" for head, score in enumerate(scores))

@@ -52,10 +52,10 @@ def merged(changes: Sequence[LookUp]) -> list[LookUp]:
 
 
 def _scores(rows: SqlRows, changes: Sequence[LookUp], heads: int, tables: PublicTables) -> list[str]:
-    looked = [(tables.whole(change.table.reshape(-1)), place_of(change, tables)) for change in changes]
+    looked = [(tables.looked_up(change.table.reshape(-1)), place_of(change, tables)) for change in changes]
     start = [f"s{head}" if rows.scores.name else "0" for head in range(heads)]
     return [
-        " + ".join([start[head], *(f"{whole}[({place}) * {heads} + {head + 1}]" for whole, place in looked)])
+        " + ".join([start[head], *(value_at(f"({place}) * {heads} + {head}") for value_at, place in looked)])
         for head in range(heads)
     ]
 

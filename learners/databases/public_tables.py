@@ -39,9 +39,14 @@ class PublicTables:
         self._own[number] = f"CAST({self.marker(number)} AS {_TYPES[table.dtype.kind]}[])"
         return f"{self.name}.t{number}" if self.joined else f"({self._own[number]})"
 
+    def looked_up(self, table: Numbers) -> Callable[[str], str]:
+        """What the table has at a place: a whole number from 0 that SQL computes."""
+        whole = self.whole(table)
+        return lambda place: f"{whole}[{place} + 1]"
+
     def at(self, table: Numbers, place: str) -> str:
-        """What the table has at a place, which SQL computes: a whole number from 0."""
-        return f"{self.whole(table)}[{place} + 1]"
+        """The same at one place only."""
+        return self.looked_up(table)(place)
 
     @property
     def relation(self) -> str:
