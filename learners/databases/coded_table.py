@@ -1,7 +1,7 @@
 """A table's records as codes, in a temporary table that one statement makes: whoever writes meanwhile is not seen."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypeGuard
 
 import attrs
 
@@ -15,8 +15,10 @@ from learners.tables import (
     Categorical,
     CodedLabels,
     Column,
+    Date,
     Integer,
     Numeric,
+    Ordered,
     OutsideSchema,
     Schema,
     refuse_no_records,
@@ -34,6 +36,8 @@ _READ: Final[dict[type, tuple[Kind, ...]]] = {
     Integer: ("number", "decimal", "whole"),
     Boolean: ("number", "whole", "truth"),
     Categorical: ("text", "whole", "truth"),
+    Ordered: ("text", "whole", "truth"),
+    Date: ("moment", "zoned", "text", "whole"),
 }
 """Kinds of columns in a database whose values SQL reads as Python does."""
 
@@ -130,10 +134,11 @@ class Encoder:
         engine, weight = self.engine, self.read.weight
         try:
             kept = [self.label, *([weight] if weight else [])]
-            read = as_places(self.schema, engine.dialect, self.source, kept, types_of(self.columns))
+            types = {name: kind for name, kind in types_of(self.columns).items() if name not in self._zoned}
+            read = as_places(self.schema, engine.dialect, self._without_zones(kept), kept, types)
         except NotPortable as error:
             raise NotInSql(f"{error}. {FETCH}. Nothing was charged") from None
-        cuts = {n: column.edges[1:-1] for n, column in enumerate(self.schema.columns) if isinstance(column, Numeric)}
+        cuts = {n: column.edges[1:-1] for n, column in enumerate(self.schema.columns) if _is_cut(column)}
         others = [place for number, place in enumerate(read.places) if number not in cuts]
         keys = [*read.kept, read.refused, *others]
         cells = engine.cells(f"({read.statement}) AS placed", keys, [read.places[n] for n in cuts], list(cuts.values()))
@@ -156,11 +161,27 @@ class Encoder:
         columns.append(f"CASE {' '.join(refusals)} END")
         return f"SELECT {', '.join(columns)} FROM ({cells.statement}) AS cells", cells.values
 
+    @property
+    def _zoned(self) -> list[str]:
+        """Columns whose time stamps have a zone."""
+        return [c.name for c in self.schema.columns if isinstance(c, Date) and self._column(c.name).kind == "zoned"]
+
+    def _without_zones(self, kept: Sequence[str]) -> str:
+        """The source with its moments in UTC, and without their zones. kept: further columns."""
+        zoned = self._zoned
+        if not zoned:
+            return self.source
+        quoted = {name: self.engine.quoted(name) for name in dict.fromkeys([*self.schema.names, *kept])}
+        said = [
+            f"{column} AT TIME ZONE 'UTC' AS {column}" if name in zoned else column for name, column in quoted.items()
+        ]
+        return f"(SELECT {', '.join(said)} FROM {self.source}) AS in_utc"
+
     def _code(self, number: int, place: str, cell: str | None) -> str:
         column = self.schema.columns[number]
         if cell is None:
             return f"CAST({place} AS INTEGER)"
-        if isinstance(column, Numeric) and column.own_cell:
+        if _is_cut(column) and column.own_cell:
             return f"CASE WHEN {place} IS NULL THEN {column.bin_number} ELSE {cell} END"
         return cell
 
@@ -230,3 +251,8 @@ class Encoder:
                 f"outside the schema or the classes: {said}. Widen the schema, or leave such records out with "
                 "SqlTable(query=...). Nothing was charged"
             )
+
+
+def _is_cut(column: Column) -> TypeGuard[Numeric]:
+    """Whether its places are numbers, which edges cut into cells: those of categories in order are cells already."""
+    return isinstance(column, Numeric) and not isinstance(column, Ordered)

@@ -22,6 +22,8 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "UHUGEINT": "decimal",
     "BOOLEAN": "truth",
     "VARCHAR": "text",
+    **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), "moment"),
+    "TIMESTAMP WITH TIME ZONE": "zoned",
 }
 
 

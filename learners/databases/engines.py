@@ -19,8 +19,8 @@ from mechanisms.core import SealedRepr
 Part: TypeAlias = Mapping[str, Values | DictionaryColumn]
 """Columns of some records, shape (n,) each."""
 
-Kind: TypeAlias = Literal["number", "decimal", "whole", "truth", "text", "other"]
-"""What the engine's type of a column is to a schema."""
+Kind: TypeAlias = Literal["number", "decimal", "whole", "truth", "text", "moment", "zoned", "other"]
+"""What the engine's type of a column is to a schema. moment: a date, or a date and time; zoned: with time zone."""
 
 CHARGED: Final = "What a fit has charged by then stays charged; it left no model"
 

@@ -36,6 +36,9 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "text": "text",
     "character varying": "text",
     "character": "text",
+    "date": "moment",
+    "timestamp without time zone": "moment",
+    "timestamp with time zone": "zoned",
 }
 
 _AT_ONCE: Final = 2**14
@@ -69,6 +72,8 @@ class PostgreSQL(Engine):
         except psycopg.Error as error:
             said = " ".join(_without_password(str(error), address).split())
             raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None
+        with _failing("Nothing was charged"):
+            own.execute("SET datestyle = ISO")  # else an account's own says how dates are written as text
         return PostgreSQL(own)
 
     @staticmethod

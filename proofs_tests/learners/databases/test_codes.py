@@ -1,16 +1,18 @@
 """A value's code inside a database is what the encoder makes of it in memory; it is refused where that refuses it."""
 
+import datetime
 from collections.abc import Iterator
 from typing import Any
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.ledgers.postgres import Server
-from learners import Boolean, Categorical, Integer, Numeric, OutsideSchema, Schema, SqlTable
+from learners import Boolean, Categorical, Date, Integer, Numeric, Ordered, OutsideSchema, Schema, SqlTable
 from learners.additive import BlockReader
 from learners.encoding import Layout
 from learners.tables import CodedLabels, Column, narrow_codes
@@ -82,15 +84,88 @@ COLUMNS: st.SearchStrategy[tuple[Column, list[Any], str]] = st.one_of(
     ),
 )
 
+MOMENTS = [
+    datetime.datetime(*parts)
+    for parts in [
+        (2020, 2, 29),
+        (1999, 12, 31, 23, 59, 59, 999999),
+        (2000, 1, 1),
+        (2010, 1, 1, 12, 0, 0, 1),
+        (2010, 1, 1, 12),
+        (1969, 12, 31, 23, 59, 59, 999999),
+        (1970, 1, 1, 0, 0, 1, 300001),
+        (1, 1, 1),
+        (9999, 12, 31, 23, 59, 59, 123456),
+        (2262, 4, 11, 23, 47, 16, 854775),
+    ]
+]
+DATE_TEXTS = ["2020-02-29", " 2010-01-01T12:00 ", "2021-02-29", "1999-12-31 23:59:59.999999", "?", "", "n/a", "2010"]
+DATES = st.builds(
+    lambda bounds, cuts, missing, outside, other: Date(
+        NAME, bounds[0], bounds[1], cuts=cuts, missing=missing, outside=outside, other=other if missing else None
+    ),
+    st.sampled_from([("1960-01-01", "2030-01-01"), ("2000-01-01", "2010-01-01 12:00:00.000001")]),
+    st.sampled_from([(), ("2005-01-01", "2010-01-01 12:00"), ("2010-01-01 06:00", "2010-01-01 12:00:00")]),
+    st.sampled_from([None, "own", "2006-07-08"]),
+    st.sampled_from(["error", "clip"]),
+    st.sampled_from([None, "missing"]),
+)
+FORMED = Date(NAME, "2000-01-01", "2030-01-01", cuts=("2020-02-29",), missing="own", form="%d.%m.%Y")
+MORE: st.SearchStrategy[tuple[Column, list[Any], str]] = st.one_of(
+    st.tuples(
+        DATES,
+        st.lists(st.one_of(st.none(), st.sampled_from(MOMENTS), st.datetimes()), min_size=1, max_size=6),
+        st.sampled_from(["timestamp", "timestamp with time zone"]),
+    ),
+    st.tuples(
+        DATES,
+        st.lists(st.one_of(st.none(), st.dates(datetime.date(1950, 1, 1), datetime.date(2040, 1, 1))), min_size=1),
+        st.just("date"),
+    ),
+    st.tuples(DATES, st.lists(st.one_of(st.none(), st.sampled_from(DATE_TEXTS)), min_size=1), st.just("text")),
+    st.tuples(
+        st.just(FORMED),
+        st.lists(st.sampled_from(["29.02.2020", "1.3.2020", " 01.01.2000", "30.2.2020", None, ""]), min_size=1),
+        st.just("text"),
+    ),
+    st.tuples(
+        st.just(Date(NAME, "2000-01-01", "2030-01-01", cuts=("2020-02-29",), form="%Y%m%d", outside="clip")),
+        st.lists(st.sampled_from([20200229, 20200228, 20210229, 19991231, -20200229]), min_size=1, max_size=2),
+        st.just("bigint"),
+    ),
+    st.tuples(
+        st.builds(
+            lambda names, missing, other: Ordered(NAME, names, missing=missing, other=other if missing else None),
+            st.lists(st.sampled_from([text.strip() for text in TEXTS if text.strip()]), min_size=2, unique=True),
+            st.sampled_from([None, "own"]),
+            st.sampled_from([None, "missing"]),
+        ),
+        st.lists(st.one_of(st.none(), st.sampled_from(TEXTS)), min_size=1),
+        st.just("text"),
+    ),
+    st.tuples(
+        st.just(Ordered(NAME, ["0", "7", "1.0"], missing="7", other="0")),
+        st.lists(st.one_of(st.none(), st.sampled_from([0, 1, 7, -3])), min_size=1),
+        st.just("bigint"),
+    ),
+)
+
 
 def alone(column: Column, values: list[Any]) -> list[int] | None:
     """The codes in memory, each value by itself; None where one is refused."""
-    boxed = np.empty(len(values), dtype=object)
-    boxed[:] = values
     try:
-        return [int(code) for code in narrow_codes({NAME: boxed}, Schema((column,)))[0]]
+        return [int(code) for code in narrow_codes({NAME: in_memory(values)}, Schema((column,)))[0]]
     except OutsideSchema:
         return None
+
+
+def in_memory(values: list[Any]) -> npt.NDArray[Any]:
+    """As a DataFrame has them."""
+    if any(isinstance(value, datetime.date) for value in values):
+        return np.array(values, dtype="M8[us]")
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return boxed
 
 
 def inside(database: Any, column: Column) -> list[int] | None:
@@ -105,43 +180,55 @@ def inside(database: Any, column: Column) -> list[int] | None:
     return [int(code) for (code,) in table.engine.run(f"SELECT c0 FROM {table.name} ORDER BY c1")]
 
 
-def as_table(values: list[Any]) -> dict[str, Any]:
+def as_table(values: list[Any], kind: str = "") -> dict[str, Any]:
+    """Moments as text of ISO 8601, in UTC."""
+    zoned = kind.endswith("with time zone")
     boxed = np.empty(len(values), dtype=object)
-    boxed[:] = values
+    boxed[:] = [
+        f"{value.isoformat()}{'+00:00' if zoned else ''}" if isinstance(value, datetime.date) else value
+        for value in values
+    ]
     return {NAME: boxed, "key": np.arange(len(values)), "y": np.zeros(len(values), dtype=np.int64)}
 
 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(config={"threads": 1}) as made:
+        made.execute("SET GLOBAL TimeZone = 'America/New_York'")
         yield made
 
 
-@given(COLUMNS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(COLUMNS | MORE)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example((Categorical(NAME, ["a", "A"]), ["A", "a", " a"], "VARCHAR COLLATE NOCASE"))
 def test_in_duckdb(connection: duckdb.DuckDBPyConnection, case: tuple[Column, list[Any], str]) -> None:
     column, values, kind = case
-    add_to_duckdb(connection, as_table(values), "t", {NAME: kind})
+    add_to_duckdb(connection, as_table(values, kind), "t", {NAME: kind})
     assert inside(connection, column) == alone(column, values)
 
 
 @pytest.fixture(scope="module")
 def server(postgresql_server: Server) -> Iterator[str]:
+    """Whose account writes dates in its own way, in a time zone of its own."""
     with postgresql_server.database() as url:
+        with connected(url) as connection:
+            for setting in ("timezone = 'Asia/Kathmandu'", "datestyle = 'German, DMY'"):
+                connection.execute(f"ALTER ROLE current_user SET {setting}")
         yield url.replace("+psycopg", "")
+        with connected(url) as connection:
+            connection.execute("ALTER ROLE current_user RESET ALL")
 
 
 @pytest.mark.postgres
-@given(COLUMNS)
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(COLUMNS | MORE)
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @example((Categorical(NAME, ["a", "A"]), ["A", "a", " a"], "character(5)"))
 @example((Numeric(NAME, 0.0, 1.0, cuts=(0.1, 0.3)), [0.1, 0.3, 0.25, 1.0], "numeric(20, 10)"))
 def test_in_postgresql(server: str, case: tuple[Column, list[Any], str]) -> None:
     column, values, kind = case
     with connected(server) as connection:
         connection.execute("DROP TABLE IF EXISTS t")
-    in_postgresql(server, as_table(values), "t", {NAME: kind})
+    in_postgresql(server, as_table(values, kind), "t", {NAME: kind})
     assert inside(server, column) == alone(column, values)
 
 

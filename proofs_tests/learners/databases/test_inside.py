@@ -32,7 +32,7 @@ from proofs_tests.support.learners.in_blocks import released
 
 N = 400
 SCHEMA = Schema(ALL.columns[:8], ALL.label)
-"""What is read inside a database: no dates, no order, and no text for numbers or truth."""
+"""What is read inside a database, without dates and order, and no text for numbers or truth."""
 AGE, INCOME, SIZE = SCHEMA.names[:3]
 KINDS = {AGE: "double precision"}
 """Of columns that hold None, which is NULL, beside NaN."""
@@ -133,6 +133,24 @@ def test_codes_that_are_cut_finely_and_scores_that_are_written_on_the_way(case: 
             for table, y in ((columns, [case.columns["y"]]), (SqlTable(connection, [TABLE], "y"), []))
         ]
     assert released(made[1]) == released(made[0])
+
+
+@pytest.mark.postgres
+def test_dates_and_categories_in_order(postgresql_server: Server) -> None:
+    table, schema = hostile(N, 3), Schema(ALL.columns[9:12], ALL.label)
+    columns, y = {name: each for name, each in table.allowed().items() if name in schema.names}, labels(table)
+
+    def model() -> PrivateBoostClassifier:
+        return PrivateBoostClassifier(1.0, 1e-5, rounds_per_column=2, schema=schema, random_state=3)
+
+    alone = released(model().fit(columns, y))
+    stored = {**columns, "y": y.astype(object)}
+    with postgresql_server.database() as url, in_duckdb(stored) as connection:
+        in_postgresql(url, stored)
+        for database in (connection, url):
+            for records in ("stay", "fetched"):
+                found = SqlTable(database, [TABLE], "y", records=records)
+                assert released(model().fit(found, None)) == alone
 
 
 def own_ledger() -> Ledger:

@@ -13,9 +13,9 @@ from psycopg import sql
 TABLE: Final = 'peo"ple; --'
 
 Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
-"""Of floats, whole numbers, truth values or objects, where None is NULL."""
+"""Of floats, whole numbers, truth values, time stamps or objects, where None is NULL."""
 
-_KINDS: Final = {"f": "double precision", "i": "bigint", "b": "boolean"}
+_KINDS: Final = {"f": "double precision", "i": "bigint", "b": "boolean", "M": "timestamp"}
 
 
 def as_columns(frame: pd.DataFrame) -> Columns:
