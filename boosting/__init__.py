@@ -14,7 +14,7 @@ from boosting.lazy_bregman import LazyBregman
 from boosting.measures import BoundedMeasure, joint_distance, kl_divergence, statistical_distance
 from boosting.projection import capped_scaling
 from boosting.rados import losses as rado_losses
-from boosting.reweighted_sample import MarginWeighting, Reweighted
+from boosting.reweighted_sample import BoostingStep, CountedMargins, MarginWeighting, Reweighted, WeighedVisit
 from boosting.theory import (
     MarginCertificate,
     Replay,
@@ -36,7 +36,9 @@ if not TYPE_CHECKING:
 
 __all__ = [
     "AdaBoost",
+    "BoostingStep",
     "BoundedMeasure",
+    "CountedMargins",
     "ExponentialWeights",
     "Hypothesis",
     "LazyBregman",
@@ -48,6 +50,7 @@ __all__ = [
     "Reweighted",
     "Spender",
     "WeakLearner",
+    "WeighedVisit",
     "boost",
     "boosting_plan",
     "capped_scaling",

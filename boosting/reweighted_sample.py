@@ -112,6 +112,31 @@ class BoostingStep(Generic[S]):
     token: str = attrs.field(factory=lambda: uuid.uuid4().hex)
 
 
+@attrs.frozen(eq=False)
+class CountedMargins(Generic[S]):
+    """How many of a block's records have each margin that there may be after these steps, shape (L,)."""
+
+    steps: tuple["BoostingStep[S]", ...]
+
+    def __call__(self, block: Block[S]) -> npt.NDArray[np.int64]:
+        """See above."""
+        margins = margins_of(block, self.steps)
+        return np.bincount(margins.levels, minlength=margins.size).astype(np.int64)
+
+
+@attrs.frozen(eq=False)
+class WeighedVisit(Generic[S, Sums]):
+    """What `work` makes of a block's records and of the measure on them, which follows from weights by margins."""
+
+    work: Callable[[S, BoundedMeasure], Sums]
+    weighting: Weighting
+    steps: tuple["BoostingStep[S]", ...]
+
+    def __call__(self, block: Block[S]) -> Sums:
+        """See above."""
+        return self.work(block.data, self.weighting.of(margins_of(block, self.steps)))
+
+
 @attrs.frozen(slots=False, eq=False)
 class Reweighted(Generic[S]):
     """Records with the measure that `producer` puts on them after some hypotheses.
@@ -145,17 +170,11 @@ class Reweighted(Generic[S]):
         steps = self.steps
         if not steps:
             return weighting_of(self.producer, np.array([self.n]), 0)
-
-        def counted(block: Block[S]) -> npt.NDArray[np.int64]:
-            margins = margins_of(block, steps)
-            return np.bincount(margins.levels, minlength=margins.size).astype(np.int64)
-
-        return weighting_of(self.producer, self.rows.total(counted), len(steps))
+        return weighting_of(self.producer, self.rows.total(CountedMargins(steps)), len(steps))
 
     def total(self, work: Callable[[S, BoundedMeasure], Sums]) -> Sums:
         """Σ work(records of a block, the measure on them) over all blocks. work: see `mechanisms.core.rows.Rows`."""
-        weighting, steps = self.weighting, self.steps
-        return self.rows.total(lambda block: work(block.data, weighting.of(margins_of(block, steps))))
+        return self.rows.total(WeighedVisit(work, self.weighting, self.steps))
 
     # --- where all records are in one block ----------------------------------------------------------------------
 

@@ -1,14 +1,17 @@
 """A table's records as codes, in a temporary table that one statement makes: whoever writes meanwhile is not seen."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Final, TypeGuard
 
 import attrs
+import numpy as np
 
 from accountant.explained import Explained
 from learners.additive import BlockReader
 from learners.databases.engines import DatabaseColumn, Engine, Kind, types_of
 from learners.databases.public_tables import Numbers
+from learners.encoding import CodeReader, Layout, Merged
 from learners.exports import DIALECTS, NotPortable, as_places
 from learners.tables import (
     Boolean,
@@ -46,7 +49,7 @@ class NotInSql(Explained, ValueError):
     """What was asked for cannot be done inside the database. Says why, and what helps; nothing was charged."""
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.frozen(slots=False, eq=False, repr=False)
 class CodedTable(SealedRepr):
     """A temporary table: columns c0, c1, … of codes, y of labels, w of weights where there are some.
 
@@ -59,6 +62,11 @@ class CodedTable(SealedRepr):
     schema: Schema
     weighted: bool
 
+    @cached_property
+    def layout(self) -> Layout:
+        """Of the features of its records."""
+        return Layout(self.schema)
+
     @property
     def columns(self) -> list[str]:
         """What its columns are called."""
@@ -69,6 +77,24 @@ class CodedTable(SealedRepr):
         """Their types."""
         codes = [self.engine.code_type(column.cells) for column in self.schema.columns]
         return [*codes, self.engine.label_type, *(["INTEGER"] if self.weighted else [])]
+
+
+def merged_table(table: CodedTable, merged: Merged) -> CodedTable:
+    """Another temporary table, with the same records by coarser cuts; what they are cut at is public."""
+    engine, tables = table.engine, table.engine.tables()
+    found = attrs.evolve(table, name=engine.fresh_name(), schema=merged.layout.schema)
+    said = []
+    for number, column in enumerate(table.schema.columns):
+        code = f"c{number}"
+        if number in merged.chosen:
+            codes = merged.merged(number, np.arange(column.cells)).astype(np.int32)
+            code = tables.at(codes, f"CAST({code} AS INTEGER)")
+        said.append(code)
+    kinds = ", ".join(f"{name} {kind}" for name, kind in zip(found.columns, found.types, strict=True))
+    engine.run(f"CREATE TEMPORARY TABLE {found.name} ({kinds})")
+    kept = [*said, *found.columns[len(said) :]]
+    engine.run(f"INSERT INTO {found.name} SELECT {', '.join(kept)} FROM {tables.beside(table.name)}", tables.values)
+    return found
 
 
 @attrs.frozen(eq=False)
@@ -83,13 +109,21 @@ class Encoder:
     source: str
     columns: Sequence[DatabaseColumn]
     label: str
-    read: BlockReader
+    read: BlockReader | CodeReader
     named: bool = False
 
     @property
     def schema(self) -> Schema:
         """Of the codes."""
         return self.read.layout.schema
+
+    @property
+    def _weight_name(self) -> str | None:
+        return self.read.weight if isinstance(self.read, BlockReader) else None
+
+    @property
+    def _cap(self) -> float | None:
+        return self.read.cap if isinstance(self.read, BlockReader) else None
 
     def coded(self) -> CodedTable:
         """The temporary table. Raises NotInSql, ChangedTable, OutsideSchema for values outside the schema or classes.
@@ -98,7 +132,7 @@ class Encoder:
         """
         self.engine.begin()
         self.engine.refuse_changed(self.source, self.columns)
-        table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self.read.weight is not None)
+        table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self._weight_name is not None)
         for column in self.schema.columns:
             self._refuse_other_kinds(column)
         statement, values = self._statement()
@@ -131,7 +165,7 @@ class Encoder:
 
     def _statement(self) -> tuple[str, Sequence[Numbers]]:
         """The SELECT of the codes, in the order of `CodedTable.columns`, and of what is refused."""
-        engine, weight = self.engine, self.read.weight
+        engine, weight = self.engine, self._weight_name
         try:
             kept = [self.label, *([weight] if weight else [])]
             types = {name: kind for name, kind in types_of(self.columns).items() if name not in self._zoned}
@@ -226,7 +260,7 @@ class Encoder:
 
     def _weight(self, column: str) -> tuple[str, str]:
         """In whole numbers, see `learners.additive.whole_weights`; and whether it is outside what is allowed."""
-        dialect, found, cap = DIALECTS[self.engine.dialect], self._column(str(self.read.weight)), self.read.cap
+        dialect, found, cap = DIALECTS[self.engine.dialect], self._column(str(self._weight_name)), self._cap
         if found.kind not in ("number", "whole"):
             raise NotInSql(
                 f"sample_weight: {found.name!r} is {found.type} in the database. {FETCH}. Nothing was charged"

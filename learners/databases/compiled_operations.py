@@ -9,8 +9,10 @@ from learners.databases.coded_table import CodedTable
 from learners.databases.gradient_statements import gradient_sums
 from learners.databases.public_tables import PublicTables
 from learners.databases.sql_rows import SqlRows, refuse, total_in_sql
+from learners.databases.weighed_statements import vote_bins
 from learners.encoding import RowCheck
 from learners.exports import DIALECTS
+from learners.votes import VoteBinning
 from mechanisms.gradients import WEIGHT_ONE, ScoreVisit
 from mechanisms.queries import BlockCounts
 
@@ -47,6 +49,8 @@ def _counts(work: BlockCounts, rows: SqlRows) -> ExactArray:
 
 @total_in_sql.register
 def _bins(work: BinTotals, rows: SqlRows) -> ExactArray:
+    if isinstance(work.binned, VoteBinning):
+        return vote_bins(work.binned, rows)
     if not isinstance(work.binned, ScoreBinning):
         refuse(work.binned)
     model, edges, engine = work.binned.model, np.array(work.binned.edges), rows.table.engine

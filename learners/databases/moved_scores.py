@@ -5,8 +5,10 @@ in a few tables and writes nothing. Once these are many, the scores so far are w
 their temporary table or a new one, where later rounds go on from.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Hashable, Sequence
+from typing import Final, TypeAlias, TypeVar
+
+import attrs
 
 from learners.databases.public_tables import PublicTables
 from learners.databases.sql_rows import Scores, SqlRows
@@ -14,6 +16,25 @@ from mechanisms.gradients import LookUp, Move
 
 AT_ONCE: Final = 4
 """Tables that a round looks records up in before the scores are written."""
+
+
+M = TypeVar("M", bound=Hashable)
+
+
+@attrs.frozen
+class Signs:
+    """`times` for each record where a condition on its codes holds, −`times` elsewhere; the same for all scores."""
+
+    condition: str
+    times: int
+
+    @property
+    def said(self) -> str:
+        """As SQL."""
+        return f"CASE WHEN {self.condition} THEN {self.times} ELSE {-self.times} END"
+
+
+Change: TypeAlias = LookUp | Signs
 
 
 def place_of(look_up: LookUp, tables: PublicTables) -> str:
@@ -29,10 +50,17 @@ def brought_up(rows: SqlRows, moves: tuple[Move, ...], heads: int) -> tuple[str,
 
     What stands after FROM, beside the public tables, and each score.
     """
+    return brought_up_by(rows, moves, lambda left: merged([move.change for move in left]), heads)
+
+
+def brought_up_by(
+    rows: SqlRows, moves: tuple[M, ...], changes: Callable[[tuple[M, ...]], Sequence[Change]], heads: int
+) -> tuple[str, PublicTables, list[str]]:
+    """The same of moves of any kind, told apart by ==. changes: what some of them add to scores."""
     known = rows.scores
     if moves[: len(known.moves)] != known.moves:
         _replace(rows, Scores())
-    ahead = merged([move.change for move in moves[len(known.moves) :]])
+    ahead = changes(moves[len(known.moves) :])
     if len(ahead) > AT_ONCE:
         _replace(rows, Scores(_written(rows, ahead, heads), moves))
         ahead = []
@@ -51,16 +79,25 @@ def merged(changes: Sequence[LookUp]) -> list[LookUp]:
     return list(found.values())
 
 
-def _scores(rows: SqlRows, changes: Sequence[LookUp], heads: int, tables: PublicTables) -> list[str]:
-    looked = [(tables.looked_up(change.table.reshape(-1)), place_of(change, tables)) for change in changes]
-    start = [f"s{head}" if rows.scores.name else "0" for head in range(heads)]
+def sums_of(start: Sequence[str], changes: Sequence[Change], tables: PublicTables) -> list[str]:
+    """Scores after some changes, as SQL. start: those before."""
+    looked = [
+        (tables.looked_up(change.table.reshape(-1)), place_of(change, tables))
+        for change in changes
+        if isinstance(change, LookUp)
+    ]
+    signs = [change.said for change in changes if isinstance(change, Signs)]
     return [
-        " + ".join([start[head], *(value_at(f"({place}) * {heads} + {head}") for value_at, place in looked)])
-        for head in range(heads)
+        " + ".join([before, *(value_at(f"({place}) * {len(start)} + {head}") for value_at, place in looked), *signs])
+        for head, before in enumerate(start)
     ]
 
 
-def _written(rows: SqlRows, changes: Sequence[LookUp], heads: int) -> str:
+def _scores(rows: SqlRows, changes: Sequence[Change], heads: int, tables: PublicTables) -> list[str]:
+    return sums_of([f"s{head}" if rows.scores.name else "0" for head in range(heads)], changes, tables)
+
+
+def _written(rows: SqlRows, changes: Sequence[Change], heads: int) -> str:
     """A temporary table with the records and their scores; its name."""
     table, engine = rows.table, rows.table.engine
     tables, source = engine.tables(), rows.scores.name or rows.table.name

@@ -3,7 +3,7 @@
 What is done is told apart by its type: each operation that SQL has a form for is registered in `compiled_operations`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import singledispatch
 from typing import Any, NoReturn, TypeVar
 
@@ -13,12 +13,11 @@ import numpy as np
 from accountant.arrays import ExactArray
 from learners.additive import BlockReader
 from learners.blocks import TableBlock
-from learners.databases.coded_table import FETCH, CodedTable, Encoder, NotInSql
+from learners.databases.coded_table import FETCH, CodedTable, Encoder, NotInSql, merged_table
 from learners.databases.engines import DatabaseColumn, Engine
 from learners.databases.public_tables import Numbers
-from learners.encoding import EncodedSample
+from learners.encoding import CodeReader, EncodedSample, Merged
 from mechanisms.core import Block, Rows, SealedRepr, Sums
-from mechanisms.gradients import Move
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -26,10 +25,8 @@ U = TypeVar("U")
 
 def refuse(operation: object) -> NoReturn:
     """Of what has no form in SQL. Raises NotInSql."""
-    raise NotInSql(
-        f"this learner looks at records in a way that has no form in SQL yet ({type(operation).__name__}); "
-        f"PrivateBoostClassifier has. {FETCH}"
-    )
+    reason = getattr(operation, "not_in_sql", "") or f"{type(operation).__name__} has no form in SQL"
+    raise NotInSql(f"this learner does not train inside a database: {reason}. {FETCH}. Nothing was charged")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -52,7 +49,9 @@ class TableRows(Rows[TableBlock]):
 
     def map(self, transform: Callable[[TableBlock], U]) -> Rows[U]:
         """See `Rows`: of the readers that SQL has a form for; at once. Raises NotInSql, OutsideSchema."""
-        if not isinstance(transform, BlockReader):
+        if not isinstance(transform, BlockReader | CodeReader):
+            refuse(transform)
+        if isinstance(transform, CodeReader) and transform.not_in_sql:
             refuse(transform)
         table = Encoder(self.engine, self.source, self.columns, self.label, transform, self.named).coded()
         rows: Any = SqlRows(table)
@@ -73,7 +72,7 @@ class Scores(SealedRepr):
     """A temporary table with the scores of records after some moves. name: of it, "" for none: all are 0."""
 
     name: str = ""
-    moves: tuple[Move, ...] = ()
+    moves: tuple[Hashable, ...] = ()
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -89,8 +88,12 @@ class SqlRows(Rows[EncodedSample]):
         return self.table.size
 
     def map(self, transform: Callable[[EncodedSample], U]) -> Rows[U]:
-        """See `Rows`; refused."""
-        refuse(transform)
+        """See `Rows`: of `Merged`; at once."""
+        if not isinstance(transform, Merged):
+            refuse(transform)
+        rows: Any = SqlRows(merged_table(self.table, transform))
+        found: Rows[U] = rows
+        return found
 
     def kept(self) -> "SqlRows":
         """See `Rows`: they are."""

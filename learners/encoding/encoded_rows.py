@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from learners.blocks import TableBlock
 from learners.encoding.encoder import EncodedSample, Layout, check_encoded
-from learners.tables import Schema, coded_labels, narrow_codes, refuse_other_number
+from learners.tables import CodedLabels, Schema, narrow_codes, refuse_other_number
 from mechanisms.core import Block, MemoryRows, Rows, SealedRepr
 
 
@@ -34,21 +34,36 @@ class EncodedRows(SealedRepr):
         return EncodedRows(sample.layout, MemoryRows.of(sample, sample.n), sample.weights is not None)
 
 
-def encoded_rows(rows: Rows[TableBlock], schema: Schema, classes: Sequence[object], reader: str) -> EncodedRows:
+@attrs.frozen(eq=False)
+class CodeReader:
+    """What becomes of a block of a table. coded: of labels.  reader: who asks, for messages.
+
+    not_in_sql: why what is done with the codes has no form in SQL, "" where it has.
+    """
+
+    layout: Layout
+    coded: CodedLabels
+    reader: str
+    not_in_sql: str = ""
+
+    def __call__(self, part: TableBlock) -> EncodedSample:
+        """Its records. Raises as `encoded_rows` says."""
+        codes = narrow_codes(part.table, self.layout.schema, reader=self.reader)
+        labels = self.coded(part.labels)
+        refuse_other_number(codes.shape[1], labels.size)
+        return EncodedSample(self.layout, codes, labels)
+
+
+def encoded_rows(
+    rows: Rows[TableBlock], schema: Schema, classes: Sequence[object], reader: str, not_in_sql: str = ""
+) -> EncodedRows:
     """The records of a table in blocks, encoded once and kept where they are.
 
-    classes: two.  reader: who asks, for messages.
+    classes: two.  reader: who asks, for messages.  not_in_sql: see `CodeReader`.
     Raises as `learners.tables.readers.encode` and `coded_labels` do.
     """
-    layout, names = Layout(schema), tuple(classes)
-
-    def encoded(part: TableBlock) -> EncodedSample:
-        codes = narrow_codes(part.table, schema, reader=reader)
-        labels = coded_labels(part.labels, names)
-        refuse_other_number(codes.shape[1], labels.size)
-        return EncodedSample(layout, codes, labels)
-
-    return EncodedRows(layout, rows.map(encoded).kept())
+    read = CodeReader(Layout(schema), CodedLabels(tuple(classes)), reader, not_in_sql)
+    return EncodedRows(read.layout, rows.map(read).kept())
 
 
 def check_rows(sample: EncodedRows, classes: int) -> None:

@@ -148,6 +148,26 @@ class EncodedSample:
         return rows
 
 
+@attrs.frozen
+class LabelSums:
+    """`EncodedSample.label_sums` of some of the records."""
+
+    def __call__(self, sample: EncodedSample, measure: BoundedMeasure) -> ExactArray:
+        """Shape (d + 1,)."""
+        return sample.label_sums(measure)
+
+
+@attrs.frozen
+class HeldWeights:
+    """`EncodedSample.held` of some of the records."""
+
+    within: Path = ()
+
+    def __call__(self, sample: EncodedSample, measure: BoundedMeasure) -> ExactArray:
+        """Shape (d + 1, 2)."""
+        return sample.held(measure, self.within)
+
+
 def joined_samples(parts: Iterable[EncodedSample]) -> EncodedSample:
     """Samples of one layout as one, their codes in the narrowest type that holds them; a single one as it is.
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant import BasicComposition, Plan, Protected, ZCDPComposition
-from accountant.arrays import IntArray
+from accountant.arrays import CodeArray, IntArray
 from accountant.costs import count, float_up
 from boosting import Spender
 from learners.encoding.encoder import EncodedSample, Layout
@@ -118,6 +118,18 @@ class QuantileCuts:
 
 
 @attrs.frozen
+class ColumnCounts:
+    """How many of a block's records have each code of one column, shape (cells,)."""
+
+    column: int
+    cells: int
+
+    def __call__(self, block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
+        """See above."""
+        return np.bincount(block.data.codes[self.column], minlength=self.cells).astype(np.int64)
+
+
+@attrs.frozen
 class _Tallied:
     """Counts of one column's cells, once they are asked for."""
 
@@ -125,12 +137,8 @@ class _Tallied:
     candidates: Candidates
 
     def __call__(self, rows: Rows[EncodedSample]) -> Tally:
-        column, cells = self.column, len(self.candidates)
-
-        def counted(block: Block[EncodedSample]) -> npt.NDArray[np.int64]:
-            return np.bincount(block.data.codes[column], minlength=cells).astype(np.int64)
-
-        return Tally(self.candidates, lambda: rows.total(counted))
+        work = ColumnCounts(self.column, len(self.candidates))
+        return Tally(self.candidates, lambda: rows.total(work))
 
 
 @attrs.frozen(slots=False, eq=False)
@@ -151,8 +159,12 @@ class Merged:
             columns[number] = attrs.evolve(column, cuts=cuts, encoding="thresholds")
         return Layout(attrs.evolve(self.schema, columns=tuple(columns)))
 
+    def merged(self, number: int, codes: CodeArray) -> CodeArray:
+        """What becomes of the codes of a column that is cut, shape (n,)."""
+        return np.asarray(np.searchsorted(self.chosen[number], codes, side="left"))
+
     def __call__(self, sample: EncodedSample) -> EncodedSample:
         codes = sample.codes.copy()
-        for number, cells in self.chosen.items():
-            codes[number] = np.searchsorted(cells, codes[number], side="left")
+        for number in self.chosen:
+            codes[number] = self.merged(number, codes[number])
         return attrs.evolve(sample, layout=self.layout, codes=codes)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from accountant.renamed import old_names
 from learners.votes.binary_trees import Tree
 from learners.votes.lazy_boost import LazyBoostClassifier
-from learners.votes.majority_vote import Vote, VoteModel
+from learners.votes.majority_vote import Vote, VoteBinning, VoteModel
 from learners.votes.one_rules import CONSTANT, OneRule, PrivateOneRule, one_rule_scores, one_rules
 from learners.votes.weak_learners import CodeHypothesis, RobustLearner, RoundLearner, WeightedPartition
 
@@ -22,6 +22,7 @@ __all__ = [
     "RoundLearner",
     "Tree",
     "Vote",
+    "VoteBinning",
     "VoteModel",
     "WeightedPartition",
     "one_rule_scores",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, Self, TypeAlias, cast
+from typing import ClassVar, Final, Literal, Self, TypeAlias, cast
 
 import attrs
 import numpy as np
@@ -62,6 +62,10 @@ def _weak_learner(value: WeakLearnerName | LearnerFactory) -> WeakLearnerName | 
         raise ValueError(f"expected 'one-rule', 'top-down', or (layout, eta, noise) -> weak learner, got {value!r}")
     return value
 
+
+OWN_IN_PYTHON: Final = (
+    "what a weak learner of your own sums over records, and what its hypotheses say of each, are functions in Python"
+)
 
 Records: TypeAlias = EncodedSample | EncodedRows
 
@@ -211,7 +215,8 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
             return self._dataset(X, y)  # type: ignore[arg-type]  # both say what else is wrong
         source = Source.of(X, y)
         schema = self._resolved_schema(source.header)
-        rows = encoded_rows(source.rows, schema, self._public_classes(schema), type(self).__name__)
+        reason = OWN_IN_PYTHON if callable(self.weak_learner) else ""
+        rows = encoded_rows(source.rows, schema, self._public_classes(schema), type(self).__name__, reason)
         return attrs.evolve(self._rows_dataset(rows), names=source.names)
 
     def _rows_dataset(self, rows: EncodedRows) -> Dataset[EncodedSample]:

@@ -6,9 +6,9 @@ import attrs
 
 from accountant import Description, Plan, Protected
 from boosting import LazyBregman, Spender, boost, boosting_plan, certificates
-from learners.base import BinnedRows, BoostingSettings, Calibrator, Progress, ScoreBins
+from learners.base import BinnedRows, BoostingSettings, Calibrator, Progress
 from learners.encoding import EncodedSample, Layout, Merged, QuantileCuts
-from learners.votes.majority_vote import VoteModel
+from learners.votes.majority_vote import VoteBinning, VoteModel
 from learners.votes.weak_learners import CodeHypothesis, LearnerFactory, RoundLearner
 from mechanisms import NoiseSource, Slickness
 from mechanisms.core import Rows
@@ -77,10 +77,6 @@ class LazyPlan:
         model = VoteModel(layout.schema, rules)
         if self.calibrator is None:
             return model
-        edges = self.calibrator.edges
-
-        def binned(sample: EncodedSample) -> ScoreBins:
-            return ScoreBins.of(model.votes(sample.codes), sample.labels, edges)
-
+        binned = VoteBinning(model, tuple(self.calibrator.edges))
         scored = data.map(lambda rows: BinnedRows(rows, binned))
         return attrs.evolve(model, calibration=self.calibrator.release(spender, rounds, scored))

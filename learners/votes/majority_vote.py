@@ -9,8 +9,8 @@ import attrs
 import numpy as np
 
 from accountant.arrays import CodeArray, FloatArray
-from learners.base import Calibration
-from learners.encoding import Layout
+from learners.base import Calibration, ScoreBins
+from learners.encoding import EncodedSample, Layout
 from learners.tables import Schema
 from learners.votes.binary_trees import Tree
 from learners.votes.one_rules import CONSTANT, OneRule
@@ -122,6 +122,18 @@ class VoteModel:
             return VoteModel(schema, tuple(_restored(rule) for rule in sequence(record["rules"])), calibration)
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"expected a schema and rules: {error!r}") from error
+
+
+@attrs.frozen
+class VoteBinning:
+    """Records in the bins of a model's votes."""
+
+    model: VoteModel
+    edges: tuple[float, ...]
+
+    def __call__(self, sample: EncodedSample) -> ScoreBins:
+        """See above."""
+        return ScoreBins.of(self.model.votes(sample.codes), sample.labels, self.edges)
 
 
 def _record(rule: object) -> object:

@@ -11,7 +11,7 @@ from accountant.arrays import CodeArray, FloatArray, SignArray
 from accountant.costs import positive, up
 from boosting import Reweighted, Spender
 from learners.base import Selection, choosing, selection
-from learners.encoding import EncodedSample, Layout, as_shares, literal_signs
+from learners.encoding import EncodedSample, LabelSums, Layout, as_shares, literal_signs
 from learners.tables import Schema
 from learners.votes.weak_learners import CodeHypothesis, RobustLearner, two_classes, whole
 from mechanisms import NoiseSource, RangeSensitivity, RobustQuery, RobustSelection, SecureNoise, Slickness
@@ -76,7 +76,7 @@ def one_rules(d: int) -> list[OneRule]:
 
 def one_rule_scores(data: Reweighted[EncodedSample]) -> FloatArray:
     """−err of every candidate under the weighting, shape (2d + 2,), in the order of `one_rules`."""
-    sums = as_shares(data.total(EncodedSample.label_sums), data.n)
+    sums = as_shares(data.total(LabelSums()), data.n)
     inside, everything = sums[:-1], sums[-1]
     correlation = 2.0 * inside - everything
     both = np.concatenate([correlation, -correlation, [everything, -everything]])

@@ -12,7 +12,7 @@ from accountant.arrays import ExactArray, FloatArray
 from accountant.costs import count, positive
 from boosting import Spender
 from learners.base import Selection, choosing, selection
-from learners.encoding import Layout, Path, as_shares
+from learners.encoding import HeldWeights, Layout, Path, as_shares
 from learners.votes.binary_trees import LeafSplit, Tree
 from learners.votes.weak_learners import Robust, RobustLearner, Weighted
 from mechanisms import (
@@ -52,8 +52,7 @@ class Leaf:
         """Weight per feature and label, then that of all records, shape (d + 1, 2): a visit, or none."""
         if self.parent is not None and self.sibling is not None:
             return np.asarray(self.parent.held - self.sibling.held, dtype=np.int64)
-        path = self.path
-        return self.data.total(lambda sample, measure: sample.held(measure, path))
+        return self.data.total(HeldWeights(self.path))
 
     @cached_property
     def labels(self) -> FloatArray:

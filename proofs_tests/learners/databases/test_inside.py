@@ -12,7 +12,6 @@ import pytest
 from accountant import AddRemoveOne, ApproxDP, Ledger, ZCDPComposition
 from benchmarks.ledgers.postgres import Server
 from learners import (
-    LazyBoostClassifier,
     OutsideSchema,
     PrivateBoostClassifier,
     Schema,
@@ -239,13 +238,3 @@ def test_a_query_whose_records_stay(case: Case) -> None:
         table = SqlTable(connection, query=f"SELECT * FROM {quoted(TABLE)} -- all of them;", label="y")
         found = released(learner("calibrated").fit(table, None))
     assert found == released(learner("calibrated").fit(case.features(), case.columns["y"]))
-
-
-def test_a_learner_without_a_form_in_sql_is_refused(case: Case) -> None:
-    ledger = own_ledger()
-    with in_duckdb(case.columns, kinds=KINDS) as connection:
-        with pytest.raises(NotInSql, match=r"no form in SQL.*records='fetched'"):
-            LazyBoostClassifier(1.0, 1e-5, schema=SCHEMA, ledger=ledger).fit(SqlTable(connection, [TABLE]), "y")
-        fetched = SqlTable(connection, [TABLE], records="fetched")
-        LazyBoostClassifier(1.0, 1e-5, rounds=1, schema=SCHEMA).fit(fetched, "y")
-    assert not ledger.entries[1:]
