@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from learners.additive import AdditiveModel, Curve, PrivateBoostClassifier
     from learners.base import PrivateClassifier, SeparateLedgersWarning, StratifiedSplitWarning
     from learners.blocks import CsvTable, MappedTable, ParquetTable, predict_in_blocks
-    from learners.databases import DatabaseFailed, SqlTable, predict_in_database, write_predictions
+    from learners.databases import (
+        DatabaseFailed,
+        PredictedColumn,
+        SqlColumn,
+        SqlTable,
+        predict_in_database,
+        write_predictions,
+    )
     from learners.encoding import EncodedSample, Layout
     from learners.fairness import (
         class_table,
@@ -160,6 +167,7 @@ __all__ = [
     "Ordered",
     "OutsideSchema",
     "ParquetTable",
+    "PredictedColumn",
     "PrivateBoostClassifier",
     "PrivateBoostRegressor",
     "PrivateClassifier",
@@ -179,6 +187,7 @@ __all__ = [
     "Scorecard",
     "SeparateLedgersWarning",
     "Sparsity",
+    "SqlColumn",
     "SqlTable",
     "StratifiedSplitWarning",
     "Vote",

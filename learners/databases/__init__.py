@@ -6,12 +6,15 @@ from learners.databases.coded_table import NotInSql
 from learners.databases.engines import ChangedTable, DatabaseFailed, Part
 from learners.databases.predictions import predict_in_database, write_predictions
 from learners.databases.sql_table import SqlTable
+from learners.databases.stored_columns import PredictedColumn, SqlColumn
 
 __all__ = [
     "ChangedTable",
     "DatabaseFailed",
     "NotInSql",
     "Part",
+    "PredictedColumn",
+    "SqlColumn",
     "SqlTable",
     "predict_in_database",
     "shown_address",

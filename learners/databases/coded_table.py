@@ -141,7 +141,7 @@ class Encoder:
         self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)", said=said)
         self.engine.run(f"INSERT INTO {table.name} {statement}", values, said="Nothing was charged")
         self.engine.commit()
-        self._refuse_outside(table)
+        refuse_outside(self.engine, table.name)
         size = self.engine.count(table.name)
         refuse_no_records(size)
         return attrs.evolve(table, size=size)
@@ -221,42 +221,11 @@ class Encoder:
 
     def _label(self, column: str) -> str:
         """−1 and 1, or the number of the class; NULL where it is none of the classes."""
-        dialect, found, coded = DIALECTS[self.engine.dialect], self._column(self.label), self.read.coded
+        coded = self.read.coded
         assert isinstance(coded, CodedLabels)
-        classes = coded.classes
-        numbers = [-1, 1] if len(classes) == 2 else list(range(len(classes)))
-        texts = found.kind == "text" and found.type != "character" and all(type(name) is str for name in classes)
-        whole = found.kind in ("whole", "number") and all(type(name) in (int, float, bool) for name in classes)
-        truth = found.kind == "truth" and all(type(name) in (int, bool) and name in (0, 1) for name in classes)
-        if self.named and found.kind in ("text", "whole", "truth"):
-            literals = [dialect.text(str(name)) for name in classes]
-            value = self.engine.exact_text(
-                dialect.as_name(column, ", ".join(literals), dialect.type_known(column, found.type))
-            )
-        elif texts:
-            value, literals = self.engine.exact_text(column), [dialect.text(str(name)) for name in classes]
-        elif whole or truth:
-            one, zero = dialect.number(1.0), dialect.number(0.0)
-            of_truth = f"CASE WHEN {column} THEN {one} WHEN NOT {column} THEN {zero} END"
-            value = of_truth if truth else dialect.as_number(column, False, dialect.type_known(column, found.type))
-            literals = [dialect.number(self._exact(name)) for name in classes]
-        else:
-            raise NotInSql(
-                f"the label {self.label!r} is {found.type} in the database, and the classes are {classes!r}, which is "
-                f"not compared inside a database. {FETCH}. Nothing was charged"
-            )
-        cases = (f"WHEN {value} = {literal} THEN {number}" for literal, number in zip(literals, numbers, strict=True))
-        return f"CASE {' '.join(cases)} END"
-
-    def _exact(self, name: object) -> float:
-        """The class as a double, which whole numbers of the database are compared as. Raises NotInSql beyond 2^53."""
-        assert isinstance(name, int | float)
-        if abs(name) >= EXACT:
-            raise NotInSql(
-                f"the class {name!r} is beyond 2^53, which is not compared inside a database. {FETCH}. "
-                "Nothing was charged"
-            )
-        return float(name)
+        numbers = [-1, 1] if len(coded.classes) == 2 else list(range(len(coded.classes)))
+        named = coded.classes, numbers
+        return class_number(self.engine, self._column(self.label), column, *named, what="label", named=self.named)
 
     def _weight(self, column: str) -> tuple[str, str]:
         """In whole numbers, see `learners.additive.whole_weights`; and whether it is outside what is allowed."""
@@ -274,19 +243,73 @@ class Encoder:
         wrong = f"({value} IS NULL{nan} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"
         return f"CASE WHEN {wrong} THEN NULL ELSE {whole} END", wrong
 
-    def _refuse_outside(self, table: CodedTable) -> None:
-        """All columns with values that are refused at once; the database's user may see the table."""
-        found = self.engine.run(
-            f"SELECT refused, count(*) FROM {table.name} WHERE refused IS NOT NULL GROUP BY refused ORDER BY refused"
+
+def refuse_outside(engine: Engine, name: str) -> None:
+    """All columns with values that are refused at once; the database's user may see the table.
+
+    name: of a temporary table with a column `refused`. Raises OutsideSchema.
+    """
+    found = engine.run(
+        f"SELECT refused, count(*) FROM {name} WHERE refused IS NOT NULL GROUP BY refused ORDER BY refused"
+    )
+    if found:
+        said = "; ".join(f"{what}: {number} of the records" for what, number in found)
+        raise OutsideSchema(
+            f"outside the schema or the classes: {said}. Widen the schema, or leave such records out with "
+            "SqlTable(query=...). Nothing was charged"
         )
-        if found:
-            said = "; ".join(f"{what}: {number} of the records" for what, number in found)
-            raise OutsideSchema(
-                f"outside the schema or the classes: {said}. Widen the schema, or leave such records out with "
-                "SqlTable(query=...). Nothing was charged"
-            )
 
 
 def _is_cut(column: Column) -> TypeGuard[Numeric]:
     """Whether its places are numbers, which edges cut into cells: those of categories in order are cells already."""
     return isinstance(column, Numeric) and not isinstance(column, Ordered)
+
+
+def class_number(
+    engine: Engine,
+    found: DatabaseColumn,
+    column: str,
+    classes: Sequence[object],
+    numbers: Sequence[int],
+    *,
+    what: str,
+    named: bool = False,
+) -> str:
+    """SQL for the number of the class that a column holds; NULL where it is none of them.
+
+    found: what the column is, of type "" where that is not known.  column: how the statement calls it.  named: see
+    `Encoder`.
+    Raises NotInSql for types that are not compared.
+    """
+    dialect = DIALECTS[engine.dialect]
+    known = dialect.type_known(column, found.type or None)
+    texts = found.kind == "text" and found.type != "character" and all(type(name) is str for name in classes)
+    whole = found.kind in ("whole", "number") and all(type(name) in (int, float, bool) for name in classes)
+    truth = found.kind == "truth" and all(type(name) in (int, bool) and name in (0, 1) for name in classes)
+    if named and found.kind in ("text", "whole", "truth"):
+        literals = [dialect.text(str(name)) for name in classes]
+        value = engine.exact_text(dialect.as_name(column, ", ".join(literals), known))
+    elif texts:
+        value, literals = engine.exact_text(column), [dialect.text(str(name)) for name in classes]
+    elif whole or truth:
+        one, zero = dialect.number(1.0), dialect.number(0.0)
+        of_truth = f"CASE WHEN {column} THEN {one} WHEN NOT {column} THEN {zero} END"
+        value = of_truth if truth else dialect.as_number(column, False, known)
+        literals = [dialect.number(_exact(name)) for name in classes]
+    else:
+        raise NotInSql(
+            f"the {what} {found.name!r} is {found.type} in the database, and the classes are {tuple(classes)!r}, which "
+            f"is not compared inside a database. {FETCH}. Nothing was charged"
+        )
+    cases = (f"WHEN {value} = {literal} THEN {number}" for literal, number in zip(literals, numbers, strict=True))
+    return f"CASE {' '.join(cases)} END"
+
+
+def _exact(name: object) -> float:
+    """The class as a double, which whole numbers of the database are compared as. Raises NotInSql beyond 2^53."""
+    assert isinstance(name, int | float)
+    if abs(name) >= EXACT:
+        raise NotInSql(
+            f"the class {name!r} is beyond 2^53, which is not compared inside a database. {FETCH}. Nothing was charged"
+        )
+    return float(name)

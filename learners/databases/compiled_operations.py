@@ -8,13 +8,14 @@ from learners.base import BinTotals, RightIn
 from learners.databases.coded_table import CodedTable
 from learners.databases.gradient_statements import gradient_sums
 from learners.databases.public_tables import PublicTables
-from learners.databases.sql_rows import SqlRows, refuse, total_in_sql
+from learners.databases.sql_rows import SqlRows, refuse, sums_by_cell, total_in_sql
+from learners.databases.stored_columns import GroupedRows, KeptCells, grouped_in_sql
 from learners.databases.weighed_statements import vote_bins
 from learners.encoding import RowCheck
 from learners.exports import DIALECTS
 from learners.votes import VoteBinning
 from mechanisms.gradients import WEIGHT_ONE, ScoreVisit
-from mechanisms.queries import BlockCounts
+from mechanisms.queries import BlockCounts, ShareTotals
 
 total_in_sql.register(ScoreVisit, gradient_sums)
 
@@ -81,6 +82,21 @@ def _right(work: RightIn, rows: SqlRows) -> ExactArray:
         )
         right = " OR ".join(f"({each})" for each in found)
     return rows.sums(f"SELECT 0, count(*) FROM {source} WHERE {right}", tables.values, (1, 1)).reshape(1)
+
+
+@grouped_in_sql.register
+def _cell_counts(work: BlockCounts, rows: GroupedRows) -> ExactArray:
+    if not isinstance(work.seen, KeptCells):
+        refuse(work.seen)
+    statement = f"SELECT cell, count(*) FROM {rows.name} GROUP BY cell"
+    return sums_by_cell(rows.engine, statement, (), (work.number, 1)).reshape(1, work.number)
+
+
+@grouped_in_sql.register
+def _share_totals(work: ShareTotals, rows: GroupedRows) -> ExactArray:
+    sums = ", ".join(f"sum(s{number})" for number in range(work.scores))
+    statement = f"SELECT g, count(*), {sums} FROM {rows.name} GROUP BY g"
+    return sums_by_cell(rows.engine, statement, (), (work.group_number, 1 + work.scores))
 
 
 def _there(table: CodedTable) -> str:

@@ -15,7 +15,7 @@ from learners.databases.addresses import TableName, source_of
 from learners.databases.coded_table import NotInSql
 from learners.databases.engines import CHARGED, DatabaseColumn, DatabaseFailed, Kind, types_of
 from learners.databases.sql_table import SqlTable
-from learners.exports import NotPortable, Reads, as_predictions, portable
+from learners.exports import NotPortable, PredictionQuery, Reads, as_predictions, portable
 from learners.tables import DictionaryColumn, OutsideSchema, Values
 
 Estimator: TypeAlias = PrivateEstimator[Any, Any]
@@ -122,12 +122,7 @@ class _Asked:
         if refused not in ("raise", "keep"):
             raise ValueError(f"refused: expected 'raise' or 'keep', got {refused!r}")
         kept = _kept(keep, table)
-        try:
-            types = types_of(table.columns)
-            query = as_predictions(portable(model), table.dialect, table.source, kept, types)
-        except NotPortable as error:
-            raise NotInSql(f"{error}. {FETCH}") from None
-        _refuse_columns(query.reads, table)
+        query = prediction_query(model, table, kept)
         classes: Values | None = getattr(model, "classes_", None)
         return _Asked(table, query.statement, query.columns, len(kept), classes, refused)
 
@@ -162,6 +157,16 @@ class _Asked:
         for name in numbers:
             found[name] = found[name].astype(np.float64)
         return found
+
+
+def prediction_query(model: Estimator, table: SqlTable, keep: Sequence[str]) -> PredictionQuery:
+    """A model's SELECT over a table. Raises NotInSql, ValueError, NotFittedError."""
+    try:
+        query = as_predictions(portable(model), table.dialect, table.source, keep, types_of(table.columns))
+    except NotPortable as error:
+        raise NotInSql(f"{error}. {FETCH}") from None
+    _refuse_columns(query.reads, table)
+    return query
 
 
 def _blocks(asked: _Asked) -> Iterator[dict[str, Values]]:

@@ -107,10 +107,15 @@ class SqlRows(Rows[EncodedSample]):
 
     def sums(self, statement: str, values: Sequence[Numbers], shape: tuple[int, ...]) -> ExactArray:
         """Rows of a cell and its sums, whole numbers, as an array: shape (cells, …), 0 where a cell has no row."""
-        found = np.zeros((shape[0], int(np.prod(shape[1:]))), dtype=np.int64)
-        for cell, *numbers in self.table.engine.run(statement, values):
-            found[int(str(cell))] = [int(str(number)) for number in numbers]
-        return found.reshape(shape)
+        return sums_by_cell(self.table.engine, statement, values, shape)
+
+
+def sums_by_cell(engine: Engine, statement: str, values: Sequence[Numbers], shape: tuple[int, ...]) -> ExactArray:
+    """See `SqlRows.sums`."""
+    found = np.zeros((shape[0], int(np.prod(shape[1:]))), dtype=np.int64)
+    for cell, *numbers in engine.run(statement, values):
+        found[int(str(cell))] = [int(str(number)) for number in numbers]
+    return found.reshape(shape)
 
 
 @singledispatch

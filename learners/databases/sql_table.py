@@ -96,10 +96,14 @@ class SqlTable:
         """What stands after FROM in a statement."""
         return self._source
 
+    def engine(self) -> Engine:
+        """A connection of its own, which is closed at its end, at the latest. Raises DatabaseFailed."""
+        return self._open()
+
     @contextmanager
     def opened(self, *, writing: bool = False) -> Iterator[Engine]:
         """A connection of its own. writing: whether for a new table of predictions. Raises DatabaseFailed."""
-        engine = self._open_to_write() if writing else self._open()
+        engine = self._open_to_write() if writing else self.engine()
         try:
             yield engine
         finally:

@@ -17,11 +17,12 @@ Reads: TypeAlias = Literal["numbers", "moments", "names", "truths"]
 class PredictionQuery:
     """A SELECT, and what its columns are called: those kept, then the answers as `as_sql` has them, `refused` last.
 
-    reads: the columns that the model reads, and as what.
+    answers: what each answer is called, by its name in `as_sql`.  reads: the columns that the model reads, and as what.
     """
 
     statement: str
     columns: tuple[str, ...]
+    answers: Mapping[str, str]
     reads: Mapping[str, Reads]
 
 
@@ -34,7 +35,9 @@ def as_predictions(
     """
     writer = _Predictions(model, DIALECTS[dialect], source, tuple(keep), types)
     reads = {each.name: _read_as(each.reading) for each in model.inputs}
-    return PredictionQuery(writer.statement(), writer.columns(), reads)
+    columns = writer.columns()
+    answers = dict(zip(writer.answers(), columns[len(keep) :], strict=True))
+    return PredictionQuery(writer.statement(), columns, answers, reads)
 
 
 def _read_as(reading: Reading) -> Reads:
@@ -51,7 +54,10 @@ def _read_as(reading: Reading) -> Reads:
 @attrs.frozen(slots=False)
 class _Predictions(_Writer):
     def columns(self) -> tuple[str, ...]:
-        return tuple(self._called(list(self._answers())))
+        return tuple(self._called(self.answers()))
+
+    def answers(self) -> list[str]:
+        return list(self._answers())
 
     def _table(self) -> str:
         return f"(SELECT * FROM {self.table})"

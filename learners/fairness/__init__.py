@@ -20,6 +20,7 @@ from learners.fairness.private_measures import (
     private_group_risks,
     private_statistical_parity,
 )
+from learners.fairness.stored_columns import Score, StoredColumn
 
 if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
@@ -30,6 +31,8 @@ __all__ = [
     "GroupRow",
     "PrivateAmountTable",
     "PrivateClassTable",
+    "Score",
+    "StoredColumn",
     "class_table",
     "demographic_table",
     "excess_risk",

@@ -6,7 +6,6 @@ from typing import Final
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant import Ledger
 from accountant.costs import open_probability
@@ -20,9 +19,11 @@ from learners.fairness.private_groups import (
     group_codes,
     mean_shares,
     quantile,
+    released_shares,
     whole_shares,
 )
 from learners.fairness.private_measures import Estimate
+from learners.fairness.stored_columns import ColumnLike, Score, StoredColumn, in_memory
 from mechanisms.queries import GroupedShares, shares_query
 
 SCORES: Final = 3
@@ -62,9 +63,9 @@ class PrivateAmountTable:
 
 
 def private_regression_table(
-    predictions: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
+    predictions: ColumnLike,
+    labels: ColumnLike,
+    groups: ColumnLike,
     *,
     public_groups: Sequence[object],
     bounds: tuple[float, float],
@@ -77,7 +78,8 @@ def private_regression_table(
 ) -> PrivateAmountTable:
     """One row for each public group, on protected records, paid for: at most (epsilon, delta).
 
-    predictions, labels, groups: shape (n,).  public_groups: all names that may occur, at least two.
+    predictions, labels, groups: shape (n,), or columns of a table in a database, `PredictedColumn` and `SqlColumn`.
+    public_groups: all names that may occur, at least two.
     bounds: public (lower, upper) of labels and of predictions; what is beyond counts as these.
     Everything is one release: three scores and numbers of records, at the noise of three scores alone. [group-risks]
     For held-out or public records see `demographic_table` with error="absolute".
@@ -85,22 +87,27 @@ def private_regression_table(
     """
     payer, sure = ReleaseBudget.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
     low, high = checked("bounds", public_interval, bounds)
-    told, known = (np.clip(numbers(*each), low, high) for each in ((predictions, "predictions"), (labels, "labels")))
-    same_length(told.size, "labels", known)
-    names = group_codes(groups, told.size, public_groups)
-    apart = np.abs(told - known)
-    columns = [whole_shares(known, low, high), whole_shares(told, low, high), whole_shares(apart, 0.0, high - low)]
-    data = GroupedShares(names, np.stack(columns, axis=1), len(public_groups))
-    found = payer.release(shares_query(payer.adjacency, SCORES), data, random_state)
+    if isinstance(predictions, StoredColumn):
+        scores = [Score("label", low, high), Score("prediction", low, high), Score("apart", low, high)]
+        found = released_shares(payer, predictions, labels, groups, scores, public_groups, random_state)
+    else:
+        told = np.clip(numbers(predictions, "predictions"), low, high)
+        known = np.clip(numbers(in_memory(labels, "labels"), "labels"), low, high)
+        same_length(told.size, "labels", known)
+        names = group_codes(groups, told.size, public_groups)
+        apart = np.abs(told - known)
+        columns = [whole_shares(known, low, high), whole_shares(told, low, high), whole_shares(apart, 0.0, high - low)]
+        data = GroupedShares(names, np.stack(columns, axis=1), len(public_groups))
+        found = payer.release(shares_query(payer.adjacency, SCORES), data, random_state)
 
     # A group has three intervals, of two noisy numbers each.
     slack = np.full(len(public_groups), found.deviation * quantile(sure, 2 * SCORES * len(public_groups)))
     counts, *means = mean_shares(found.values, slack)
     starts = np.array([low, low, 0.0])
-    scores = np.stack([starts + (high - low) * part for part in means], axis=-1)  # groups, scores, (value, low, high)
+    by_group = np.stack([starts + (high - low) * part for part in means], axis=-1)  # groups, scores, (value, low, high)
     rows = tuple(
         PrivateAmountRow(name, float(n), *(Estimate(*map(float, mean)) for mean in each))
-        for name, n, each in zip(public_groups, counts, scores, strict=True)
+        for name, n, each in zip(public_groups, counts, by_group, strict=True)
     )
     return PrivateAmountTable(rows, _gap(rows, high - low), found.deviation, sure, found.private)
 

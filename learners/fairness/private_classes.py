@@ -9,7 +9,6 @@ from functools import cached_property
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 
 from accountant import Ledger
 from accountant.arrays import CodeArray, FloatArray
@@ -24,12 +23,14 @@ from learners.fairness.private_groups import (
     ReleaseBudget,
     checked,
     group_codes,
+    public_names,
     quantile,
     share_interval,
 )
 from learners.fairness.private_measures import Estimate
+from learners.fairness.stored_columns import ColumnLike, StoredColumn, in_memory, stored
 from learners.tables import distinct_classes
-from mechanisms.queries import MOST_CELLS, histogram_query
+from mechanisms.queries import MOST_CELLS, histogram_query, histogram_rows_query
 
 
 @attrs.frozen
@@ -81,9 +82,9 @@ class ConfusedRecords:
 
 
 def private_class_table(
-    predictions: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
+    predictions: ColumnLike,
+    labels: ColumnLike,
+    groups: ColumnLike,
     *,
     classes: Sequence[object],
     public_groups: Sequence[object],
@@ -96,7 +97,8 @@ def private_class_table(
 ) -> PrivateClassTable:
     """Confusions by group on protected records, paid for: at most (epsilon, delta), under the ledger's relation.
 
-    predictions, labels, groups: shape (n,).  classes: public, in order: text, numbers or truth values, at least two.
+    predictions, labels, groups: shape (n,), or columns of a table in a database, `PredictedColumn` and `SqlColumn`.
+    classes: public, in order: text, numbers or truth values, at least two.
     public_groups: all names that may occur, at least two. Groups times classes squared must be at most 4096.
     What is released is one histogram, which a record moves in one cell or two. [histograms]
     delta: in (0, 1).  random_state: as for learners.
@@ -104,16 +106,25 @@ def private_class_table(
     value or unequal lengths; TypeError for a ledger of another adjacency. All before anything is charged.
     """
     payer, sure = ReleaseBudget.of(ledger, epsilon, delta, account), checked("confidence", open_probability, confidence)
-    names = distinct_classes(classes)
-    truth, told = class_codes(labels, names, "labels"), class_codes(predictions, names, "predictions")
-    same_length(truth.size, "predictions", told)
-    places, size = group_codes(groups, truth.size, public_groups), len(names)
-    number = len(public_groups) * size**2
-    if number > MOST_CELLS:
-        raise ValueError(f"classes: {len(public_groups)} groups of {size}² cells are more than {MOST_CELLS}")
-    data = ConfusedRecords((places * size + truth) * size + told, number)
-    found = payer.release(histogram_query(payer.adjacency, 1), data, random_state)
+    names, public = distinct_classes(classes), public_names(public_groups)
+    size, number = len(names), len(public) * len(names) ** 2
+    if isinstance(predictions, StoredColumn):
+        _refuse_many(number)
+        rows = predictions.confusions(stored(labels, "labels"), stored(groups, "groups"), names, public)
+        found = payer.release(histogram_rows_query(payer.adjacency, 1), rows, random_state)
+    else:
+        truth = class_codes(in_memory(labels, "labels"), names, "labels")
+        told = class_codes(predictions, names, "predictions")
+        same_length(truth.size, "predictions", told)
+        _refuse_many(number)
+        data = ConfusedRecords((group_codes(groups, truth.size, public) * size + truth) * size + told, number)
+        found = payer.release(histogram_query(payer.adjacency, 1), data, random_state)
     return _Noisy(found, tuple(public_groups), names, sure).table()
+
+
+def _refuse_many(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise ValueError(f"classes: {cells} cells of group, label and prediction are more than {MOST_CELLS}")
 
 
 @attrs.frozen(slots=False, eq=False)

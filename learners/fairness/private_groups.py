@@ -6,7 +6,6 @@ from typing import Final, TypeVar, cast
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 from scipy.special import ndtri
 
 from accountant import AddRemoveOne, ApproxDP, Ledger, Plan, ReplaceOne
@@ -14,9 +13,10 @@ from accountant.arrays import FloatArray, IntArray
 from accountant.costs import open_probability, positive
 from learners.base import FitBudget, FitPlan, RandomState
 from learners.fairness.group_measures import group_values
+from learners.fairness.stored_columns import ColumnLike, Score, StoredColumn, in_memory, stored
 from mechanisms import GaussianNoise, PlainMechanism, Query
 from mechanisms.core import L2Sensitivity
-from mechanisms.queries import SHARE_ONE, Neighbours
+from mechanisms.queries import SHARE_ONE, Neighbours, shares_rows_query
 from mechanisms.randomness import noise_source
 
 D = TypeVar("D")
@@ -40,13 +40,19 @@ def checked(what: str, check: Callable[[N], C], value: N) -> C:
         raise type(error)(f"{what}: {error}") from None
 
 
-def group_codes(groups: npt.ArrayLike, n: int, public_groups: Sequence[object]) -> IntArray:
-    """The place of each record's group among the public ones, shape (n,). Raises ValueError."""
+def public_names(public_groups: Sequence[object]) -> tuple[object, ...]:
+    """The names of at least two groups. Raises ValueError."""
     given = cast("object", public_groups)
     if given is None or isinstance(given, str) or not 2 <= len(set(public_groups)) == len(public_groups):
         raise ValueError(f"public_groups: expected the names of at least two different public groups, got {given!r}")
+    return tuple(public_groups)
+
+
+def group_codes(groups: ColumnLike, n: int, public_groups: Sequence[object]) -> IntArray:
+    """The place of each record's group among the public ones, shape (n,). Raises ValueError."""
+    public_groups = public_names(public_groups)
     place: dict[object, int] = {name: number for number, name in enumerate(public_groups)}
-    values = group_values(groups, n).tolist()
+    values = group_values(in_memory(groups, "groups"), n).tolist()
     for row, value in enumerate(values):
         if value not in place:
             raise ValueError(f"groups: row {row} is {value!r}, none of the public groups {tuple(public_groups)!r}")
@@ -98,6 +104,21 @@ class ReleaseBudget:
         released = FitPlan.released(PlainMechanism(query, randomizer, noise))
         values = released.carried_out(self.ledger, self.budget, data)
         return NoisyValues(values, randomizer.sigma, noise.private)
+
+
+def released_shares(
+    payer: ReleaseBudget,
+    predictions: StoredColumn,
+    labels: ColumnLike,
+    groups: ColumnLike,
+    scores: Sequence[Score],
+    public_groups: Sequence[object],
+    random_state: RandomState,
+) -> NoisyValues:
+    """Noisy `share_sums` of records that stay where they are."""
+    others = stored(labels, "labels"), stored(groups, "groups")
+    rows = predictions.shares(*others, scores, public_names(public_groups))
+    return payer.release(shares_rows_query(payer.adjacency, len(scores)), rows, random_state)
 
 
 # --- from noisy sums to shares ---------------------------------------------------------------------------------

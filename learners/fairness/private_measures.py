@@ -27,10 +27,13 @@ from learners.fairness.private_groups import (
     checked,
     group_codes,
     mean_shares,
+    public_names,
     quantile,
+    released_shares,
     share_interval,
     whole_shares,
 )
+from learners.fairness.stored_columns import ColumnLike, Score, StoredColumn, in_memory, stored
 from learners.tables import label_values
 from mechanisms.queries import (
     MOST_CELLS,
@@ -39,6 +42,7 @@ from mechanisms.queries import (
     prefix_counts,
     prefix_decoder,
     prefixes_query,
+    prefixes_rows_query,
     shares_query,
 )
 
@@ -191,8 +195,8 @@ def _monotone_shares(below: FloatArray, low: FloatArray, high: FloatArray) -> Fl
 
 
 def private_statistical_parity(
-    predictions: npt.ArrayLike,
-    groups: npt.ArrayLike,
+    predictions: ColumnLike,
+    groups: ColumnLike,
     *,
     public_groups: Sequence[object],
     bounds: tuple[float, float],
@@ -206,7 +210,8 @@ def private_statistical_parity(
 ) -> PrivateParity:
     """Δ_SP of Definition 5 on protected records, paid for: at most (epsilon, delta), under the ledger's relation.
 
-    predictions, groups: shape (n,).  public_groups: all names that may occur, at least two.
+    predictions, groups: shape (n,), or columns of a table in a database, `PredictedColumn` and `SqlColumn`.
+    public_groups: all names that may occur, at least two.
     bounds: public (lower, upper); predictions beyond count as these.  grid: public, 2 … 4095 equally spaced points.
     delta: in (0, 1); noise is Gaussian, on sums of weighted prefixes of the counts. At 500 points a number of records
     below a point then has noise variance 18.5 (in units of the ledger's 1/μ²) where summing noisy counts, or noise on
@@ -221,12 +226,16 @@ def private_statistical_parity(
     if not 2 <= checked("grid", count, grid) < MOST_CELLS:
         raise ValueError(f"grid: expected 2 to {MOST_CELLS - 1} points, got {grid}")
     points = np.linspace(low, high, grid)
-    outputs = np.clip(numbers(predictions, "predictions"), low, high)
-    names = group_codes(groups, outputs.size, public_groups)
     # Predictions at the last point, as of classes or where many were clipped, get a cell of their own.
-    cells = np.searchsorted(points, outputs, side="left") + (outputs >= high)
-    data = GroupedCells(names, cells, len(public_groups), grid + 1)
-    found = payer.release(prefixes_query(payer.adjacency, grid + 1), data, random_state)
+    if isinstance(predictions, StoredColumn):
+        rows = predictions.prefixes(stored(groups, "groups"), points, public_names(public_groups))
+        found = payer.release(prefixes_rows_query(payer.adjacency, grid + 1), rows, random_state)
+    else:
+        outputs = np.clip(numbers(predictions, "predictions"), low, high)
+        names = group_codes(groups, outputs.size, public_groups)
+        cells = np.searchsorted(points, outputs, side="left") + (outputs >= high)
+        data = GroupedCells(names, cells, len(public_groups), grid + 1)
+        found = payer.release(prefixes_query(payer.adjacency, grid + 1), data, random_state)
     below = prefix_counts(found.values)
     bounded = _share_bounds(below, found.deviation, sure)
     shares = _monotone_shares(below, *bounded)
@@ -341,9 +350,9 @@ def _table(
 
 
 def private_demographic_table(
-    predictions: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
+    predictions: ColumnLike,
+    labels: ColumnLike,
+    groups: ColumnLike,
     *,
     public_groups: Sequence[object],
     bounds: tuple[float, float],
@@ -357,7 +366,8 @@ def private_demographic_table(
 ) -> PrivateTable:
     """One row for each public group, on protected records, paid for: at most (epsilon, delta).
 
-    predictions, labels, groups: shape (n,).  public_groups: all names that may occur, at least two.
+    predictions, labels, groups: shape (n,), or columns of a table in a database, `PredictedColumn` and `SqlColumn`.
+    public_groups: all names that may occur, at least two.
     bounds: public (lower, upper) of labels and of predictions; what is beyond counts as these.
     threshold: public; predictions above it, clipped or not, count as above.
     Everything is one release: three scores and numbers of records, at the noise of three scores alone. [group-risks]
@@ -367,7 +377,11 @@ def private_demographic_table(
     low, high = checked("bounds", public_interval, bounds)
     if not math.isfinite(threshold):
         raise ValueError(f"threshold: expected a finite number, got {threshold!r}")
-    outputs, known = numbers(predictions, "predictions"), numbers(labels, "labels")
+    if isinstance(predictions, StoredColumn):
+        scores = [Score("label", low, high), Score("prediction", low, high), Score("above", low, threshold)]
+        found = released_shares(payer, predictions, labels, groups, scores, public_groups, random_state)
+        return _table(found, public_groups, low, high - low, sure)
+    outputs, known = numbers(predictions, "predictions"), numbers(in_memory(labels, "labels"), "labels")
     same_length(outputs.size, "labels", known)
     names = group_codes(groups, outputs.size, public_groups)
     above = np.asarray(outputs > threshold, dtype=np.float64)

@@ -2,7 +2,13 @@
 
 from learners.inspection import plots
 from learners.inspection.card_sections import CardSection, Scorecard, escaped
-from learners.inspection.margins import MarginHistogram, advantages, margin_histogram, private_margin_histogram
+from learners.inspection.margins import (
+    MarginHistogram,
+    advantages,
+    binned_margins,
+    margin_histogram,
+    private_margin_histogram,
+)
 from learners.inspection.point_tables import Linear, tolerated
 from learners.inspection.scorecards import Sparsity, scorecard
 
@@ -13,6 +19,7 @@ __all__ = [
     "Scorecard",
     "Sparsity",
     "advantages",
+    "binned_margins",
     "escaped",
     "margin_histogram",
     "plots",

@@ -5,7 +5,8 @@ that nobody paid for; give them records that were held out, or pay with `private
 """
 
 import math
-from typing import Any, Final
+from functools import singledispatch
+from typing import Any, Final, cast
 
 import attrs
 import numpy as np
@@ -16,12 +17,22 @@ from accountant.arrays import CodeArray, FloatArray, IntArray
 from accountant.costs import count, positive
 from boosting import LazyBregman, replay
 from learners.base import FitBudget, FitPlan, Model, PrivateClassifier, RandomState
+from learners.blocks import AnyTable
 from learners.encoding import EncodedSample, Layout
 from learners.tables import Table, encode, label_values
 from learners.trees import ForestModel
 from learners.votes import VoteModel
 from mechanisms import GaussianNoise, LaplaceNoise, NoiseSource, PlainMechanism, Query
-from mechanisms.queries import Histograms, Neighbours, check_histograms, counts_l1, histogram_query, histograms
+from mechanisms.queries import (
+    HistogramRows,
+    Neighbours,
+    check_histograms,
+    counts_l1,
+    histogram_query,
+    histogram_rows_query,
+    histograms,
+    histograms_of_rows,
+)
 from mechanisms.randomness import noise_source
 
 BINS: Final = 40
@@ -29,7 +40,7 @@ BINS: Final = 40
 WIDEST: Final = 8.0
 """Margins of models that add up log-odds are shown up to this, in nats; those beyond count as this."""
 
-Counter = PlainMechanism[Histograms, FloatArray, Any, FloatArray]
+Counter = PlainMechanism[Any, FloatArray, Any, FloatArray]
 
 
 def _labelled(fitted: PrivateClassifier[Any], X: Table, y: npt.ArrayLike) -> tuple[IntArray, IntArray]:
@@ -125,11 +136,25 @@ class BinnedMargins:
         return BinnedMargins([_bins(_margins(model, codes, numbers), edges)], edges.size - 1)
 
 
-def counters(adjacency: Neighbours, eta: float, noise: NoiseSource) -> list[Counter]:
+@singledispatch
+def binned_margins(
+    table: Any, fitted: PrivateClassifier[Any], y: object, edges: FloatArray
+) -> BinnedMargins | HistogramRows:
+    """What `private_margin_histogram` counts, by the type of the table; that of a table in memory here."""
+    return BinnedMargins.of(fitted._fitted(), *_labelled(fitted, table, cast("npt.ArrayLike", y)), edges)
+
+
+def counters(adjacency: Neighbours, eta: float, noise: NoiseSource, *, stored: bool = False) -> list[Counter]:
     """Ways to release the counts at noise 1/eta: Laplace for ℓ1, Gaussian for ℓ2. [histograms], [laplace], [gdp]
 
-    A record that comes or goes changes one count by 1; one that is replaced, two.
+    A record that comes or goes changes one count by 1; one that is replaced, two.  stored: of `HistogramRows`.
     """
+    if stored:
+        rows = Query("margin-histogram", histograms_of_rows, counts_l1(adjacency), adjacency, ("histograms",))
+        return [
+            PlainMechanism(rows, LaplaceNoise(1.0 / eta), noise),
+            PlainMechanism(histogram_rows_query(adjacency, 1), GaussianNoise(1.0 / eta), noise),
+        ]
     counted = Query("margin-histogram", histograms, counts_l1(adjacency), adjacency, ("histograms",), check_histograms)
     return [
         PlainMechanism(counted, LaplaceNoise(1.0 / eta), noise),
@@ -140,8 +165,8 @@ def counters(adjacency: Neighbours, eta: float, noise: NoiseSource) -> list[Coun
 def private_margin_histogram(
     ledger: Ledger,
     fitted: PrivateClassifier[Any],
-    X: Table,
-    y: npt.ArrayLike,
+    X: AnyTable,
+    y: npt.ArrayLike | None = None,
     *,
     epsilon: float,
     delta: float = 0.0,
@@ -151,7 +176,8 @@ def private_margin_histogram(
 ) -> MarginHistogram:
     """The margins of the training records, paid for: at most (epsilon, delta) from the ledger, under its adjacency.
 
-    fitted: what it was trained on must have been paid for; it counts as public here.  X, y: the training records.
+    fitted: what it was trained on must have been paid for; it counts as public here.  X, y: the training records; or an
+    `SqlTable`, in whose database margins are then counted, and the name of its column of labels, None where it knows.
     bins: of equal width.  account: what the charge is called.  random_state: as for learners.
     Noise is Laplace, or Gaussian where delta > 0 makes that the smaller one; counts may come out negative.
     Raises BudgetExceeded where the ledger cannot pay, ValueError for records that are not as the schema says, and
@@ -160,16 +186,19 @@ def private_margin_histogram(
     model, adjacency = fitted._fitted(), ledger.adjacency
     if not isinstance(adjacency, AddRemoveOne | ReplaceOne):
         raise TypeError(f"ledger: expected add-remove-one or replace-one, it promises {adjacency.name}")
-    edges, (codes, numbers) = _edges(model, bins), _labelled(fitted, X, y)
+    edges = _edges(model, bins)
+    binned = binned_margins(X, fitted, y, edges)
     target = ApproxDP(positive(epsilon), delta) if delta else PureDP(positive(epsilon))
     budget = FitBudget(target, ledger.composition, account)
-    mechanism, deviation = _least_noise(budget, adjacency, noise_source(random_state, ledger))
-    plan = FitPlan.released(mechanism)
-    counts = plan.carried_out(ledger, budget, BinnedMargins.of(model, codes, numbers, edges))
+    stored = isinstance(binned, HistogramRows)
+    mechanism, deviation = _least_noise(budget, adjacency, noise_source(random_state, ledger), stored=stored)
+    counts = FitPlan.released(mechanism).carried_out(ledger, budget, binned)
     return MarginHistogram(edges, counts[0], deviation, mechanism.description.private)
 
 
-def _least_noise(budget: FitBudget, adjacency: Neighbours, noise: NoiseSource) -> tuple[Counter, float]:
+def _least_noise(
+    budget: FitBudget, adjacency: Neighbours, noise: NoiseSource, *, stored: bool
+) -> tuple[Counter, float]:
     """The counter with the smallest standard deviation that the budget pays for, and that deviation."""
     found = []
     for kind, unit in enumerate((math.sqrt(2.0), 1.0)[: 1 + (budget.delta > 0.0)]):
@@ -178,7 +207,7 @@ def _least_noise(budget: FitBudget, adjacency: Neighbours, noise: NoiseSource) -
             return Plan.of(counters(adjacency, eta, noise)[kind].cost)
 
         eta = budget.largest_eta(plan)
-        found.append((counters(adjacency, eta, noise)[kind], unit / eta))
+        found.append((counters(adjacency, eta, noise, stored=stored)[kind], unit / eta))
     return min(found, key=lambda each: each[1])
 
 

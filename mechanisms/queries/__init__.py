@@ -8,10 +8,15 @@ from mechanisms.queries.group_queries import (
     SHARE_ONE,
     GroupedCells,
     GroupedShares,
+    PrefixRows,
+    ShareRows,
+    ShareTotals,
     prefix_counts,
     prefix_decoder,
     prefixes_query,
+    prefixes_rows_query,
     shares_query,
+    shares_rows_query,
 )
 from mechanisms.queries.histograms import (
     BlockCounts,
@@ -25,6 +30,7 @@ from mechanisms.queries.histograms import (
     histogram_query,
     histogram_rows_query,
     histograms,
+    histograms_of_rows,
 )
 from mechanisms.queries.weighted_queries import (
     ENTROPY_IMPROVEMENT,
@@ -64,6 +70,9 @@ __all__ = [
     "Histograms",
     "Neighbours",
     "Partitions",
+    "PrefixRows",
+    "ShareRows",
+    "ShareTotals",
     "WeightedCells",
     "WeightedLeaves",
     "centred_mean",
@@ -73,11 +82,14 @@ __all__ = [
     "histogram_query",
     "histogram_rows_query",
     "histograms",
+    "histograms_of_rows",
     "prefix_counts",
     "prefix_decoder",
     "prefixes_query",
+    "prefixes_rows_query",
     "public_radius",
     "refuse_sizes",
     "shares_query",
+    "shares_rows_query",
     "unit_ball_mean",
 ]

@@ -9,11 +9,11 @@ from typing import Final
 import attrs
 import numpy as np
 
-from accountant.arrays import FloatArray, IntArray
+from accountant.arrays import ExactArray, FloatArray, IntArray
 from accountant.costs import count, up
 from accountant.slow_imports import lfilter
-from mechanisms.core import L2Sensitivity, Query
-from mechanisms.queries.histograms import Neighbours, counts_l2
+from mechanisms.core import Block, L2Sensitivity, Query, Rows, SealedRepr
+from mechanisms.queries.histograms import HistogramRows, Neighbours, counts_l2, histograms_of_rows
 
 MOST_GROUP_RECORDS: Final = 2**26
 """Sums over more records could leave the integers that floating point holds exactly."""
@@ -88,10 +88,16 @@ def prefix_decoder(cells: int) -> FloatArray:
 
 def weighted_prefixes(data: GroupedCells) -> FloatArray:
     """Σ over cells i <= t of w(t − i)·count(i), for each group; shape (groups, cells)."""
-    weights, number = prefix_weights(data.cell_number), data.group_number * data.cell_number
+    number = data.group_number * data.cell_number
     counts = np.bincount(data.groups * data.cell_number + data.cells, minlength=number).astype(np.float64)
-    rows = counts.reshape(data.group_number, data.cell_number)
-    return np.stack([np.convolve(row, weights)[: data.cell_number] for row in rows])
+    return _prefixes(counts.reshape(data.group_number, data.cell_number))
+
+
+def _prefixes(counts: FloatArray) -> FloatArray:
+    """counts: shape (groups, cells)."""
+    cells = counts.shape[1]
+    weights = prefix_weights(cells)
+    return np.stack([np.convolve(row, weights)[:cells] for row in counts])
 
 
 def prefix_counts(released: FloatArray) -> FloatArray:
@@ -129,6 +135,36 @@ def prefixes_query(adjacency: Neighbours, cells: int) -> Query[GroupedCells, Flo
     return Query(name, weighted_prefixes, prefixes_l2(adjacency, cells), adjacency, claims, check)
 
 
+@attrs.frozen(eq=False, repr=False)
+class PrefixRows(SealedRepr):
+    """`GroupedCells` of records in blocks, wherever they are. counted: one partition, whose cells are those of the
+    first group, then those of the second, and so on."""
+
+    counted: HistogramRows
+    group_number: int
+    cell_number: int
+
+
+def prefixes_rows_query(adjacency: Neighbours, cells: int) -> Query[PrefixRows, FloatArray, L2Sensitivity]:
+    """`prefixes_query` of records in blocks."""
+    plain = prefixes_query(adjacency, cells)
+
+    def evaluate(data: PrefixRows) -> FloatArray:
+        return _prefixes(histograms_of_rows(data.counted).reshape(data.group_number, data.cell_number))
+
+    def check(data: PrefixRows) -> None:
+        if data.cell_number != cells or data.counted.number != data.group_number * cells:
+            raise ValueError(f"expected {cells} cells for each group, got {data.counted.number} in all")
+        _refuse_many(data.counted.rows.n)
+
+    return Query(plain.name, evaluate, plain.sensitivity, adjacency, plain.claims, check)
+
+
+def _refuse_many(n: int) -> None:
+    if n > MOST_GROUP_RECORDS:
+        raise ValueError(f"groups: expected at most {MOST_GROUP_RECORDS} records, got {n}")
+
+
 def share_sums(data: GroupedShares) -> FloatArray:
     """Σ share and Σ (1 − share) of each group, shape (groups, k, 2); the two are together its number of records."""
 
@@ -158,3 +194,46 @@ def shares_query(adjacency: Neighbours, scores: int) -> Query[GroupedShares, Flo
 
     name, claims = f"group-shares({scores})", ("group-risks",)
     return Query(name, share_sums, counts_l2(adjacency, scores), adjacency, claims, check)
+
+
+@attrs.frozen
+class ShareTotals:
+    """Of a block its records by group and Σ of their shares, in whole numbers: shape (group_number, 1 + scores)."""
+
+    group_number: int
+    scores: int
+
+    def __call__(self, block: Block[GroupedShares]) -> ExactArray:
+        """Raises ValueError for another number of shares, or of groups, than it was said."""
+        groups, shares = block.data.groups, block.data.shares
+        _check("groups", groups, self.group_number)
+        _check("shares", shares, SHARE_ONE + 1, (self.scores,))
+        _check_lengths(groups, shares)
+        found = np.zeros((self.group_number, 1 + self.scores), dtype=np.int64)
+        np.add.at(found, groups, np.concatenate([np.ones((len(shares), 1), dtype=np.int64), shares], axis=1))
+        return found
+
+
+@attrs.frozen(eq=False, repr=False)
+class ShareRows(SealedRepr):
+    """`GroupedShares` of records in blocks, wherever they are."""
+
+    rows: Rows[GroupedShares]
+    totals: ShareTotals
+
+
+def shares_rows_query(adjacency: Neighbours, scores: int) -> Query[ShareRows, FloatArray, L2Sensitivity]:
+    """`shares_query` of records in blocks."""
+    plain = shares_query(adjacency, scores)
+
+    def evaluate(data: ShareRows) -> FloatArray:
+        found = data.rows.total(data.totals)
+        counts, sums = found[:, :1], found[:, 1:]
+        return np.stack([sums, SHARE_ONE * counts - sums], axis=-1).astype(np.float64) / SHARE_ONE
+
+    def check(data: ShareRows) -> None:
+        if data.totals.scores != scores:
+            raise ValueError(f"expected {scores} shares, got {data.totals.scores}")
+        _refuse_many(data.rows.n)
+
+    return Query(plain.name, evaluate, plain.sensitivity, adjacency, plain.claims, check)
