@@ -29,8 +29,8 @@ class SqlTable:
     query: instead, a SELECT statement, whose answer is the table.
     label: the column of labels; `fit(table, "name")` says it as well.
     records: "stay" leaves them where they are: learners get sums, which the database computes of codes in a temporary
-      table. `PrivateBoostClassifier` can. "fetched" takes them out of the database in blocks, as all learners that take
-      tables in blocks can.
+      table. `PrivateBoostClassifier` and `LazyBoostClassifier` can. "fetched" takes them out of the database in
+      blocks, as all learners that take tables in blocks can.
     block: records that are fetched together, about.  scratch: the folder where encoded records are kept while a fit
       lasts, see `learners.blocks.files.Scratch`.
     named_labels: whether labels are taken as schema files write their classes: text, stripped, 1 for 1 and for true.

@@ -1,7 +1,6 @@
 """One private halfspace by boosting centred means, as a scikit-learn classifier that pays through a ledger."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import ClassVar, Self
 
 import attrs
@@ -47,11 +46,25 @@ from mechanisms.core import scale as noise_scale
 from mechanisms.queries import public_radius
 
 
-def _signed(classes: tuple[object, ...], radius: float, constant: float, part: TableBlock) -> SignedPoints:
-    """A block of records, read."""
-    points, labels = number_table(part.table), signs(part.labels, classes)
-    refuse_other_number(points.shape[0], labels.size)
-    return SignedPoints.of(points, labels, radius, constant)
+@attrs.frozen
+class PointReader:
+    """What becomes of a block of records. radius, constant: see `SignedPoints.of`."""
+
+    classes: tuple[object, ...]
+    radius: float
+    constant: float
+
+    not_in_sql: ClassVar[str] = (
+        "it learns from points, and not from codes: coordinates of 24 binary places, after division by a length whose "
+        "squares are added up in a fixed order. Sums of them would be exact in SQL too, but no statements are written "
+        "for them"
+    )
+
+    def __call__(self, part: TableBlock) -> SignedPoints:
+        """Raises ValueError."""
+        points, labels = number_table(part.table), signs(part.labels, self.classes)
+        refuse_other_number(points.shape[0], labels.size)
+        return SignedPoints.of(points, labels, self.radius, self.constant)
 
 
 class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, HalfspaceModel]):
@@ -170,7 +183,7 @@ class HalfspaceBoostClassifier(PublicClassifier, PrivateEstimator[PointRows, Hal
         refuse_no_records(source.rows.n)
         radius = float(self.radius)
         classes = public_classes(self.classes, (-1, 1), source.labels, 2, type(self).__name__)
-        read = partial(_signed, classes, radius, radius if self.fit_intercept else 0.0)
+        read = PointReader(classes, radius, radius if self.fit_intercept else 0.0)
         points = checked_points(source.rows.map(read).kept(), source.names)
         return Dataset(points, classes, points.names)
 

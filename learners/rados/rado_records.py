@@ -1,6 +1,7 @@
 """Labelled records to build rados from, wherever they are."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -157,6 +158,26 @@ def _refuse_other_width(sample: RadoSample, width: int) -> None:
         raise ValueError(f"expected {width} features of each record, got shape {sample.features.shape}")
 
 
+@attrs.frozen
+class RadoReader:
+    """What becomes of a block of a table. coding: public.  classes: of labels.  reader: who asks, for messages."""
+
+    coding: Coding = attrs.field(eq=False)
+    classes: tuple[object, ...]
+    reader: str
+
+    not_in_sql: ClassVar[str] = (
+        "whether a rado sums a record is a coin drawn for the record's number, by a generator of 128-bit products; a "
+        "table in a database has no order by which records have numbers, and SQL no such products"
+    )
+
+    def __call__(self, part: TableBlock) -> RadoSample:
+        """Raises as `coded_rows` says."""
+        features, labels = self.coding.encode(part.table, self.reader), signs(part.labels, self.classes)
+        refuse_other_number(len(features), labels.size)
+        return RadoSample(features, labels)
+
+
 def coded_rows(
     rows: Rows[TableBlock], coding: Coding, classes: tuple[object, ...], names: Sequence[str] | None, reader: str
 ) -> RadoTable:
@@ -165,10 +186,5 @@ def coded_rows(
     names: of their table's columns.  reader: who asks, for messages. Raises as `Coding.encode` and `signs` do, and
     ValueError where there are not as many labels as records.
     """
-
-    def coded(part: TableBlock) -> RadoSample:
-        features, labels = coding.encode(part.table, reader), signs(part.labels, classes)
-        refuse_other_number(len(features), labels.size)
-        return RadoSample(features, labels)
-
-    return RadoTable(rows.map(coded).kept(), coding, classes, None if names is None else tuple(names))
+    read = RadoReader(coding, classes, reader)
+    return RadoTable(rows.map(read).kept(), coding, classes, None if names is None else tuple(names))

@@ -4,7 +4,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Final
+from typing import ClassVar, Final
 
 import attrs
 import numpy as np
@@ -73,6 +73,26 @@ class FeatureRows(SealedRepr):
         return found
 
 
+@attrs.frozen(eq=False)
+class FeatureReader:
+    """What becomes of a block of a table. targets: of labels.  reader: who asks, for messages."""
+
+    coding: Coding
+    targets: Callable[[npt.ArrayLike], FloatArray]
+    reader: str
+
+    not_in_sql: ClassVar[str] = (
+        "random features are cosines of products of a record's numbers with public directions, and gradients follow "
+        "from products with the coefficients; SQL says neither in which order it adds up the terms of a product, which "
+        "shows in its last digits, nor what the last digit of a cosine is. Second moments of linear features would be "
+        "exact, but no statements are written for them"
+    )
+
+    def __call__(self, part: TableBlock) -> FeatureSample:
+        """Raises as `feature_rows` says."""
+        return FeatureSample(self.coding.encode(part.table, self.reader), self.targets(part.labels))
+
+
 def feature_rows(
     parts: Rows[TableBlock],
     coding: Coding,
@@ -85,11 +105,7 @@ def feature_rows(
     parts: of `source_rows`.  targets: of labels, within [−1, 1].  reader: who asks, for messages.
     Raises as `Coding.encode` and `targets` do, and where there are not as many labels as records.
     """
-
-    def coded(part: TableBlock) -> FeatureSample:
-        return FeatureSample(coding.encode(part.table, reader), targets(part.labels))
-
-    found = FeatureRows(coding, bounds, parts.map(coded).kept())
+    found = FeatureRows(coding, bounds, parts.map(FeatureReader(coding, targets, reader)).kept())
     if not found.in_one_place:
         found.rows.total(_checked)
     return found
