@@ -47,9 +47,9 @@ def learner(name: str, **other: Any) -> Any:
 
 def columns(name: str) -> Columns:
     draw = np.random.default_rng(2)
-    found = {"a": draw.uniform(-1, 1, 80), "b": draw.uniform(-1, 1, 80), "c": draw.random(80) < 0.5}
-    high = found["a"] + found["b"] > 0
-    return {**found, "y": high + 2.0 * found["c"] if is_regressor(learner(name)) else high.astype(np.int64)}
+    a, b, c = draw.uniform(-1, 1, 80), draw.uniform(-1, 1, 80), draw.random(80) < 0.5
+    high = a + b > 0
+    return {"a": a, "b": b, "c": c, "y": high + 2.0 * c if is_regressor(learner(name)) else high.astype(np.int64)}
 
 
 @pytest.mark.parametrize("name", sorted(KINDS.keys() - REASONS.keys()))
