@@ -96,6 +96,8 @@ def predict(
                 blocks = each_block(data, format, lambda block: _answered(model, block, None, order)[0], wanted)
             _write(blocks, out)
     output.note(guarantee(model.statement_))
+    if isinstance(data, TableAddress) and not order.keys:
+        output.note("a database promises no order: --key COLUMN says which record each line is about")
     for line in said:
         output.note(line)
 

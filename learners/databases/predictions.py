@@ -88,6 +88,8 @@ def write_predictions(
     Raises NotInSql, ValueError, OutsideSchema, ChangedTable and DatabaseFailed: nothing was written then.
     """
     asked = _Asked.of(model, table, keep, refused)
+    if not into:
+        raise ValueError("into: expected the name of a new table")
     said = "Nothing was written: predictions go to a new table, which this account must be allowed to make"
     with table.opened(writing=True) as engine:
         name = source_of(into, None, engine.dialect)

@@ -17,7 +17,7 @@ from learners.databases.public_tables import Numbers
 from learners.databases.sql_rows import refuse
 from learners.databases.sql_table import SqlTable
 from learners.exports import DIALECTS
-from learners.fairness import Score, StoredColumn
+from learners.fairness import FARTHEST, Score, StoredColumn
 from learners.inspection import binned_margins
 from learners.tables import refuse_no_records
 from mechanisms.core import Block, Rows, Sums
@@ -27,6 +27,13 @@ U = TypeVar("U")
 
 TINY: Final = 2.0**-30
 """A share below it is 0 to the nearest 1/SHARE_ONE; PostgreSQL refuses quotients that are too small for a double."""
+
+
+LARGE: Final = 1e300
+"""Numbers on two sides of 0, of which one is beyond it, are FARTHEST apart."""
+
+SMALL: Final = 1e-160
+"""Errors below it have squares that are too small for a double, or nearly."""
 
 
 # --- records as cells and shares -------------------------------------------------------------------------------------
@@ -128,7 +135,10 @@ class _TableColumn(StoredColumn):
         """See `StoredColumn`. Raises NotInSql, OutsideSchema, ChangedTable, DatabaseFailed."""
         view = _View.of(self, labels, groups)
         group = view.code(view.others[1], public_groups, "groups")
-        label, told = view.number(view.others[0], "labels"), view.number(view.told, "predictions")
+        if any(score.of == "classes" for score in scores):
+            label = told = view.differ()
+        else:
+            label, told = view.number(view.others[0], "labels"), view.number(view.told, "predictions")
         inner = f"SELECT {group} AS g, {label} AS l, {told} AS p, {view.refused} AS r FROM {view.source}{view.fence}"
         named = [f"z{number}" for number in range(len(scores))]
         scaled = ", ".join(f"{view.share(score)} AS {name}" for score, name in zip(scores, named, strict=True))
@@ -230,20 +240,46 @@ class _View:
             finite += f" AND NOT {dialect.nan(value)}"
         return f"CASE WHEN {finite} THEN {value} END"
 
+    def differ(self) -> str:
+        """1 where the prediction is not the label, else 0; NULL where one is missing. Raises NotInSql."""
+        (one, other), kinds = (self.told, self.others[0]), {self.told.kind, self.others[0].kind}
+        if kinds not in ({"text"}, {"whole"}, {"truth"}) or "character" in (one.type, other.type):
+            raise NotInSql(
+                f"{other.name!r} is {other.type} in the database, the predictions are {one.type or one.kind}: classes "
+                f"are compared there where both are text, whole numbers or truth values. {FETCH}. Nothing was charged"
+            )
+        first, second = (self.engine.quoted(column.name) for column in (one, other))
+        if kinds == {"text"}:
+            first, second = self.engine.exact_text(first), self.engine.exact_text(second)
+        wrong, right = self.literal(1.0), self.literal(0.0)
+        return f"CASE WHEN {first} <> {second} THEN {wrong} WHEN {first} = {second} THEN {right} END"
+
     def share(self, score: Score) -> str:
         """Of l and p, in units of 1/SHARE_ONE, not yet whole; each step is rounded as in memory."""
         literal = self.literal
         if score.of == "above":
             return f"CASE WHEN p > {literal(score.high)} THEN {literal(float(SHARE_ONE))} ELSE {literal(0.0)} END"
         low, high, width = literal(score.low), literal(score.high), score.high - score.low
-        label, told = _clipped("l", low, high), _clipped("p", low, high)
         above = {
-            "label": f"({label}) - {low}",
-            "prediction": f"({told}) - {low}",
-            "apart": f"abs(({told}) - ({label}))",
+            "label": f"({_clipped('l', low, high)}) - {low}",
+            "prediction": f"({_clipped('p', low, high)}) - {low}",
+            "apart": f"abs(({_clipped('p', low, high)}) - ({_clipped('l', low, high)}))",
+            "classes": _clipped("l", low, high),
+            "absolute": _clipped(self._error(), low, high),
+            "squared": _clipped(self._square(self._error()), low, high),
         }[score.of]
         scaled = f"({above}) / {literal(width)} * {literal(float(SHARE_ONE))}"
         return f"CASE WHEN ({above}) < {literal(width * TINY)} THEN {literal(0.0)} ELSE {scaled} END"
+
+    def _error(self) -> str:
+        """Of l and p, at most FARTHEST, and never beyond a double, which PostgreSQL refuses."""
+        far, large = self.literal(FARTHEST), self.literal(LARGE)
+        apart = f"(p > {self.literal(0.0)}) <> (l > {self.literal(0.0)}) AND (abs(p) > {large} OR abs(l) > {large})"
+        return f"(CASE WHEN {apart} THEN {far} WHEN abs(p - l) > {far} THEN {far} ELSE abs(p - l) END)"
+
+    def _square(self, error: str) -> str:
+        """Squares below a double's least count as 0, as they do in shares; PostgreSQL refuses them."""
+        return f"(CASE WHEN {error} < {self.literal(SMALL)} THEN {self.literal(0.0)} ELSE {error} * {error} END)"
 
     def written(self, types: Mapping[str, str], statement: str, values: Sequence[Numbers] = ()) -> GroupedRows:
         """The records that a SELECT gives, with what is refused as its last column. Raises OutsideSchema."""

@@ -16,6 +16,7 @@ from learners.fairness.group_measures import (
 from learners.fairness.private_amounts import PrivateAmountTable, private_regression_table
 from learners.fairness.private_classes import PrivateClassTable, private_class_table
 from learners.fairness.private_measures import (
+    FARTHEST,
     private_demographic_table,
     private_group_risks,
     private_statistical_parity,
@@ -26,6 +27,7 @@ if not TYPE_CHECKING:
     __getattr__ = old_names(__name__)
 
 __all__ = [
+    "FARTHEST",
     "PAPER_GRID",
     "ClassTable",
     "GroupRow",

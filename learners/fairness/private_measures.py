@@ -282,9 +282,9 @@ def _risks(
 
 
 def private_group_risks(
-    predictions: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    groups: npt.ArrayLike,
+    predictions: ColumnLike,
+    labels: ColumnLike,
+    groups: ColumnLike,
     *,
     public_groups: Sequence[object],
     bound: float,
@@ -299,7 +299,8 @@ def private_group_risks(
 ) -> PrivateRisks:
     """Mean loss by group on protected records and the gaps of Definition 4, paid for: at most (epsilon, delta).
 
-    predictions, labels, groups: shape (n,).  public_groups: all names that may occur, at least two.
+    predictions, labels, groups: shape (n,), or columns of a table in a database, `PredictedColumn` and `SqlColumn`.
+    public_groups: all names that may occur, at least two.
     bound: public, > 0; losses beyond count as this, and with a reference those below −bound as that.
     loss: "squared" or "absolute", or "classes" for 1 where they differ: classes may be text.
     reference: None for plain risks; for excess risks the predictions, shape (n,), of another model that is public or
@@ -314,6 +315,14 @@ def private_group_risks(
         raise ValueError(f"bound: expected less than {FARTHEST}, got {bound!r}")
     if loss not in ("squared", "absolute", "classes"):
         raise ValueError(f"loss: expected 'squared', 'absolute' or 'classes', got {loss!r}")
+    if isinstance(predictions, StoredColumn):
+        if reference is not None:
+            raise TypeError("reference: the predictions are a column of a database, where no reference is read")
+        found = released_shares(
+            payer, predictions, labels, groups, [Score(loss, 0.0, most)], public_groups, random_state
+        )
+        return _risks(found, public_groups, 0.0, most, sure)
+    labels = in_memory(labels, "labels")
     losses, least = _losses(predictions, labels, loss, "predictions"), 0.0
     if reference is not None:
         losses, least = losses - _losses(reference, labels, loss, "reference"), -most

@@ -17,10 +17,11 @@ class Score:
     """What is averaged of a record, in units of the width of its public bounds.
 
     of: the clipped "label" or "prediction"; "apart", how far these two are apart; "above", 1 where the prediction is
-    above `high`, which for this one is a threshold, else 0.
+    above `high`, which for this one is a threshold, else 0; or a loss, clipped: "absolute", "squared", or "classes", 1
+    where they differ.
     """
 
-    of: Literal["label", "prediction", "apart", "above"]
+    of: Literal["label", "prediction", "apart", "above", "absolute", "squared", "classes"]
     low: float
     high: float
 

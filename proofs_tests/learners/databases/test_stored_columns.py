@@ -24,6 +24,7 @@ from learners import (
     SqlTable,
     private_class_table,
     private_demographic_table,
+    private_group_risks,
     private_margin_histogram,
     private_regression_table,
     private_statistical_parity,
@@ -46,11 +47,13 @@ Columns = dict[str, npt.NDArray[Any]]
 
 
 def people() -> Columns:
-    """Some numbers at bounds, far beyond them, and so small that PostgreSQL has no quotient for them."""
+    """Some numbers at bounds, far beyond them, and so small or far apart that PostgreSQL refuses to go on with them."""
     draw = np.random.default_rng(0)
     age = draw.random(N)
     amount = draw.normal(0.5, 0.5, N)
     amount[:8] = [0.0, -0.0, 1.0, 5e-324, 1e308, -1e308, np.nextafter(1.0, 2.0), 0.5]
+    told = amount + draw.normal(0.0, 0.2, N) * (np.abs(amount) < 2.0)
+    told[3:8] = [0.0, -1e308, 1e308, 1e-170, 0.25]
     return {
         "age": age,
         "member": draw.random(N) < 0.5,
@@ -58,7 +61,7 @@ def people() -> Columns:
         "income": np.where(age > 0.6, "yes", "no'").astype(object),
         "kind": np.array(CLASSES, dtype=object)[np.digitize(age, [0.4, 0.7])],
         "amount": amount,
-        "told": amount + draw.normal(0.0, 0.2, N) * (np.abs(amount) < 2.0),
+        "told": told,
     }
 
 
@@ -125,6 +128,21 @@ RELEASES: Final[Mapping[str, tuple[str, str, Release]]] = {
             *columns, bounds=(-0.3, 0.9), threshold=0.45, ledger=book, **ASKED
         ),
     ),
+    "wrong classes": (
+        "three",
+        "kind",
+        lambda book, *columns: private_group_risks(*columns, bound=2.0, loss="classes", ledger=book, **ASKED),
+    ),
+    "squared errors": (
+        "amounts",
+        "amount",
+        lambda book, *columns: private_group_risks(*columns, bound=0.3, ledger=book, **ASKED),
+    ),
+    "errors": (
+        "amounts",
+        "amount",
+        lambda book, *columns: private_group_risks(*columns, bound=1e100, loss="absolute", ledger=book, **ASKED),
+    ),
     "parity": (
         "amounts",
         "amount",
@@ -155,7 +173,7 @@ def test_a_release_of_predictions_is_that_in_memory(name: str, table: SqlTable, 
     assert books(books_[0]) == books(books_[1])
 
 
-@pytest.mark.parametrize("name", ["amounts", "means", "parity"])
+@pytest.mark.parametrize("name", ["amounts", "means", "squared errors", "errors", "parity"])
 def test_a_release_of_a_column_of_numbers_is_that_in_memory(name: str, table: SqlTable) -> None:
     """Of numbers at bounds and far beyond them."""
     _, label, release = RELEASES[name]
@@ -215,6 +233,11 @@ def test_what_is_refused_before_anything_is_charged(models: Mapping[str, Any]) -
             private_class_table(odd["income"], label, odd['gr"oup'], **classes)
         with pytest.raises(ValueError, match="of the same SqlTable"):
             private_class_table(told, SqlColumn(SqlTable(connection, "people"), "income"), group, **classes)
+        risks: Any = {**ASKED, "bound": 1.0, "loss": "classes", "ledger": book}
+        with pytest.raises(NotInSql, match="'member' is BOOLEAN in the database, the predictions are text"):
+            private_group_risks(told, SqlColumn(table, "member"), group, **risks)
+        with pytest.raises(TypeError, match="reference: the predictions are a column of a database"):
+            private_group_risks(told, label, group, reference=odd["told"], **risks)
         with pytest.raises(ValueError, match="no column 'sex'"):
             SqlColumn(table, "sex")
         with pytest.raises(ValueError, match=r"answer: the model says \['prediction', 'score'"):
