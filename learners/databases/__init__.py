@@ -1,4 +1,4 @@
-"""Tables in databases: `SqlTable`, in DuckDB and PostgreSQL."""
+"""Tables in databases: `SqlTable`, in DuckDB, PostgreSQL and SQLite."""
 
 import learners.databases.compiled_operations  # noqa: F401  # registers them
 from learners.databases.addresses import shown_address

@@ -1,21 +1,23 @@
 """Where a table is: a URL or an open connection, and a table's name or a query."""
 
+import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeAlias, cast
 
 import sqlalchemy as sa
 
 from learners.databases.engines import DatabaseFailed, Engine
+from learners.databases.sqlite_engine import SQLite
 from learners.exports import DIALECTS, DialectName
 
 Database: TypeAlias = object
-"""A URL as text or of SQLAlchemy, or an open connection of duckdb or psycopg."""
+"""A URL as text or of SQLAlchemy, or an open connection of duckdb, psycopg or sqlite3."""
 
 TableName: TypeAlias = str | Sequence[str]
 """With points between its parts; or the parts, where they hold points themselves."""
 
-_DRIVERS: Final = {"duckdb": "duckdb", "postgresql": "postgresql", "postgres": "postgresql"}
-_URLS: Final = "duckdb:///people.db or postgresql://user@host/database"
+_DRIVERS: Final = {"duckdb": "duckdb", "postgresql": "postgresql", "postgres": "postgresql", "sqlite": "sqlite"}
+_URLS: Final = "duckdb:///people.db, sqlite:///people.db or postgresql://user@host/database"
 
 
 def split_address(address: str) -> tuple[str, str]:
@@ -45,8 +47,10 @@ def opener(database: Database, *, writing: bool = False) -> tuple[Callable[[], E
         return _duckdb(cast("Any", database)), "duckdb"
     if library == "psycopg":
         return _psycopg(cast("Any", database)), "postgresql"
+    if isinstance(database, sqlite3.Connection):
+        return _sqlite(SQLite.file_of(database), writing=writing), "sqlite"
     raise TypeError(
-        f"expected the URL of a database, such as {_URLS}, or an open connection of duckdb or psycopg, got a "
+        f"expected the URL of a database, such as {_URLS}, or an open connection of duckdb, psycopg or sqlite3, got a "
         f"{type(database).__name__}"
     )
 
@@ -62,7 +66,13 @@ def _by_url(given: str | sa.URL, *, writing: bool = False) -> tuple[Callable[[],
     engine, shown = _DRIVERS.get(url.get_backend_name()), url.render_as_string(hide_password=True)
     if engine is None:
         raise ValueError(f"{url.get_backend_name()}: no database of ours; expected a URL such as {_URLS}")
-    return (_duckdb_file(url, writing=writing) if engine == "duckdb" else _server(url)), shown.partition("?")[0]
+    shown = shown.partition("?")[0]
+    match engine:
+        case "duckdb":
+            return _duckdb_file(url, writing=writing), shown
+        case "sqlite":
+            return _sqlite_file(url, writing=writing), shown
+    return _server(url), shown
 
 
 def _duckdb_file(url: sa.URL, *, writing: bool) -> Callable[[], Engine]:
@@ -72,6 +82,27 @@ def _duckdb_file(url: sa.URL, *, writing: bool) -> Callable[[], Engine]:
 
     def opened() -> Engine:
         return cast("Engine", _duckdb_engine().of(url.database or ":memory:", options, writing=writing))
+
+    return opened
+
+
+def _sqlite_file(url: sa.URL, *, writing: bool) -> Callable[[], Engine]:
+    if not url.database or url.database == ":memory:":
+        raise ValueError(
+            "a database of SQLite in memory has no records yet; expected a file, as in sqlite:///people.db"
+        )
+    if set(url.query) - {"timeout"}:
+        raise ValueError(f"{sorted(set(url.query) - {'timeout'})}: files of SQLite have one option, timeout in seconds")
+    try:
+        timeout = float(str(url.query.get("timeout", 5.0)))
+    except ValueError:
+        raise ValueError("timeout: expected seconds, as in sqlite:///people.db?timeout=60") from None
+    return _sqlite(url.database, timeout, writing=writing)
+
+
+def _sqlite(path: str, timeout: float = 5.0, *, writing: bool) -> Callable[[], Engine]:
+    def opened() -> Engine:
+        return SQLite.of(path, timeout=timeout, writing=writing)
 
     return opened
 

@@ -35,12 +35,12 @@ EXACT: Final = 2**53
 """Below it doubles tell whole numbers apart, so that no other one is taken for a class."""
 
 _READ: Final[dict[type, tuple[Kind, ...]]] = {
-    Numeric: ("number", "decimal", "whole"),
-    Integer: ("number", "decimal", "whole"),
-    Boolean: ("number", "whole", "truth"),
-    Categorical: ("text", "whole", "truth"),
-    Ordered: ("text", "whole", "truth"),
-    Date: ("moment", "zoned", "text", "whole"),
+    Numeric: ("number", "decimal", "whole", "any"),
+    Integer: ("number", "decimal", "whole", "any"),
+    Boolean: ("number", "whole", "truth", "any"),
+    Categorical: ("text", "whole", "truth", "any"),
+    Ordered: ("text", "whole", "truth", "any"),
+    Date: ("moment", "zoned", "text", "whole", "any"),
 }
 """Kinds of columns in a database whose values SQL reads as Python does."""
 
@@ -230,7 +230,7 @@ class Encoder:
     def _weight(self, column: str) -> tuple[str, str]:
         """In whole numbers, see `learners.additive.whole_weights`; and whether it is outside what is allowed."""
         dialect, found, cap = DIALECTS[self.engine.dialect], self._column(str(self._weight_name)), self._cap
-        if found.kind not in ("number", "whole"):
+        if found.kind not in ("number", "whole", "any"):
             raise NotInSql(
                 f"sample_weight: {found.name!r} is {found.type} in the database. {FETCH}. Nothing was charged"
             )
@@ -240,7 +240,8 @@ class Encoder:
         whole = f"CAST(floor({share} * {dialect.number(float(WEIGHT_ONE))}) AS INTEGER)"
         whole = f"CASE WHEN {value} < {dialect.number(cap / WEIGHT_ONE / 2.0)} THEN 0 ELSE {whole} END"
         nan = f" OR {dialect.nan(value)}" if dialect.nan else ""
-        wrong = f"({value} IS NULL{nan} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"
+        strange = f" OR {dialect.strange(value)}" if dialect.strange else ""
+        wrong = f"({value} IS NULL{nan}{strange} OR {value} < {dialect.number(0.0)} OR {value} > {dialect.number(cap)})"
         return f"CASE WHEN {wrong} THEN NULL ELSE {whole} END", wrong
 
 
@@ -283,10 +284,10 @@ def class_number(
     """
     dialect = DIALECTS[engine.dialect]
     known = dialect.type_known(column, found.type or None)
-    texts = found.kind == "text" and found.type != "character" and all(type(name) is str for name in classes)
-    whole = found.kind in ("whole", "number") and all(type(name) in (int, float, bool) for name in classes)
+    texts = found.kind in ("text", "any") and found.type != "character" and all(type(name) is str for name in classes)
+    whole = found.kind in ("whole", "number", "any") and all(type(name) in (int, float, bool) for name in classes)
     truth = found.kind == "truth" and all(type(name) in (int, bool) and name in (0, 1) for name in classes)
-    if named and found.kind in ("text", "whole", "truth"):
+    if named and found.kind in ("text", "whole", "truth", "any"):
         literals = [dialect.text(str(name)) for name in classes]
         value = engine.exact_text(dialect.as_name(column, ", ".join(literals), known))
     elif texts:

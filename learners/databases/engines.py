@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal, TypeAlias
 
 import attrs
+import numpy as np
 
 from accountant.arrays import FloatArray
 from accountant.explained import Explained
@@ -19,8 +20,9 @@ from mechanisms.core import SealedRepr
 Part: TypeAlias = Mapping[str, Values | DictionaryColumn]
 """Columns of some records, shape (n,) each."""
 
-Kind: TypeAlias = Literal["number", "decimal", "whole", "truth", "text", "moment", "zoned", "other"]
-"""What the engine's type of a column is to a schema. moment: a date, or a date and time; zoned: with time zone."""
+Kind: TypeAlias = Literal["number", "decimal", "whole", "truth", "text", "moment", "zoned", "any", "other"]
+"""What the engine's type of a column is to a schema. moment: a date, or a date and time; zoned: with time zone; any:
+each value has its own, as in SQLite."""
 
 CHARGED: Final = "What a fit has charged by then stays charged; it left no model"
 
@@ -163,12 +165,18 @@ class Engine(SealedRepr, abc.ABC):
 
         key: the same for the same arrays.  tables: of the statement.  alias: of what is joined."""
 
-    @abc.abstractmethod
     def write_scores(self, source: str, columns: Mapping[str, str], scores: Sequence[str], tables: PublicTables) -> str:
         """Write what the scores of records are now to columns s0, s1, …, of whole numbers; the table that has them.
 
         source: a temporary table of records, which has scores if they were written to it before.  columns: its others,
-        with their types.  tables: of the scores, which SQL computes."""
+        with their types.  tables: of the scores, which SQL computes. To a new table, where an engine has no better way.
+        """
+        name, heads = self.fresh_name(), [f"s{head}" for head in range(len(scores))]
+        kinds = ", ".join([*(f"{column} {kind}" for column, kind in columns.items()), *(f"{s} INTEGER" for s in heads)])
+        self.run(f"CREATE TEMPORARY TABLE {name} ({kinds})")
+        statement = f"SELECT {', '.join([*columns, *scores])} FROM {tables.beside(source)}"
+        self.run(f"INSERT INTO {name} {statement}", tables.values)
+        return name
 
     @abc.abstractmethod
     def exact_text(self, value: str) -> str:
@@ -186,6 +194,16 @@ class Engine(SealedRepr, abc.ABC):
         ((found,),) = self.run(f"SELECT count(*) FROM {source}")
         assert isinstance(found, int)
         return found
+
+
+def array_of(values: Sequence[object]) -> Values:
+    """A column of what a driver gives, shape (n,)."""
+    kinds = set(map(type, values))
+    if kinds == {bool} or kinds == {float} or kinds == {int}:
+        return np.array(values)
+    boxed = np.empty(len(values), dtype=object)
+    boxed[:] = values
+    return boxed
 
 
 def fresh_prefix() -> str:

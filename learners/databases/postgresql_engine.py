@@ -19,11 +19,11 @@ from learners.databases.engines import (
     Engine,
     Kind,
     Part,
+    array_of,
     failing,
     fresh_prefix,
 )
 from learners.databases.public_tables import Numbers, PublicTables
-from learners.tables import Values
 
 _KINDS: Final[Mapping[str, Kind]] = {
     "smallint": "whole",
@@ -124,7 +124,7 @@ class PostgreSQL(Engine):
                 if not records:
                     return
                 columns = zip(*records, strict=True)
-                yield len(records), {name: _array(values) for name, values in zip(names, columns, strict=True)}
+                yield len(records), {name: array_of(values) for name, values in zip(names, columns, strict=True)}
 
     def tables(self, name: str = "public_tables") -> PublicTables:
         """See `Engine`: of an array in a relation each look-up would unpack the whole."""
@@ -152,15 +152,6 @@ class PostgreSQL(Engine):
     ) -> tuple[str, list[str]]:
         """See `Engine`."""
         return "", [tables.at(each, place) for each in arrays]
-
-    def write_scores(self, source: str, columns: Mapping[str, str], scores: Sequence[str], tables: PublicTables) -> str:
-        """See `Engine`: to a new table, which takes less than leaving a dead copy of each record in the old one."""
-        name, heads = self.fresh_name(), [f"s{head}" for head in range(len(scores))]
-        kinds = ", ".join([*(f"{column} {kind}" for column, kind in columns.items()), *(f"{s} INTEGER" for s in heads)])
-        self.run(f"CREATE TEMPORARY TABLE {name} ({kinds})")
-        statement = f"SELECT {', '.join([*columns, *scores])} FROM {tables.beside(source)}"
-        self.run(f"INSERT INTO {name} {statement}", tables.values)
-        return name
 
     def exact_text(self, value: str) -> str:
         """See `Engine`."""
@@ -232,12 +223,3 @@ class _DoublesDumper(_WholeDumper):
 
 
 _DUMPERS: Final = {_Whole: _WholeDumper, _Doubles: _DoublesDumper}
-
-
-def _array(values: Sequence[object]) -> Values:
-    kinds = set(map(type, values))
-    if kinds == {bool} or kinds == {float} or kinds == {int}:
-        return np.array(values)
-    boxed = np.empty(len(values), dtype=object)
-    boxed[:] = values
-    return boxed

@@ -29,10 +29,10 @@ FETCH: Final = (
 )
 
 _READ: Final[Mapping[Reads, tuple[Kind, ...]]] = {
-    "numbers": ("number", "decimal", "whole", "text"),
-    "truths": ("truth", "whole", "number", "text"),
-    "names": ("text", "whole", "truth"),
-    "moments": ("text",),
+    "numbers": ("number", "decimal", "whole", "text", "any"),
+    "truths": ("truth", "whole", "number", "text", "any"),
+    "names": ("text", "whole", "truth", "any"),
+    "moments": ("text", "any"),
 }
 """Kinds of columns that exported SQL reads as `predict` does; dates by their types."""
 
@@ -84,7 +84,7 @@ def write_predictions(
     into: the new table's name, with points between its parts, or the parts. One that exists is refused. Its columns
       are those of `predict_in_database`.  keep: columns of the table that come first.  The others: as there; with
       "raise" nothing is written where a record is refused.
-    Files of DuckDB are opened for writing while this lasts. Nothing else in the database is changed.
+    Files of DuckDB and SQLite are opened for writing while this lasts. Nothing else in the database is changed.
     Raises NotInSql, ValueError, OutsideSchema, ChangedTable and DatabaseFailed: nothing was written then.
     """
     asked = _Asked.of(model, table, keep, refused)

@@ -21,10 +21,11 @@ RECORDS: Final = ("stay", "fetched")
 
 
 class SqlTable:
-    """A table of DuckDB or PostgreSQL, or what a query answers; what `fit` takes in the place of a DataFrame.
+    """A table of DuckDB, PostgreSQL or SQLite, or what a query answers; what `fit` takes in the place of a DataFrame.
 
-    database: its URL, as in duckdb:///people.db and postgresql://user@host/people, or an open connection of duckdb or
-      psycopg. Files of DuckDB are opened for reading only. A URL may end in # and the table's name.
+    database: its URL, as in duckdb:///people.db, sqlite:///people.db and postgresql://user@host/people, or an open
+      connection of duckdb, psycopg or sqlite3. Files of DuckDB and SQLite are opened for reading only. A URL may end
+      in # and the table's name.
     table: its name, with points between its parts; a sequence of parts where these hold points themselves.
     query: instead, a SELECT statement, whose answer is the table.
     label: the column of labels; `fit(table, "name")` says it as well.

@@ -227,7 +227,7 @@ class _View:
 
     def number(self, column: DatabaseColumn, what: str) -> str:
         """A finite double, NULL for others. Raises NotInSql."""
-        if column.kind not in ("number", "whole"):
+        if column.kind not in ("number", "whole", "any"):
             raise NotInSql(
                 f"the column of {what} {column.name!r} is {column.type} in the database; expected numbers, whole or "
                 f"floating. {FETCH}. Nothing was charged"
@@ -238,6 +238,8 @@ class _View:
         finite = f"abs({value}) <= {self.literal(float(np.finfo(np.float64).max))}"
         if dialect.nan is not None:
             finite += f" AND NOT {dialect.nan(value)}"
+        if dialect.strange is not None:
+            finite += f" AND NOT {dialect.strange(value)}"
         return f"CASE WHEN {finite} THEN {value} END"
 
     def differ(self) -> str:

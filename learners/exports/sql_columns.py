@@ -109,4 +109,6 @@ class ReadColumn:
             refused.append(f"({value} IS NOT NULL AND {value} NOT IN ({known}))")
         if reading.missing is None:
             refused.append(f"{value} IS NULL")
+        if self.dialect.strange_name:
+            refused.append(self.dialect.strange_name(value))
         return place, f"({' OR '.join(refused)})" if refused else ""

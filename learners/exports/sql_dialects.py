@@ -45,9 +45,10 @@ class Dialect:
     matches: whether text has a layout, see `sql_dates`.  wordy: whether it is of ASCII and without a digit, so that it
     is no number and no date to anybody.  whole: of text of digits.  floor: of a double below 2^53.  over: divides whole
     numbers.
-    nan: whether a double is NaN, where there are any.  strange: whether a value is of another type than a number, which
-    does not fail by itself.  larger, smaller: of two doubles.  fence: after a SELECT whose columns are computed once.
-    folds: whether names that differ in their case alone are one.  most_bytes: of a name; 0 for any number.
+    nan: whether a double is NaN, where there are any.  strange, strange_name: whether what was read is of another type
+    than a number or text, where that does not fail by itself.  larger, smaller: of two doubles.  fence: after a SELECT
+    whose columns are computed once.  folds: whether names that differ in their case alone are one.  most_bytes: of a
+    name; 0 for any number.
     reads_files: whether a table may be a file by its name.
     """
 
@@ -68,6 +69,7 @@ class Dialect:
     has_dates: bool
     nan: Callable[[str], str] | None
     strange: Callable[[str], str] | None
+    strange_name: Callable[[str], str] | None
     larger: str
     smaller: str
     fence: str
@@ -156,8 +158,15 @@ def _postgres_name(column: str, known: str, kind: str) -> str:
 
 
 def _sqlite_name(column: str, known: str, kind: str) -> str:
+    """Bytes, and numbers that SQLite writes otherwise than Python does, stay what they are, which is refused."""
     text = f"CAST({column} AS TEXT)"
-    return f"CASE WHEN {text} COLLATE BINARY IN ({known}) THEN {text} ELSE trim({text}, {_SQLITE_WHITE}) END"
+    fraction = f"CASE WHEN {text} GLOB '*[Ie]*' OR CAST({text} AS REAL) <> {column} THEN {column} ELSE {text} END"
+    whole = f"CAST(CAST({column} AS INTEGER) AS TEXT)"
+    return (
+        f"CASE {kind} WHEN 'blob' THEN {column} WHEN 'real' THEN CASE WHEN abs({column}) < {2**53} AND "
+        f"CAST({column} AS INTEGER) = {column} THEN {whole} ELSE {fraction} END ELSE CASE WHEN "
+        f"{text} COLLATE BINARY IN ({known}) THEN {text} ELSE trim({text}, {_SQLITE_WHITE}) END END"
+    )
 
 
 def _typed(column: str, stripped: str, kind: str, kinds: str) -> str:
@@ -194,7 +203,10 @@ def _sqlite_number(column: str, others: bool, kind: str) -> str:
     missing = f"{text} IN ({GAPS})"
     if others:
         missing += f" OR ({DIALECTS['sqlite'].wordy(text)} AND lower({text}) NOT IN ({INFINITIES}))"
-    return f"CASE WHEN {kind} = 'text' AND ({missing}) THEN NULL ELSE {column} END"
+    return (
+        f"CASE WHEN {kind} = 'text' AND ({missing}) THEN NULL WHEN {kind} = 'integer' THEN CAST({column} AS REAL) "
+        f"ELSE {column} END"
+    )
 
 
 def _pattern(layout: str) -> str:
@@ -227,6 +239,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         has_dates=True,
         nan=lambda number: f"isnan({number})",
         strange=None,
+        strange_name=None,
         larger="greatest",
         smaller="least",
         fence="",
@@ -256,6 +269,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         has_dates=True,
         nan=lambda number: f"{number} = float8 'NaN'",
         strange=None,
+        strange_name=None,
         larger="greatest",
         smaller="least",
         fence="\n  OFFSET 0",
@@ -269,7 +283,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         type_of=lambda column: f"typeof({column})",
         typed=False,
         as_number=_sqlite_number,
-        as_date=lambda column, kind: f"trim(CAST({column} AS TEXT), {_SQLITE_WHITE})",
+        as_date=lambda column, kind: (
+            f"CASE WHEN {kind} IN ('text', 'null') THEN trim({column}, {_SQLITE_WHITE}) ELSE '1!' END"
+        ),
         as_name=_sqlite_name,
         matches=lambda value, layout: f"{value} GLOB '{_pattern(layout)}'",
         wordy=lambda value: f"{value} NOT GLOB '*[^ -/:-~]*'",
@@ -279,7 +295,8 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         over="/",
         has_dates=False,
         nan=None,
-        strange=lambda column: f"typeof({column}) NOT IN ('integer', 'real', 'null')",
+        strange=lambda value: f"(typeof({value}) NOT IN ('integer', 'real', 'null'))",
+        strange_name=lambda value: f"(typeof({value}) NOT IN ('text', 'null'))",
         larger="max",
         smaller="min",
         fence="\n  LIMIT -1",

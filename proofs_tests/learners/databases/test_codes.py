@@ -1,7 +1,10 @@
 """A value's code inside a database is what the encoder makes of it in memory; it is refused where that refuses it."""
 
+import contextlib
 import datetime
+import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -16,7 +19,7 @@ from learners import Boolean, Categorical, Date, Integer, Numeric, Ordered, Outs
 from learners.additive import BlockReader
 from learners.encoding import Layout
 from learners.tables import CodedLabels, Column, narrow_codes
-from proofs_tests.support.learners.databases import add_to_duckdb, connected, in_postgresql, quoted
+from proofs_tests.support.learners.databases import add_to_duckdb, connected, in_postgresql, in_sqlite, quoted
 
 NAME = "a\"b'; DROP TABLE t; -- ‐%s $1"
 NUMBERS = [0.0, -0.0, 1.0, 0.5, -1.0, 2.0, 3.0, 1e-300, 5e-324, 1e308, 2.5, 0.1 + 0.2, np.inf, -np.inf, np.nan]
@@ -230,6 +233,49 @@ def test_in_postgresql(server: str, case: tuple[Column, list[Any], str]) -> None
         connection.execute("DROP TABLE IF EXISTS t")
     in_postgresql(server, as_table(values, kind), "t", {NAME: kind})
     assert inside(server, column) == alone(column, values)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sqlite") / "people.db"
+
+
+NAMES = Categorical(NAME, ["a", "A", "7", "7.5", "0.30000000000000004", "1"], other="A", missing="1")
+FINE = Numeric(NAME, -9.0, 2.0**63, cuts=(0.5, 2.0**53, 2.0**60), missing="own")
+
+
+@given(COLUMNS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example((NAMES, ["a", "A", "a ", "a\0", "\u0430", 7, 7.0, 7.5, 8.5, 1e300, None, "7.0", ""], "BLOB"))
+@example((NAMES, ["a", "A", "a ", "a\0b", 7, 7.5, 1], "TEXT COLLATE NOCASE"))
+@example((NAMES, ["a", "A ", "A", "nan", "None"], "TEXT COLLATE RTRIM"))
+@example((Boolean(NAME), ["yes", "FALSE", " 1 ", "1.0", 1, 0, 1.0, -0.0, "t"], "BLOB"))
+@example((Boolean(NAME), [1.0000000000000002], "REAL"))
+@example((Boolean(NAME), [1, "1\0"], "BLOB"))
+@example((FINE, [2**53 + 1, 2**60 - 1, 2**63 - 1, 0.5, None, 1, -9, float("nan")], "BLOB"))
+@example((FINE, [2**53 + 1, 2**60 - 1, 2**63 - 1, 0.5], "REAL"))
+@example((FINE, [1, float("inf")], "NUMERIC"))
+def test_in_sqlite(file: Path, case: tuple[Column, list[Any], str]) -> None:
+    """Where each value has its own type."""
+    column, values, kind = case
+    plain = [int(value) if isinstance(value, bool) else value for value in values]
+    url = in_sqlite(file, as_table(plain), "t", {NAME: "INTEGER" if kind == "boolean" else kind})
+    assert inside(url, column) == alone(column, [each for (each,) in stored(file)])
+
+
+def stored(file: Path) -> list[tuple[Any]]:
+    """The values as SQLite has them: its types of columns change what is written."""
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        return connection.execute(f"SELECT {quoted(NAME)} FROM t ORDER BY key").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [(FINE, "1"), (FINE, b"1"), (NAMES, b"a"), (NAMES, 0.1 + 0.2), (NAMES, 1e20), (Boolean(NAME), b"1")],
+    ids=["text", "bytes", "bytes of a name", "17 digits", "a large fraction", "bytes of a truth"],
+)
+def test_what_sqlite_does_not_read_as_python_does_is_refused(file: Path, column: Column, value: object) -> None:
+    assert inside(in_sqlite(file, as_table([value]), "t", {NAME: "BLOB"}), column) is None
 
 
 def test_decimals_and_huge_numbers_of_duckdb(connection: duckdb.DuckDBPyConnection) -> None:

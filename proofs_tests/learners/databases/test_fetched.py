@@ -1,6 +1,7 @@
 """Records that are fetched from a database in blocks: the same releases as in memory, bit by bit, for every learner."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 from benchmarks.ledgers.postgres import Server
 from learners import DatabaseFailed, PrivateBoostClassifier, SqlTable, predict_in_blocks
 from learners.databases.postgresql_engine import PostgreSQL
-from proofs_tests.support.learners.databases import TABLE, as_columns, connected, in_duckdb, in_postgresql, quoted
+from proofs_tests.support.learners.databases import (
+    TABLE,
+    as_columns,
+    connected,
+    in_duckdb,
+    in_postgresql,
+    in_sqlite,
+    quoted,
+)
 from proofs_tests.support.learners.in_blocks import LABEL, LEARNERS, people, released, schema
 
 SOME = ["boosted trees", "halfspace", "rados"]
@@ -59,6 +68,12 @@ def test_from_duckdb(
 @pytest.mark.parametrize("name", SOME)
 def test_from_postgresql(name: str, frame: pd.DataFrame, in_memory: dict[str, str], server: str) -> None:
     table = SqlTable(server, [TABLE], records="fetched", block=100)
+    assert released(LEARNERS[name]().fit(table, LABEL)) == alone(name, frame, in_memory)
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_from_sqlite(name: str, frame: pd.DataFrame, in_memory: dict[str, str], tmp_path: Path) -> None:
+    table = SqlTable(in_sqlite(tmp_path / "people.db", as_columns(frame)), [TABLE], records="fetched", block=100)
     assert released(LEARNERS[name]().fit(table, LABEL)) == alone(name, frame, in_memory)
 
 

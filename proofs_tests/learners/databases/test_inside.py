@@ -1,4 +1,4 @@
-"""Training inside DuckDB and PostgreSQL: models and entries are those of a fit in memory, bit by bit."""
+"""Training inside DuckDB, PostgreSQL and SQLite: models and entries are those of a fit in memory, bit by bit."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -23,6 +23,7 @@ from proofs_tests.support.learners.databases import (
     Columns,
     in_duckdb,
     in_postgresql,
+    in_sqlite,
     quoted,
 )
 from proofs_tests.support.learners.hostile_tables import CLASSES, hostile, labels
@@ -86,10 +87,13 @@ def case() -> Case:
 
 
 @pytest.fixture(scope="module")
-def databases(postgresql_server: Server, case: Case) -> Iterator[dict[str, Any]]:
+def databases(
+    postgresql_server: Server, case: Case, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Any]]:
     with postgresql_server.database() as url, in_duckdb(case.columns, kinds=KINDS) as connection:
         in_postgresql(url, case.columns, kinds=KINDS)
-        yield {"duckdb": connection, "postgresql": url}
+        file = in_sqlite(tmp_path_factory.mktemp("sqlite") / "people.db", case.columns, kinds=KINDS)
+        yield {"duckdb": connection, "postgresql": url, "sqlite": file}
 
 
 def learner(name: str, **other: Any) -> Any:

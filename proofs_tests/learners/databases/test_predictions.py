@@ -25,7 +25,7 @@ from learners import (
 )
 from learners.databases import NotInSql
 from learners.tables import OutsideSchema
-from proofs_tests.support.learners.databases import TABLE, as_text, connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import TABLE, as_text, connected, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.exported import fitted, table_for
 
 ULPS: Final = 4 * np.finfo(np.float64).eps
@@ -78,6 +78,15 @@ def test_in_postgresql(name: str, postgresql_server: Server) -> None:
     with postgresql_server.database() as url:
         in_postgresql(url, given)
         same(name, SqlTable(url, [TABLE], block=128), refused)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_in_sqlite(name: str, tmp_path: Path) -> None:
+    """Where numbers among texts stay numbers: those in text are refused."""
+    given, refused = columns(name)
+    mixed = {each: values for each, values in table_for(name, refused.size).columns.items() if values.dtype == object}
+    url = in_sqlite(tmp_path / "people.db", given | mixed, kinds=dict.fromkeys(mixed, "BLOB"))
+    same(name, SqlTable(url, [TABLE], block=128), refused)
 
 
 def test_three_classes() -> None:

@@ -1,6 +1,7 @@
-"""Random schemas and tables: DuckDB and PostgreSQL release what memory does, and refuse where it does."""
+"""Random schemas and tables: DuckDB, PostgreSQL and SQLite release what memory does, and refuse where it does."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.ledgers.postgres import Server
 from learners import Boolean, Categorical, Integer, Numeric, OutsideSchema, PrivateBoostClassifier, Schema, SqlTable
 from learners.tables import Column
-from proofs_tests.support.learners.databases import connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import connected, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
 
 NAMES = ['a"b', "'; DROP TABLE t; --", "select", "ä%s", "ａ", "$1", "y y", "tab\tbed", "w?", "{0}", "/*", "c0"]
@@ -136,15 +137,21 @@ def server(postgresql_server: Server) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sqlite") / "people.db"
+
+
 @pytest.mark.postgres
 @given(case=cases())
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_same_releases_inside_databases(server: str, case: Case) -> None:
+def test_the_same_releases_inside_databases(server: str, file: Path, case: Case) -> None:
     kinds = case.kinds | {"w": "double precision"}
     with connected(server) as connection:
         connection.execute("DROP TABLE IF EXISTS t")
     in_postgresql(server, case.columns, "t", kinds)
     with in_duckdb(case.columns, "t", kinds=kinds) as connection:
         found = {"DuckDB": case.inside(connection), "PostgreSQL": case.inside(server)}
+    found["SQLite"] = case.inside(in_sqlite(file, case.columns, "t", kinds))
     alone = case.alone()
     assert [place for place, each in found.items() if each != alone] == []

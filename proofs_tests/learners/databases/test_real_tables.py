@@ -13,7 +13,7 @@ import pytest
 from benchmarks.ledgers.postgres import Server
 from exchequer.datasets import DataSplit, adult, cod_rna, data_folder, mushroom
 from learners import Numeric, ParquetTable, PrivateBoostClassifier, Schema, SqlTable
-from proofs_tests.support.learners.databases import as_columns, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import as_columns, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
 
 LABEL, N = "the label", 1000
@@ -55,12 +55,15 @@ def test_the_same_releases_wherever_the_records_are(
     columns = as_columns(frame)
     with postgresql_server.database() as url, in_duckdb(columns, "people") as connection:
         in_postgresql(url, columns, "people")
+        file = in_sqlite(tmp_path / "people.db", columns, "people")
         tables = {
             "Parquet": ParquetTable(tmp_path, LABEL, block=400),
             "DuckDB": SqlTable(connection, "people", LABEL),
             "DuckDB, fetched": SqlTable(connection, "people", LABEL, records="fetched"),
             "PostgreSQL": SqlTable(url, "people", LABEL),
             "PostgreSQL, fetched": SqlTable(url, "people", LABEL, records="fetched", block=400),
+            "SQLite": SqlTable(file, "people", LABEL),
+            "SQLite, fetched": SqlTable(file, "people", LABEL, records="fetched", block=400),
         }
         found = {place: fitted(data.name, data.schema, table, None) for place, table in tables.items()}
     assert [place for place, each in found.items() if each != alone] == []

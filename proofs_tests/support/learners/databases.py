@@ -1,6 +1,9 @@
 """Columns as tables of real databases."""
 
+import contextlib
+import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import duckdb
@@ -73,6 +76,18 @@ def in_postgresql(url: str, columns: Columns, name: str = TABLE, kinds: Mapping[
         with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(table)) as copy:
             for record in _records(columns):
                 copy.write_row(record)
+
+
+def in_sqlite(path: Path, columns: Columns, name: str = TABLE, kinds: Mapping[str, str] | None = None) -> str:
+    """The same in a file of SQLite, in the place of a table of this name; its URL."""
+    named = ", ".join(f"{quoted(each)} {kind}" for each, kind in _typed(columns, "TEXT", kinds).items())
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
+        connection.execute(f"CREATE TABLE {quoted(name)} ({named})")
+        connection.executemany(
+            f"INSERT INTO {quoted(name)} VALUES ({', '.join('?' * len(columns))})", _records(columns)
+        )
+    return f"sqlite:///{path}"
 
 
 def connected(url: str) -> "psycopg.Connection[Any]":
