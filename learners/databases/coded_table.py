@@ -12,7 +12,7 @@ from learners.additive import BlockReader
 from learners.databases.engines import DatabaseColumn, Engine, Kind, types_of
 from learners.databases.public_tables import Numbers
 from learners.encoding import CodeReader, Layout, Merged
-from learners.exports import DIALECTS, NotPortable, as_places
+from learners.exports import DIALECTS, DialectName, NotPortable, as_places
 from learners.tables import (
     Boolean,
     Categorical,
@@ -169,7 +169,8 @@ class Encoder:
         try:
             kept = [self.label, *([weight] if weight else [])]
             types = {name: kind for name, kind in types_of(self.columns).items() if name not in self._zoned}
-            read = as_places(self.schema, engine.dialect, self._without_zones(kept), kept, types)
+            source = in_utc(engine.dialect, self.source, [*self.schema.names, *kept], self._zoned)
+            read = as_places(self.schema, engine.dialect, source, kept, types)
         except NotPortable as error:
             raise NotInSql(f"{error}. {FETCH}. Nothing was charged") from None
         cuts = {n: column.edges[1:-1] for n, column in enumerate(self.schema.columns) if _is_cut(column)}
@@ -199,17 +200,6 @@ class Encoder:
     def _zoned(self) -> list[str]:
         """Columns whose time stamps have a zone."""
         return [c.name for c in self.schema.columns if isinstance(c, Date) and self._column(c.name).kind == "zoned"]
-
-    def _without_zones(self, kept: Sequence[str]) -> str:
-        """The source with its moments in UTC, and without their zones. kept: further columns."""
-        zoned = self._zoned
-        if not zoned:
-            return self.source
-        quoted = {name: self.engine.quoted(name) for name in dict.fromkeys([*self.schema.names, *kept])}
-        said = [
-            f"{column} AT TIME ZONE 'UTC' AS {column}" if name in zoned else column for name, column in quoted.items()
-        ]
-        return f"(SELECT {', '.join(said)} FROM {self.source}) AS in_utc"
 
     def _code(self, number: int, place: str, cell: str | None) -> str:
         column = self.schema.columns[number]
@@ -264,6 +254,15 @@ def refuse_outside(engine: Engine, name: str) -> None:
 def _is_cut(column: Column) -> TypeGuard[Numeric]:
     """Whether its places are numbers, which edges cut into cells: those of categories in order are cells already."""
     return isinstance(column, Numeric) and not isinstance(column, Ordered)
+
+
+def in_utc(dialect: DialectName, source: str, names: Sequence[str], zoned: Sequence[str]) -> str:
+    """A source with these columns, of which the moments of some are in UTC, and without their zones."""
+    if not zoned:
+        return source
+    quoted = {name: DIALECTS[dialect].identifier(name) for name in dict.fromkeys(names)}
+    said = [f"{column} AT TIME ZONE 'UTC' AS {column}" if name in zoned else column for name, column in quoted.items()]
+    return f"(SELECT {', '.join(said)} FROM {source}) AS in_utc"
 
 
 def class_number(

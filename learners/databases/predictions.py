@@ -12,8 +12,8 @@ import numpy as np
 
 from learners.base import PrivateEstimator
 from learners.databases.addresses import TableName, source_of
-from learners.databases.coded_table import NotInSql
-from learners.databases.engines import CHARGED, DatabaseColumn, DatabaseFailed, Kind, types_of
+from learners.databases.coded_table import NotInSql, in_utc
+from learners.databases.engines import CHARGED, DatabaseFailed, Kind, types_of
 from learners.databases.sql_table import SqlTable
 from learners.exports import NotPortable, PredictionQuery, Reads, as_predictions, portable
 from learners.tables import DictionaryColumn, OutsideSchema, Values
@@ -32,19 +32,9 @@ _READ: Final[Mapping[Reads, tuple[Kind, ...]]] = {
     "numbers": ("number", "decimal", "whole", "text", "any"),
     "truths": ("truth", "whole", "number", "text", "any"),
     "names": ("text", "whole", "truth", "any"),
-    "moments": ("text", "any"),
+    "moments": ("moment", "zoned", "text", "whole", "any"),
 }
-"""Kinds of columns that exported SQL reads as `predict` does; dates by their types."""
-
-_DATES: Final = (
-    "DATE",
-    "TIMESTAMP",
-    "TIMESTAMP_S",
-    "TIMESTAMP_MS",
-    "TIMESTAMP_NS",
-    "date",
-    "timestamp without time zone",
-)
+"""Kinds of columns that exported SQL reads as `predict` does."""
 
 
 def predict_in_database(
@@ -54,6 +44,7 @@ def predict_in_database(
 
     model: a fitted or loaded learner that `learners.exports` writes as SQL.
     keep: columns of the table that come with the answers, such as its key; () for none: a database promises no order.
+      A time stamp with a zone that the model reads comes in UTC.
     refused: of a record that `predict` refuses: "raise" raises OutsideSchema with the block that has it; "keep" gives
       no answer, and a column `refused` that names the column to blame, None for the others.
     Gives blocks of about `table.block` records, each by column: those kept; `prediction`; `score`, or `score` and a
@@ -163,12 +154,21 @@ class _Asked:
 
 def prediction_query(model: Estimator, table: SqlTable, keep: Sequence[str]) -> PredictionQuery:
     """A model's SELECT over a table. Raises NotInSql, ValueError, NotFittedError."""
+    types = types_of(table.columns)
     try:
-        query = as_predictions(portable(model), table.dialect, table.source, keep, types_of(table.columns))
+        form = portable(model)
+        query = as_predictions(form, table.dialect, table.source, keep, types)
+        _refuse_columns(query.reads, table)
+        zoned = [
+            each.name for each in table.columns if each.kind == "zoned" and query.reads.get(each.name) == "moments"
+        ]
+        if not zoned:
+            return query
+        source = in_utc(table.dialect, table.source, [*query.reads, *keep], zoned)
+        known = {name: type for name, type in types.items() if name not in zoned}
+        return as_predictions(form, table.dialect, source, keep, known)
     except NotPortable as error:
         raise NotInSql(f"{error}. {FETCH}") from None
-    _refuse_columns(query.reads, table)
-    return query
 
 
 def _blocks(asked: _Asked) -> Iterator[dict[str, Values]]:
@@ -208,11 +208,7 @@ def _refuse_columns(reads: Mapping[str, Reads], table: SqlTable) -> None:
     there = {column.name: column for column in table.columns}
     if absent := [name for name in reads if name not in there]:
         raise ValueError(f"the data lacks the columns {absent} of the model; it has {table.names}")
-    strange = [there[name] for name, how in reads.items() if not _reads(how, there[name])]
+    strange = [there[name] for name, how in reads.items() if there[name].kind not in _READ[how]]
     if strange:
         listed = ", ".join(f"{column.name!r} is {column.type}" for column in strange)
         raise NotInSql(f"not read inside a database as the model reads it: {listed}. Cast it in a query, or: {FETCH}")
-
-
-def _reads(how: Reads, column: DatabaseColumn) -> bool:
-    return column.kind in _READ[how] or (how == "moments" and column.type in _DATES)

@@ -147,6 +147,8 @@ KINDS: Final[Mapping[str, Type]] = {
     "whole": "integer",
     "truth": "boolean",
     "text": "text",
+    "moment": "date",
+    "zoned": "date",
 }
 """Types of columns in databases."""
 
@@ -157,7 +159,7 @@ def declared_types(path: Source) -> dict[str, Type | None]:
     Raises ValueError, OSError, ImportError.
     """
     if isinstance(path, TableAddress):
-        return {each.name: _of_database(each.kind, each.type) for each in path.opened().columns}
+        return {each.name: KINDS.get(each.kind) for each in path.opened().columns}
     from learners import ParquetTable
 
     names = ParquetTable(path).names  # first, as it says what is missing or wrong
@@ -165,10 +167,6 @@ def declared_types(path: Source) -> dict[str, Type | None]:
 
     fields = pyarrow.parquet.read_schema(path)
     return {name: _declared(pyarrow.types, fields.field(name).type) for name in names}
-
-
-def _of_database(kind: str, type: str) -> Type | None:
-    return "date" if type.lower().startswith(("date", "timestamp")) else KINDS.get(kind)
 
 
 def _declared(types: ModuleType, kind: Any) -> Type | None:  # pyarrow.DataType

@@ -24,7 +24,7 @@ from learners import (
     write_predictions,
 )
 from learners.databases import NotInSql
-from learners.tables import OutsideSchema
+from learners.tables import Date, OutsideSchema
 from proofs_tests.support.learners.databases import TABLE, as_text, connected, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.exported import fitted, table_for
 
@@ -199,8 +199,8 @@ def test_what_is_refused_before_anything_is_read(model: PrivateBoostClassifier) 
             predict_in_database(model, table, [], refused="mark")  # type: ignore[arg-type]  # that is the point
         with pytest.raises(ValueError, match=r"lacks the columns \['{before}'\]"):
             predict_in_database(model, SqlTable(connection, query='SELECT "exchequer_read""" FROM people'), [])
-        other = SqlTable(connection, query='SELECT DATE \'2020-01-01\' AS "{before}", "exchequer_read""" FROM people')
-        with pytest.raises(NotInSql, match=r"'{before}' is DATE.*predict_in_blocks"):
+        other = SqlTable(connection, query='SELECT TIME \'10:00\' AS "{before}", "exchequer_read""" FROM people')
+        with pytest.raises(NotInSql, match=r"'{before}' is TIME.*predict_in_blocks"):
             predict_in_database(model, other, [])
         waves = RandomFeatureClassifier(1.0, 1e-6, n_components=4, schema=Bounds(0.0, 1.0), random_state=0)
         waves.fit(np.random.default_rng(0).random((50, 2)), np.arange(50) % 2)
@@ -249,6 +249,18 @@ def test_a_connection_that_is_cut_among_the_blocks(postgresql_server: Server, mo
         other.execute(f"{others} AND pid <> pg_backend_pid()".encode())
         with pytest.raises(DatabaseFailed, match="Nothing was charged"):
             next(blocks)
+
+
+def test_moments_with_a_zone_are_read_in_utc(database: Any) -> None:
+    draw = np.random.default_rng(0)
+    when = np.datetime64("2020-01-01T00:00:00") + draw.integers(0, 10**8, 300).astype("timedelta64[s]")
+    schema = Schema((Date("when", "2020-01-01", "2023-06-01"),))
+    y = (when > np.datetime64("2021-06-01")).astype(np.int64)
+    model = PrivateBoostClassifier(5.0, 1e-5, schema=schema, random_state=0).fit({"when": when}, y)
+    listed = ", ".join(f"({number}, TIMESTAMPTZ '{moment}+00')" for number, moment in enumerate(when.tolist()))
+    database.execute(f'CREATE TABLE moments AS SELECT * FROM (VALUES {listed}) AS given(id, "when")')
+    (block,) = predict_in_database(model, SqlTable(database, "moments"), ["id"])
+    assert block["score"][np.argsort(block["id"])].tolist() == model.decision_function({"when": when}).tolist()
 
 
 def test_columns_of_any_type_are_kept() -> None:
