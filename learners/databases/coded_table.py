@@ -1,5 +1,6 @@
 """A table's records as codes, in a temporary table that one statement makes: whoever writes meanwhile is not seen."""
 
+import sys
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, TypeGuard
@@ -13,6 +14,7 @@ from learners.databases.engines import DatabaseColumn, Engine, Kind, types_of
 from learners.databases.public_tables import Numbers
 from learners.encoding import CodeReader, Layout, Merged
 from learners.exports import DIALECTS, DialectName, NotPortable, as_places
+from learners.regression import NumberLabels, RegressionReader
 from learners.tables import (
     Boolean,
     Categorical,
@@ -54,6 +56,7 @@ class CodedTable(SealedRepr):
     """A temporary table: columns c0, c1, … of codes, y of labels, w of weights where there are some.
 
     name: of the table.  size: how many records it has.  schema: of the codes.  weighted: whether there is w.
+    numbers: whether labels are numbers, doubles, and not classes.
     """
 
     engine: Engine
@@ -61,6 +64,7 @@ class CodedTable(SealedRepr):
     size: int
     schema: Schema
     weighted: bool
+    numbers: bool = False
 
     @cached_property
     def layout(self) -> Layout:
@@ -76,7 +80,8 @@ class CodedTable(SealedRepr):
     def types(self) -> list[str]:
         """Their types."""
         codes = [self.engine.code_type(column.cells) for column in self.schema.columns]
-        return [*codes, self.engine.label_type, *(["INTEGER"] if self.weighted else [])]
+        label = "FLOAT8" if self.numbers else self.engine.label_type
+        return [*codes, label, *(["INTEGER"] if self.weighted else [])]
 
 
 def merged_table(table: CodedTable, merged: Merged) -> CodedTable:
@@ -109,7 +114,7 @@ class Encoder:
     source: str
     columns: Sequence[DatabaseColumn]
     label: str
-    read: BlockReader | CodeReader
+    read: BlockReader | CodeReader | RegressionReader
     named: bool = False
 
     @property
@@ -133,6 +138,7 @@ class Encoder:
         self.engine.begin()
         self.engine.refuse_changed(self.source, self.columns)
         table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self._weight_name is not None)
+        table = attrs.evolve(table, numbers=isinstance(self.read, RegressionReader))
         for column in self.schema.columns:
             self._refuse_other_kinds(column)
         statement, values = self._statement()
@@ -212,10 +218,30 @@ class Encoder:
     def _label(self, column: str) -> str:
         """−1 and 1, or the number of the class; NULL where it is none of the classes."""
         coded = self.read.coded
+        if isinstance(coded, NumberLabels):
+            return self._number_label(column, coded.bounds)
         assert isinstance(coded, CodedLabels)
         numbers = [-1, 1] if len(coded.classes) == 2 else list(range(len(coded.classes)))
         named = coded.classes, numbers
         return class_number(self.engine, self._column(self.label), column, *named, what="label", named=self.named)
+
+    def _number_label(self, column: str, bounds: tuple[float, float]) -> str:
+        """See `learners.tables.bounded_labels`: −1 … 1; NULL where it is no number, or infinite."""
+        dialect, found = DIALECTS[self.engine.dialect], self._column(self.label)
+        if found.kind not in ("number", "decimal", "whole", "any"):
+            raise NotInSql(
+                f"the label {self.label!r} is {found.type} in the database, and no number. {FETCH}. Nothing was charged"
+            )
+        number, (lower, upper), width = dialect.number, bounds, bounds[1] - bounds[0]
+        value = dialect.as_number(column, False, dialect.type_known(column, found.type))
+        nan = f" OR {dialect.nan(value)}" if dialect.nan else ""
+        strange = f" OR {dialect.strange(value)}" if dialect.strange else ""
+        wrong = f"{value} IS NULL{nan}{strange} OR abs({value}) > {number(sys.float_info.max)}"
+        above = f"({dialect.smaller}({dialect.larger}({value}, {number(lower)}), {number(upper)}) - {number(lower)})"
+        share = f"{above} / {number(width)} * {number(2.0)} - {number(1.0)}"
+        share = f"{dialect.smaller}({dialect.larger}({share}, {number(-1.0)}), {number(1.0)})"
+        least = number(max(width * 2.0**-60, 5e-324))  # less is -1 in memory, and PostgreSQL divides nothing so small
+        return f"CASE WHEN {wrong} THEN NULL WHEN {above} < {least} THEN {number(-1.0)} ELSE {share} END"
 
     def _weight(self, column: str) -> tuple[str, str]:
         """In whole numbers, see `learners.additive.whole_weights`; and whether it is outside what is allowed."""

@@ -6,7 +6,7 @@ from accountant.arrays import ExactArray
 from learners.additive import AdditiveModel, Partitioned, ScoreBinning
 from learners.base import BinTotals, RightIn
 from learners.databases.coded_table import CodedTable
-from learners.databases.gradient_statements import gradient_sums
+from learners.databases.gradient_statements import gradient_sums, regression_counts
 from learners.databases.public_tables import PublicTables
 from learners.databases.sql_rows import SqlRows, refuse, sums_by_cell, total_in_sql
 from learners.databases.stored_columns import GroupedRows, KeptCells, grouped_in_sql
@@ -40,7 +40,7 @@ def _checked(work: RowCheck, rows: SqlRows) -> ExactArray:
 def _counts(work: BlockCounts, rows: SqlRows) -> ExactArray:
     """Counts by code, which are added up by cell here."""
     if not isinstance(work.seen, Partitioned):
-        refuse(work.seen)
+        return regression_counts(work, rows)
     found = np.zeros((work.size, work.number), dtype=np.int64)
     for place, (column, part) in enumerate(zip(work.seen.columns, work.seen.parts, strict=True)):
         statement = f"SELECT c{column}, count(*) FROM {rows.table.name}{_there(rows.table)} GROUP BY c{column}"

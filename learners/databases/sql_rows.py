@@ -17,6 +17,7 @@ from learners.databases.coded_table import FETCH, CodedTable, Encoder, NotInSql,
 from learners.databases.engines import DatabaseColumn, Engine
 from learners.databases.public_tables import Numbers
 from learners.encoding import CodeReader, EncodedSample, Merged
+from learners.regression import RegressionReader
 from mechanisms.core import Block, Rows, SealedRepr, Sums
 
 T = TypeVar("T")
@@ -49,7 +50,7 @@ class TableRows(Rows[TableBlock]):
 
     def map(self, transform: Callable[[TableBlock], U]) -> Rows[U]:
         """See `Rows`: of the readers that SQL has a form for; at once. Raises NotInSql, OutsideSchema."""
-        if not isinstance(transform, BlockReader | CodeReader):
+        if not isinstance(transform, BlockReader | CodeReader | RegressionReader):
             refuse(transform)
         if isinstance(transform, CodeReader) and transform.not_in_sql:
             refuse(transform)

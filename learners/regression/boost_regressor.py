@@ -2,7 +2,7 @@
 ledger."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias, cast
 
 import attrs
 import numpy.typing as npt
@@ -37,12 +37,15 @@ from learners.base import (
     public_interval,
     required_bounds,
 )
-from learners.encoding import finely_cut
+from learners.blocks import AnyTable, Source, in_blocks
+from learners.encoding import Layout, finely_cut
+from learners.regression.block_reader import NumberLabels, RegressionReader
+from learners.regression.record_views import Records
 from learners.regression.regression_design import RegressionDesign
 from learners.regression.regression_fit import fit_additively
 from learners.regression.regression_losses import LOSSES, LossName, loss_name
 from learners.regression.regression_model import RegressionModel
-from learners.regression.regression_records import RegressionSample
+from learners.regression.regression_records import RegressionRows, RegressionSample
 from learners.regression.smooth_basis import all_pairs
 from learners.tables import (
     Schema,
@@ -119,6 +122,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         "weight_cap": PrivateBoostClassifier._checks["weight_cap"],
     }
     _keeps = RegressionModel
+    takes_blocks = True
 
     def __init__(
         self,
@@ -151,15 +155,16 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
 
     def fit(
         self,
-        X: Table,
-        y: npt.ArrayLike,
+        X: AnyTable,
+        y: npt.ArrayLike | None = None,
         sample_weight: npt.ArrayLike | None = None,
         *,
         on_round: Progress | None = None,
     ) -> Self:
         """Learn at a cost of at most (epsilon, delta), charged before the first release.
 
-        X: n records, a DataFrame, a mapping of columns or an array (n, columns).  y: numbers, shape (n,).
+        X: n records, a DataFrame, a mapping of columns or an array (n, columns), or a table in blocks.
+        y: numbers, shape (n,); of a table in blocks, the name of their column.
         sample_weight: shape (n,), each from 0 to `weight_cap`, rounded down to a 1,024th of that. A record of weight 0
           is as if it were not there.
         on_round: called after each round with its number and what it released, which is public by then.
@@ -168,7 +173,9 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         """
 
         def dataset() -> Dataset[RegressionSample]:
-            data = self._dataset(X, y)
+            if in_blocks(X) is not None:
+                return self._block_dataset(X, y, sample_weight)
+            data = self._dataset(cast("Table", X), cast("npt.ArrayLike", y))
             if sample_weight is None:
                 return data
             weights = whole_weights(sample_weight, self.weight_cap, data.records.n)
@@ -186,6 +193,16 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         refuse_no_records(labels.size)
         names = input_names(X)
         return Dataset(RegressionSample(schema, codes, labels), (), None if names is None else tuple(names))
+
+    def _block_dataset(self, X: AnyTable, y: object, sample_weight: object) -> Dataset[RegressionSample]:
+        if sample_weight is not None:
+            raise ValueError("sample_weight: this regression takes no weights of a table in blocks; pass a DataFrame")
+        bounds, source = required_bounds(self.label_bounds), Source.of(X, y)
+        schema = finely_cut(domain_schema(self.schema, source.header))
+        read = RegressionReader(Layout(schema), NumberLabels(bounds), type(self).__name__)
+        rows = RegressionRows(source.rows.map(read).kept(), schema)
+        refuse_no_records(rows.n)
+        return Dataset(cast("RegressionSample", rows), (), source.names)  # which `_plan` takes as well
 
     def _plan(
         self, records: RegressionSample, budget: FitBudget, noise: NoiseSource
@@ -207,7 +224,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         mu = affordable_mu(budget, design.plan)
 
         def run(charge: Spender, data: Protected[RegressionSample], on_round: Progress) -> RegressionModel:
-            return fit_additively(data, design, mu, charge, on_round)
+            return fit_additively(cast("Protected[Records]", data), design, mu, charge, on_round)
 
         claims = ("residual-moments", "histograms", "gdp")
         return FitPlan(design.plan(mu), design.adjacency, design.announced(mu), run, claims=claims, gaussian=True)

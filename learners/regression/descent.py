@@ -9,9 +9,9 @@ from accountant import Protected
 from accountant.arrays import FloatArray, IntArray
 from boosting import Spender
 from learners.base import Progress
+from learners.regression.record_views import InCells, Pull, moments
 from learners.regression.regression_design import Moments
 from learners.regression.regression_losses import TARGET_ONE, Loss
-from learners.regression.regression_records import Moment, Placed
 from learners.regression.smooth_basis import CONSTANT, Basis
 from mechanisms.additive import GaussianNoise
 from mechanisms.gradients import whole_features
@@ -120,18 +120,18 @@ class Stage:
         """Deviation of a coefficient that is noise, for a function of length 1."""
         return 0.5 * self.time * self.least
 
-    def run(self, data: Protected[Placed], descent: Descent, loss: Loss, spender: Spender, on_round: Progress) -> None:
+    def run(self, data: Protected[InCells], descent: Descent, loss: Loss, spender: Spender, on_round: Progress) -> None:
         """Descend, and take the mean of the later half: new noise in each round averages out."""
         clip = self.clip
         momentum, rate = max(0.0, 1.0 - self.rounds / self.time), min(1.0, self.time / self.rounds)
         scaled = np.concatenate(descent.scaled())
-        features = [whole_features(each.values * own) for each, own in zip(descent.seen, descent.scaled(), strict=True)]
+        pairs = zip(descent.seen, descent.scaled(), strict=True)
+        features = tuple(whole_features(each.values * own) for each, own in pairs)
         ends = np.cumsum([each.weights.size for each in descent.seen])[:-1]
         theta = np.concatenate(descent.coefficients)
         velocity, total, later = np.zeros(theta.size), np.zeros(theta.size), self.rounds // 2
         for number in range(self.rounds):
-            tables = descent.tables()
-            seen = _moments(data, tables, loss, clip, features)
+            seen = moments(data, Pull(tuple(descent.tables()), loss, clip, features))
             released = spender.release(self.mechanism, seen)
             velocity = momentum * velocity + scaled * released * (clip / self.weight)
             theta = theta + rate * velocity
@@ -139,9 +139,3 @@ class Stage:
             descent.coefficients = np.split(theta, ends)
             on_round(self.first + number, released)
         descent.coefficients = np.split(total / (self.rounds - later), ends)
-
-
-def _moments(
-    data: Protected[Placed], tables: list[IntArray], loss: Loss, clip: float, features: list[IntArray]
-) -> Protected[Moment]:
-    return data.map(lambda placed: placed.moment(tables, loss, clip, features))

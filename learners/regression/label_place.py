@@ -7,12 +7,9 @@ import numpy as np
 
 from accountant import Protected
 from boosting import Spender
-from learners.regression.label_scale import deviation, distances
+from learners.regression.label_scale import deviation
+from learners.regression.record_views import Everywhere, LabelDistance, LabelPull, Records, histograms, moments
 from learners.regression.regression_design import RegressionDesign, noise_of
-from learners.regression.regression_records import Moment, RegressionSample, in_clips
-from learners.regression.smooth_basis import CONSTANT
-from mechanisms.gradients import RESIDUAL_ONE, CellFeatures, whole_features
-from mechanisms.queries import Histograms
 
 LEAST_RECORDS: Final = 20.0
 """Noisy numbers of records below it count as that."""
@@ -27,38 +24,23 @@ class LabelPlace:
     deviation: float
 
 
-def weight_of(sample: Protected[RegressionSample], design: RegressionDesign, mu: float, spender: Spender) -> float:
+def weight_of(sample: Protected[Records], design: RegressionDesign, mu: float, spender: Spender) -> float:
     """The noisy number of records, or sum of their weights."""
-    constant = whole_features(CONSTANT.values)
-
-    def counted(data: RegressionSample) -> Moment:
-        nowhere = np.zeros(data.n, dtype=np.intp)
-        return Moment(np.full(data.n, RESIDUAL_ONE), [CellFeatures(nowhere, constant)], data.weights)
-
-    found = spender.release(design.total(mu), sample.map(counted))
+    found = spender.release(design.total(mu), moments(sample, Everywhere()))
     return max(float(found[0]), LEAST_RECORDS)
 
 
 def label_place(
-    sample: Protected[RegressionSample], design: RegressionDesign, mu: float, weight: float, spender: Spender
+    sample: Protected[Records], design: RegressionDesign, mu: float, weight: float, spender: Spender
 ) -> LabelPlace:
     """Twice the mean within a clip, and from there the distances, which narrow the clip."""
-    constant = whole_features(CONSTANT.values)
     centre, clip, spread = 0.0, 1.0, 1.0
     for _ in range(2):
-
-        def around(data: RegressionSample, centre: float = centre, clip: float = clip) -> Moment:
-            nowhere = np.zeros(data.n, dtype=np.intp)
-            return Moment(in_clips(data.labels - centre, clip), [CellFeatures(nowhere, constant)], data.weights)
-
-        mean = clip * float(spender.release(design.middle(mu), sample.map(around))[0]) / weight
+        pulls = moments(sample, LabelPull(centre, clip))
+        mean = clip * float(spender.release(design.middle(mu), pulls)[0]) / weight
         centre = float(np.clip(centre + mean, -1.0, 1.0))
-
-        def apart(data: RegressionSample, centre: float = centre, clip: float = clip) -> Histograms:
-            return distances(data.labels - centre, 2.0 * clip)
-
         counter = design.distances(mu)
-        counts = spender.release(counter, sample.map(apart))
+        counts = spender.release(counter, histograms(sample, LabelDistance(centre, 2.0 * clip)))
         spread = deviation(counts[0], noise_of(counter), 2.0 * clip)
         clip = min(clip, 3.0 * spread)
     if not design.rule.log:

@@ -14,8 +14,8 @@ from learners.regression.regression_losses import LOSSES, Loss
 from learners.tables import Schema
 from mechanisms.additive import GaussianNoise
 from mechanisms.core import L2Sensitivity, PlainMechanism
-from mechanisms.gradients import Residuals, residual_query
-from mechanisms.queries import Histograms, Neighbours, histogram_query
+from mechanisms.gradients import ResidualRows, Residuals, residual_query
+from mechanisms.queries import HistogramRows, Histograms, Neighbours, any_histogram_query
 from mechanisms.randomness import NoiseSource
 
 ROUNDS: Final = (80, 200)
@@ -42,8 +42,8 @@ SCORES_SHARE: Final = 0.005
 MEAN_SHARE: Final = 0.03
 """For the last residuals: their mean, and what they have to do with the scores."""
 
-Moments = PlainMechanism[Residuals, FloatArray, L2Sensitivity, FloatArray]
-Counter = PlainMechanism[Histograms, FloatArray, L2Sensitivity, FloatArray]
+Moments = PlainMechanism[Residuals | ResidualRows, FloatArray, L2Sensitivity, FloatArray]
+Counter = PlainMechanism[Histograms | HistogramRows, FloatArray, L2Sensitivity, FloatArray]
 
 
 @attrs.frozen(slots=False)
@@ -94,7 +94,7 @@ class RegressionDesign:
         return PlainMechanism(query, GaussianNoise(query.sensitivity.value / level), self.noise)
 
     def _counter(self, mu: float, share: float, partitions: int = 1) -> Counter:
-        query = histogram_query(self.adjacency, partitions)
+        query = any_histogram_query(self.adjacency, partitions)
         level = positive(mu) * math.sqrt(share)
         return PlainMechanism(query, GaussianNoise(query.sensitivity.value / level), self.noise)
 

@@ -15,14 +15,20 @@ from boosting import Spender
 from learners.base import Progress
 from learners.regression.descent import Descent, Stage
 from learners.regression.label_place import LabelPlace, label_place, weight_of
-from learners.regression.label_scale import deviation, distances, signed_distances
+from learners.regression.label_scale import deviation
+from learners.regression.record_views import (
+    ColumnCodes,
+    InCells,
+    Placing,
+    Records,
+    ResidualDistance,
+    histograms,
+    placed,
+)
 from learners.regression.regression_design import ROUNDS, RegressionDesign, noise_of
-from learners.regression.regression_losses import whole_targets
 from learners.regression.regression_model import RegressionModel, ResidualHistogram, model_of
-from learners.regression.regression_records import Placed, RegressionSample
 from learners.regression.score_correction import ScoreLine
 from learners.regression.smooth_basis import Basis, bases, most_likely_pairs, pair_basis
-from mechanisms.queries import Histograms, Partitions
 
 MOST_PAIRS: Final = 16
 
@@ -37,7 +43,7 @@ LEAST_DEVIATION, MOST_DEVIATION = 0.02, 1.2
 
 
 def fit_additively(
-    sample: Protected[RegressionSample], design: RegressionDesign, mu: float, spender: Spender, on_round: Progress
+    sample: Protected[Records], design: RegressionDesign, mu: float, spender: Spender, on_round: Progress
 ) -> RegressionModel:
     """Release what the design says, and put it together. mu: of all releases together."""
     weight = weight_of(sample, design, mu, spender)
@@ -62,25 +68,18 @@ def fit_additively(
     return model_of(design, descent, place, residuals)
 
 
-def _columns(sample: Protected[RegressionSample], design: RegressionDesign, mu: float, spender: Spender) -> list[Basis]:
-    counter, cells = design.columns(mu), design.cells
-
-    def seen(data: RegressionSample) -> Histograms:
-        return Partitions(list(data.codes), cells)
-
-    return bases(design.schema, spender.release(counter, sample.map(seen)), noise_of(counter))
+def _columns(sample: Protected[Records], design: RegressionDesign, mu: float, spender: Spender) -> list[Basis]:
+    counter = design.columns(mu)
+    codes = histograms(sample, ColumnCodes(design.cells), len(design.schema.columns))
+    return bases(design.schema, spender.release(counter, codes), noise_of(counter))
 
 
-def _placed(sample: Protected[RegressionSample], seen: list[Basis], place: LabelPlace) -> Protected[Placed]:
-    def placed(data: RegressionSample) -> Placed:
-        targets = whole_targets(data.labels, place.centre, place.scale)
-        return Placed(targets, [each.cells(data.codes) for each in seen], data.weights)
-
-    return sample.map(placed)
+def _placed(sample: Protected[Records], seen: list[Basis], place: LabelPlace) -> Protected[InCells]:
+    return placed(sample, Placing(tuple(seen), place.centre, place.scale))
 
 
 def _spread(
-    data: Protected[Placed],
+    data: Protected[InCells],
     descent: Descent,
     design: RegressionDesign,
     mu: float,
@@ -88,13 +87,9 @@ def _spread(
     spender: Spender,
 ) -> float:
     """Deviation of the residuals, in units of the labels' scale."""
-    tables, loss, counter = descent.tables(), design.rule, design.scales(mu)
-    largest = LARGEST_RESIDUAL * place.deviation
-
-    def apart(placed: Placed) -> Histograms:
-        return distances(placed.residuals(tables, loss), largest)
-
-    found = deviation(spender.release(counter, data.map(apart))[0], noise_of(counter), largest)
+    counter, largest = design.scales(mu), LARGEST_RESIDUAL * place.deviation
+    apart = histograms(data, ResidualDistance(tuple(descent.tables()), design.rule, largest))
+    found = deviation(spender.release(counter, apart)[0], noise_of(counter), largest)
     return float(np.clip(found, LEAST_DEVIATION * place.deviation, MOST_DEVIATION * place.deviation))
 
 
@@ -109,13 +104,9 @@ def _pairs(design: RegressionDesign, columns: list[Basis], strength: FloatArray)
 
 
 def _residuals(
-    data: Protected[Placed], descent: Descent, design: RegressionDesign, mu: float, spread: float, spender: Spender
+    data: Protected[InCells], descent: Descent, design: RegressionDesign, mu: float, spread: float, spender: Spender
 ) -> ResidualHistogram:
-    tables, loss, counter = descent.tables(), design.rule, design.residuals(mu)
-    largest = 2.0 * WIDE_CLIP * spread
-
-    def apart(placed: Placed) -> Histograms:
-        return signed_distances(placed.residuals(tables, loss, spread=True), largest)
-
-    counts = spender.release(counter, data.map(apart))[0]
+    counter, largest = design.residuals(mu), 2.0 * WIDE_CLIP * spread
+    apart = histograms(data, ResidualDistance(tuple(descent.tables()), design.rule, largest, signed=True))
+    counts = spender.release(counter, apart)[0]
     return ResidualHistogram(largest, tuple(counts.tolist()), noise_of(counter))

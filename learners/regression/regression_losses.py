@@ -20,7 +20,7 @@ MOST_TARGET: Final = 2**30
 MOST_LOG_RATE: Final = 8 * TARGET_ONE
 """Log-rates stay within ±8 nats of the mean label's."""
 
-_RATES: Final = np.rint(TARGET_ONE * exp2(np.arange(-MOST_LOG_RATE, MOST_LOG_RATE + 1) / (TARGET_ONE * np.log(2.0))))
+RATES: Final = np.rint(TARGET_ONE * exp2(np.arange(-MOST_LOG_RATE, MOST_LOG_RATE + 1) / (TARGET_ONE * np.log(2.0))))
 
 
 @attrs.frozen
@@ -41,7 +41,7 @@ class Loss:
         if not self.log:
             return scores.astype(np.float64)
         level = np.clip(scores, -MOST_LOG_RATE, MOST_LOG_RATE).astype(np.intp) + MOST_LOG_RATE
-        return np.asarray(_RATES.take(level))
+        return np.asarray(RATES.take(level))
 
     def spread(self, scores: IntArray) -> FloatArray:
         """How residuals' deviations go with the scores: all alike, or as roots of the rates; shape (n,)."""

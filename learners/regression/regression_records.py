@@ -1,5 +1,9 @@
 """Protected records of an additive regression: as they were given, and in the cells of bases with residuals."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import cast
+
 import attrs
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +11,7 @@ import numpy.typing as npt
 from accountant.arrays import CodeArray, FloatArray, IntArray
 from learners.regression.regression_losses import TARGET_ONE, Loss
 from learners.tables import Schema
-from mechanisms.core import SealedRepr
+from mechanisms.core import Rows, SealedRepr
 from mechanisms.gradients import RESIDUAL_ONE, CellFeatures
 
 
@@ -29,12 +33,37 @@ class RegressionSample(SealedRepr):
         """The number of records."""
         return int(self.labels.size)
 
+    def to_arrays(
+        self,
+    ) -> (
+        "tuple[dict[str, npt.NDArray[np.generic]], Callable[[Mapping[str, npt.NDArray[np.generic]]], RegressionSample]]"
+    ):
+        """See `learners.blocks.files.Keepable`; without weights, as in blocks."""
+        return {"codes": self.codes, "labels": self.labels}, partial(_again, self.schema)
+
     def weighted(self) -> "RegressionSample":
         """Without the records of weight 0, which must be as if they were not there: nothing may count them."""
         if self.weights is None or np.all(self.weights):
             return self
         there = np.flatnonzero(self.weights)
         return RegressionSample(self.schema, self.codes[:, there], self.labels[there], self.weights[there])
+
+
+def _again(schema: Schema, arrays: Mapping[str, npt.NDArray[np.generic]]) -> RegressionSample:
+    return RegressionSample(schema, cast("CodeArray", arrays["codes"]), cast("FloatArray", arrays["labels"]))
+
+
+@attrs.frozen(eq=False, repr=False)
+class RegressionRows(SealedRepr):
+    """The same in blocks, wherever they are, without weights."""
+
+    rows: Rows[RegressionSample]
+    schema: Schema
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.rows.n
 
 
 @attrs.frozen(eq=False, repr=False)

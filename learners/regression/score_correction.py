@@ -11,9 +11,10 @@ import numpy as np
 from accountant import Protected
 from accountant.arrays import FloatArray, IntArray
 from boosting import Spender
+from learners.regression.record_views import InCells, ScorePull, moments
 from learners.regression.regression_design import RegressionDesign, noise_of
 from learners.regression.regression_losses import TARGET_ONE, Loss
-from learners.regression.regression_records import Moment, Placed, ScoreFeatures
+from learners.regression.regression_records import ScoreFeatures
 from mechanisms.gradients import whole_features
 
 REACH: Final = 2.5
@@ -60,21 +61,18 @@ class ScoreLine:
         return ScoreFeatures(round(self.reach * TARGET_ONE), whole_features(values * (1.0 - 1e-9)))
 
     def released(
-        self, data: Protected[Placed], tables: list[IntArray], design: RegressionDesign, mu: float, spender: Spender
+        self, data: Protected[InCells], tables: list[IntArray], design: RegressionDesign, mu: float, spender: Spender
     ) -> Correction:
         """Two releases: of the scores alone, and with residuals."""
         loss, clip = design.rule, self.clip
         half, one, other = np.sqrt(0.5), np.sqrt(MEAN_WEIGHT), np.sqrt(1.0 - MEAN_WEIGHT)
         alone, along = self._features(half, half, (1, 2)), self._features(one, other, (0, 1))
 
-        def scores(placed: Placed) -> Moment:
-            return placed.score_moment(tables, alone)
-
-        def residuals(placed: Placed) -> Moment:
-            return placed.residual_moment(tables, loss, clip, along)
-
-        sums = spender.release(design.scores(mu), data.map(scores)) / half
-        pulls = spender.release(design.mean(mu), data.map(residuals)) * (clip / np.array([one, other]))
+        whole = tuple(tables)
+        scores = moments(data, ScorePull(whole, loss, None, alone))
+        residuals = moments(data, ScorePull(whole, loss, clip, along))
+        sums = spender.release(design.scores(mu), scores) / half
+        pulls = spender.release(design.mean(mu), residuals) * (clip / np.array([one, other]))
         unsure = noise_of(design.mean(mu)) * clip / other
         return self._solved(sums, pulls, unsure)
 

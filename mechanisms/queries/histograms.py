@@ -111,5 +111,21 @@ def histogram_rows_query(adjacency: Neighbours, partitions: int) -> Query[Histog
     return Query(plain.name, histograms_of_rows, plain.sensitivity, adjacency, plain.claims, _nothing)
 
 
+def any_histogram_query(
+    adjacency: Neighbours, partitions: int
+) -> Query[Histograms | HistogramRows, FloatArray, L2Sensitivity]:
+    """The same of records in memory or in blocks."""
+    plain = histogram_query(adjacency, partitions)
+
+    def counted(data: Histograms | HistogramRows) -> FloatArray:
+        return histograms_of_rows(data) if isinstance(data, HistogramRows) else histograms(data)
+
+    def checked(data: Histograms | HistogramRows) -> None:
+        if not isinstance(data, HistogramRows):
+            check_histograms(data)
+
+    return Query(plain.name, counted, plain.sensitivity, adjacency, plain.claims, checked)
+
+
 def _nothing(data: HistogramRows) -> None:
     """Blocks are checked when they are visited."""
