@@ -17,6 +17,9 @@ from mechanisms.gradients import LookUp, Move
 AT_ONCE: Final = 4
 """Tables that a round looks records up in before the scores are written."""
 
+TOGETHER: Final = 64
+"""Terms that one statement adds up: engines bound how deep an expression is, and how long a statement."""
+
 
 M = TypeVar("M", bound=Hashable)
 
@@ -62,7 +65,8 @@ def brought_up_by(
         _replace(rows, Scores())
     ahead = changes(moves[len(known.moves) :])
     if len(ahead) > AT_ONCE:
-        _replace(rows, Scores(_written(rows, ahead, heads), moves))
+        for start in range(0, len(ahead), TOGETHER):
+            _replace(rows, Scores(_written(rows, ahead[start : start + TOGETHER], heads), moves))
         ahead = []
     tables = rows.table.engine.tables()
     return known.name or rows.table.name, tables, _scores(rows, ahead, heads, tables)
@@ -79,22 +83,18 @@ def merged(changes: Sequence[LookUp]) -> list[LookUp]:
     return list(found.values())
 
 
-def sums_of(start: Sequence[str], changes: Sequence[Change], tables: PublicTables) -> list[str]:
-    """Scores after some changes, as SQL. start: those before."""
+def _scores(rows: SqlRows, changes: Sequence[Change], heads: int, tables: PublicTables) -> list[str]:
     looked = [
         (tables.looked_up(change.table.reshape(-1)), place_of(change, tables))
         for change in changes
         if isinstance(change, LookUp)
     ]
+    start = [f"s{head}" if rows.scores.name else "0" for head in range(heads)]
     signs = [change.said for change in changes if isinstance(change, Signs)]
     return [
-        " + ".join([before, *(value_at(f"({place}) * {len(start)} + {head}") for value_at, place in looked), *signs])
+        " + ".join([before, *(value_at(f"({place}) * {heads} + {head}") for value_at, place in looked), *signs])
         for head, before in enumerate(start)
     ]
-
-
-def _scores(rows: SqlRows, changes: Sequence[Change], heads: int, tables: PublicTables) -> list[str]:
-    return sums_of([f"s{head}" if rows.scores.name else "0" for head in range(heads)], changes, tables)
 
 
 def _written(rows: SqlRows, changes: Sequence[Change], heads: int) -> str:

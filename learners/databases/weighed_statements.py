@@ -7,20 +7,23 @@ label and margin; counts are multiplied here with the weight of each margin in w
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import ExactArray, IntArray
 from boosting import BoostingStep, BoundedMeasure, CountedMargins, WeighedVisit
-from learners.databases.moved_scores import Change, Signs, brought_up_by, merged, sums_of
+from learners.databases.moved_scores import Change, Signs, brought_up_by, merged
 from learners.databases.public_tables import Numbers
 from learners.databases.sql_rows import SqlRows, refuse, total_in_sql
 from learners.encoding import ColumnCounts, EncodedSample, HeldWeights, LabelSums, Layout, Path, weight_units
 from learners.votes import CONSTANT, OneRule, Tree, VoteBinning
 from mechanisms.gradients import LookUp
 
-Steps = tuple[BoostingStep[EncodedSample], ...]
+Steps: TypeAlias = tuple[BoostingStep[EncodedSample], ...]
+Placed: TypeAlias = tuple[str, str, Sequence[Numbers]]
+"""See `_placed`."""
 
 
 @total_in_sql.register
@@ -47,7 +50,8 @@ def _weighed(work: WeighedVisit, rows: SqlRows) -> ExactArray:  # type: ignore[t
 def _held(rows: SqlRows, steps: Steps, units: IntArray, within: Path) -> ExactArray:
     """See `EncodedSample.held`: each column's cells by label, added up by feature."""
     layout, kept = rows.table.layout, _condition(rows.table.layout, within)
-    columns = [_cells(rows, steps, units, number, kept) for number in range(len(layout.schema.columns))]
+    placed = _placed(rows, steps)
+    columns = [_cells(rows, placed, units, number, kept) for number in range(len(layout.schema.columns))]
     found = np.zeros((layout.d + 1, 2), dtype=np.int64)
     for feature in range(layout.d):
         column, members = layout.feature(feature)
@@ -56,17 +60,17 @@ def _held(rows: SqlRows, steps: Steps, units: IntArray, within: Path) -> ExactAr
     return found
 
 
-def _cells(rows: SqlRows, steps: Steps, units: IntArray, column: int, kept: str) -> ExactArray:
+def _cells(rows: SqlRows, placed: Placed, units: IntArray, column: int, kept: str) -> ExactArray:
     """Units by code of one column and by label, shape (cells, 2). kept: a condition on codes."""
-    place, source, values = _placed(rows, steps)
-    size, cells = 2 * len(steps) + 1, rows.table.schema.columns[column].cells
+    place, source, values = placed
+    size, cells = 2 * units.size - 1, rows.table.schema.columns[column].cells
     cell = f"(2 * CAST(c{column} AS INTEGER) + CASE WHEN y > 0 THEN 1 ELSE 0 END) * {size} + {place}"
     statement = f"SELECT {cell} AS cell, count(*) FROM {source} WHERE {kept} GROUP BY 1"
     counts = rows.sums(statement, values, (2 * cells * size, 1)).reshape(cells, 2, size)
     return np.asarray(counts[:, :, ::2] @ units)
 
 
-def _placed(rows: SqlRows, steps: Steps) -> tuple[str, str, Sequence[Numbers]]:
+def _placed(rows: SqlRows, steps: Steps) -> Placed:
     """A record's margin, from 0 to twice the number of steps; what stands after FROM; what is bound to it."""
     source, tables, (votes,) = brought_up_by(rows, steps, lambda left: _changes(rows, _hypotheses(left)), 1)
     return f"(y * ({votes}) + {len(steps)})", tables.beside(source), tables.values
@@ -78,10 +82,11 @@ def _hypotheses(steps: Steps) -> list[object]:
 
 def vote_bins(binning: VoteBinning, rows: SqlRows) -> ExactArray:
     """Records by bin and label, shape (bins, 2). Votes are counted one by one, and those of one bin added up here."""
-    tables, number, edges = rows.table.engine.tables(), len(binning.model.rules), binning.edges
-    (votes,) = sums_of(["0"], _changes(rows, binning.model.rules), tables)
+    rules, edges = tuple(binning.model.rules), binning.edges
+    number = len(rules)
+    source, tables, (votes,) = brought_up_by(rows, rules, lambda left: _changes(rows, left), 1)
     place = f"2 * ({votes} + {number}) + CASE WHEN y > 0 THEN 1 ELSE 0 END"
-    statement = f"SELECT {place} AS place, count(*) FROM {tables.beside(rows.table.name)} GROUP BY 1"
+    statement = f"SELECT {place} AS place, count(*) FROM {tables.beside(source)} GROUP BY 1"
     counts = rows.sums(statement, tables.values, (2 * (2 * number + 1), 1)).reshape(-1, 2)
     bins = np.searchsorted(edges, np.arange(-number, number + 1) / max(1, number), side="right")
     found = np.zeros((len(edges) + 1, 2), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Boosted 1-Rules and trees inside DuckDB and PostgreSQL: models and entries are those of a fit in memory."""
+"""Boosted 1-Rules and trees inside DuckDB, PostgreSQL and SQLite: models and entries are those of a fit in memory."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,11 +9,11 @@ import pytest
 from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
 from benchmarks.ledgers.postgres import Server
 from learners import LazyBoostClassifier, Numeric, Schema, SqlTable
-from learners.databases import NotInSql
+from learners.databases import NotInSql, moved_scores
 from learners.encoding import Layout
 from learners.votes import PrivateOneRule, RoundLearner
 from mechanisms import NoiseSource
-from proofs_tests.support.learners.databases import TABLE, Columns, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import TABLE, Columns, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.hostile_tables import SCHEMA as ALL
 from proofs_tests.support.learners.hostile_tables import hostile, labels
 from proofs_tests.support.learners.in_blocks import released
@@ -46,10 +46,12 @@ def columns() -> Columns:
 
 
 @pytest.fixture(scope="module")
-def databases(postgresql_server: Server, columns: Columns) -> Iterator[list[Any]]:
+def databases(
+    postgresql_server: Server, columns: Columns, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[Any]]:
     with postgresql_server.database() as url, in_duckdb(columns, kinds=KINDS) as connection:
         in_postgresql(url, columns, kinds=KINDS)
-        yield [connection, url]
+        yield [connection, url, in_sqlite(tmp_path_factory.mktemp("votes") / "people.db", columns)]
 
 
 @pytest.mark.postgres
@@ -61,6 +63,14 @@ def test_the_same_releases_as_in_memory(name: str, columns: Columns, databases: 
     alone = model.fit({each: columns[each] for each in schema.names}, columns["y"])
     for database in databases:
         assert released(learner(name).fit(SqlTable(database, [TABLE], "y"))) == released(alone)
+
+
+def test_terms_that_are_too_many_for_one_statement(columns: Columns, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moved_scores, "TOGETHER", 2)
+    alone = learner("trees, calibrated").fit({each: columns[each] for each in SCHEMA.names}, columns["y"])
+    with in_duckdb(columns, kinds=KINDS) as connection:
+        found = learner("trees, calibrated").fit(SqlTable(connection, [TABLE], "y"))
+    assert released(found) == released(alone)
 
 
 def of_ones_own(layout: Layout, eta: float, noise: NoiseSource) -> RoundLearner[Any]:
