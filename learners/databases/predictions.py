@@ -114,6 +114,7 @@ class _Asked:
         """Raises NotInSql, ValueError, NotFittedError."""
         if refused not in ("raise", "keep"):
             raise ValueError(f"refused: expected 'raise' or 'keep', got {refused!r}")
+        refuse_no_table(table)
         kept = _kept(keep, table)
         query = prediction_query(model, table, kept)
         classes: Values | None = getattr(model, "classes_", None)
@@ -150,6 +151,15 @@ class _Asked:
         for name in numbers:
             found[name] = found[name].astype(np.float64)
         return found
+
+
+def refuse_no_table(table: object) -> None:
+    """Raise TypeError."""
+    if not isinstance(table, SqlTable):
+        raise TypeError(
+            f"table: expected an SqlTable, such as SqlTable('duckdb:///people.db', 'people'), got a "
+            f"{type(table).__name__}"
+        )
 
 
 def prediction_query(model: Estimator, table: SqlTable, keep: Sequence[str]) -> PredictionQuery:

@@ -12,7 +12,7 @@ from learners.base import PrivateClassifier
 from learners.blocks import label_column
 from learners.databases.coded_table import FETCH, NotInSql, class_number, refuse_outside
 from learners.databases.engines import DatabaseColumn, Engine, Kind
-from learners.databases.predictions import Estimator, prediction_query
+from learners.databases.predictions import Estimator, prediction_query, refuse_no_table
 from learners.databases.public_tables import Numbers
 from learners.databases.sql_rows import refuse
 from learners.databases.sql_table import SqlTable
@@ -160,6 +160,7 @@ class SqlColumn(_TableColumn):
     name: str
 
     def __attrs_post_init__(self) -> None:
+        refuse_no_table(self.table)
         if self.name not in self.table.names:
             raise ValueError(f"the table has no column {self.name!r}; it has {self.table.names}")
 
@@ -174,6 +175,9 @@ class PredictedColumn(_TableColumn):
 
     model: Estimator
     answer: str = "prediction"
+
+    def __attrs_post_init__(self) -> None:
+        refuse_no_table(self.table)
 
 
 @attrs.frozen(eq=False)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 import attrs
+import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import FloatArray
@@ -32,6 +33,13 @@ class StoredColumn(SealedRepr, abc.ABC):
     All columns of a release must be of the same table. Methods look at all records, and raise for what the same
     function refuses in memory; nothing is charged by then.
     """
+
+    def __array__(self, *arguments: object, **named: object) -> npt.NDArray[np.generic]:
+        """Raises TypeError: most functions take values, which this has not."""
+        raise TypeError(
+            "a column of a table in a database, and this function takes values in memory; fairness tables that are "
+            "released privately take both"
+        )
 
     @abc.abstractmethod
     def confusions(

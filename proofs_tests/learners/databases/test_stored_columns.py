@@ -22,6 +22,7 @@ from learners import (
     Schema,
     SqlColumn,
     SqlTable,
+    class_table,
     private_class_table,
     private_demographic_table,
     private_group_risks,
@@ -238,6 +239,10 @@ def test_what_is_refused_before_anything_is_charged(models: Mapping[str, Any]) -
             private_group_risks(told, SqlColumn(table, "member"), group, **risks)
         with pytest.raises(TypeError, match="reference: the predictions are a column of a database"):
             private_group_risks(told, label, group, reference=odd["told"], **risks)
+        with pytest.raises(TypeError, match="takes values in memory"):
+            class_table(told, label, group)
+        with pytest.raises(TypeError, match="expected an SqlTable"):
+            SqlColumn(connection, "income")  # type: ignore[arg-type]  # that is the point
         with pytest.raises(ValueError, match="no column 'sex'"):
             SqlColumn(table, "sex")
         with pytest.raises(ValueError, match=r"answer: the model says \['prediction', 'score'"):
