@@ -238,10 +238,13 @@ class _View:
             )
         dialect = DIALECTS[self.engine.dialect]
         quoted = self.engine.quoted(column.name)
-        value = dialect.as_number(quoted, False, dialect.type_known(quoted, column.type or None))
+        read = dialect.as_number(quoted, False, dialect.type_known(quoted, column.type or None))
+        value = f"CAST({read} AS FLOAT8)"
         finite = f"abs({value}) <= {self.literal(float(np.finfo(np.float64).max))}"
         if dialect.nan is not None:
             finite += f" AND NOT {dialect.nan(value)}"
+        if column.kind == "any" and dialect.strange is not None:
+            finite = f"NOT ({dialect.strange(quoted)}) AND {finite}"
         if dialect.strange is not None:
             finite += f" AND NOT {dialect.strange(value)}"
         return f"CASE WHEN {finite} THEN {value} END"
@@ -249,6 +252,8 @@ class _View:
     def differ(self) -> str:
         """1 where the prediction is not the label, else 0; NULL where one is missing. Raises NotInSql."""
         (one, other), kinds = (self.told, self.others[0]), {self.told.kind, self.others[0].kind}
+        if kinds == {"text", "any"}:  # of which texts alone are compared
+            kinds = {"text"}
         if kinds not in ({"text"}, {"whole"}, {"truth"}) or "character" in (one.type, other.type):
             raise NotInSql(
                 f"{other.name!r} is {other.type} in the database, the predictions are {one.type or one.kind}: classes "

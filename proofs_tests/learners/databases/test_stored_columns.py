@@ -36,7 +36,7 @@ from learners.tables import OutsideSchema
 from mechanisms.core import MemoryRows
 from mechanisms.queries import SHARE_ONE, BlockCounts, GroupedShares, ShareRows, ShareTotals, shares_query
 from mechanisms.queries.group_queries import share_sums, shares_rows_query
-from proofs_tests.support.learners.databases import connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import connected, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import books
 
 GROUPS: Final = ("ü'", "b;", "C")
@@ -87,8 +87,11 @@ def models() -> dict[str, Any]:
     }
 
 
-@pytest.fixture(scope="module", params=["duckdb", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def table(request: pytest.FixtureRequest) -> Iterator[SqlTable]:
+@pytest.fixture(scope="module", params=["duckdb", "sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlTable]:
+    if request.param == "sqlite":
+        yield SqlTable(in_sqlite(tmp_path_factory.mktemp("sqlite") / "people.db", people(), "people"), "people")
+        return
     if request.param == "duckdb":
         with in_duckdb(people(), "people") as connection:
             yield SqlTable(connection, "people")
