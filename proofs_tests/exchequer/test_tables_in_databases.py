@@ -1,7 +1,9 @@
 """Commands on tables in databases: they say what they say of the same table in a file, and never a password."""
 
+import contextlib
 import csv
 import io
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +18,7 @@ from click.testing import CliRunner
 
 from benchmarks.ledgers.postgres import Server
 from exchequer.cli import main
-from proofs_tests.support.learners.databases import as_columns, connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import as_columns, connected, in_duckdb, in_postgresql, in_sqlite
 
 SCHEMA: Final = """
 [label]
@@ -114,10 +116,14 @@ def _reloaded(owner: "psycopg.Connection[Any]", refused: str) -> None:
     pytest.fail("the server never asked for a password")
 
 
-@pytest.fixture(params=["duckdb", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(params=["duckdb", "sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def address(request: pytest.FixtureRequest, folder: Path) -> str:
     if request.param == "duckdb":
         return f"duckdb:///{folder}/people.db?threads=1#people"
+    if request.param == "sqlite":
+        if not (folder / "people.sqlite").exists():
+            in_sqlite(folder / "people.sqlite", as_columns(frame()), "people")
+        return f"sqlite:///{folder}/people.sqlite#people"
     found: str = request.getfixturevalue("keeper")
     return found
 
@@ -156,6 +162,9 @@ def test_predictions_that_stay(folder: Path, address: str) -> None:
     if address.startswith("duckdb"):
         with duckdb.connect(str(folder / "people.db")) as connection:
             made = connection.execute("SELECT id, prediction, score FROM told ORDER BY id").fetchall()
+    elif address.startswith("sqlite"):
+        with contextlib.closing(sqlite3.connect(folder / "people.sqlite")) as file:
+            made = file.execute("SELECT id, prediction, score FROM told ORDER BY id").fetchall()
     else:
         with psycopg.connect(address.partition("#")[0].replace("+psycopg", "")) as server:
             made = server.execute("SELECT id, prediction, score FROM told ORDER BY id").fetchall()

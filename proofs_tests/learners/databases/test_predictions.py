@@ -1,5 +1,7 @@
 """Predictions in a database are those in memory: of all learners that are exported, on tables that are hard on it."""
 
+import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -137,9 +139,14 @@ def people() -> dict[str, npt.NDArray[Any]]:
 QUERY: Final = 'SELECT * FROM people WHERE "no prediction" >= 0 -- {before} exchequer_read'
 
 
-@pytest.fixture(params=["duckdb", pytest.param("postgresql", marks=pytest.mark.postgres)])
-def database(request: pytest.FixtureRequest) -> Iterator[Any]:
+@pytest.fixture(params=["duckdb", "sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     """An open connection to a database with people."""
+    if request.param == "sqlite":
+        in_sqlite(tmp_path / "people.db", people(), "people")
+        with contextlib.closing(sqlite3.connect(tmp_path / "people.db", isolation_level=None)) as connection:
+            yield connection
+        return
     if request.param == "duckdb":
         with in_duckdb(people(), "people") as connection:
             yield connection
@@ -251,6 +258,7 @@ def test_a_connection_that_is_cut_among_the_blocks(postgresql_server: Server, mo
             next(blocks)
 
 
+@pytest.mark.parametrize("database", ["duckdb", pytest.param("postgresql", marks=pytest.mark.postgres)], indirect=True)
 def test_moments_with_a_zone_are_read_in_utc(database: Any) -> None:
     draw = np.random.default_rng(0)
     when = np.datetime64("2020-01-01T00:00:00") + draw.integers(0, 10**8, 300).astype("timedelta64[s]")
