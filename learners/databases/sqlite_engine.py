@@ -25,9 +25,12 @@ from learners.databases.engines import (
     fresh_prefix,
 )
 from learners.databases.public_tables import Numbers, PublicTables
+from learners.exports import DIALECTS
 
 LEAST: Final = (3, 35, 0)
 """The first SQLite with functions such as sqrt, and that drops columns."""
+
+FENCE: Final = DIALECTS["sqlite"].fence
 
 ANY: Final = "of any type"
 """The type of all columns: in SQLite each value has its own, whatever was declared."""
@@ -160,7 +163,9 @@ class SQLite(Engine):
             f"ORDER BY public_cut DESC LIMIT 1), 0) AS {name}"
             for name, place, each in zip(names, places, cuts, strict=True)
         ]
-        statement = f"SELECT {', '.join([*keys, *places, *found])} FROM {source}"
+        # Fenced on both sides: else SQLite computes a column anew wherever it stands.
+        fenced = f"(SELECT {', '.join([*keys, *places])} FROM {source}{FENCE}) AS fenced"
+        statement = f"SELECT {', '.join([*keys, *places, *found])} FROM {fenced}{FENCE}"
         return Cells(statement, tuple(names), () if tables is None else tables.values)
 
     def _cuts(self, cuts: FloatArray) -> str:

@@ -245,8 +245,6 @@ class _View:
             finite += f" AND NOT {dialect.nan(value)}"
         if column.kind == "any" and dialect.strange is not None:
             finite = f"NOT ({dialect.strange(quoted)}) AND {finite}"
-        if dialect.strange is not None:
-            finite += f" AND NOT {dialect.strange(value)}"
         return f"CASE WHEN {finite} THEN {value} END"
 
     def differ(self) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,7 @@ from accountant import ApproxDP, Ledger, ReplaceOne, ZCDPComposition
 from learners import Boolean, Numeric, Schema, SqlTable
 from learners.base import PrivateEstimator
 from learners.databases import NotInSql
-from proofs_tests.support.learners.databases import Columns, in_duckdb
+from proofs_tests.support.learners.databases import Columns, in_duckdb, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
 
 KINDS: Final[dict[str, type[Any]]] = {
@@ -53,11 +54,13 @@ def columns(name: str) -> Columns:
 
 
 @pytest.mark.parametrize("name", sorted(KINDS.keys() - REASONS.keys()))
-def test_it_trains_inside_as_in_memory(name: str) -> None:
+def test_it_trains_inside_as_in_memory(name: str, tmp_path: Path) -> None:
     table = columns(name)
     alone = learner(name).fit({each: table[each] for each in SCHEMA.names}, table["y"])
     with in_duckdb(table, "people") as connection:
         assert released(learner(name).fit(SqlTable(connection, "people", "y"))) == released(alone)
+    url = in_sqlite(tmp_path / "people.db", table, "people")
+    assert released(learner(name).fit(SqlTable(url, "people", "y"))) == released(alone)
 
 
 @pytest.mark.parametrize("name", sorted(REASONS))
