@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.ledgers.postgres import Server
 from exchequer.datasets import DataSplit, adult, cod_rna, data_folder, mushroom
-from learners import Numeric, ParquetTable, PrivateBoostClassifier, Schema, SqlTable
+from learners import LazyBoostClassifier, Numeric, ParquetTable, PrivateBoostClassifier, Schema, SqlTable
 from proofs_tests.support.learners.databases import as_columns, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
 
@@ -24,10 +24,17 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "mushroom": {"adjacency": "replace-one"},
 }
 
+VOTES: dict[str, dict[str, Any]] = {
+    "adult": {"weak_learner": "top-down", "splits": 2, "calibration": 0.1},
+    "cod_rna": {"quantile_bins": 4},
+    "mushroom": {},
+}
 
-def fitted(name: str, schema: Schema, *data: Any) -> str:
-    model = PrivateBoostClassifier(1.0, 1e-5, rounds_per_column=1, schema=schema, random_state=7, **SETTINGS[name])
-    return released(model.fit(*data))
+
+def fitted(name: str, schema: Schema, *data: Any) -> list[str]:
+    boost = PrivateBoostClassifier(1.0, 1e-5, rounds_per_column=1, schema=schema, random_state=7, **SETTINGS[name])
+    votes = LazyBoostClassifier(1.0, 1e-5, rounds=3, schema=schema, random_state=7, **VOTES[name])
+    return [released(model.fit(*data)) for model in (boost, votes)]
 
 
 @pytest.mark.data
