@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any, cast
 
+import dask
+import dask.dataframe
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from accountant import AddRemoveOne, ApproxDP, Ledger, ZCDPComposition
 from benchmarks.ledgers.postgres import Server
 from exchequer.datasets import data_folder
-from learners import Boolean, Categorical, Numeric, OutsideSchema, PrivateBoostRegressor, Schema, SqlTable
+from learners import Boolean, Categorical, Numeric, OutsideSchema, ParquetTable, PrivateBoostRegressor, Schema, SqlTable
 from learners.regression import LossName, regression_design, regression_fit
 from proofs_tests.support.learners.databases import TABLE, as_columns, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
@@ -86,7 +88,8 @@ def test_random_tables(
 
 @pytest.mark.data
 @pytest.mark.postgres
-def test_medical_costs(postgresql_server: Server) -> None:
+def test_medical_costs(postgresql_server: Server, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Wherever the records are."""
     folder = data_folder()
     if folder is None:
         pytest.skip("needs EXCHEQUER_DATA")
@@ -112,6 +115,12 @@ def test_medical_costs(postgresql_server: Server) -> None:
         for database in (connection, url):
             assert fitted(SqlTable(database, [TABLE]), "charges") == alone
         assert fitted(SqlTable(connection, [TABLE], "charges", records="fetched", block=400), None) == alone
+    file = tmp_path_factory.mktemp("costs") / "costs.parquet"
+    frame.to_parquet(file, index=False, row_group_size=300)
+    assert fitted(ParquetTable(file, block=400), "charges") == alone
+    parts = dask.dataframe.from_pandas(frame, npartitions=3)  # type: ignore[no-untyped-call]  # Dask's
+    with dask.config.set(scheduler="synchronous"):
+        assert fitted(parts, "charges") == alone
 
 
 @pytest.mark.parametrize("label", [None, np.nan, np.inf], ids=str)
