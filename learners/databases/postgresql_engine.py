@@ -41,12 +41,21 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "timestamp with time zone": "zoned",
 }
 
+_OWN_FUNCTIONS_FIRST: Final = r"""
+    SELECT pg_catalog.set_config('search_path', pg_catalog.ltrim(pg_catalog.regexp_replace(
+        pg_catalog.current_setting('search_path'), '(^|,)\s*"?pg_catalog"?\s*(?=,|$)', '', 'g'), ', '), false)
+"""
+"""A path that does not name PostgreSQL's own schema begins with it; in one that names it later, functions of other
+schemas stand for PostgreSQL's."""
+
 _AT_ONCE: Final = 2**14
 """Records that come over the line together."""
 
 
 def _failing(said: str = CHARGED) -> contextlib.AbstractContextManager[None]:
-    return failing("PostgreSQL", psycopg.Error, said, (psycopg.DataError, psycopg.errors.RaiseException))
+    return failing(
+        "PostgreSQL", psycopg.Error, said, (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.RaiseException)
+    )
 
 
 class PostgreSQL(Engine):
@@ -69,6 +78,7 @@ class PostgreSQL(Engine):
         """address: as libpq takes it, with the password.  Raises DatabaseFailed."""
         try:
             own = psycopg.connect(address, autocommit=True)
+            own.execute(_OWN_FUNCTIONS_FIRST)
         except psycopg.Error as error:
             said = " ".join(_without_password(str(error), address).split())
             raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None
@@ -138,10 +148,13 @@ class PostgreSQL(Engine):
         cuts: Sequence[FloatArray],
         tables: PublicTables | None = None,
     ) -> Cells:
-        """See `Engine`: `width_bucket` of an array counts just that."""
+        """See `Engine`: `width_bucket` of an array counts just that.
+
+        With its schema: it is polymorphic, and a user's, of doubles, would be taken before it.
+        """
         tables = self.tables() if tables is None else tables
         found = [
-            f"coalesce(width_bucket({place}, {tables.whole(each)}), 0) AS cell_{number}"
+            f"coalesce(pg_catalog.width_bucket({place}, {tables.whole(each)}), 0) AS cell_{number}"
             for number, (place, each) in enumerate(zip(places, cuts, strict=True))
         ]
         names = tuple(f"cell_{number}" for number in range(len(places)))
