@@ -44,7 +44,7 @@ def opener(database: Database, *, writing: bool = False) -> tuple[Callable[[], E
         return _by_url(database, writing=writing)
     library = type(database).__module__.partition(".")[0].lstrip("_")
     if library == "duckdb":
-        return _duckdb(cast("Any", database), writing=writing), "duckdb"
+        return _duckdb(cast("Any", database)), "duckdb"
     if library == "psycopg":
         return _psycopg(cast("Any", database)), "postgresql"
     if isinstance(database, sqlite3.Connection):
@@ -116,9 +116,9 @@ def _server(url: sa.URL) -> Callable[[], Engine]:
     return opened
 
 
-def _duckdb(connection: Any, *, writing: bool) -> Callable[[], Engine]:
+def _duckdb(connection: Any) -> Callable[[], Engine]:
     def opened() -> Engine:
-        return cast("Engine", _duckdb_engine()(connection, close=False, writing=writing))
+        return cast("Engine", _duckdb_engine()(connection, close=False))
 
     return opened
 

@@ -137,6 +137,7 @@ class Encoder:
         """
         self.engine.begin()
         self.engine.refuse_changed(self.source, self.columns)
+        self.engine.refuse_shadowed()
         table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self._weight_name is not None)
         table = attrs.evolve(table, numbers=isinstance(self.read, RegressionReader))
         for column in self.schema.columns:

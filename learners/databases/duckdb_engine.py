@@ -9,9 +9,18 @@ import numpy as np
 import pyarrow
 
 from accountant.arrays import FloatArray
-from learners.databases.engines import CHARGED, Cells, DatabaseColumn, Engine, Kind, Part, failing, fresh_prefix
+from learners.databases.engines import (
+    CHARGED,
+    Cells,
+    DatabaseColumn,
+    DatabaseFailed,
+    Engine,
+    Kind,
+    Part,
+    failing,
+    fresh_prefix,
+)
 from learners.databases.public_tables import Numbers, PublicTables
-from learners.exports import DIALECTS
 from learners.tables import of_arrow
 
 _WHOLE: Final = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
@@ -28,6 +37,11 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 
+_SHADOWED: Final = """
+    SELECT DISTINCT function_name FROM system.main.duckdb_functions() AS mine WHERE NOT internal AND function_name IN
+    (SELECT function_name FROM system.main.duckdb_functions() AS own WHERE internal) ORDER BY function_name
+"""
+
 _ABOUT_VALUES: Final = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException)
 """What DuckDB raises about a value, which it then quotes."""
 
@@ -42,15 +56,12 @@ class DuckDB(Engine):
 
     dialect, name = "duckdb", "DuckDB"
 
-    def __init__(self, given: duckdb.DuckDBPyConnection, *, close: bool, writing: bool = False) -> None:
-        """close: whether the given one goes with it.  writing: whether to write a new table."""
+    def __init__(self, given: duckdb.DuckDBPyConnection, *, close: bool) -> None:
+        """close: whether the given one goes with it."""
         with _failing():
             own = given.cursor()
-            own.execute(
-                "SET enable_progress_bar = false"
-            )  # of this connection alone; else it writes on standard output
-            if not writing:  # a new table is made in the first schema
-                _own_functions_first(own)
+            # Of this connection alone; else it writes on standard output.
+            own.execute("SET enable_progress_bar = false")
 
         def ending() -> None:
             own.close()  # its temporary tables go with it
@@ -69,7 +80,7 @@ class DuckDB(Engine):
         said = "Nothing was charged. If this process has the file open already, pass that connection in its place"
         with _failing(said):
             given = duckdb.connect(path, read_only=path != ":memory:" and not writing, config=dict(options))
-        return DuckDB(given, close=True, writing=writing)
+        return DuckDB(given, close=True)
 
     def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
         """See `Engine`."""
@@ -169,17 +180,19 @@ class DuckDB(Engine):
         """See `Engine`."""
         return "UTINYINT" if cells <= 2**8 else "USMALLINT"
 
+    def refuse_shadowed(self) -> None:
+        """See `Engine`: macros may be named as functions and operators, such as `floor` or "+"."""
+        found = [str(name) for (name,) in self.run(_SHADOWED, said="Nothing was charged")]
+        if found:
+            self.close()
+            raise DatabaseFailed(
+                f"DuckDB: macros of this database are named as functions of its own, which they would stand for: "
+                f"{found}. Rename them, or fetch the records. Nothing was charged"
+            )
+
     def hold(self) -> None:
         """See `Engine`: one transaction."""
         self.run("BEGIN TRANSACTION READ ONLY")
-
-
-def _own_functions_first(own: duckdb.DuckDBPyConnection) -> None:
-    """Else a macro of the database, such as `floor` or "+", stands for DuckDB's function of that name."""
-    found = own.execute("SELECT system.main.current_database(), system.main.current_schema()").fetchone()
-    assert found is not None
-    schema = ".".join(DIALECTS["duckdb"].identifier(str(part)) for part in found)
-    own.execute(f"SET search_path = {DIALECTS['duckdb'].text(f'system.main,{schema}')}")
 
 
 def _together(batches: Iterator[Any], size: int) -> list[Any]:

@@ -186,6 +186,9 @@ class Engine(SealedRepr, abc.ABC):
     def code_type(self, cells: int) -> str:
         """The smallest type that holds 0 … cells − 1."""
 
+    def refuse_shadowed(self) -> None:
+        """Raise DatabaseFailed where functions of the user's stand for the engine's own in statements of ours."""
+
     def long_statements(self) -> None:
         """What makes statements as long as those of models quick, where there is something."""
 

@@ -13,6 +13,7 @@ from psycopg.pq import Format
 from accountant.arrays import FloatArray
 from learners.databases.engines import (
     CHARGED,
+    HIDDEN,
     Cells,
     DatabaseColumn,
     DatabaseFailed,
@@ -52,10 +53,16 @@ _AT_ONCE: Final = 2**14
 """Records that come over the line together."""
 
 
-def _failing(said: str = CHARGED) -> contextlib.AbstractContextManager[None]:
-    return failing(
-        "PostgreSQL", psycopg.Error, said, (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.RaiseException)
-    )
+@contextlib.contextmanager
+def _failing(said: str = CHARGED) -> Iterator[None]:
+    about_values = (psycopg.DataError, psycopg.IntegrityError, psycopg.errors.RaiseException)
+    with failing("PostgreSQL", psycopg.Error, said, about_values):
+        try:
+            yield
+        except psycopg.Error as error:
+            if error.diag.context:  # a function of the user's raised it, in words of its own
+                raise DatabaseFailed(f"PostgreSQL: {HIDDEN}. {said}") from None
+            raise
 
 
 class PostgreSQL(Engine):
@@ -78,7 +85,13 @@ class PostgreSQL(Engine):
         """address: as libpq takes it, with the password.  Raises DatabaseFailed."""
         try:
             own = psycopg.connect(address, autocommit=True)
-            own.execute(_OWN_FUNCTIONS_FIRST)
+            try:
+                own.execute(_OWN_FUNCTIONS_FIRST)
+                # Accounts that only read may be given that; it forbids temporary tables, too.
+                own.execute("SET default_transaction_read_only = off")
+            except BaseException:
+                own.close()
+                raise
         except psycopg.Error as error:
             said = " ".join(_without_password(str(error), address).split())
             raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None

@@ -87,6 +87,7 @@ def write_predictions(
         engine.long_statements()
         engine.begin()
         engine.refuse_changed(table.source, table.columns)
+        engine.refuse_shadowed()
         engine.run(f"CREATE TABLE {name} AS {asked.statement}", said=said)
         mark = engine.quoted(asked.mark)
         found = engine.run(f"SELECT {mark}, count(*) FROM {name} GROUP BY {mark}", said=said)
@@ -187,6 +188,7 @@ def _blocks(asked: _Asked) -> Iterator[dict[str, Values]]:
         engine.long_statements()
         engine.hold()
         engine.refuse_changed(table.source, table.columns)
+        engine.refuse_shadowed()
         for _, part in engine.stream(f"(\n{asked.statement}\n) AS predicted", asked.names, table.block):
             yield asked.block(part)
 

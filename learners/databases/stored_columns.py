@@ -297,6 +297,7 @@ class _View:
         engine.long_statements()
         engine.begin()
         engine.refuse_changed(table.source, table.columns)
+        engine.refuse_shadowed()
         said = f"Nothing was charged. Where an account may make no temporary table, {FETCH}"
         engine.run(f"CREATE TEMPORARY TABLE {name} ({columns}, refused TEXT)", said=said)
         engine.run(f"INSERT INTO {name} {statement}", values, said="Nothing was charged")

@@ -1,10 +1,10 @@
-"""Functions, operators and macros of the user's that are called as the database's own: they change no release."""
+"""Functions, operators and macros named as the database's own: no release changes, or they are refused."""
 
 import pytest
 
 from benchmarks.ledgers.postgres import Server
-from learners import DatabaseFailed, SqlTable
-from proofs_tests.learners.databases.test_failures import columns, in_memory, learner
+from learners import DatabaseFailed, SqlTable, predict_in_database, write_predictions
+from proofs_tests.learners.databases.test_failures import columns, in_memory, learner, own_ledger
 from proofs_tests.support.learners.databases import connected, in_duckdb, in_postgresql
 from proofs_tests.support.learners.in_blocks import released
 
@@ -19,11 +19,26 @@ MACROS = {
 }
 
 
-def test_macros_of_duckdb() -> None:
+@pytest.mark.parametrize("macro", MACROS.values(), ids=MACROS)
+def test_macros_of_duckdb_are_refused_where_statements_of_ours_run(macro: str) -> None:
+    """Whatever else the database calls by name is no business of ours."""
     with in_duckdb(columns(), "people") as connection:
-        for macro in MACROS.values():
-            connection.execute(f"CREATE MACRO {macro}")
-        assert released(learner().fit(SqlTable(connection, "people", "y"), None)) == in_memory()
+        table = SqlTable(connection, "people", "y")
+        connection.execute("CREATE MACRO mine(x) AS x")
+        model = learner().fit(SqlTable(connection, query="SELECT mine(a) AS a, b, y FROM people", label="y"), None)
+        assert released(model) == in_memory()
+        connection.execute(f"CREATE MACRO {macro}")
+        ledger = own_ledger()
+        with pytest.raises(DatabaseFailed, match=r"macros .* Rename them.*Nothing was charged"):
+            learner(ledger).fit(table, None)
+        assert "charged" not in [entry.record["kind"] for entry in ledger.entries]
+        for told in (
+            lambda: list(predict_in_database(model, table, [])),
+            lambda: write_predictions(model, table, "t", []),
+        ):
+            with pytest.raises(DatabaseFailed, match="macros"):
+                told()
+        assert connection.execute("SELECT count(*) FROM people").fetchall() == [(300,)]
 
 
 @pytest.mark.postgres
@@ -37,20 +52,22 @@ def test_functions_of_postgresql(postgresql_server: Server) -> None:
                     f"CREATE FUNCTION public.{name}({types}) RETURNS {kind} LANGUAGE sql AS 'SELECT 2::{kind}'"
                 )
             owner.execute(f"ALTER DATABASE {owner.info.dbname} SET search_path = public, pg_catalog")
+            owner.execute(f"ALTER DATABASE {owner.info.dbname} SET default_transaction_read_only = on")
             try:
                 assert released(learner().fit(SqlTable(url, "people", "y"), None)) == in_memory()
             finally:
-                owner.execute(f"ALTER DATABASE {owner.info.dbname} RESET search_path")
+                owner.execute(f"ALTER DATABASE {owner.info.dbname} RESET ALL")
 
 
 @pytest.mark.postgres
-def test_an_error_that_a_function_raises_of_another_class_tells_no_value(postgresql_server: Server) -> None:
+@pytest.mark.parametrize("code", ["check_violation", "query_canceled", "syntax_error"])
+def test_an_error_that_a_function_raises_of_another_class_tells_no_value(code: str, postgresql_server: Server) -> None:
     with postgresql_server.database() as url:
         in_postgresql(url, columns(), "people")
         with connected(url) as owner:
             owner.execute(
                 "CREATE FUNCTION bad(t text) RETURNS float8 LANGUAGE plpgsql AS "
-                "$$BEGIN RAISE EXCEPTION 'SECRET %', t USING ERRCODE = 'check_violation'; END$$"
+                f"$$BEGIN RAISE EXCEPTION 'SECRET %', t USING ERRCODE = '{code}'; END$$"
             )
         with pytest.raises(DatabaseFailed, match="not told") as caught:
             learner().fit(SqlTable(url, query="SELECT bad(y) AS a, b, y FROM people", label="y"), None)
