@@ -155,8 +155,8 @@ CATALOGUE: Final = (
     Benchmark(
         "databases",
         "speed",
-        "Training inside DuckDB and PostgreSQL: a record and round beside Parquet, and models that are the same.",
+        "Training inside DuckDB (10^8 records) and PostgreSQL (10^7), beside Parquet and LightGBM on the table taken out.",
         "made-up codes.",
-        6,
+        22,
     ),
 )
