@@ -155,7 +155,7 @@ CATALOGUE: Final = (
     Benchmark(
         "databases",
         "speed",
-        "Training inside DuckDB (10^8 records) and PostgreSQL (10^7), beside Parquet and LightGBM on the table taken out.",
+        "Training inside DuckDB, 10^8 records, and PostgreSQL, 10^7, beside Parquet and LightGBM on the same tables.",
         "made-up codes.",
         22,
     ),

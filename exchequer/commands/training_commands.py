@@ -76,7 +76,8 @@ def train(
 ) -> None:
     """Train a private model on DATA, a CSV (or .csv.gz) or Parquet file, and save it with its privacy statement.
 
-    DATA may be a table in a database instead: duckdb:///people.db#people or postgresql://user@host/database#people.
+    DATA may be a table in a database instead: duckdb:///people.db#people, sqlite:///people.db#people or
+    postgresql://user@host/database#people.
     With private-boost its records stay there; other learners that read tables in blocks fetch them. A password belongs
     in PGPASSWORD or ~/.pgpass, as others can read a command line.
 
