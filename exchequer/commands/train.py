@@ -52,6 +52,7 @@ class TrainingRequest:
     learner: None for the one that is recommended for such a label.  delta: None for the learner's own.
     payer: the durable ledger that pays; None opens one in memory.
     parameters: further ones of the learner, by their names in Python.  tune: a TOML file of settings.
+    fetch: whether records leave a database also where the learner trains there.
     """
 
     learner: TrainableLearner | None
@@ -62,6 +63,7 @@ class TrainingRequest:
     payer: "PayingLedger | None" = None
     parameters: Mapping[str, object] = attrs.field(factory=dict)
     tune: Path | None = None
+    fetch: bool = False
 
 
 def train(
@@ -79,6 +81,8 @@ def train(
     refuse_replacing(
         out, *([data] if isinstance(data, Path) else []), schema_path, *([] if order.tune is None else [order.tune])
     )
+    if order.fetch and isinstance(data, Path):
+        raise click.UsageError("--fetch is for tables in databases; a file is read by this program in any case")
     checked("epsilon", positive, order.epsilon)
     checked("delta", probability_below_one, order.delta or 0.0)
     schema, file = (
@@ -239,7 +243,7 @@ def _fit(
     model._parameters()  # what is wrong with these is not wrong with the file
     try:
         if isinstance(file, DatabaseTable):
-            return _fit_in_database(model, file, learner, steps)
+            return _fit_in_database(model, file, learner, steps, order.fetch)
         if isinstance(model, PrivateClassifier):
             with about(file.path):
                 sample = file.encoded(model)
@@ -266,21 +270,25 @@ def _fit(
 
 
 def _fit_in_database(
-    model: "PrivateEstimator[Any, Any]", file: DatabaseTable, learner: TrainableLearner, steps: int | None
+    model: "PrivateEstimator[Any, Any]", file: DatabaseTable, learner: TrainableLearner, steps: int | None, fetch: bool
 ) -> int:
     """The number of records, counted before the fit."""
     from exchequer.console import output
+    from learners.databases import FETCH, NotInSql
 
     if not model.takes_blocks:
         able = [name for name, each in LEARNERS.items() if each.kind.takes_blocks]
         raise ValueError(f"{learner.estimator} reads files only; of tables in databases {', '.join(able)} do")
     with about(file.shown), failing():
-        table = file.opened("stay" if learner == LEARNERS[DEFAULT] else "fetched")
+        table = file.opened("stay" if model.trains_in_databases and not fetch else "fetched")
         n = table.n
         refuse_loose_delta(model.delta, n)
         fit: Any = model.fit
         with output.rounds_bar(steps) as on_round:
-            fit(table, None, on_round=on_round)
+            try:
+                fit(table, None, on_round=on_round)
+            except NotInSql as error:
+                raise NotInSql(str(error).replace(FETCH, "--fetch takes the records out in blocks")) from None
     return n
 
 

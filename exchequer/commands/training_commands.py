@@ -48,6 +48,11 @@ FILE, OUT = ledger_options.FILE, ledger_options.OUT
     help="TOML file of [[settings]], each with parameters of the learner: the best is chosen privately, on the same "
     "epsilon, of which each fit then gets a half or less. With private-boost.",
 )
+@click.option(
+    "--fetch",
+    is_flag=True,
+    help="With a database: take the records out in blocks, also where the learner could train there.",
+)
 @ledger_options.SEED
 @ledger_options.NO_HEADER
 @table_file_options
@@ -60,6 +65,7 @@ def train(
     learner: str | None,
     tune: Path | None,
     parameters: tuple[tuple[str, object], ...],
+    fetch: bool,
     epsilon: float,
     delta: float | None,
     seed: int | None,
@@ -78,8 +84,8 @@ def train(
 
     DATA may be a table in a database instead: duckdb:///people.db#people, sqlite:///people.db#people or
     postgresql://user@host/database#people.
-    With private-boost its records stay there; other learners that read tables in blocks fetch them. A password belongs
-    in PGPASSWORD or ~/.pgpass, as others can read a command line.
+    Its records stay there with private-boost, private-boost-regressor and lazy-boost; other learners that read tables
+    in blocks fetch them. A password belongs in PGPASSWORD or ~/.pgpass, as others can read a command line.
 
     The schema's label says what is learnt: classes, or numbers between public bounds. What a model is good for, and
     which others there are, is in `exchequer learners`.
@@ -125,7 +131,7 @@ def train(
 
         payer = PayingLedger(ledger, account or "", signing_key, about, writer_key)
     asked = None if learner is None else LEARNERS[learner]
-    order = work.TrainingRequest(asked, epsilon, delta, given, seed, payer, dict(parameters), tune)
+    order = work.TrainingRequest(asked, epsilon, delta, given, seed, payer, dict(parameters), tune, fetch)
     work.train(data, schema, out, order, header=not no_header, force=force, file_options=file_options)
 
 

@@ -105,7 +105,7 @@ def labelled_database(
     """A schema, and the table in a database with its label, which is not looked at yet. Raises ValueError."""
     refuse_file_options(address, options, header)
     schema = _schema(schema_path, None, TableFileOptions())
-    return schema, DatabaseTable(address, label_of(schema, schema_path).name)
+    return schema, DatabaseTable(address, label_of(schema, schema_path).name, schema.number_label is not None)
 
 
 def labelled_table(

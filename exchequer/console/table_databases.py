@@ -119,10 +119,11 @@ class FileOrTable(click.ParamType[Source]):
 
 @attrs.frozen(repr=False)
 class DatabaseTable:
-    """A table of labelled records in a database. label: the column."""
+    """A table of labelled records in a database. label: the column.  numbers: whether it holds numbers, not classes."""
 
     address: TableAddress
     label: str
+    numbers: bool = False
 
     @property
     def shown(self) -> str:
@@ -134,7 +135,7 @@ class DatabaseTable:
 
         Raises ValueError where the database fails, or has no such column of labels.
         """
-        table = self.address.opened(records, label=self.label, named=True)
+        table = self.address.opened(records, label=self.label, named=not self.numbers)
         if self.label not in table.names:
             raise ValueError(f"no column {self.label!r} for the label; its columns are {table.names}")
         return table

@@ -135,7 +135,7 @@ class PrivateBoostClassifier(PrivateClassifier[AdditiveModel]):
         "weight_cap": _cap,
     }
     _keeps = AdditiveModel
-    takes_blocks = True
+    takes_blocks = trains_in_databases = True
     _renamed: ClassVar[Mapping[str, str]] = {"sweeps": "rounds_per_column"}
     _later: ClassVar[Mapping[str, object]] = {"monotonic_cst": None}
     _multi_class: ClassVar[bool] = True

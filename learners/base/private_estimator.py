@@ -87,6 +87,9 @@ class PrivateEstimator(RenamedParameters, abc.ABC, Generic[S, K]):
     takes_blocks: ClassVar[bool] = False
     """Whether `fit` takes a table in blocks, see `learners.blocks.block_tables`."""
 
+    trains_in_databases: ClassVar[bool] = False
+    """Whether it takes a `SqlTable` whose records stay in the database."""
+
     def __init_subclass__(cls, **arguments: object) -> None:
         super().__init_subclass__(**arguments)
         if "_learn" in vars(cls) and "_plan" not in vars(cls):  # it would be ignored

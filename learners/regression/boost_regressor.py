@@ -122,7 +122,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
         "weight_cap": PrivateBoostClassifier._checks["weight_cap"],
     }
     _keeps = RegressionModel
-    takes_blocks = True
+    takes_blocks = trains_in_databases = True
 
     def __init__(
         self,

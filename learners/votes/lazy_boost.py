@@ -117,7 +117,7 @@ class LazyBoostClassifier(PrivateClassifier[VoteModel]):
     """
 
     _keeps = VoteModel
-    takes_blocks = True
+    takes_blocks = trains_in_databases = True
     _checks: ClassVar[Mapping[str, Check]] = {
         **PrivateClassifier._checks,
         "weak_learner": _weak_learner,
