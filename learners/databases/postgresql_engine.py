@@ -49,6 +49,14 @@ _OWN_FUNCTIONS_FIRST: Final = r"""
 """A path that does not name PostgreSQL's own schema begins with it; in one that names it later, functions of other
 schemas stand for PostgreSQL's."""
 
+_SETTINGS: Final = (
+    _OWN_FUNCTIONS_FIRST,
+    "SET default_transaction_read_only = off",  # it forbids temporary tables, too
+    "SET datestyle = ISO",  # how dates are written as text
+    "SET quote_all_identifiers = off",  # how types are
+)
+"""Whatever an account or a database has by itself."""
+
 _AT_ONCE: Final = 2**14
 """Records that come over the line together."""
 
@@ -86,17 +94,14 @@ class PostgreSQL(Engine):
         try:
             own = psycopg.connect(address, autocommit=True)
             try:
-                own.execute(_OWN_FUNCTIONS_FIRST)
-                # Accounts that only read may be given that; it forbids temporary tables, too.
-                own.execute("SET default_transaction_read_only = off")
+                for setting in _SETTINGS:
+                    own.execute(setting)
             except BaseException:
                 own.close()
                 raise
         except psycopg.Error as error:
             said = " ".join(_without_password(str(error), address).split())
             raise DatabaseFailed(f"PostgreSQL: {said}. Nothing was charged") from None
-        with _failing("Nothing was charged"):
-            own.execute("SET datestyle = ISO")  # else an account's own says how dates are written as text
         return PostgreSQL(own)
 
     @staticmethod

@@ -53,6 +53,7 @@ def test_functions_of_postgresql(postgresql_server: Server) -> None:
                 )
             owner.execute(f"ALTER DATABASE {owner.info.dbname} SET search_path = public, pg_catalog")
             owner.execute(f"ALTER DATABASE {owner.info.dbname} SET default_transaction_read_only = on")
+            owner.execute(f"ALTER DATABASE {owner.info.dbname} SET quote_all_identifiers = on")
             try:
                 assert released(learner().fit(SqlTable(url, "people", "y"), None)) == in_memory()
             finally:
