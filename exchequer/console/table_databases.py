@@ -107,7 +107,7 @@ class FileOrTable(click.ParamType[Source]):
         """See click."""
         if not isinstance(value, str) or not ADDRESS.match(value):
             return File().convert(value, param, ctx)
-        if "#" not in value:
+        if not value.partition("#")[2]:
             self.fail("the address of a database needs its table: duckdb:///people.db#people", param, ctx)
         found = TableAddress(value)
         try:

@@ -67,6 +67,8 @@ def _by_url(given: str | sa.URL, *, writing: bool = False) -> tuple[Callable[[],
     if engine is None:
         raise ValueError(f"{url.get_backend_name()}: no database of ours; expected a URL such as {_URLS}")
     shown = shown.partition("?")[0]
+    if engine != "postgresql" and url.host:
+        raise ValueError(f"{shown}: three slashes stand before a file, as in {engine}:///{url.host}")
     match engine:
         case "duckdb":
             return _duckdb_file(url, writing=writing), shown

@@ -190,7 +190,8 @@ class Encoder:
             for number, place in enumerate(read.places)
         ]
         label, refusals = self._label(read.kept[0]), [f"WHEN {read.refused} IS NOT NULL THEN {read.refused}"]
-        refusals.append(f"WHEN ({label}) IS NULL THEN 'y'")
+        known = DIALECTS[engine.dialect].text(f"the label {self.label!r}")
+        refusals.append(f"WHEN ({label}) IS NULL THEN {known}")
         columns = [*said, label]
         if weight is not None:
             whole, wrong = self._weight(read.kept[1])
@@ -273,8 +274,9 @@ def refuse_outside(engine: Engine, name: str) -> None:
     if found:
         said = "; ".join(f"{what}: {number} of the records" for what, number in found)
         raise OutsideSchema(
-            f"outside the schema or the classes: {said}. Widen the schema, or leave such records out with "
-            "SqlTable(query=...). Nothing was charged"
+            f"outside the schema or the classes: {said}. If they belong to what is learnt from, the schema says how: "
+            "missing=, outside='clip', other=, or wider bounds. SqlTable(query=...) leaves them out; `exchequer schema "
+            "check` and records='fetched' name a row. Nothing was charged"
         )
 
 

@@ -42,6 +42,9 @@ _SHADOWED: Final = """
     (SELECT function_name FROM system.main.duckdb_functions() AS own WHERE internal) ORDER BY function_name
 """
 
+_SQLITE: Final = b"SQLite format 3\0"
+"""How files of SQLite begin."""
+
 _ABOUT_VALUES: Final = (duckdb.DataError, duckdb.InvalidInputException, duckdb.NotImplementedException)
 """What DuckDB raises about a value, which it then quotes."""
 
@@ -77,9 +80,18 @@ class DuckDB(Engine):
 
         Raises DatabaseFailed.
         """
-        said = "Nothing was charged. If this process has the file open already, pass that connection in its place"
-        with _failing(said):
-            given = duckdb.connect(path, read_only=path != ":memory:" and not writing, config=dict(options))
+        _refuse_sqlite(path)
+        read_only = path != ":memory:" and not writing
+        # Without this DuckDB would fetch code from the network for a file that is not its own.
+        config: dict[str, Any] = {"autoinstall_known_extensions": "false", **options}
+        said = "Nothing was charged"
+        try:
+            given = duckdb.connect(path, read_only=read_only, config=config)
+        except duckdb.ConnectionException as error:
+            words = f"{said}. If this process has the file open already, pass that connection in its place"
+            raise DatabaseFailed(f"DuckDB: {' '.join(str(error).split())}. {words}") from error
+        except duckdb.Error as error:  # before a value is read
+            raise DatabaseFailed(f"DuckDB: {' '.join(str(error).split())}. {said}") from error
         return DuckDB(given, close=True)
 
     def _answer(self, statement: str, values: Sequence[Numbers], said: str) -> list[tuple[object, ...]]:
@@ -193,6 +205,13 @@ class DuckDB(Engine):
     def hold(self) -> None:
         """See `Engine`: one transaction."""
         self.run("BEGIN TRANSACTION READ ONLY")
+
+
+def _refuse_sqlite(path: str) -> None:
+    """DuckDB would look for an extension that reads it."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if file.read(len(_SQLITE)) == _SQLITE:
+            raise ValueError(f"{path} is a file of SQLite: its URL is sqlite:///{path}")
 
 
 def _together(batches: Iterator[Any], size: int) -> list[Any]:

@@ -81,7 +81,7 @@ def write_predictions(
     asked = _Asked.of(model, table, keep, refused)
     if not into:
         raise ValueError("into: expected the name of a new table")
-    said = "Nothing was written: predictions go to a new table, which this account must be allowed to make"
+    said = "Nothing was written: predictions go to a new table, of a free name, which this account may make"
     with table.opened(writing=True) as engine:
         name = source_of(into, None, engine.dialect)
         engine.long_statements()

@@ -87,8 +87,9 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
     [histograms].
 
     epsilon: what one fit may cost, in nats, > 0.  delta: in (0, 1); choose it far below 1/n.
-    label_bounds: *public* lower and upper bound of the labels; labels beyond are moved to the nearest. There is no
-      default: bounds taken from the data would be a release that nobody paid for. They need not be tight.
+    label_bounds: *public* lower and upper bound of the labels, by default of the schema's label of numbers; labels
+      beyond are moved to the nearest. Bounds taken from the data would be a release that nobody paid for. They need
+      not be tight.
     loss: "squared" for means; "absolute" for medians; "huber" for what is typical, outliers aside; "poisson" for
       means of counts and amounts from 0 on, of which effects multiply.
     adjacency: "add-remove-one" hides whether a record is there, and so how many there are; "replace-one" hides what it
@@ -183,12 +184,18 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
 
         return self._fit(dataset, on_round)
 
+    def _bounds(self) -> tuple[float, float]:
+        """Of the labels: as given, else as the schema says. Raises ValueError where neither does."""
+        said = self.schema.number_label if isinstance(self.schema, Schema) else None
+        known = self.label_bounds if self.label_bounds is not None or said is None else (said.lower, said.upper)
+        return required_bounds(known)
+
     def _dataset(self, X: Table, y: npt.ArrayLike) -> Dataset[RegressionSample]:
         """A table, encoded. All that can be wrong with the data is found here."""
         refuse_no_labels(y)
         schema = finely_cut(domain_schema(self.schema, X))
         codes = encode(X, schema, reader=type(self).__name__)
-        labels = bounded_labels(y, required_bounds(self.label_bounds))
+        labels = bounded_labels(y, self._bounds())
         refuse_other_number(codes.shape[1], labels.size)
         refuse_no_records(labels.size)
         names = input_names(X)
@@ -197,7 +204,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
     def _block_dataset(self, X: AnyTable, y: object, sample_weight: object) -> Dataset[RegressionSample]:
         if sample_weight is not None:
             raise ValueError("sample_weight: this regression takes no weights of a table in blocks; pass a DataFrame")
-        bounds, source = required_bounds(self.label_bounds), Source.of(X, y)
+        bounds, source = self._bounds(), Source.of(X, y)
         schema = finely_cut(domain_schema(self.schema, source.header))
         read = RegressionReader(Layout(schema), NumberLabels(bounds), type(self).__name__)
         rows = RegressionRows(source.rows.map(read).kept(), schema)
@@ -209,7 +216,7 @@ class PrivateBoostRegressor(NamedColumns, RegressorMixin, PrivateEstimator[Regre
     ) -> FitPlan[RegressionSample, RegressionModel]:
         if records.n > MOST_RESIDUAL_RECORDS:
             raise ValueError(f"expected at most {MOST_RESIDUAL_RECORDS} records, got {records.n}")
-        bounds = required_bounds(self.label_bounds)
+        bounds = self._bounds()
         if LOSSES[self.loss].log and bounds[0] < 0.0:
             raise ValueError(f"label_bounds: loss='poisson' is for labels from 0 on, got {bounds}")
         design = RegressionDesign(

@@ -230,7 +230,8 @@ def _own_facts(
         where = "the database" if isinstance(data, TableAddress) else "the file's metadata"
         own = [ColumnFacts(name, kind, typed=where if kind else "") for name, kind in declared_types(data).items()]
         said = "the database declares them" if isinstance(data, TableAddress) else "the file's metadata declare them"
-        return own, [f"the names and the types of {len(own)} columns, as {said}"]
+        what = "the names and the types" if any(each.typed for each in own) else "the names"
+        return own, [f"{what} of {len(own)} columns, as {said}"]
     taken = (
         [f"the names of {len(names)} columns, from the header line"]
         if order.header

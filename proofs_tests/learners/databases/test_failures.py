@@ -3,6 +3,7 @@
 import gc
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from learners import (
     SqlTable,
 )
 from learners.databases.postgresql_engine import PostgreSQL
-from proofs_tests.support.learners.databases import add_to_duckdb, connected, in_duckdb, in_postgresql
+from proofs_tests.support.learners.databases import add_to_duckdb, connected, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
 
 SCHEMA = Schema((Numeric("a", 0.0, 1.0, bins=4), Boolean("b")), Label("y", ("no", "yes")))
@@ -241,6 +242,29 @@ def test_an_account_that_may_only_read_makes_temporary_tables(url: str) -> None:
             owner.execute("DROP OWNED BY reader")
             owner.execute("DROP ROLE reader")
     assert released(found) == in_memory()
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("duckdb://people.db#people", "three slashes .* duckdb:///people.db"),
+        ("sqlite://people.db#people", "three slashes .* sqlite:///people.db"),
+        ("duckdb:///{folder}/people.sqlite#people", "a file of SQLite: its URL is sqlite:///"),
+        ("duckdb:///{folder}/new.db?nonsense=1#people", "nonsense"),
+    ],
+)
+def test_an_address_that_is_a_little_wrong_is_put_right(address: str, words: str, tmp_path: Path) -> None:
+    in_sqlite(tmp_path / "people.sqlite", columns(), "people")
+    in_duckdb(columns(), "people", str(tmp_path / "new.db")).close()
+    with pytest.raises((ValueError, DatabaseFailed), match=words):
+        SqlTable(address.format(folder=tmp_path))
+
+
+def test_nothing_is_fetched_from_the_network(tmp_path: Path) -> None:
+    """DuckDB would install what reads a file that is not its own."""
+    in_duckdb(columns(), "people", str(tmp_path / "new.db")).close()
+    query = "SELECT a, b, y FROM people WHERE current_setting('autoinstall_known_extensions') = false"
+    assert SqlTable(f"duckdb:///{tmp_path}/new.db", query=query).n == 300
 
 
 def test_a_file_of_duckdb_stays_as_it_was(tmp_path_factory: pytest.TempPathFactory) -> None:

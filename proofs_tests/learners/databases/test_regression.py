@@ -17,6 +17,7 @@ from benchmarks.ledgers.postgres import Server
 from exchequer.datasets import data_folder
 from learners import Boolean, Categorical, Numeric, OutsideSchema, ParquetTable, PrivateBoostRegressor, Schema, SqlTable
 from learners.regression import LossName, regression_design, regression_fit
+from learners.tables import NumberLabel
 from proofs_tests.support.learners.databases import TABLE, as_columns, in_duckdb, in_postgresql, in_sqlite
 from proofs_tests.support.learners.in_blocks import released
 
@@ -130,7 +131,10 @@ def test_a_label_that_is_no_number_is_refused(label: float | None) -> None:
         name: np.array([value, value], dtype=object) for name, value in zip(KINDS, (0.5, True, "x", 1.0), strict=True)
     }
     columns["y"][1] = label
-    with in_duckdb(columns, kinds=KINDS) as connection, pytest.raises(OutsideSchema, match="y: 1 of the records"):
+    with (
+        in_duckdb(columns, kinds=KINDS) as connection,
+        pytest.raises(OutsideSchema, match=r"the label .*: 1 of the records"),
+    ):
         model(ledger=ledger).fit(SqlTable(connection, [TABLE]), "y")
     assert not ledger.entries[1:]
 
@@ -139,3 +143,14 @@ def test_weights_are_refused_in_blocks() -> None:
     columns = {name: np.array([value], dtype=object) for name, value in zip(KINDS, (0.5, True, "x", 1.0), strict=True)}
     with in_duckdb(columns, kinds=KINDS) as connection, pytest.raises(ValueError, match="no weights of a table in"):
         model(weight_cap=1.0).fit(SqlTable(connection, [TABLE]), "y", cast("Any", "k"))
+
+
+def test_bounds_are_those_of_the_schema() -> None:
+    draw = np.random.default_rng(0)
+    X, y = {"a": draw.random(60)}, draw.random(60) * 4.0
+    columns = (Numeric("a", 0.0, 1.0),)
+    said = model(schema=Schema(columns, number_label=NumberLabel("y", 0.0, 4.0)), label_bounds=None).fit(X, y)
+    given = model(schema=Schema(columns), label_bounds=(0.0, 4.0)).fit(X, y)
+    assert said.predict(X).tolist() == given.predict(X).tolist()
+    with pytest.raises(ValueError, match="label_bounds"):
+        model(schema=Schema(columns), label_bounds=None).fit(X, y)
