@@ -270,19 +270,23 @@ const found = [...document.querySelectorAll("a, summary, button, input, [tabinde
   return [document.activeElement === each, box.top >= 0 && box.height > 0, style.outlineStyle !== "none"];
 });
 const note = document.createElement("pre");
-note.textContent = JSON.stringify(found);
+note.textContent = JSON.stringify([document.hasFocus(), found]);
 document.body.append(note);
 </script>
 """
-"""Of everything that the keyboard reaches: whether it takes the focus, is seen then, and shows that it has it."""
+"""Whether the window has the focus; of everything that the keyboard reaches, whether it takes it, is seen then, and
+shows that it has it."""
 
 
 def test_the_keyboard_reaches_every_link_and_the_focus_is_seen(shown: Shown, tmp_path: Path) -> None:
     free = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", shown.made)
     file = tmp_path / "focus.html"
     file.write_text(free.replace("</body>", FOCUS + "</body>"), encoding="utf-8")
-    (said,) = re.findall("<pre>(.*?)</pre>", shown.browser.dom(file).dom, re.DOTALL)
-    found = json.loads(unescape(said))
+    for _ in range(20):  # on a busy machine the window may get it after the page was read, and then nothing shows it
+        (said,) = re.findall("<pre>(.*?)</pre>", shown.browser.dom(file).dom, re.DOTALL)
+        active, found = json.loads(unescape(said))
+        if active:
+            break
     assert len(found) == len(parsed(shown.made).find("a")) > 9
     assert all(each == [True, True, True] for each in found), found
 
