@@ -1,7 +1,7 @@
 """A table's records as codes, in a temporary table that one statement makes: whoever writes meanwhile is not seen."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeGuard
 
@@ -135,23 +135,14 @@ class Encoder:
 
         In one transaction: until its end nobody changes the columns that were looked at.
         """
-        self.engine.begin()
-        self.engine.refuse_changed(self.source, self.columns)
-        self.engine.refuse_shadowed()
         table = CodedTable(self.engine, self.engine.fresh_name(), 0, self.schema, self._weight_name is not None)
         table = attrs.evolve(table, numbers=isinstance(self.read, RegressionReader))
         for column in self.schema.columns:
             self._refuse_other_kinds(column)
         statement, values = self._statement()
-        listed = [f"{name} {kind}" for name, kind in zip(table.columns, table.types, strict=True)]
-        said = f"Nothing was charged. Where an account may make no temporary table, {FETCH}"
-        self.engine.run(f"CREATE TEMPORARY TABLE {table.name} ({', '.join(listed)}, refused TEXT)", said=said)
-        self.engine.run(f"INSERT INTO {table.name} {statement}", values, said="Nothing was charged")
-        self.engine.commit()
-        refuse_outside(self.engine, table.name)
-        size = self.engine.count(table.name)
-        refuse_no_records(size)
-        return attrs.evolve(table, size=size)
+        types = dict(zip(table.columns, table.types, strict=True))
+        source = self.source, self.columns
+        return attrs.evolve(table, size=write_records(self.engine, table.name, types, source, statement, values))
 
     def _column(self, name: str) -> DatabaseColumn:
         found = next((column for column in self.columns if column.name == name), None)
@@ -263,7 +254,34 @@ class Encoder:
         return f"CASE WHEN {wrong} THEN NULL ELSE {whole} END", wrong
 
 
-def refuse_outside(engine: Engine, name: str) -> None:
+def write_records(
+    engine: Engine,
+    name: str,
+    types: Mapping[str, str],
+    source: tuple[str, Sequence[DatabaseColumn]],
+    statement: str,
+    values: Sequence[Numbers],
+) -> int:
+    """Make a temporary table of what a SELECT says of records, and of what is refused; how many they are.
+
+    types: of its columns.  source: what stands after FROM, and its columns.  statement: its last column is NULL, or
+    what is refused.  Raises ChangedTable, OutsideSchema, DatabaseFailed, ValueError for no record.
+    """
+    engine.begin()
+    engine.refuse_changed(*source)
+    engine.refuse_shadowed()
+    listed = ", ".join(f"{column} {kind}" for column, kind in types.items())
+    said = f"Nothing was charged. Where an account may make no temporary table, {FETCH}"
+    engine.run(f"CREATE TEMPORARY TABLE {name} ({listed}, refused TEXT)", said=said)
+    engine.run(f"INSERT INTO {name} {statement}", values, said="Nothing was charged")
+    engine.commit()
+    _refuse_outside(engine, name)
+    size = engine.count(name)
+    refuse_no_records(size)
+    return size
+
+
+def _refuse_outside(engine: Engine, name: str) -> None:
     """All columns with values that are refused at once; the database's user may see the table.
 
     name: of a temporary table with a column `refused`. Raises OutsideSchema.

@@ -147,8 +147,10 @@ class _Asked:
         prediction, *numbers = self.names[self.kept : -1]
         if self.classes is None:
             numbers.append(prediction)
-        elif not gone.any():
+        elif self.refused == "raise":  # with "keep" objects, whether or not this block has a refused record
             found[prediction] = found[prediction].astype(self.classes.dtype)
+        else:
+            found[prediction] = found[prediction].astype(object)
         for name in numbers:
             found[name] = found[name].astype(np.float64)
         return found

@@ -10,7 +10,7 @@ import numpy as np
 from accountant.arrays import ExactArray, FloatArray
 from learners.base import PrivateClassifier
 from learners.blocks import label_column
-from learners.databases.coded_table import FETCH, NotInSql, class_number, refuse_outside
+from learners.databases.coded_table import FETCH, NotInSql, class_number, write_records
 from learners.databases.engines import DatabaseColumn, Engine, Kind
 from learners.databases.predictions import Estimator, prediction_query, refuse_no_table
 from learners.databases.public_tables import Numbers
@@ -19,7 +19,6 @@ from learners.databases.sql_table import SqlTable
 from learners.exports import DIALECTS
 from learners.fairness import FARTHEST, Score, StoredColumn
 from learners.inspection import binned_margins
-from learners.tables import refuse_no_records
 from mechanisms.core import Block, Rows, Sums
 from mechanisms.queries import SHARE_ONE, GroupedShares, HistogramRows, Histograms, PrefixRows, ShareRows, ShareTotals
 
@@ -106,7 +105,7 @@ class _TableColumn(StoredColumn):
         ]
         columns = ", ".join(f"{code} AS {name}" for code, name in zip(coded, "gtp", strict=True))
         cell = f"(g * {size} + t) * {size} + p"
-        why = _why({"g": "groups", "t": "labels", "p": "predictions"})
+        why = view.why({"g": "groups", "t": "labels", "p": "predictions"})
         statement = f"SELECT {cell}, {why} FROM (SELECT {columns}, {view.refused} AS r FROM {view.source}) AS coded"
         rows = view.written({"cell": "INTEGER"}, statement)
         return HistogramRows(rows, KeptCells(), 1, len(public_groups) * size**2)
@@ -122,7 +121,7 @@ class _TableColumn(StoredColumn):
             f"({clipped}) AS clipped", ["g", "r", "v"], ["x"], [np.nextafter(points, np.inf)]
         )  # of points below a number, not at it
         cell = f"g * {cells} + {placed.cells[0]} + CASE WHEN x >= {high} THEN 1 ELSE 0 END"
-        why = _why({"g": "groups", "v": "predictions"})
+        why = view.why({"g": "groups", "v": "predictions"})
         rows = view.written(
             {"cell": "INTEGER"}, f"SELECT {cell}, {why} FROM ({placed.statement}) AS placed", placed.values
         )
@@ -143,7 +142,7 @@ class _TableColumn(StoredColumn):
         named = [f"z{number}" for number in range(len(scores))]
         scaled = ", ".join(f"{view.share(score)} AS {name}" for score, name in zip(scores, named, strict=True))
         middle = f"SELECT g, l, p, r, {scaled} FROM ({inner}) AS read{view.fence}"
-        why = _why({"g": "groups", "l": "labels", "p": "predictions"})
+        why = view.why({"g": "groups", "l": "labels", "p": "predictions"})
         whole = ", ".join(f"CAST({nearest(name)} AS BIGINT)" for name in named)
         types = {"g": "INTEGER", **{f"s{number}": "BIGINT" for number in range(len(scores))}}
         rows: Rows[GroupedShares] = view.written(types, f"SELECT g, {whole}, {why} FROM ({middle}) AS scaled")
@@ -184,7 +183,7 @@ class PredictedColumn(_TableColumn):
 class _View:
     """What the columns of a release are in SQL. source: what stands after FROM.  told: the column that is asked.
 
-    others: the other ones.  refused: SQL for which column makes a model refuse a record.  named: how labels are read.
+    others: the other ones.  refused: SQL for which column makes a model refuse a record.
     """
 
     table: SqlTable
@@ -290,21 +289,18 @@ class _View:
         """Squares below a double's least count as 0, as they do in shares; PostgreSQL refuses them."""
         return f"(CASE WHEN {error} < {self.literal(SMALL)} THEN {self.literal(0.0)} ELSE {error} * {error} END)"
 
+    def why(self, columns: Mapping[str, str]) -> str:
+        """What is refused: by the model, or for a column that is NULL. columns: what is to blame then."""
+        text = DIALECTS[self.engine.dialect].text
+        cases = (f"WHEN {name} IS NULL THEN {text(what)}" for name, what in columns.items())
+        return f"CASE WHEN r IS NOT NULL THEN r {' '.join(cases)} END"
+
     def written(self, types: Mapping[str, str], statement: str, values: Sequence[Numbers] = ()) -> GroupedRows:
         """The records that a SELECT gives, with what is refused as its last column. Raises OutsideSchema."""
         engine, table = self.engine, self.table
-        name, columns = engine.fresh_name(), ", ".join(f"{each} {kind}" for each, kind in types.items())
         engine.long_statements()
-        engine.begin()
-        engine.refuse_changed(table.source, table.columns)
-        engine.refuse_shadowed()
-        said = f"Nothing was charged. Where an account may make no temporary table, {FETCH}"
-        engine.run(f"CREATE TEMPORARY TABLE {name} ({columns}, refused TEXT)", said=said)
-        engine.run(f"INSERT INTO {name} {statement}", values, said="Nothing was charged")
-        engine.commit()
-        refuse_outside(engine, name)
-        size = engine.count(name)
-        refuse_no_records(size)
+        name, source = engine.fresh_name(), (table.source, table.columns)
+        size = write_records(engine, name, types, source, statement, values)
         return GroupedRows(engine, name, size)
 
 
@@ -329,7 +325,8 @@ def margins_in_sql(table: SqlTable, fitted: PrivateClassifier[Any], y: object, e
     inner = f"SELECT {code} AS t, {listed}, {view.refused} AS r FROM {view.source}{view.fence}"
     source = f"(SELECT t, r, {_margin(view, len(classes))} AS m FROM ({inner}) AS scored{view.fence}) AS margins"
     placed = engine.cells(source, ["t", "r"], ["m"], [np.nextafter(edges[1:-1], np.inf)])
-    statement = f"SELECT {placed.cells[0]}, {_why({'t': 'y'})} FROM ({placed.statement}) AS placed"
+    why = view.why({"t": f"the label {label!r}"})
+    statement = f"SELECT {placed.cells[0]}, {why} FROM ({placed.statement}) AS placed"
     return HistogramRows(view.written({"cell": "INTEGER"}, statement, placed.values), KeptCells(), 1, edges.size - 1)
 
 
@@ -349,12 +346,6 @@ def _kind(model: Estimator) -> Kind:
     classes: Any = getattr(model, "classes_", None)
     kinds: Mapping[type, Kind] = {str: "text", bool: "truth", int: "whole"}
     return "number" if classes is None else kinds.get(type(classes.tolist()[0]), "number")
-
-
-def _why(columns: Mapping[str, str]) -> str:
-    """What is refused: by the model, or for a column that is NULL. columns: what is to blame then."""
-    cases = (f"WHEN {name} IS NULL THEN '{what}'" for name, what in columns.items())
-    return f"CASE WHEN r IS NOT NULL THEN r {' '.join(cases)} END"
 
 
 def _clipped(value: str, low: str, high: str) -> str:
