@@ -227,7 +227,7 @@ def test_what_is_refused_before_anything_is_charged(models: Mapping[str, Any]) -
             private_class_table(told, label, group, **classes)
         with pytest.raises(OutsideSchema, match=r"groups: 1 of the records; labels: 1 of"):
             private_regression_table(SqlColumn(table, "told"), SqlColumn(table, "amount"), group, **amounts)
-        with pytest.raises(OutsideSchema, match=r"y: 1 of the records"):
+        with pytest.raises(OutsideSchema, match="the label 'kind': 1 of the records"):
             private_margin_histogram(book, models["three"], table, "kind", epsilon=1.0)
         with pytest.raises(NotInSql, match="column of labels 'income' is VARCHAR"):
             private_regression_table(SqlColumn(table, "told"), label, group, **amounts)
