@@ -47,8 +47,10 @@ lint: $(STAMP)
 types: $(STAMP)
 	$(BIN)/mypy
 
+# Each process gets a run of neighbouring tests, and takes over from the other at the end: what a module sets up, the
+# site for one, is then set up once.
 tests: $(STAMP)
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 # Any warning is an error, a link that leads nowhere included. Nothing is fetched, and no server is needed to read it.
 docs: $(STAMP)
