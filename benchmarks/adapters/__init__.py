@@ -1,1 +1,1 @@
-"""Systems of the leaderboard: a file each, run in an environment of its own. `benchmarks.leaderboard.adapters` says how."""
+"""Systems of the leaderboard, a file each. `benchmarks.leaderboard.adapters` says what such a file is."""

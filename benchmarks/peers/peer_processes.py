@@ -54,6 +54,11 @@ class Worker:
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._said}
             self._process = subprocess.Popen(self._command, env=environment, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload]  # mypy does not match keywords from a dict
 
+    def kill(self) -> None:
+        """End it at once; whoever waits for its answer gets a RuntimeError."""
+        if self._process is not None:
+            self._process.kill()
+
     @property
     def imports(self) -> float | None:
         """What its imports take in memory, in MiB; None where the system does not tell."""

@@ -1,0 +1,160 @@
+"""Adapters: one file a system, which says in its header what it needs and what it promises.
+
+The header is that of a script with its requirements inside (PEP 723), with a table of ours:
+
+    # /// script
+    # requires-python = ">=3.11"
+    # dependencies = ["some-package==1.2.3", "numpy==2.4.6"]
+    #
+    # [tool.leaderboard]
+    # name = "a learner (some-package)"
+    # tasks = ["binary"]
+    # neighbours = ["add-remove-one"]
+    # released = "its own package"
+    # reads = "the number of records"
+    # ///
+
+and the file has `fit(task, promise, **options) -> predict`, see `benchmarks.leaderboard.protocol`. The file itself is
+only run in an environment that has its requirements; what it says here is read without running it.
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from benchmarks.leaderboard.protocol import KINDS, NEIGHBOURS, Kind, Neighbours
+from benchmarks.peers import python_with
+from benchmarks.runner import ROOT
+
+FOLDER: Final = ROOT / "benchmarks" / "adapters"
+
+HEADER: Final = re.compile(r"(?m)^# /// script$\n((?:^#(?:| .*)$\n)+?)^# ///$")
+
+OWN: Final = "exchequer"
+"""The requirement of adapters that are run by the interpreter that runs this."""
+
+KNOWN: Final = frozenset(
+    ("name", "tasks", "neighbours", "released", "reads", "private", "deterministic", "heavy", "ours", "variants")
+)
+NEEDED: Final = ("name", "tasks", "neighbours", "released", "reads")
+
+
+class BadAdapter(ValueError):
+    """A file is no adapter; the message names the file and what is wrong in it."""
+
+
+@attrs.frozen(eq=False)
+class Adapter:
+    """A file that can fit, and what it says of itself.
+
+    tasks: the kinds that it takes.  neighbours: those for which it keeps a promise itself.  released: whose code it
+    is, in words.  reads: what it reads of the records uncharged, in words.  private: whether it heeds ε.
+    deterministic: no seed changes its models.  heavy: left out of quick runs.  ours: one of this project's learners.
+    variants: name → options of `fit`; one variant named "" where the file names none.
+    """
+
+    path: Path
+    name: str
+    tasks: tuple[Kind, ...]
+    neighbours: tuple[Neighbours, ...]
+    released: str
+    reads: str
+    requirements: tuple[str, ...]
+    private: bool = True
+    deterministic: bool = False
+    heavy: bool = False
+    ours: bool = False
+    variants: Mapping[str, Mapping[str, Any]] = attrs.field(factory=lambda: {"": {}})
+
+    def python(self, folder: Path) -> Path:
+        """An interpreter that has what it requires. folder: of environments. Raises `benchmarks.runner.Missing`."""
+        if OWN in self.requirements:
+            return Path(sys.executable)
+        return python_with(self.path.stem.replace("_", "-"), self.requirements, folder)
+
+    @property
+    def systems(self) -> "tuple[System, ...]":
+        """One for each variant."""
+        return tuple(System(self, variant) for variant in self.variants)
+
+
+@attrs.frozen(eq=False)
+class System:
+    """A variant of an adapter: a row of every table."""
+
+    adapter: Adapter
+    variant: str
+
+    @property
+    def name(self) -> str:
+        """What tables call it; unique."""
+        return f"{self.adapter.name}, {self.variant}" if self.variant else self.adapter.name
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `fit` is given besides the task and the promise."""
+        return dict(self.adapter.variants[self.variant])
+
+
+def read(path: Path) -> Adapter:
+    """What an adapter says of itself. Raises BadAdapter with the remedy."""
+    found = HEADER.search(path.read_text(encoding="utf-8"))
+    if found is None:
+        raise BadAdapter(f"{path}: expected a header from '# /// script' to '# ///', as {FOLDER.name}/constant.py has")
+    text = "".join(line[2:] if line.startswith("# ") else line[1:] for line in found[1].splitlines(keepends=True))
+    try:
+        header = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadAdapter(f"{path}: its header is no TOML: {error}") from error
+    said = header.get("tool", {}).get("leaderboard")
+    if not isinstance(said, dict):
+        raise BadAdapter(f"{path}: its header has no table [tool.leaderboard]")
+    _check(path, header, said)
+    fields = {
+        **said,
+        **{name: tuple(said[name]) for name in ("tasks", "neighbours")},
+    }
+    return Adapter(path.resolve(), requirements=tuple(header["dependencies"]), **fields)
+
+
+def _check(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> None:
+    missing, unknown = [name for name in NEEDED if name not in said], sorted(set(said) - KNOWN)
+    if missing or unknown:
+        wrong = [f"it lacks {', '.join(missing)}"] * bool(missing) + [f"unknown: {', '.join(unknown)}"] * bool(unknown)
+        raise BadAdapter(f"{path}: [tool.leaderboard]: {'; '.join(wrong)}")
+    for name, allowed in (("tasks", KINDS), ("neighbours", NEIGHBOURS)):
+        if not isinstance(said[name], list) or not said[name] or not set(said[name]) <= set(allowed):
+            raise BadAdapter(f"{path}: {name} = {said[name]!r}: expected a list of some of {', '.join(allowed)}")
+    variants = said.get("variants", {"": {}})
+    if not isinstance(variants, dict) or not variants or not all(isinstance(each, dict) for each in variants.values()):
+        raise BadAdapter(f"{path}: variants = {variants!r}: expected a table of tables of options")
+    requirements = header.get("dependencies")
+    if not isinstance(requirements, list) or not all("==" in each or each == OWN for each in requirements):
+        raise BadAdapter(f"{path}: dependencies = {requirements!r}: expected a list of pins such as 'numpy==2.4.6'")
+
+
+def every(folder: Path = FOLDER) -> list[Adapter]:
+    """All adapters of a folder, in the order of their file names."""
+    return [read(path) for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
+
+
+def chosen(words: Iterable[str], adapters: Iterable[Adapter]) -> list[Adapter]:
+    """Those whose file stem is named, and files of the user's own. words: stems, or paths that end in .py.
+
+    Raises BadAdapter for a word that is neither.
+    """
+    known = {adapter.path.stem: adapter for adapter in adapters}
+    found = []
+    for word in words:
+        if word in known:
+            found.append(known[word])
+        elif word.endswith(".py") and Path(word).is_file():
+            found.append(read(Path(word)))
+        else:
+            raise BadAdapter(f"{word!r} is neither a file of an adapter nor one of {', '.join(known)}")
+    return list({adapter.path: adapter for adapter in found}.values())

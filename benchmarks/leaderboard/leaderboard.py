@@ -1,0 +1,85 @@
+"""Private learners on all public tables at the same (ε, δ), bounds and splits.
+
+Everybody gets public bounds and categories and no other setting, one core, and the same seeds. † marks systems that
+promise replace-one only. Means are over ten seeds, of splits and noise at once where a set has no test part of its own.
+"""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from benchmarks.leaderboard import adapters
+from benchmarks.leaderboard.cells import Store
+from benchmarks.leaderboard.pages import changed, distances, of_table, others, promises, ranks, standing
+from benchmarks.leaderboard.plan import Board, Plan, board
+from benchmarks.leaderboard.protocol import Kind
+from benchmarks.leaderboard.running import fill
+from benchmarks.leaderboard.sets import SETS
+from benchmarks.leaderboard.study import ELSEWHERE, MAIN, QUICK
+from benchmarks.runner import ABSENT, Line, Part, Report, Setting, Table
+
+QUICK_TABLES: Final = ("transfusion", "haberman", "clave-firm-teacher", "abalone-rings")
+QUICK_RECORDS: Final = 1_500
+
+CHANGES: Final = ("δ = n^-1.1", "one record replaced", "bounds ten times too wide")
+
+
+def of_set(plan: Plan, store: Store, name: str, jobs: int | None = None) -> list[Table]:
+    """Measure what is missing of a table, and show it. jobs: processes at once; None: as many as there are cores."""
+    kinds: dict[str, Kind] = {name: plan.table(name).kind}
+    absent = fill(list(plan.units(name, store)), store, jobs or os.cpu_count() or 1, print_progress)
+    grids = of_table(board(plan, plan.studies[0], store, kinds), name)
+    failed = [Line(ABSENT, line) for line in absent if "pip could not install" in line]
+    return [*([Report(f"absent: {name}", failed)] if failed else []), *grids]
+
+
+def print_progress(line: str) -> None:
+    """On standard error, a line for each system of a table."""
+    import sys
+
+    print(f"measured: {line}", file=sys.stderr)
+
+
+def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
+    """Everything that compares over tables."""
+    kinds: dict[str, Kind] = {name: plan.table(name).kind for name in plan.tables}
+    main = board(plan, plan.studies[0], store, kinds)
+    at = min(1.0, max(main.study.epsilons))
+    return [
+        promises(main.systems),
+        *standing(main, judged=judged),
+        *(grid for epsilon in main.study.epsilons if epsilon <= 1.0 for grid in ranks(main, epsilon)),
+        distances(main),
+        *others(main, at),
+        *_elsewhere(plan, store, main),
+        *([_failures(main.failed)] if main.failed else []),
+    ]
+
+
+def _elsewhere(plan: Plan, store: Store, main: Board) -> list[Table]:
+    boards = [board(plan, study, store, main.kinds) for study in plan.studies[1:]]
+    return [changed(main, other, what) for other, what in zip(boards, CHANGES, strict=False)]
+
+
+def _failures(failed: Sequence[str]) -> Report:
+    found = (line.partition(": ") for line in failed)
+    return Report("No predictions", [Line(what, why) for what, _, why in found])
+
+
+def plan_of(setting: Setting) -> Plan:
+    """All tables and systems; quick: a few small ones, and no system whose packages are large."""
+    everybody = adapters.every()
+    if setting.quick:
+        light = [adapter for adapter in everybody if not adapter.heavy]
+        return Plan(QUICK_TABLES, light, (QUICK,), setting.data, QUICK_RECORDS)
+    return Plan(tuple(SETS), everybody, (MAIN, *ELSEWHERE), setting.data)
+
+
+def parts(setting: Setting) -> list[Part]:
+    """A table at a time, then what compares them."""
+    plan, store = plan_of(setting), Store(setting.out / "cells")
+    return [
+        *(Part(name, partial(of_set, plan, store, name), 10 if setting.quick else 300) for name in plan.tables),
+        Part("all tables", partial(all_tables, plan, store, judged=not setting.quick), 5),
+    ]

@@ -1,0 +1,95 @@
+"""From names to what is measured: tables, adapters and studies as units."""
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+import numpy as np
+
+from benchmarks.leaderboard.adapters import Adapter, System
+from benchmarks.leaderboard.cells import Measured, Store
+from benchmarks.leaderboard.protocol import Kind
+from benchmarks.leaderboard.running import Unit, unit
+from benchmarks.leaderboard.sets import load
+from benchmarks.leaderboard.study import Study
+from benchmarks.leaderboard.tables import TableSet, widened
+
+
+@attrs.frozen
+class Plan:
+    """What is compared. tables: names.  folder: of the data sets; None: EXCHEQUER_DATA.  studies: the first one ranks.
+
+    most: so many records of each table at most, drawn at random, always the same; None: all.
+    """
+
+    tables: Sequence[str]
+    adapters: Sequence[Adapter]
+    studies: Sequence[Study]
+    folder: str | None
+    most: int | None = None
+
+    def table(self, name: str) -> TableSet:
+        """By name. Raises DataNotFound."""
+        return few(load(name, self.folder), self.most)
+
+    def units(self, name: str, store: Store) -> Iterator[Unit]:
+        """Of a table: those where something is left to measure."""
+        table = self.table(name)
+        for width in dict.fromkeys(width for study in self.studies for width in study.widths):
+            seen = table if width == 1.0 else widened(table, width)
+            for adapter in self.adapters:
+                found = unit(self.studies, adapter, seen, width, store)
+                if found.wanted:
+                    yield found
+
+    @property
+    def systems(self) -> list[System]:
+        """All of them, ours first, those without privacy last."""
+        found = [system for adapter in self.adapters for system in adapter.systems]
+        return sorted(found, key=lambda each: (not each.adapter.ours, not each.adapter.private))
+
+
+def few(table: TableSet, most: int | None) -> TableSet:
+    """So many of its records at most; then its splits are at random."""
+    if most is None or table.records <= most:
+        return table
+    rows = np.sort(np.random.default_rng(0).permutation(table.records)[:most])
+    columns, labels = table.part(rows)
+    return attrs.evolve(table, table=columns, labels=labels, test_rows=None)
+
+
+@attrs.frozen(eq=False)
+class Board:
+    """What a study found. kinds: of each table.  found: by table and system, then ε; only what was predicted.
+
+    failed: what was not, in words.
+    """
+
+    study: Study
+    kinds: dict[str, Kind]
+    systems: Sequence[System]
+    found: dict[tuple[str, str], dict[float, Measured]]
+    failed: Sequence[str]
+
+    def of(self, table: str, system: System, epsilon: float) -> Measured | None:
+        """A cell; of systems without privacy the same for every ε."""
+        cells = self.found.get((table, system.name), {})
+        return cells.get(epsilon) if system.adapter.private else next(iter(cells.values()), None)
+
+    def tables(self, *kinds: Kind) -> list[str]:
+        """Those of these kinds."""
+        return [name for name, kind in self.kinds.items() if kind in kinds]
+
+
+def board(plan: Plan, study: Study, store: Store, kinds: dict[str, Kind]) -> Board:
+    """Read a study back. kinds: of the tables that were measured."""
+    found: dict[tuple[str, str], dict[float, Measured]] = {}
+    failed = []
+    for name, kind in kinds.items():
+        for system in plan.systems:
+            for cell in study.cells(name, kind, system):
+                measured = store.get(cell)
+                if measured is not None and measured.seeds and not measured.failed:
+                    found.setdefault((name, system.name), {})[cell.epsilon] = measured
+                elif measured is not None and measured.failed:
+                    failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
+    return Board(study, kinds, plan.systems, found, failed)

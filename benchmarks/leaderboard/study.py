@@ -1,0 +1,48 @@
+"""Which cells there are: tables, systems, promises and seeds."""
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final
+
+import attrs
+
+from benchmarks.leaderboard.adapters import System
+from benchmarks.leaderboard.cells import NO_PRIVACY, Cell, DeltaRule
+from benchmarks.leaderboard.protocol import Kind, Neighbours
+
+EPSILONS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 3.0)
+"""Those of the other comparisons."""
+
+
+@attrs.frozen
+class Study:
+    """The product of all these. seeds: so many, from 0 on.  widths: of bounds, 1 as they are."""
+
+    epsilons: Sequence[float] = EPSILONS
+    rules: Sequence[DeltaRule] = ("1e-5",)
+    neighbours: Sequence[Neighbours] = ("add-remove-one",)
+    widths: Sequence[float] = (1.0,)
+    seeds: int = 10
+
+    def cells(self, table: str, kind: Kind, system: System) -> Iterator[Cell]:
+        """Of a system on a table; none where it does not take the kind."""
+        if kind not in system.adapter.tasks:
+            return
+        if not system.adapter.private:
+            yield from (Cell(table, system.name, NO_PRIVACY, width=width) for width in self.widths)
+            return
+        for epsilon, rule, near, width in product(self.epsilons, self.rules, self.neighbours, self.widths):
+            yield Cell(table, system.name, epsilon, rule, near, width)
+
+
+MAIN: Final = Study()
+"""What ranks are about."""
+
+ELSEWHERE: Final = (
+    Study(epsilons=(1.0,), rules=("n^-1.1",)),
+    Study(epsilons=(1.0,), neighbours=("replace-one",)),
+    Study(epsilons=(1.0,), widths=(10.0,)),
+)
+"""The same at ε = 1 with one thing changed: δ, neighbours, bounds."""
+
+QUICK: Final = Study(epsilons=(0.2, 1.0), seeds=2)
