@@ -1,8 +1,9 @@
 """`python -m benchmarks.leaderboard MY_ADAPTER.py` puts a system of yours on the tables, beside ours and others.
 
-It measures what is not measured yet, with `--out` as its memory, and prints every table of the leaderboard. Without
-names, all adapters of benchmarks/adapters take part. What an adapter is: the docstring of
-`benchmarks.leaderboard.adapters`, and benchmarks/adapters/constant.py to start from.
+It measures the systems that are named, where they are not measured yet, with `--out` as its memory, and prints every
+table of the leaderboard with them. The others' scores are those that are published, where the records are the same.
+What an adapter is: the docstring of `benchmarks.leaderboard.adapters`, and benchmarks/adapters/constant.py to start
+from.
 """
 
 import argparse
@@ -11,16 +12,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import attrs
+
 from benchmarks.leaderboard import adapters
-from benchmarks.leaderboard.cells import Store
-from benchmarks.leaderboard.leaderboard import all_tables, of_set
+from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
 from benchmarks.leaderboard.plan import Plan
+from benchmarks.leaderboard.published import Published, records_digest
 from benchmarks.leaderboard.sets import SETS
 from benchmarks.leaderboard.study import EPSILONS, Study
 from exchequer.datasets import DataNotFound
-
-BESIDE = ("private_boost", "interpret_ebm", "ceilings")
-"""What a system of one's own is put beside, unless other names are given."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,13 +42,10 @@ def parser() -> argparse.ArgumentParser:
     return found
 
 
-def entrants(words: Sequence[str]) -> list[adapters.Adapter]:
-    """The adapters that are named; with a user's own, those of BESIDE, too. Raises BadAdapter."""
-    everybody = adapters.every()
-    if not words:
-        return everybody
-    own = all(word.endswith(".py") for word in words)
-    return adapters.chosen([*(BESIDE if own else ()), *words], everybody)
+def beside(named: Sequence[adapters.Adapter]) -> list[adapters.Adapter]:
+    """They and all of ours."""
+    everybody = [adapter for adapter in adapters.every() if adapter.path not in {each.path for each in named}]
+    return [*named, *everybody]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -58,15 +55,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         sys.exit(f"no table {', '.join(unknown)}: there are {', '.join(SETS)}")
     try:
-        study = Study(options.epsilons, (options.rule,), (options.neighbours,), (options.width,), options.seeds)
-        plan = Plan(options.tables, entrants(options.adapters), (study,), options.data, options.records)
-        store = Store(options.out / "cells")
-        for name in options.tables:
-            for table in of_set(plan, store, name, options.jobs):
-                print(table.table, end="\n\n", flush=True)
-        print("\n\n".join(table.table for table in all_tables(plan, store, judged=False)))
+        print(compared(options))
     except (adapters.BadAdapter, DataNotFound) as error:
         sys.exit(str(error))
+
+
+def compared(options: argparse.Namespace) -> str:
+    """Measure what is asked for; the tables. Raises BadAdapter, DataNotFound."""
+    study = Study(options.epsilons, (options.rule,), (options.neighbours,), (options.width,), options.seeds)
+    named = adapters.chosen(options.adapters, adapters.every()) if options.adapters else adapters.every()
+    plan = Plan(options.tables, named, (study,), options.data, options.records)
+    digests = {name: records_digest(plan.table(name)) for name in options.tables}
+    store = Published(options.out / "cells", digests)
+    failed = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
+    whole = attrs.evolve(plan, adapters=beside(named))
+    tables = [table for name in options.tables for table in shown_set(whole, store, name)]
+    tables += all_tables(whole, store, judged=False)
+    return "\n\n".join([*(table.table for table in tables), *failed])
 
 
 if __name__ == "__main__":

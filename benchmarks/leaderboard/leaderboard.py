@@ -17,7 +17,7 @@ from benchmarks.leaderboard.protocol import Kind
 from benchmarks.leaderboard.running import fill
 from benchmarks.leaderboard.sets import SETS
 from benchmarks.leaderboard.study import ELSEWHERE, MAIN, QUICK
-from benchmarks.runner import ABSENT, Line, Part, Report, Setting, Table
+from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
 
 QUICK_TABLES: Final = ("transfusion", "haberman", "clave-firm-teacher", "abalone-rings")
 QUICK_RECORDS: Final = 1_500
@@ -25,13 +25,24 @@ QUICK_RECORDS: Final = 1_500
 CHANGES: Final = ("δ = n^-1.1", "one record replaced", "bounds ten times too wide")
 
 
-def of_set(plan: Plan, store: Store, name: str, jobs: int | None = None) -> list[Table]:
-    """Measure what is missing of a table, and show it. jobs: processes at once; None: as many as there are cores."""
+def measure(plan: Plan, store: Store, name: str, jobs: int | None = None) -> list[str]:
+    """What is missing of a table; what failed, in words. jobs: processes at once; None: as many as there are cores."""
+    return fill(list(plan.units(name, store)), store, jobs or os.cpu_count() or 1, print_progress)
+
+
+def shown_set(plan: Plan, store: Store, name: str) -> list[Grid]:
+    """A table's own tables."""
     kinds: dict[str, Kind] = {name: plan.table(name).kind}
-    absent = fill(list(plan.units(name, store)), store, jobs or os.cpu_count() or 1, print_progress)
-    grids = of_table(board(plan, plan.studies[0], store, kinds), name)
-    failed = [Line(ABSENT, line) for line in absent if "pip could not install" in line]
-    return [*([Report(f"absent: {name}", failed)] if failed else []), *grids]
+    return of_table(board(plan, plan.studies[0], store, kinds), name)
+
+
+def of_set(plan: Plan, store: Store, name: str) -> list[Table]:
+    """Measure what is missing of a table, and show it."""
+    absent = [Line(ABSENT, line) for line in measure(plan, store, name) if NOT_INSTALLED in line]
+    return [*([Report(f"absent: {name}", absent)] if absent else []), *shown_set(plan, store, name)]
+
+
+NOT_INSTALLED: Final = "pip could not install"
 
 
 def print_progress(line: str) -> None:

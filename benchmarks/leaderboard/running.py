@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import attrs
 import numpy as np
@@ -147,12 +147,7 @@ class _Run:
             "seed": seed,
             "options": system.options,
         }
-        watch = threading.Timer(LIMIT, worker.kill)
-        watch.start()
-        try:
-            answer = worker.ask(**job)
-        finally:
-            watch.cancel()
+        answer = in_time(worker, job)
         found = scored(unit.table.kind, len(unit.table.classes), np.load(scores), files.labels)
         costs = {"fit": answer["fit"], "predict": answer["predict"]}
         if answer["peak"] is not None and answer["loaded"] is not None:
@@ -166,6 +161,24 @@ class _Run:
         found.failed = failed
         found.versions = {"packages": ", ".join(unit.adapter.requirements), "machine": machine()}
         self.store.put(found)
+
+
+def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
+    """Its answer. Raises RuntimeError where it fails, or ends it, where it takes longer than LIMIT."""
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        worker.kill()
+
+    watch = threading.Timer(LIMIT, end)
+    watch.start()
+    try:
+        return worker.ask(**job)
+    except RuntimeError as error:
+        raise RuntimeError(f"took longer than {LIMIT:g} s") if late.is_set() else error from None
+    finally:
+        watch.cancel()
 
 
 def reason(error: Exception) -> str:

@@ -1,0 +1,119 @@
+"""`python -m benchmarks.leaderboard.published --out DIR`: scores seed by seed, for others to be put beside.
+
+A file for each table in benchmarks/results/leaderboard, with a line for each cell: its promise, and every score by
+seed, to four digits. Whoever has the same records needs to measure nobody again; other records are told by a digest,
+and what is published of them is not used. Times are those of a machine, and are left out.
+"""
+
+import argparse
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from benchmarks.leaderboard import adapters
+from benchmarks.leaderboard.cells import Cell, Measured, Store
+from benchmarks.leaderboard.plan import Plan
+from benchmarks.leaderboard.sets import SETS
+from benchmarks.leaderboard.study import ELSEWHERE, MAIN, Study
+from benchmarks.leaderboard.tables import TableSet
+from benchmarks.leaderboard.task_files import facts
+from benchmarks.runner import ROOT
+from benchmarks.runner.partial_results import code_digest
+
+FOLDER: Final = ROOT / "benchmarks" / "results" / "leaderboard"
+SCORES: Final = ("auc", "r2", "accuracy", "log_loss", "calibration")
+DIGITS: Final = 4
+PUBLISHED: Final = "published"
+"""The key of what nobody measured here."""
+
+
+def records_digest(table: TableSet) -> str:
+    """Of everything that scores depend on but systems: what is public, the records, the test part."""
+    digest = hashlib.sha256(f"{facts(table)} {table.test_rows}".encode())
+    for values in (table.labels, *(table.table[column.name] for column in table.columns)):
+        digest.update("\n".join(map(str, values.tolist())).encode())
+    return digest.hexdigest()[:16]
+
+
+def lines_of(table: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
+    """Each cell that gave predictions, of the systems and studies of a plan."""
+    kind = plan.table(table).kind
+    for system in plan.systems:
+        cells = dict.fromkeys(cell for study in plan.studies for cell in study.cells(table, kind, system))
+        for cell in cells:
+            found = store.get(cell)
+            if found is None or not found.seeds:
+                continue
+            scores = {name: _rounded(found.of(name)) for name in SCORES if found.of(name)}
+            promise = {**attrs.asdict(cell), "epsilon": repr(cell.epsilon), "seeds": sorted(found.seeds)}
+            promise.pop("table")
+            yield {**promise, **({"failed": found.failed} if found.failed else {}), **scores}
+
+
+def _rounded(values: Iterable[float]) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]
+
+
+def publish(store: Store, plan: Plan, folder: Path = FOLDER) -> None:
+    """Write the files of a plan's tables. folder: made where it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in plan.tables:
+        head = json.dumps({"table": name, "records": records_digest(plan.table(name)), "learners": _learners()})
+        lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines_of(name, store, plan)]
+        (folder / f"{name}.jsonl").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+
+
+def _learners() -> str:
+    """A digest of our own code, so that a file tells which one it is about."""
+    return code_digest("benchmarks.leaderboard.protocol")
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path) -> tuple[dict[str, Any], dict[Cell, Measured]]:
+    head, *lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    found = {}
+    for line in lines:
+        fields = {name: line[name] for name in ("system", "rule", "neighbours", "width")}
+        cell = Cell(head["table"], epsilon=float(line["epsilon"]), **fields)
+        seeds: dict[int, dict[str, float]] = {
+            seed: {name: line[name][place] for name in SCORES if name in line}
+            for place, seed in enumerate(line["seeds"])
+        }
+        found[cell] = Measured(cell, PUBLISHED, seeds, line.get("failed", ""))
+    return head, found
+
+
+@attrs.frozen
+class Published(Store):
+    """What was measured here, else what is published for the same records. records: digests by table."""
+
+    records: dict[str, str] = attrs.field(factory=dict)
+    files: Path = FOLDER
+
+    def get(self, cell: Cell, key: str | None = None) -> Measured | None:
+        """As `Store.get`; what is published has no key, so that a key asks for what was measured here."""
+        found = Store.get(self, cell, key)
+        path = self.files / f"{cell.table}.jsonl"
+        if found is not None or key is not None or not path.is_file():
+            return found
+        head, lines = _read(path)
+        return lines.get(cell) if head["records"] == self.records.get(cell.table) else None
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.leaderboard.published", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder of a run, with its cells")
+    parser.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
+    options = parser.parse_args(arguments)
+    studies: tuple[Study, ...] = (MAIN, *ELSEWHERE)
+    publish(Store(options.out / "cells"), Plan(tuple(SETS), adapters.every(), studies, options.data))
+
+
+if __name__ == "__main__":
+    main()

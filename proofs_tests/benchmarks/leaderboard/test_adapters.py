@@ -1,0 +1,81 @@
+"""What adapters say of themselves is read without running them, and refused where it makes no sense."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.leaderboard.__main__ import beside
+from benchmarks.leaderboard.adapters import BadAdapter, chosen, every, read
+
+GOOD = '''# /// script
+# requires-python = ">=3.11"
+# dependencies = ["numpy==2.4.6"]
+#
+# [tool.leaderboard]
+# name = "mine"
+# tasks = ["binary"]
+# neighbours = ["add-remove-one"]
+# released = "mine"
+# reads = "nothing"
+#
+# [tool.leaderboard.variants.slow]
+# rounds = 10
+# ///
+"""Mine."""
+
+raise SystemExit("an adapter is not run to be read")
+'''
+
+
+def written(folder: Path, text: str) -> Path:
+    """An adapter's file."""
+    path = folder / "mine.py"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_it_is_read_without_being_run(tmp_path: Path) -> None:
+    adapter = read(written(tmp_path, GOOD))
+    assert (adapter.name, adapter.tasks, adapter.neighbours) == ("mine", ("binary",), ("add-remove-one",))
+    assert adapter.requirements == ("numpy==2.4.6",)
+    (system,) = adapter.systems
+    assert (system.name, system.options) == ("mine, slow", {"rounds": 10})
+    assert adapter.private
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("# /// script", "# script", "expected a header"),
+        ('# name = "mine"', "# name = mine", "is no TOML"),
+        ("tool.leaderboard", "tool.other", "no table"),
+        ('# name = "mine"\n', "", "it lacks name"),
+        ('# released = "mine"', '# released = "mine"\n# colour = "red"', "unknown: colour"),
+        ('["binary"]', '["ternary"]', "expected a list of some of binary"),
+        ('["add-remove-one"]', "[]", "expected a list of some of add-remove-one"),
+        ('["numpy==2.4.6"]', '["numpy"]', "expected a list of pins"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_file(tmp_path: Path, old: str, new: str, said: str) -> None:
+    path = written(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(BadAdapter, match=said) as caught:
+        read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_every_adapter_of_ours_reads_and_no_two_systems_share_a_name() -> None:
+    adapters = every()
+    names = [system.name for adapter in adapters for system in adapter.systems]
+    assert len(set(names)) == len(names)
+    assert sum(adapter.ours for adapter in adapters) >= 3
+    assert any(not adapter.private for adapter in adapters)
+
+
+def test_systems_are_named_by_file_or_path(tmp_path: Path) -> None:
+    mine, everybody = written(tmp_path, GOOD), every()
+    found = chosen(["constant", str(mine), "constant"], everybody)
+    assert [adapter.path.stem for adapter in found] == ["constant", "mine"]
+    with pytest.raises(BadAdapter, match="'nobody' is neither"):
+        chosen(["nobody"], everybody)
+    assert [adapter.path for adapter in beside(found)][:2] == [adapter.path for adapter in found]
+    assert len(beside(found)) == len(everybody) + 1

@@ -1,0 +1,169 @@
+"""Cells are measured by real processes, kept one by one, not measured twice, and fail without taking others along."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.leaderboard import running
+from benchmarks.leaderboard.adapters import Adapter, read
+from benchmarks.leaderboard.cells import Cell, Measured, Store, delta_of
+from benchmarks.leaderboard.protocol import Column
+from benchmarks.leaderboard.running import Unit, fill, unit
+from benchmarks.leaderboard.study import Study
+from benchmarks.leaderboard.tables import TableSet
+
+HEADER = """# /// script
+# requires-python = ">=3.11"
+# dependencies = ["exchequer"]
+#
+# [tool.leaderboard]
+# name = "mine"
+# tasks = ["binary"]
+# neighbours = ["add-remove-one"]
+# released = "mine"
+# reads = "nothing"
+#
+# [tool.leaderboard.variants.good]
+# how = "good"
+#
+# [tool.leaderboard.variants.odd]
+# how = "odd"
+# ///
+"""
+
+BODY = '''
+import os
+import numpy as np
+
+def fit(task, promise, how):
+    """Says what it was told, by how likely the second class is."""
+    if how == "odd":
+        {odd}
+    assert "labels" not in task.train
+    share = promise.epsilon / 10.0 + promise.seed / 1000.0
+    first = task.columns[0].name
+    return lambda records: np.column_stack([1.0 - share + 0.0 * records[first], share + 0.0 * records[first]])
+'''
+
+
+def table(records: int = 40) -> TableSet:
+    """Two classes, one column."""
+    labels = np.arange(records) % 2
+    columns = (Column("x", 0.0, 1.0),)
+    return TableSet("made-up", "binary", columns, ("no", "yes"), (0.0, 1.0), {"x": labels * 0.5}, labels)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[[str], Adapter]:
+    """An adapter whose variant "odd" does this."""
+
+    def made(odd: str) -> Adapter:
+        path = tmp_path / "mine.py"
+        path.write_text(HEADER + BODY.replace("{odd}", odd), encoding="utf-8")
+        return read(path)
+
+    return made
+
+
+STUDY = Study(epsilons=(0.5, 1.0), seeds=2)
+
+
+def test_each_cell_is_measured_once_and_kept(make: Callable[[str], Adapter], tmp_path: Path) -> None:
+    adapter, store, said = make("pass"), Store(tmp_path / "cells"), list[str]()
+    todo = unit((STUDY,), adapter, table(), 1.0, store)
+    assert len(todo.wanted) == 8
+    assert [seed for _, _, seed in todo.wanted] == [0] * 4 + [1] * 4  # all cells once, before any twice
+    assert fill([todo], store, 2, said.append) == []
+    assert said == ["made-up: mine"]
+    found = store.get(Cell("made-up", "mine, good", 0.5))
+    assert found is not None
+    assert sorted(found.seeds) == [0, 1]
+    expected = [-np.log(0.95) / 2 - np.log(0.05) / 2, -np.log(0.949) / 2 - np.log(0.051) / 2]
+    assert found.of("log_loss") == pytest.approx(expected)
+    assert found.of("fit")[0] >= 0.0
+    assert "exchequer" in found.versions["packages"]
+    assert unit((STUDY,), adapter, table(), 1.0, store).wanted == ()
+    more = unit((Study(epsilons=(0.5, 1.0), seeds=3),), adapter, table(), 1.0, store)
+    assert {seed for _, _, seed in more.wanted} == {2}
+
+
+def test_other_code_other_bounds_or_other_records_are_measured_anew(
+    make: Callable[[str], Adapter], tmp_path: Path
+) -> None:
+    adapter, store = make("pass"), Store(tmp_path / "cells")
+    fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
+    assert unit((STUDY,), adapter, table(60), 1.0, store).wanted
+    assert unit((STUDY,), make("share = 0"), table(), 1.0, store).wanted
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        ("raise ValueError('no such luck')", "no such luck"),
+        ("os._exit(3)", "ended"),
+        ("return lambda records: np.full(3, np.nan)", "not finite"),
+        ("return lambda records: np.zeros(3)", "shape"),
+    ],
+)
+def test_one_that_fails_is_told_and_the_others_go_on(
+    make: Callable[[str], Adapter], tmp_path: Path, odd: str, said: str
+) -> None:
+    adapter, store = make(odd), Store(tmp_path / "cells")
+    (line,) = fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
+    assert line.startswith("mine, odd on made-up: ")
+    assert said in line
+    for epsilon in STUDY.epsilons:
+        good = store.get(Cell("made-up", "mine, good", epsilon))
+        assert good is not None
+        assert len(good.seeds) == 2
+    failed = store.get(Cell("made-up", "mine, odd", 0.5))
+    assert failed is not None
+    assert said in failed.failed
+    assert not failed.seeds
+
+
+def test_a_fit_that_takes_too_long_is_ended(
+    make: Callable[[str], Adapter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "LIMIT", 2.0)
+    adapter, store = make("import time; time.sleep(600)"), Store(tmp_path / "cells")
+    (line,) = fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
+    assert "mine, odd on made-up: took longer than 2 s" in line
+
+
+def test_packages_that_cannot_be_had_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXCHEQUER_PEERS", str(tmp_path / "peers"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    path = tmp_path / "far.py"
+    path.write_text(HEADER.replace('"exchequer"', '"no-such-package==1.0"') + BODY, encoding="utf-8")
+    store = Store(tmp_path / "cells")
+    (line,) = fill([Unit(read(path), table(), 1.0, "key", ())], store, 1, lambda line: None)
+    assert "far: pip could not install no-such-package==1.0" in line
+
+
+def test_cells_are_files_that_come_back_as_they_were(tmp_path: Path) -> None:
+    cell = Cell("adult", "a system, at 1/3", 0.05, "n^-1.1", "replace-one", 10.0)
+    store, found = Store(tmp_path), Measured(cell, "k", {0: {"auc": 1 / 3}, 10: {"auc": 0.5}}, "", {"machine": "m"})
+    assert store.get(cell) is None
+    store.put(found)
+    assert store.get(cell) == found
+    assert store.get(cell, "other") is None
+    places = {
+        attributes.place
+        for attributes in (
+            cell,
+            Cell("adult", "a system, at 1/3", 0.05, "1e-5", "replace-one", 10.0),
+            Cell("adult", "a system, at 1/3", 0.05, "n^-1.1", "add-remove-one", 10.0),
+            Cell("adult", "a system, at 1/3", 0.05, "n^-1.1", "replace-one"),
+            Cell("adult", "a system, at 1/3", 0.5, "n^-1.1", "replace-one", 10.0),
+            Cell("adult", "a system, at 1/3", float("inf")),
+        )
+    }
+    assert len(places) == 6
+
+
+def test_delta_follows_the_number_of_records() -> None:
+    assert delta_of("1e-5", 10) == 1e-5
+    assert delta_of("n^-1.1", 1_000) == pytest.approx(1_000**-1.1)
