@@ -1,7 +1,6 @@
 """Models of every learner that an earlier version saved: loaded, asked, saved again; and fitted again from the records.
 
-Predictions must have the same bits on a machine like that of the files, where numpy and scipy are the same and the
-processor has the same vector units. Elsewhere exp, log and BLAS may round otherwise, and 1e-12 of a number is let pass.
+exp, log and BLAS round otherwise from one processor to another, so that 1e-12 of a number is let pass.
 """
 
 import inspect
@@ -29,7 +28,7 @@ SECOND_MODELS: Final = [f"{SECOND}/models/{name}" for name in names_in(f"{SECOND
 SECURE: Final = [f"secure_models/{name}" for name in names_in("secure_models", ".json")]
 
 REFITTED: Final = 1e-9
-"""Relative, and elsewhere only: a fit goes through many sums of products."""
+"""Relative: a fit goes through many sums of products."""
 
 ROUNDED: Final = 1e-3
 """The same where sums are of single precision, or equations are solved that are nearly dependent; of 1 at least."""

@@ -13,11 +13,9 @@ from proofs_tests.old_files.frozen import (
     REFUSED,
     SECOND,
     assert_same,
-    at_home,
     kept,
     kept_json,
     names_in,
-    newest,
     newest_json,
 )
 from proofs_tests.support.ledgers.durable import quick_folder
@@ -91,9 +89,6 @@ def test_the_same_fits_write_the_same_models_receipts_and_ledger(purse: str, boo
     export = newest_json(f"{purse}.said")["export"]
     Path("new").mkdir()
     write.paid_models(purse, Path("new"))
-    if at_home():  # elsewhere a model may differ in its last bits, and then in all that is signed of it
-        for name in PURSES[purse].cases:
-            assert Path(f"new/{name}.json").read_bytes() == newest(f"{purse}/{name}.json"), name
     assert_same(readouts.exported(f"new/{purse}.db"), export, 1e-9, digests=False)
 
 

@@ -37,7 +37,7 @@ from proofs_tests.old_files.doors import (
     in_memory_in_first_format,
     write_checkpoint,
 )
-from proofs_tests.old_files.frozen import Clock, frozen, machine, put, put_json, said
+from proofs_tests.old_files.frozen import Clock, frozen, put, put_json, said
 from proofs_tests.old_files.scripts import LEDGERS
 from proofs_tests.old_files.tables import SCHEMA_FILE, as_csv, people, rich
 
@@ -69,7 +69,7 @@ def empty_folder() -> Iterator[Path]:
 
 def main(target: Path) -> None:
     """Write all of them."""
-    put_json(target / "made_on.json", {"commit": _commit(), "machine": machine()})
+    put_json(target / "made_on.json", {"commit": _commit()})
     put_json(target / "tables.json", {name: plain_table(table()) for name, table in NEW.items()})
     for write in (models, secure_models, trained, ledgers, paid, charges, postgresql):
         with empty_folder():
