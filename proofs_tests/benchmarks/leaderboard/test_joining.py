@@ -1,0 +1,51 @@
+"""One command puts somebody's adapter on the tables, as the page says; what makes no sense is told in a line."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from benchmarks.leaderboard.__main__ import main
+from benchmarks.runner import ROOT
+
+PAGE = ROOT / "docs" / "how-to" / "leaderboard.md"
+
+
+def adapter_of_the_page(folder: Path) -> Path:
+    """The one that the page shows, to be run by this interpreter, as no environment is made here."""
+    found = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    path = folder / "my_adapter.py"
+    path.write_text(found[1].replace('"numpy==2.4.6"', '"exchequer"'), encoding="utf-8")
+    return path
+
+
+@pytest.mark.data
+def test_the_adapter_of_the_page_joins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if not os.environ.get("EXCHEQUER_DATA"):
+        pytest.skip("needs real data: set EXCHEQUER_DATA to the folder with it")
+    words = [str(adapter_of_the_page(tmp_path)), "constant", "--tables", "haberman", "transfusion", "--epsilons", "1"]
+    options = ["--seeds", "2", "--jobs", "2", "--out", str(tmp_path / "out")]
+    main([*words, *options])
+    printed = capsys.readouterr()
+    assert printed.err.splitlines().count("measured: haberman: noisy class counts") == 1
+    assert "| noisy class counts | 0.500 ± 0.000 |" in printed.out
+    assert "## PrivateBoost: first, or within one paired standard error of the first" in printed.out
+    main([*words, *options])
+    again = capsys.readouterr()
+    assert "measured" not in again.err
+    assert again.out == printed.out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--tables", "nothing"], "no table nothing: there are adult"),
+        (["nobody"], "'nobody' is neither a file of an adapter nor one of"),
+        (["constant", "--tables", "haberman", "--data", "/nowhere"], "haberman"),
+    ],
+)
+def test_words_that_name_nothing_are_told(words: list[str], said: str, tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=said):
+        main([*words, "--out", str(tmp_path)])
