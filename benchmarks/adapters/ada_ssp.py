@@ -156,4 +156,4 @@ def fit(task: Task, promise: Promise, noise: str = "exact") -> Predict:
     X, Y = features(task, task.train), targets(task)
     gram = noisy_gram(X.T @ X, multiplier, moved, promise.delta, rng)
     cross = X.T @ Y + rng.normal(scale=multiplier * moved.cross, size=(X.shape[1], Y.shape[1]))
-    return predictor(task, np.linalg.solve(gram, cross))
+    return predictor(task, np.asarray(np.linalg.solve(gram, cross), dtype=np.float64))
