@@ -2,7 +2,7 @@
 
 It measures the systems that are named, where they are not measured yet, with `--out` as its memory, and prints every
 table of the leaderboard with them. The others' scores are those that are published, where the records are the same.
-What an adapter is: the docstring of `benchmarks.leaderboard.adapters`, and benchmarks/adapters/constant.py to start
+What an adapter is: the docstring of `benchmarks.leaderboard.adapters`, and benchmarks/adapters/ceilings/constant.py to start
 from.
 """
 
@@ -18,8 +18,8 @@ from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
 from benchmarks.leaderboard.plan import Plan
 from benchmarks.leaderboard.published import Published, records_digest
-from benchmarks.leaderboard.sets import SETS
 from benchmarks.leaderboard.study import EPSILONS, Study
+from benchmarks.tables import SETS
 from exchequer.datasets import DataNotFound
 
 

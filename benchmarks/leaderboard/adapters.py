@@ -14,7 +14,7 @@ The header is that of a script with its requirements inside (PEP 723), with a ta
     # reads = "the number of records"
     # ///
 
-and the file has `fit(task, promise, **options) -> predict`, see `benchmarks.leaderboard.protocol`. The file itself is
+and the file has `fit(task, promise, **options) -> predict`, see `benchmarks.adapters.protocol`. The file itself is
 only run in an environment that has its requirements; what it says here is read without running it.
 """
 
@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import attrs
 
-from benchmarks.leaderboard.protocol import KINDS, NEIGHBOURS, Kind, Neighbours
+from benchmarks.adapters.protocol import KINDS, NEIGHBOURS, Kind, Neighbours
 from benchmarks.peers import python_with
 from benchmarks.runner import ROOT
 
@@ -75,7 +75,7 @@ class Adapter:
         """An interpreter that has what it requires. folder: of environments. Raises `benchmarks.runner.Missing`."""
         if OWN in self.requirements:
             return Path(sys.executable)
-        return python_with(self.path.stem.replace("_", "-"), self.requirements, folder)
+        return python_with(self.path.stem, self.requirements, folder)
 
     @property
     def systems(self) -> "tuple[System, ...]":
@@ -105,7 +105,9 @@ def read(path: Path) -> Adapter:
     """What an adapter says of itself. Raises BadAdapter with the remedy."""
     found = HEADER.search(path.read_text(encoding="utf-8"))
     if found is None:
-        raise BadAdapter(f"{path}: expected a header from '# /// script' to '# ///', as {FOLDER.name}/constant.py has")
+        raise BadAdapter(
+            f"{path}: expected a header from '# /// script' to '# ///', as {FOLDER.name}/ceilings/constant.py has"
+        )
     text = "".join(line[2:] if line.startswith("# ") else line[1:] for line in found[1].splitlines(keepends=True))
     try:
         header = tomllib.loads(text)
@@ -139,8 +141,8 @@ def _check(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> No
 
 
 def every(folder: Path = FOLDER) -> list[Adapter]:
-    """All adapters of a folder, in the order of their file names."""
-    return [read(path) for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
+    """All adapters below a folder, in the order of their paths; a name that begins with "_" is no adapter's."""
+    return [read(path) for path in sorted(folder.glob("*/*.py")) if not path.name.startswith("_")]
 
 
 def chosen(words: Iterable[str], adapters: Iterable[Adapter]) -> list[Adapter]:

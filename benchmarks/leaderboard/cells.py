@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import attrs
 
-from benchmarks.leaderboard.protocol import Neighbours
+from benchmarks.adapters.protocol import Neighbours
 from benchmarks.runner import slug
 
 DeltaRule: TypeAlias = Literal["1e-5", "n^-1.1"]

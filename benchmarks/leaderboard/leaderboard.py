@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.pages import changed, distances, of_table, others, promises, ranks, standing
 from benchmarks.leaderboard.plan import Board, Plan, board
-from benchmarks.leaderboard.protocol import Kind
 from benchmarks.leaderboard.running import fill
-from benchmarks.leaderboard.sets import SETS
 from benchmarks.leaderboard.study import ELSEWHERE, MAIN, QUICK
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
+from benchmarks.tables import SETS
 
 QUICK_TABLES: Final = ("transfusion", "haberman", "clave-firm-teacher", "abalone-rings")
 QUICK_RECORDS: Final = 1_500

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import System
 from benchmarks.leaderboard.cells import Measured as Found
 from benchmarks.leaderboard.comparison import (
@@ -18,7 +19,6 @@ from benchmarks.leaderboard.comparison import (
 )
 from benchmarks.leaderboard.plan import Board
 from benchmarks.leaderboard.promises import marked
-from benchmarks.leaderboard.protocol import Kind
 from benchmarks.leaderboard.scores import MAIN
 from benchmarks.runner import Cell, Grid, Line, Measured, Report, at_least
 

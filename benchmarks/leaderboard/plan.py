@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 import attrs
 import numpy as np
 
+from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import Adapter, System
 from benchmarks.leaderboard.cells import Measured, Store
-from benchmarks.leaderboard.protocol import Kind
 from benchmarks.leaderboard.running import Unit, unit
-from benchmarks.leaderboard.sets import load
 from benchmarks.leaderboard.study import Study
-from benchmarks.leaderboard.tables import TableSet, widened
+from benchmarks.tables import TableSet, load, widened
 
 
 @attrs.frozen

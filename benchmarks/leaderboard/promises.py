@@ -2,8 +2,8 @@
 
 import math
 
+from benchmarks.adapters.protocol import Neighbours
 from benchmarks.leaderboard.adapters import Adapter
-from benchmarks.leaderboard.protocol import Neighbours
 
 
 def asked(adapter: Adapter, neighbours: Neighbours, epsilon: float, delta: float) -> tuple[Neighbours, float, float]:

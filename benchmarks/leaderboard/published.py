@@ -18,12 +18,10 @@ import attrs
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan
-from benchmarks.leaderboard.sets import SETS
 from benchmarks.leaderboard.study import ELSEWHERE, MAIN, Study
-from benchmarks.leaderboard.tables import TableSet
 from benchmarks.leaderboard.task_files import facts
-from benchmarks.runner import ROOT
-from benchmarks.runner.partial_results import code_digest
+from benchmarks.runner import ROOT, code_digest
+from benchmarks.tables import SETS, TableSet
 
 FOLDER: Final = ROOT / "benchmarks" / "results" / "leaderboard"
 SCORES: Final = ("auc", "r2", "accuracy", "log_loss", "calibration")
@@ -70,7 +68,7 @@ def publish(store: Store, plan: Plan, folder: Path = FOLDER) -> None:
 
 def _learners() -> str:
     """A digest of our own code, so that a file tells which one it is about."""
-    return code_digest("benchmarks.leaderboard.protocol")
+    return code_digest("benchmarks.adapters.protocol")
 
 
 @lru_cache(maxsize=64)

@@ -12,19 +12,17 @@ from typing import Any, Final
 import attrs
 import numpy as np
 
-from benchmarks.leaderboard import protocol, serve_adapter
+from benchmarks.adapters import protocol
 from benchmarks.leaderboard.adapters import OWN, Adapter, System
 from benchmarks.leaderboard.cells import Cell, Measured, Store, delta_of
 from benchmarks.leaderboard.promises import asked
 from benchmarks.leaderboard.scores import BadPredictions, scored
 from benchmarks.leaderboard.study import Study
-from benchmarks.leaderboard.tables import TableSet
 from benchmarks.leaderboard.task_files import TaskFiles, facts
-from benchmarks.peer_workers import serve
+from benchmarks.peer_workers import fits_adapter, serve
 from benchmarks.peers import Worker, folder
-from benchmarks.runner import Missing
-from benchmarks.runner.machine import machine
-from benchmarks.runner.partial_results import code_digest
+from benchmarks.runner import Missing, code_digest, machine
+from benchmarks.tables import TableSet
 
 LIMIT: Final = 600.0
 """Seconds that a fit with its predictions may take."""
@@ -49,10 +47,10 @@ class Unit:
 def measured_by(adapter: Adapter, table: TableSet) -> str:
     """A digest of all that a cell's numbers depend on but its promise and its seeds."""
     digest = hashlib.sha256(json.dumps([facts(table), table.labels.size, list(adapter.requirements)]).encode())
-    for path in (adapter.path, *(Path(str(module.__file__)) for module in (protocol, serve_adapter, serve))):
+    for path in (adapter.path, *(Path(str(module.__file__)) for module in (protocol, fits_adapter, serve))):
         digest.update(path.read_bytes())
     if OWN in adapter.requirements:
-        digest.update(code_digest("benchmarks.leaderboard.protocol").encode())
+        digest.update(code_digest("benchmarks.adapters.protocol").encode())
     return digest.hexdigest()[:16]
 
 
@@ -122,7 +120,7 @@ class _Run:
         self, unit: Unit, waiting: list[tuple[System, Cell, int]], scores: Path, failed: dict[str, str]
     ) -> list[tuple[System, Cell, int]]:
         """Ask one process until it fails; what is left then, without the system that failed."""
-        with Worker(serve_adapter, self.pythons[unit.adapter.path], str(unit.adapter.path)) as worker:
+        with Worker(fits_adapter, self.pythons[unit.adapter.path], str(unit.adapter.path)) as worker:
             for place, (system, cell, seed) in enumerate(waiting):
                 try:
                     self._one(unit, worker, (system, cell, seed), scores)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sklearn.metrics import roc_auc_score
 
 from accountant.arrays import FloatArray
-from benchmarks.leaderboard.protocol import Kind
+from benchmarks.adapters.protocol import Kind
 
 LEAST: Final = 1e-6
 """Probabilities below it count as it in the log-loss, which would else be infinite."""
@@ -27,7 +27,7 @@ class BadPredictions(ValueError):
 
 
 def scored(kind: Kind, classes: int, predictions: FloatArray, labels: npt.NDArray[Any]) -> dict[str, float]:
-    """By the name of a score. predictions, labels: as `benchmarks.leaderboard.protocol` has them, all finite.
+    """By the name of a score. predictions, labels: as `benchmarks.adapters.protocol` has them, all finite.
 
     Of a binary task, predictions may be scores of shape (n,), above 0 where the second class is predicted: then there
     is no log-loss and no calibration. Raises BadPredictions.

@@ -6,9 +6,9 @@ from typing import Final
 
 import attrs
 
+from benchmarks.adapters.protocol import Kind, Neighbours
 from benchmarks.leaderboard.adapters import System
 from benchmarks.leaderboard.cells import NO_PRIVACY, Cell, DeltaRule
-from benchmarks.leaderboard.protocol import Kind, Neighbours
 
 EPSILONS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 3.0)
 """Those of the other comparisons."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from accountant.arrays import IntArray
-from benchmarks.leaderboard.tables import TableSet, split
+from benchmarks.tables import TableSet, split
 
 
 def facts(table: TableSet) -> str:

@@ -4,12 +4,16 @@ from benchmarks.runner import suite
 from benchmarks.runner.catalogue import (
     CATALOGUE,
 )
+from benchmarks.runner.machine import (
+    machine,
+)
 from benchmarks.runner.memory import (
     elsewhere,
     peak,
 )
 from benchmarks.runner.partial_results import (
     ROOT,
+    code_digest,
     slug,
 )
 from benchmarks.runner.report import (
@@ -62,9 +66,11 @@ __all__ = [
     "Work",
     "at_least",
     "at_most",
+    "code_digest",
     "elsewhere",
     "in_turns",
     "limited",
+    "machine",
     "peak",
     "run",
     "said",

@@ -6,13 +6,13 @@ import attrs
 import numpy as np
 import pytest
 
+from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Board, Plan, board
-from benchmarks.leaderboard.protocol import Column
 from benchmarks.leaderboard.published import Published, publish, records_digest
 from benchmarks.leaderboard.study import Study
-from benchmarks.leaderboard.tables import TableSet
+from benchmarks.tables import TableSet
 
 TABLE = TableSet(
     "made-up",

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import running
 from benchmarks.leaderboard.adapters import Adapter, read
 from benchmarks.leaderboard.cells import Cell, Measured, Store, delta_of
-from benchmarks.leaderboard.protocol import Column
 from benchmarks.leaderboard.running import Unit, fill, unit
 from benchmarks.leaderboard.study import Study
-from benchmarks.leaderboard.tables import TableSet
+from benchmarks.tables import TableSet
 
 HEADER = """# /// script
 # requires-python = ">=3.11"

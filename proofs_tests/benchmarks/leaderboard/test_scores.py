@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
 
-from benchmarks.leaderboard.protocol import (
+from benchmarks.adapters.protocol import (
     Column,
     cells,
     codes,

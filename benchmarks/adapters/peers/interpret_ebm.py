@@ -9,7 +9,7 @@
 # tasks = ["binary", "regression"]
 # neighbours = ["add-remove-one", "replace-one"]
 # released = "its own package"
-# reads = """which categories and classes occur; the number of records, in the widths of bins. In a regression nothing
+# reads = """which categories and classes occur; the number of records, in the widths of bins. In a regression nothing \
 # bounds its residuals: its noise is for residuals within the labels' range, which no step of it enforces."""
 #
 # [tool.leaderboard.variants]

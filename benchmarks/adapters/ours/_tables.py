@@ -1,6 +1,6 @@
 """A task as our learners take it: a schema from its public columns."""
 
-from benchmarks.leaderboard.protocol import Task
+from benchmarks.adapters.protocol import Task
 from learners import Categorical, Numeric, Schema
 
 

@@ -29,7 +29,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.leaderboard.protocol import Columns, Floats, Predict, Promise, Task, unit_features
+from benchmarks.adapters.protocol import Columns, Floats, Predict, Promise, Task, unit_features
 
 EPOCHS: Final = 20
 CLIP: Final = 1.0

@@ -1,4 +1,4 @@
-"""The process of an adapter: `python -m benchmarks.leaderboard.serve_adapter FILE` answers questions about fits.
+"""The process of an adapter: `python -m benchmarks.peer_workers.fits_adapter FILE` answers questions about fits.
 
 Standard library and numpy only, as it runs in every adapter's environment.
 """
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.leaderboard.protocol import Column, Columns, Promise, Task
+from benchmarks.adapters.protocol import Column, Columns, Promise, Task
 from benchmarks.peer_workers.serve import Arrays, Floats, Job, serve_fits
 
 

@@ -32,7 +32,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.leaderboard.protocol import (
+from benchmarks.adapters.protocol import (
     Columns,
     Floats,
     Neighbours,

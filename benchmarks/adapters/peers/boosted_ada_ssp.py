@@ -27,8 +27,8 @@ import math
 
 import numpy as np
 
-from benchmarks.adapters.ada_ssp import RELEASES, features, mu_of, noisy_gram, predictor, sensitivities, targets
-from benchmarks.leaderboard.protocol import Floats, Predict, Promise, Task
+from benchmarks.adapters.peers.ada_ssp import RELEASES, features, mu_of, noisy_gram, predictor, sensitivities, targets
+from benchmarks.adapters.protocol import Floats, Predict, Promise, Task
 
 
 def clipped(rows: Floats) -> Floats:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import Final
 
-from benchmarks.leaderboard.classification_sets import CLASSIFICATIONS, Reader
-from benchmarks.leaderboard.reading import within_bounds
-from benchmarks.leaderboard.regression_sets import REGRESSIONS
-from benchmarks.leaderboard.tables import TableSet
+from benchmarks.tables.classification_sets import CLASSIFICATIONS, Reader
+from benchmarks.tables.reading import within_bounds
+from benchmarks.tables.regression_sets import REGRESSIONS
+from benchmarks.tables.table_sets import TableSet
 from exchequer.datasets import data_folder
 
 READERS: Final[Mapping[str, Reader]] = {**CLASSIFICATIONS, **REGRESSIONS}

@@ -9,12 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.data.random_feature_domains import Regression, medical
-from benchmarks.data.regression_domains import abalone, friedman, wine_of
-from benchmarks.leaderboard.classification_sets import Reader, adult_income, medical_columns
-from benchmarks.leaderboard.protocol import Column
-from benchmarks.leaderboard.reading import columns_of
-from benchmarks.leaderboard.tables import TableSet
+from benchmarks.adapters.protocol import Column
+from benchmarks.data import Regression, abalone, friedman, medical, wine_of
+from benchmarks.tables.classification_sets import Reader, adult_income, medical_columns
+from benchmarks.tables.reading import columns_of
+from benchmarks.tables.table_sets import TableSet
 
 
 def _numbered(name: str, data: Regression, columns: tuple[Column, ...] | None = None) -> TableSet:

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from benchmarks.adapters.protocol import KINDS, Column, codes, unit_features
 from benchmarks.data.rado_domains import Source
-from benchmarks.leaderboard.protocol import KINDS, Column, codes, unit_features
-from benchmarks.leaderboard.reading import Layout, classified, columns_of, within_bounds
-from benchmarks.leaderboard.sets import READERS, SETS, load
-from benchmarks.leaderboard.tables import TableSet, split, widened
+from benchmarks.tables.reading import Layout, classified, columns_of, within_bounds
+from benchmarks.tables.sets import READERS, SETS, load
+from benchmarks.tables.table_sets import TableSet, split, widened
 from exchequer.datasets import DataNotFound
 from learners import Boolean, Categorical, Numeric, Schema
 

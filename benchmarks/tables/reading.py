@@ -7,9 +7,9 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.data.rado_domains import Source
-from benchmarks.leaderboard.protocol import Column, Floats, Integers
-from benchmarks.leaderboard.tables import TableSet
+from benchmarks.adapters.protocol import Column, Floats, Integers
+from benchmarks.data import Source
+from benchmarks.tables.table_sets import TableSet
 from exchequer.datasets import SEARCHED, DataNotFound, data_folder
 from learners import Categorical, Numeric, Schema
 

@@ -16,13 +16,11 @@ from typing import Final, TypeAlias
 import attrs
 import numpy as np
 
-from benchmarks.data.rado_domains import SOURCES, Source
-from benchmarks.data.random_feature_domains import COSTS, MEDICAL_SCHEMA, Regression, medical, wine
-from benchmarks.data.regression_domains import abalone
-from benchmarks.leaderboard import public_bounds as public
-from benchmarks.leaderboard.protocol import Column
-from benchmarks.leaderboard.reading import Layout, classified, columns_of, place
-from benchmarks.leaderboard.tables import TableSet
+from benchmarks.adapters.protocol import Column
+from benchmarks.data import COSTS, MEDICAL_SCHEMA, SOURCES, Regression, Source, abalone, medical, wine
+from benchmarks.tables import public_bounds as public
+from benchmarks.tables.reading import Layout, classified, columns_of, place
+from benchmarks.tables.table_sets import TableSet
 from exchequer.datasets import DataSplit, adult, cod_rna, mushroom
 
 Reader: TypeAlias = Callable[[str | None], TableSet]

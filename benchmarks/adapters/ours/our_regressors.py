@@ -12,12 +12,12 @@
 # ///
 """Our other regressor, with its defaults."""
 
-from benchmarks.leaderboard.protocol import Predict, Promise, Task
+from benchmarks.adapters.protocol import Predict, Promise, Task
 
 
 def fit(task: Task, promise: Promise) -> Predict:
     """On the records as they are."""
-    from benchmarks.leaderboard.our_tables import schema
+    from benchmarks.adapters.ours._tables import schema
     from learners import RandomFeatureRegressor
 
     model = RandomFeatureRegressor(

@@ -38,13 +38,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.leaderboard.protocol import Columns, Predict, Promise, Task, norm_bound, unit_features
+from benchmarks.adapters.protocol import Columns, Predict, Promise, Task, norm_bound, unit_features
 
 
 def estimator(task: Task, promise: Promise, learner: str) -> Any:
     """The one of that name."""
     import learners
-    from benchmarks.leaderboard.our_tables import label_names, schema
+    from benchmarks.adapters.ours._tables import label_names, schema
 
     common: dict[str, Any] = {
         "epsilon": promise.epsilon,

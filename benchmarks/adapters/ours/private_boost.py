@@ -12,12 +12,12 @@
 # ///
 """The learner that we recommend, with nothing set but its budget: `PrivateBoostClassifier`, `PrivateBoostRegressor`."""
 
-from benchmarks.leaderboard.protocol import Predict, Promise, Task
+from benchmarks.adapters.protocol import Predict, Promise, Task
 
 
 def fit(task: Task, promise: Promise) -> Predict:
     """On the records as they are."""
-    from benchmarks.leaderboard.our_tables import label_names, schema
+    from benchmarks.adapters.ours._tables import label_names, schema
     from learners import PrivateBoostClassifier, PrivateBoostRegressor
 
     if task.kind == "regression":

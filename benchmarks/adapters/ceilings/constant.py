@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.leaderboard.protocol import Columns, Predict, Promise, Task
+from benchmarks.adapters.protocol import Columns, Predict, Promise, Task
 
 
 def fit(task: Task, promise: Promise) -> Predict:

@@ -7,7 +7,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.leaderboard.protocol import Column, Integers, Kind
+from benchmarks.adapters.protocol import Column, Integers, Kind
 
 HELD: Final = 0.2
 """The share of records that is held out where a set has no test part of its own."""

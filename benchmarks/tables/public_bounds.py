@@ -11,9 +11,9 @@ Codes whose order means something are numbers, other codes are categories, and s
 from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.data.rado_domains import BOUNDS
-from benchmarks.leaderboard.protocol import Column
-from benchmarks.leaderboard.reading import Field, columns_of
+from benchmarks.adapters.protocol import Column
+from benchmarks.data import BOUNDS
+from benchmarks.tables.reading import Field, columns_of
 from exchequer.datasets import packaged_schema
 
 Fields = tuple[Field, ...]

@@ -1,0 +1,1 @@
+"""Learners without privacy, which are the ceiling, and a constant, which is the floor."""

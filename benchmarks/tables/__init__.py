@@ -1,0 +1,19 @@
+"""Tables with public bounds and categories, from public data sets, for comparisons of learners."""
+
+from benchmarks.tables.sets import (
+    SETS,
+    load,
+)
+from benchmarks.tables.table_sets import (
+    TableSet,
+    split,
+    widened,
+)
+
+__all__ = [
+    "SETS",
+    "TableSet",
+    "load",
+    "split",
+    "widened",
+]
