@@ -7,8 +7,8 @@
 # tasks = ["binary", "multi-class"]
 # neighbours = ["add-remove-one"]
 # released = "its own package"
-# reads = """the tree: nothing. The forests: the number of records, by which they are dealt to trees. Naive Bayes: which \
-# classes occur, and the number of records, which its class counts add up to."""
+# reads = """the tree: nothing. The forests: the number of records, by which they are dealt to trees. Naive Bayes: \
+# which classes occur, and the number of records, which its class counts add up to."""
 #
 # [tool.leaderboard.variants]
 # "Gaussian naive Bayes" = { learner = "bayes" }
