@@ -2,8 +2,8 @@
 
 It measures the systems that are named, where they are not measured yet, with `--out` as its memory, and prints every
 table of the leaderboard with them. The others' scores are those that are published, where the records are the same.
-What an adapter is: the docstring of `benchmarks.leaderboard.adapters`, and benchmarks/adapters/ceilings/constant.py to start
-from.
+What an adapter is: the docstring of `benchmarks.leaderboard.adapters`; benchmarks/adapters/ceilings/constant.py is one
+to start from.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
 from benchmarks.leaderboard.plan import Plan
 from benchmarks.leaderboard.published import Published, records_digest
 from benchmarks.leaderboard.study import EPSILONS, Study
+from benchmarks.runner import Table
 from benchmarks.tables import SETS
 from exchequer.datasets import DataNotFound
 
@@ -69,7 +70,7 @@ def compared(options: argparse.Namespace) -> str:
     store = Published(options.out / "cells", digests)
     failed = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
     whole = attrs.evolve(plan, adapters=beside(named))
-    tables = [table for name in options.tables for table in shown_set(whole, store, name)]
+    tables: list[Table] = [table for name in options.tables for table in shown_set(whole, store, name)]
     tables += all_tables(whole, store, judged=False)
     return "\n\n".join([*(table.table for table in tables), *failed])
 

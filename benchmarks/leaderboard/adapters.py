@@ -33,13 +33,18 @@ from benchmarks.runner import ROOT
 
 FOLDER: Final = ROOT / "benchmarks" / "adapters"
 
+EXAMPLE: Final = "benchmarks/adapters/ceilings/constant.py"
+
 HEADER: Final = re.compile(r"(?m)^# /// script$\n((?:^#(?:| .*)$\n)+?)^# ///$")
 
 OWN: Final = "exchequer"
 """The requirement of adapters that are run by the interpreter that runs this."""
 
 KNOWN: Final = frozenset(
-    ("name", "tasks", "neighbours", "released", "reads", "private", "deterministic", "heavy", "ours", "variants")
+    (
+        *("name", "tasks", "neighbours", "released", "reads", "private", "deterministic", "heavy", "ours"),
+        *("variants", "refuted"),
+    )
 )
 NEEDED: Final = ("name", "tasks", "neighbours", "released", "reads")
 
@@ -55,6 +60,7 @@ class Adapter:
     tasks: the kinds that it takes.  neighbours: those for which it keeps a promise itself.  released: whose code it
     is, in words.  reads: what it reads of the records uncharged, in words.  private: whether it heeds ε.
     deterministic: no seed changes its models.  heavy: left out of quick runs.  ours: one of this project's learners.
+    refuted: why its promise is known not to hold, by the kinds of which that is known.
     variants: name → options of `fit`; one variant named "" where the file names none.
     """
 
@@ -69,13 +75,14 @@ class Adapter:
     deterministic: bool = False
     heavy: bool = False
     ours: bool = False
+    refuted: Mapping[Kind, str] = attrs.field(factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = attrs.field(factory=lambda: {"": {}})
 
     def python(self, folder: Path) -> Path:
         """An interpreter that has what it requires. folder: of environments. Raises `benchmarks.runner.Missing`."""
         if OWN in self.requirements:
             return Path(sys.executable)
-        return python_with(self.path.stem, self.requirements, folder)
+        return python_with(self.requirements[0].partition("==")[0], self.requirements, folder)
 
     @property
     def systems(self) -> "tuple[System, ...]":
@@ -135,8 +142,15 @@ def _check(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> No
     variants = said.get("variants", {"": {}})
     if not isinstance(variants, dict) or not variants or not all(isinstance(each, dict) for each in variants.values()):
         raise BadAdapter(f"{path}: variants = {variants!r}: expected a table of tables of options")
+    refuted = said.get("refuted", {})
+    if not isinstance(refuted, dict) or not set(refuted) <= set(said["tasks"]):
+        raise BadAdapter(f"{path}: refuted = {refuted!r}: expected a table of some of its tasks, each with a reason")
     requirements = header.get("dependencies")
-    if not isinstance(requirements, list) or not all("==" in each or each == OWN for each in requirements):
+    if (
+        not isinstance(requirements, list)
+        or not requirements
+        or not all("==" in each or each == OWN for each in requirements)
+    ):
         raise BadAdapter(f"{path}: dependencies = {requirements!r}: expected a list of pins such as 'numpy==2.4.6'")
 
 

@@ -39,9 +39,11 @@ GROUPS: Final[dict[str, tuple[Kind, ...]]] = {
 COSTS: Final = {"fit": "s", "predict": "s", "memory": "MiB"}
 
 
-def shown(system: System, board: Board) -> str:
-    """Its name, with a mark where it promises replace-one only."""
-    return f"{system.name} †" if marked(system.adapter, board.study.neighbours[0]) else system.name
+def shown(system: System, board: Board, *kinds: Kind) -> str:
+    """Its name: with † where it promises replace-one only, with * where its promise is known not to hold for a kind."""
+    notes = ["†"] * marked(system.adapter, board.study.neighbours[0])
+    notes += ["*"] * any(kind in system.adapter.refuted for kind in kinds or board.kinds.values())
+    return " ".join([system.name, *notes])
 
 
 def main_score(board: Board, table: str) -> str:
@@ -64,7 +66,7 @@ def of_table(board: Board, table: str) -> list[Grid]:
     for system in board.systems:
         cells = tuple(mean(board.of(table, system, epsilon), score) for epsilon in board.study.epsilons)
         if any(cells):
-            name = shown(system, board) if system.adapter.private else f"{system.name}, no privacy"
+            name = shown(system, board, board.kinds[table]) if system.adapter.private else f"{system.name}, no privacy"
             rows.append((name, *cells))
     title = f"{table}: {'AUC' if score == 'auc' else 'R²'}, δ=1e-5, means and standard errors"
     return [Grid(title, ("system", *(f"ε={epsilon:g}" for epsilon in board.study.epsilons)), tuple(rows))]
@@ -129,7 +131,7 @@ def ranks(board: Board, epsilon: float) -> list[Grid]:
         if len(there) < 3 or len(used) < 2:
             continue
         values = np.array([[np.mean(list(scores[table][s.name].values())) for s in there] for table in used])
-        found.append(_ranked(group, epsilon, [shown(s, board) for s in there], values))
+        found.append(_ranked(group, epsilon, [shown(s, board, *kinds) for s in there], values))
     return found
 
 
@@ -169,8 +171,8 @@ def distances(board: Board) -> Grid:
             continue
         needed = {s.name: _needed(board, table, s, SHARE * top[0]) for s in board.systems if s.adapter.private}
         ours, others = needed.pop(RECOMMENDED, math.nan), needed
-        best = min(others, key=lambda name: others[name], default="")
-        rows.append((table, f"{top[0]:.3f}, {top[1]}", _least(ours), _least(others.get(best, math.nan)), best))
+        best = min((name for name in others if others[name] < math.inf), key=lambda name: others[name], default="")
+        rows.append((table, f"{top[0]:.3f}, {top[1]}", _least(ours), _least(others.get(best, math.inf)), best))
     head = ("table", "ceiling", "ours", "best of the others", "which")
     return Grid(f"ε from which on {SHARE:.0%} of the ceiling is reached", head, tuple(rows))
 
@@ -236,8 +238,22 @@ def promises(systems: Sequence[System]) -> Grid:
     """Side by side, in words."""
     adapters = {system.adapter.path: system.adapter for system in systems}.values()
     rows = tuple(
-        (a.name, ", ".join(a.neighbours) if a.private else "none: no privacy", a.released, a.reads, ", ".join(a.tasks))
+        (
+            a.name,
+            ", ".join(a.neighbours) if a.private else "none: no privacy",
+            a.released,
+            a.reads,
+            ", ".join(a.tasks),
+            "; ".join(f"{kind}: {why}" for kind, why in a.refuted.items()),
+        )
         for a in adapters
     )
-    head = ("system", "neighbours that it promises", "whose code", "what it reads uncharged", "tasks")
+    head = (
+        "system",
+        "neighbours that it promises",
+        "whose code",
+        "what it reads uncharged",
+        "tasks",
+        "* does not hold",
+    )
     return Grid("What each system promises", head, rows)

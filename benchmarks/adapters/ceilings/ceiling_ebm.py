@@ -9,6 +9,7 @@
 # tasks = ["binary", "multi-class", "regression"]
 # neighbours = ["add-remove-one", "replace-one"]
 # private = false
+# heavy = true
 # released = "its own package"
 # reads = "everything"
 # ///

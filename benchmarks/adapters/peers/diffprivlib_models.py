@@ -7,7 +7,7 @@
 # tasks = ["binary", "multi-class"]
 # neighbours = ["add-remove-one"]
 # released = "its own package"
-# reads = """the tree: nothing. The forests: the number of records, by which they are dealt to trees. Naive Bayes: \
+# reads = """the tree: nothing. The forests: the number of records, which deals them to trees. Naive Bayes: which \
 # which classes occur, and the number of records, which its class counts add up to."""
 #
 # [tool.leaderboard.variants]

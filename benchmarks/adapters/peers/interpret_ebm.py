@@ -9,8 +9,10 @@
 # tasks = ["binary", "regression"]
 # neighbours = ["add-remove-one", "replace-one"]
 # released = "its own package"
-# reads = """which categories and classes occur; the number of records, in the widths of bins. In a regression nothing \
-# bounds its residuals: its noise is for residuals within the labels' range, which no step of it enforces."""
+# reads = "which categories and classes occur; the number of records, in the widths of bins"
+#
+# [tool.leaderboard.refuted]
+# regression = "residuals are never clipped, while the noise is for residuals within the labels' range"
 #
 # [tool.leaderboard.variants]
 # "defaults" = {}

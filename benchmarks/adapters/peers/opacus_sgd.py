@@ -5,6 +5,7 @@
 # [tool.leaderboard]
 # name = "Opacus DP-SGD"
 # tasks = ["binary", "multi-class", "regression"]
+# heavy = true
 # neighbours = ["add-remove-one"]
 # released = "its own package"
 # reads = "the number of records, in the sampling rate, the number of steps and the divisor of each step"

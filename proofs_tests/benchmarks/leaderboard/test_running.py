@@ -140,7 +140,7 @@ def test_packages_that_cannot_be_had_are_told(tmp_path: Path, monkeypatch: pytes
     path.write_text(HEADER.replace('"exchequer"', '"no-such-package==1.0"') + BODY, encoding="utf-8")
     store = Store(tmp_path / "cells")
     (line,) = fill([Unit(read(path), table(), 1.0, "key", ())], store, 1, lambda line: None)
-    assert "far: pip could not install no-such-package==1.0" in line
+    assert "no-such-package: pip could not install no-such-package==1.0" in line
 
 
 def test_cells_are_files_that_come_back_as_they_were(tmp_path: Path) -> None:
