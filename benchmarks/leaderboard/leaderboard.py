@@ -1,7 +1,8 @@
 """Private learners on all public tables at the same (ε, δ), bounds and splits.
 
 Everybody gets public bounds and categories and no other setting, one core, and the same seeds. † marks systems that
-promise replace-one only, * those whose promise is known not to hold. Means are over ten seeds, of splits and noise at once where a set has no test part of its own.
+promise replace-one only, * those whose promise is known not to hold. Means are over ten seeds, of splits and noise at
+once where a set has no test part of its own.
 """
 
 import os

@@ -79,3 +79,12 @@ def test_systems_are_named_by_file_or_path(tmp_path: Path) -> None:
         chosen(["nobody"], everybody)
     assert [adapter.path for adapter in beside(found)][:2] == [adapter.path for adapter in found]
     assert len(beside(found)) == len(everybody) + 1
+
+
+def test_what_is_known_not_to_hold_names_one_of_its_tasks(tmp_path: Path) -> None:
+    table = '# [tool.leaderboard.refuted]\n# {kind} = "its noise is too small"\n#\n'
+    before = "# [tool.leaderboard.variants.slow]"
+    path = written(tmp_path, GOOD.replace(before, table.format(kind="binary") + before))
+    assert read(path).refuted == {"binary": "its noise is too small"}
+    with pytest.raises(BadAdapter, match="expected a table of some of its tasks"):
+        read(written(tmp_path, GOOD.replace(before, table.format(kind="regression") + before)))
