@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.pages import changed, distances, of_table, others, promises, ranks, standing
@@ -33,8 +32,7 @@ def measure(plan: Plan, store: Store, name: str, jobs: int | None = None) -> lis
 
 def shown_set(plan: Plan, store: Store, name: str) -> list[Grid]:
     """A table's own tables."""
-    kinds: dict[str, Kind] = {name: plan.table(name).kind}
-    return of_table(board(plan, plan.studies[0], store, kinds), name)
+    return of_table(board(plan, plan.studies[0], store, [name]), name)
 
 
 def of_set(plan: Plan, store: Store, name: str) -> list[Table]:
@@ -55,8 +53,7 @@ def print_progress(line: str) -> None:
 
 def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
     """Everything that compares over tables."""
-    kinds: dict[str, Kind] = {name: plan.table(name).kind for name in plan.tables}
-    main = board(plan, plan.studies[0], store, kinds)
+    main = board(plan, plan.studies[0], store, plan.tables)
     at = min(1.0, max(main.study.epsilons))
     return [
         promises(main.systems),
@@ -70,7 +67,7 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
 
 
 def _elsewhere(plan: Plan, store: Store, main: Board) -> list[Table]:
-    boards = [board(plan, study, store, main.kinds) for study in plan.studies[1:]]
+    boards = [board(plan, study, store, plan.tables) for study in plan.studies[1:]]
     return [changed(main, other, what) for other, what in zip(boards, CHANGES, strict=False)]
 
 

@@ -1,7 +1,7 @@
 """The tables of the leaderboard, from what was measured."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 
 import numpy as np
@@ -83,37 +83,51 @@ def private_scores(board: Board, table: str, epsilon: float) -> dict[str, dict[i
 
 
 def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
-    """How often ours is first or even with the first, and every cell where it is not."""
+    """How often the recommended learner is first or even with the first; and every cell where it is not.
+
+    Other people's systems are what it is judged against; where another learner of ours is ahead is told as well.
+    """
+    own = {system.name for system in board.systems if system.adapter.ours} - {RECOMMENDED}
     lines, losses = list[Line](), list[tuple[Cell, ...]]()
     for group, kinds in GROUPS.items():
         for epsilon in board.study.epsilons:
-            verdicts = []
-            for table in board.tables(*kinds):
-                scores = private_scores(board, table, epsilon)
-                ours = scores.pop(RECOMMENDED, None)
-                if ours is None or not scores:
-                    continue
-                even, best, lead, error = first_or_even(ours, scores)
-                verdicts.append(even)
-                if not even:
-                    losses.append(
-                        (
-                            table,
-                            f"{epsilon:g}",
-                            best,
-                            f"{np.mean(list(ours.values())):.3f}",
-                            f"{lead:.3f} ± {error:.3f}",
-                        )
-                    )
-            if verdicts:
-                share = Measured(float(np.mean(verdicts)), form=".0%")
-                what = f"{group}, ε={epsilon:g}, {len(verdicts)} tables"
-                lines.append(at_least(what, share, ASKED, judged=judged and epsilon <= 1.0))
+            found = [_standing(board, table, epsilon, own) for table in board.tables(*kinds)]
+            rows = [row for row in found if row is not None]
+            losses += [loss for _, _, lost in rows for loss in lost]
+            if rows:
+                what, asked = f"{group}, ε={epsilon:g}, {len(rows)} tables", judged and epsilon <= 1.0
+                share = Measured(float(np.mean([even for even, _, _ in rows])), form=".0%")
+                among = Measured(float(np.mean([even for _, even, _ in rows])), form=".0%")
+                lines += [
+                    at_least(what, share, ASKED, judged=asked),
+                    Line(f"{what}, among all learners of ours, too", among),
+                ]
     head = ("table", "ε", "first", "ours", "lead of the first, paired")
     return [
         Report(f"{RECOMMENDED}: first, or within one paired standard error of the first", lines),
-        Grid("Where ours is behind by more than a paired standard error", head, tuple(losses)),
+        Grid("Where the recommended learner is behind by more than a paired standard error", head, tuple(losses)),
     ]
+
+
+def _standing(
+    board: Board, table: str, epsilon: float, own: Set[str]
+) -> tuple[bool, bool, list[tuple[Cell, ...]]] | None:
+    """Whether it is even with the first of other people's, and of all; and each of the two that is ahead of it."""
+    scores = private_scores(board, table, epsilon)
+    ours = scores.pop(RECOMMENDED, None)
+    others = {name: found for name, found in scores.items() if name not in own and set(found) & set(ours or ())}
+    ones = {name: found for name, found in scores.items() if name in own and set(found) & set(ours or ())}
+    if ours is None or not others:
+        return None
+    losses, evens = list[tuple[Cell, ...]](), list[bool]()
+    for group in (others, ones):
+        even, best, lead, error = first_or_even(ours, group) if group else (True, "", 0.0, 0.0)
+        evens.append(even)
+        if not even:
+            losses.append(
+                (table, f"{epsilon:g}", best, f"{np.mean(list(ours.values())):.3f}", f"{lead:.3f} ± {error:.3f}")
+            )
+    return evens[0], all(evens), losses
 
 
 # --- ranks --------------------------------------------------------------------------------------------------------
@@ -138,16 +152,14 @@ def ranks(board: Board, epsilon: float) -> list[Grid]:
 def _ranked(group: str, epsilon: float, names: Sequence[str], values: np.typing.NDArray[np.float64]) -> Grid:
     tables, places = values.shape[0], mean_ranks(values)
     difference = critical_difference(len(names), tables)
-    order = np.argsort(places)
     rows = tuple(
-        (names[place], Measured(float(places[place]), form=".2f"), Measured(float(values[:, place].mean()), form=".3f"))
-        for place in order
+        (names[place], Measured(float(places[place]), 0.5 * difference, form=".2f")) for place in np.argsort(places)
     )
     title = (
-        f"mean ranks, {group}: ε={epsilon:g}, {tables} tables; critical difference {difference:.2f}, "
-        f"Friedman's p {friedman_p(values):.1g}"
+        f"mean ranks, {group}: ε={epsilon:g}, {tables} tables; ± half the critical difference, so that systems whose "
+        f"intervals meet are not told apart; Friedman's p {friedman_p(values):.1g}"
     )
-    return Grid(title, ("system", "mean rank", "mean score"), rows)
+    return Grid(title, ("system", "mean rank"), rows)
 
 
 # --- distance to the ceiling --------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import Adapter, System
 from benchmarks.leaderboard.cells import Measured, Store
-from benchmarks.leaderboard.running import Unit, unit
+from benchmarks.leaderboard.running import Unit, adapter_digest, measured_by, unit
 from benchmarks.leaderboard.study import Study
 from benchmarks.tables import TableSet, load, widened
 
@@ -34,11 +34,15 @@ class Plan:
         """Of a table: those where something is left to measure."""
         table = self.table(name)
         for width in dict.fromkeys(width for study in self.studies for width in study.widths):
-            seen = table if width == 1.0 else widened(table, width)
+            seen = self.seen(table, width)
             for adapter in self.adapters:
                 found = unit(self.studies, adapter, seen, width, store)
                 if found.wanted:
                     yield found
+
+    def seen(self, table: TableSet, width: float) -> TableSet:
+        """A table with its bounds so many times as wide."""
+        return table if width == 1.0 else widened(table, width)
 
     @property
     def systems(self) -> list[System]:
@@ -79,16 +83,19 @@ class Board:
         return [name for name, kind in self.kinds.items() if kind in kinds]
 
 
-def board(plan: Plan, study: Study, store: Store, kinds: dict[str, Kind]) -> Board:
-    """Read a study back. kinds: of the tables that were measured."""
+def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board:
+    """Read a study back. names: of the tables that were measured."""
     found: dict[tuple[str, str], dict[float, Measured]] = {}
-    failed = []
-    for name, kind in kinds.items():
+    kinds, failed = dict[str, Kind](), []
+    for name in names:
+        table = plan.table(name)
+        kinds[name] = table.kind
         for system in plan.systems:
-            for cell in study.cells(name, kind, system):
-                measured = store.get(cell)
-                if measured is not None and measured.seeds and not measured.failed:
-                    found.setdefault((name, system.name), {})[cell.epsilon] = measured
-                elif measured is not None and measured.failed:
+            for cell in study.cells(name, table.kind, system):
+                key = measured_by(system.adapter, plan.seen(table, cell.width))
+                measured = store.shown(cell, key, adapter_digest(system.adapter))
+                if measured is not None and measured.failed:
                     failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
+                elif measured is not None and measured.seeds:
+                    found.setdefault((name, system.name), {})[cell.epsilon] = measured
     return Board(study, kinds, plan.systems, found, failed)

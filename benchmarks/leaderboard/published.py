@@ -8,7 +8,7 @@ and what is published of them is not used. Times are those of a machine, and are
 import argparse
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +18,10 @@ import attrs
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan
+from benchmarks.leaderboard.running import adapter_digest, learners_digest, measured_by
 from benchmarks.leaderboard.study import ELSEWHERE, MAIN, Study
 from benchmarks.leaderboard.task_files import facts
-from benchmarks.runner import ROOT, code_digest
+from benchmarks.runner import ROOT
 from benchmarks.tables import SETS, TableSet
 
 FOLDER: Final = ROOT / "benchmarks" / "results" / "leaderboard"
@@ -38,18 +39,19 @@ def records_digest(table: TableSet) -> str:
     return digest.hexdigest()[:16]
 
 
-def lines_of(table: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
+def lines_of(name: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
     """Each cell that gave predictions, of the systems and studies of a plan."""
-    kind = plan.table(table).kind
+    table = plan.table(name)
     for system in plan.systems:
-        cells = dict.fromkeys(cell for study in plan.studies for cell in study.cells(table, kind, system))
+        cells = dict.fromkeys(cell for study in plan.studies for cell in study.cells(name, table.kind, system))
         for cell in cells:
-            found = store.get(cell)
+            found = store.get(cell, measured_by(system.adapter, plan.seen(table, cell.width)))
             if found is None or not found.seeds:
                 continue
             scores = {name: _rounded(found.of(name)) for name in SCORES if found.of(name)}
             promise = {**attrs.asdict(cell), "epsilon": repr(cell.epsilon), "seeds": sorted(found.seeds)}
             promise.pop("table")
+            promise["adapter"] = adapter_digest(system.adapter)
             yield {**promise, **({"failed": found.failed} if found.failed else {}), **scores}
 
 
@@ -61,18 +63,14 @@ def publish(store: Store, plan: Plan, folder: Path = FOLDER) -> None:
     """Write the files of a plan's tables. folder: made where it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in plan.tables:
-        head = json.dumps({"table": name, "records": records_digest(plan.table(name)), "learners": _learners()})
+        head = json.dumps({"table": name, "records": records_digest(plan.table(name)), "learners": learners_digest()})
         lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines_of(name, store, plan)]
         (folder / f"{name}.jsonl").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
 
 
-def _learners() -> str:
-    """A digest of our own code, so that a file tells which one it is about."""
-    return code_digest("benchmarks.adapters.protocol")
-
-
 @lru_cache(maxsize=64)
-def _read(path: Path) -> tuple[dict[str, Any], dict[Cell, Measured]]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[tuple[Cell, str], Measured]]:
+    """The head of a file, and its cells with the digests of their adapters."""
     head, *lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     found = {}
     for line in lines:
@@ -82,7 +80,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Cell, Measured]]:
             seed: {name: line[name][place] for name in SCORES if name in line}
             for place, seed in enumerate(line["seeds"])
         }
-        found[cell] = Measured(cell, PUBLISHED, seeds, line.get("failed", ""))
+        found[cell, line["adapter"]] = Measured(cell, PUBLISHED, seeds, line.get("failed", ""))
     return head, found
 
 
@@ -90,17 +88,16 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[Cell, Measured]]:
 class Published(Store):
     """What was measured here, else what is published for the same records. records: digests by table."""
 
-    records: dict[str, str] = attrs.field(factory=dict)
+    records: Mapping[str, str] = attrs.field(factory=dict)
     files: Path = FOLDER
 
-    def get(self, cell: Cell, key: str | None = None) -> Measured | None:
-        """As `Store.get`; what is published has no key, so that a key asks for what was measured here."""
-        found = Store.get(self, cell, key)
-        path = self.files / f"{cell.table}.jsonl"
-        if found is not None or key is not None or not path.is_file():
+    def shown(self, cell: Cell, key: str, adapter: str) -> Measured | None:
+        """See `Store`; what is published counts where the records and the adapter are those of then."""
+        found, path = self.get(cell, key), self.files / f"{cell.table}.jsonl"
+        if found is not None or not path.is_file():
             return found
         head, lines = _read(path)
-        return lines.get(cell) if head["records"] == self.records.get(cell.table) else None
+        return lines.get((cell, adapter)) if head["records"] == self.records.get(cell.table) else None
 
 
 def main(arguments: list[str] | None = None) -> None:

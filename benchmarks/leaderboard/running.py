@@ -6,6 +6,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,14 +45,26 @@ class Unit:
     wanted: tuple[tuple[System, Cell, int], ...]
 
 
-def measured_by(adapter: Adapter, table: TableSet) -> str:
-    """A digest of all that a cell's numbers depend on but its promise and its seeds."""
-    digest = hashlib.sha256(json.dumps([facts(table), table.labels.size, list(adapter.requirements)]).encode())
+@lru_cache(maxsize=256)
+def adapter_digest(adapter: Adapter) -> str:
+    """Of its file, its packages, and what serves it: whoever changes one of them has another system."""
+    digest = hashlib.sha256(json.dumps(list(adapter.requirements)).encode())
     for path in (adapter.path, *(Path(str(module.__file__)) for module in (protocol, fits_adapter, serve))):
         digest.update(path.read_bytes())
-    if OWN in adapter.requirements:
-        digest.update(code_digest("benchmarks.adapters.protocol").encode())
     return digest.hexdigest()[:16]
+
+
+@cache
+def learners_digest() -> str:
+    """Of our own learners' code."""
+    return code_digest("benchmarks.adapters.protocol")
+
+
+def measured_by(adapter: Adapter, table: TableSet) -> str:
+    """A digest of all that a cell's numbers depend on but its promise and its seeds."""
+    parts = [adapter_digest(adapter), facts(table), str(table.labels.size)]
+    own = [learners_digest()] * (OWN in adapter.requirements)
+    return hashlib.sha256(json.dumps([*parts, *own]).encode()).hexdigest()[:16]
 
 
 def unit(studies: Sequence[Study], adapter: Adapter, table: TableSet, width: float, store: Store) -> Unit:

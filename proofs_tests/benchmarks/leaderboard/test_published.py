@@ -9,8 +9,9 @@ import pytest
 from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
-from benchmarks.leaderboard.plan import Board, Plan, board
+from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.published import Published, publish, records_digest
+from benchmarks.leaderboard.running import adapter_digest, measured_by
 from benchmarks.leaderboard.study import Study
 from benchmarks.tables import TableSet
 
@@ -33,29 +34,36 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> Plan:
     return Plan(("made-up",), adapters.chosen(["constant", "private_boost"], adapters.every()), (STUDY,), None)
 
 
-def read_back(plan: Plan, store: Store) -> Board:
-    """The study."""
-    return board(plan, STUDY, store, {"made-up": "binary"})
-
-
-def test_what_was_published_comes_back_for_the_same_records(plan: Plan, tmp_path: Path) -> None:
+def test_what_was_published_comes_back_for_the_same_records_and_adapter(plan: Plan, tmp_path: Path) -> None:
     measured, files = Store(tmp_path / "cells"), tmp_path / "published"
-    cell = Cell("made-up", "PrivateBoost", 1.0)
-    measured.put(Measured(cell, "k", {0: {"auc": 0.123456, "fit": 3.0}, 1: {"auc": 0.2, "fit": 2.0}}))
-    measured.put(Measured(Cell("made-up", "constant", 1.0), "k", {}, "no luck"))
+    cell, system = Cell("made-up", "PrivateBoost", 1.0), plan.systems[0]
+    key, adapter = measured_by(system.adapter, TABLE), adapter_digest(system.adapter)
+    measured.put(Measured(cell, key, {0: {"auc": 0.123456, "fit": 3.0}, 1: {"auc": 0.2, "fit": 2.0}}))
+    measured.put(Measured(Cell("made-up", "constant", 1.0), "older code", {0: {"auc": 0.5}}))
     publish(measured, plan, files)
     fresh = Published(tmp_path / "other", {"made-up": records_digest(TABLE)}, files)
-    found = fresh.get(cell)
+    found = fresh.shown(cell, key, adapter)
     assert found is not None
     assert found.seeds == {0: {"auc": 0.1235}, 1: {"auc": 0.2}}
-    assert fresh.get(cell, "k") is None  # so that it is measured where that is asked for
-    there = read_back(plan, fresh)
-    assert there.of("made-up", plan.systems[0], 1.0) == found
-    own = Measured(cell, "k", {0: {"auc": 0.9}})
+    assert fresh.get(cell, key) is None  # so that it is measured where that is asked for
+    there = board(plan, STUDY, fresh, ["made-up"])
+    assert there.of("made-up", system, 1.0) == found
+    assert there.of("made-up", plan.systems[1], 1.0) is None
+    own = Measured(cell, key, {0: {"auc": 0.9}})
     fresh.put(own)
-    assert fresh.get(cell) == own
+    assert fresh.shown(cell, key, adapter) == own
     others = Published(tmp_path / "third", {"made-up": "another"}, files)
-    assert others.get(cell) is None
+    assert others.shown(cell, key, adapter) is None
+    assert fresh.shown(cell, "new code", "new adapter") is None
+
+
+def test_what_other_code_measured_is_not_shown(plan: Plan, tmp_path: Path) -> None:
+    store, system = Store(tmp_path), plan.systems[0]
+    cell = Cell("made-up", "PrivateBoost", 1.0)
+    store.put(Measured(cell, "older code", {0: {"auc": 0.9}}))
+    assert board(plan, STUDY, store, ["made-up"]).of("made-up", system, 1.0) is None
+    store.put(Measured(cell, measured_by(system.adapter, TABLE), {0: {"auc": 0.9}}))
+    assert board(plan, STUDY, store, ["made-up"]).of("made-up", system, 1.0) is not None
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""Tables of a board: who is first, ranks, ε for the ceiling, and marks."""
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from benchmarks.adapters.protocol import Kind
+from benchmarks.leaderboard.adapters import Adapter, System
+from benchmarks.leaderboard.cells import Measured
+from benchmarks.leaderboard.pages import changed, distances, of_table, others, promises, ranks, shown, standing
+from benchmarks.leaderboard.plan import Board
+from benchmarks.leaderboard.study import Study
+from benchmarks.runner import Grid, Report
+
+EPSILONS = (0.5, 1.0)
+STUDY = Study(epsilons=EPSILONS, seeds=2)
+
+
+def adapter(name: str, **more: object) -> Adapter:
+    """Binary, add-remove-one, unless told otherwise."""
+    known: dict[str, object] = {"tasks": ("binary",), "neighbours": ("add-remove-one",), "released": "", "reads": ""}
+    fields = {**known, "requirements": ("numpy==2",), **more}
+    return Adapter(Path(f"/{name}.py"), name, **fields)  # type: ignore[arg-type]  # a table of fields
+
+
+OURS = adapter("PrivateBoost", ours=True)
+OTHER = adapter("another of ours", ours=True, neighbours=("replace-one",))
+PEER = adapter("a peer", refuted={"binary": "it reads too much"})
+CEILING = adapter("trees", private=False)
+
+
+def board_of(scores: dict[Adapter, dict[str, tuple[float, float]]], study: Study = STUDY) -> Board:
+    """AUC by adapter and table at both ε, two seeds each that differ by .01."""
+    found: dict[tuple[str, str], dict[float, Measured]] = {}
+    kinds: dict[str, Kind] = {}
+    for each, tables in scores.items():
+        for table, values in tables.items():
+            kinds[table] = "binary"
+            for cell, value in zip(study_cells(each, table, study), values, strict=False):
+                seeds = {0: {"auc": value, "fit": 1.0}, 1: {"auc": value + 0.01, "fit": 3.0}}
+                found.setdefault((table, each.name), {})[cell] = attrs.evolve(BLANK, seeds=seeds)
+    return Board(study, kinds, [System(each, "") for each in scores], found, [])
+
+
+def study_cells(each: Adapter, table: str, study: Study) -> list[float]:
+    """The ε of its cells."""
+    return [cell.epsilon for cell in study.cells(table, "binary", System(each, ""))]
+
+
+BLANK = Measured(None, "k")  # type: ignore[arg-type]  # pages do not look at the cell
+
+BOARD = board_of(
+    {
+        OURS: {"a": (0.80, 0.90), "b": (0.70, 0.80)},
+        OTHER: {"a": (0.75, 0.95), "b": (0.60, 0.70)},
+        PEER: {"a": (0.78, 0.85), "b": (0.75, 0.79)},
+        CEILING: {"a": (0.95,), "b": (0.80,)},
+    }
+)
+
+
+def test_ours_is_judged_against_other_people_and_losses_to_both_are_told() -> None:
+    report, losses = standing(BOARD, judged=True)
+    assert isinstance(report, Report)
+    assert isinstance(losses, Grid)
+    found = {line.what: (line.found, line.met) for line in report.lines}
+    assert str(found["classification, by AUC, ε=0.5, 2 tables"][0]) == "50%"
+    assert found["classification, by AUC, ε=0.5, 2 tables"][1] is False
+    assert str(found["classification, by AUC, ε=1, 2 tables"][0]) == "100%"
+    assert str(found["classification, by AUC, ε=1, 2 tables, among all learners of ours, too"][0]) == "50%"
+    assert [row[:3] for row in losses.rows] == [("b", "0.5", "a peer"), ("a", "1", "another of ours")]
+
+
+def test_ranks_are_over_tables_and_the_best_comes_first() -> None:
+    (grid,) = ranks(BOARD, 1.0)
+    assert grid.rows[0][0] == "PrivateBoost"
+    assert {row[0] for row in grid.rows} == {"PrivateBoost", "another of ours †", "a peer *"}
+    assert str(grid.rows[0][1]).startswith("1.50 ± ")
+
+
+def test_names_say_what_a_promise_lacks() -> None:
+    names = [shown(system, BOARD) for system in BOARD.systems]
+    assert names == ["PrivateBoost", "another of ours †", "a peer *", "trees"]
+    assert shown(BOARD.systems[2], BOARD, "regression") == "a peer"
+    assert promises(BOARD.systems).rows[2][-1] == "binary: it reads too much"
+
+
+def test_epsilon_for_the_ceiling_is_told_of_ours_and_of_the_best_other() -> None:
+    (a, b) = distances(BOARD).rows
+    assert a[:2] == ("a", "0.955, trees")
+    assert a[2] == "not within the grid"
+    assert (a[3], a[4]) == ("1", "another of ours")
+    assert b[4] in {"a peer", "another of ours"}
+
+
+def test_a_level_line_stands_for_what_has_no_privacy() -> None:
+    (grid,) = of_table(BOARD, "a")
+    level = next(row for row in grid.rows if row[0] == "trees, no privacy")
+    assert str(level[1]) == str(level[2])
+
+
+def test_costs_are_medians_over_seeds_and_means_over_tables() -> None:
+    scores, costs = others(BOARD, 1.0)
+    assert str(costs.rows[0][1]) == "2 s"
+    assert scores.rows[0][1] == "2"
+
+
+def test_a_change_is_seen_in_pairs() -> None:
+    study = Study(epsilons=(1.0,), widths=(10.0,), seeds=2)
+    wide = board_of({OURS: {"a": (0.89,), "b": (0.77,)}}, study)
+    (row,) = changed(BOARD, wide, "wide bounds").rows
+    assert row[:2] == ("PrivateBoost", "2")
+    assert [str(cell) for cell in row[2:]] == ["-0.0200", "-0.030"]
+
+
+def test_a_system_that_shares_no_seed_with_ours_is_not_compared() -> None:
+    alone = attrs.evolve(
+        BOARD,
+        found={
+            **BOARD.found,
+            ("a", "a peer"): {1.0: attrs.evolve(BLANK, seeds={7: {"auc": 0.99}})},
+        },
+    )
+    report = standing(alone, judged=False)[0]
+    assert isinstance(report, Report)
+    assert "classification, by AUC, ε=1, 1 tables" in [line.what for line in report.lines]
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_two_tables_or_more_are_ranked(epsilon: float) -> None:
+    assert ranks(board_of({OURS: {"a": (0.8, 0.9)}, PEER: {"a": (0.8, 0.9)}, OTHER: {"a": (0.8, 0.9)}}), epsilon) == []
