@@ -68,13 +68,13 @@ class Store:
 
     folder: Path
 
-    def get(self, cell: Cell, key: str | None = None) -> Measured | None:
-        """What was found. key: None takes whatever is there; else what was measured by something else is none."""
+    def get(self, cell: Cell, key: str) -> Measured | None:
+        """What was found by this key; what was measured by something else is none."""
         try:
             record = json.loads((self.folder / cell.place).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if key is not None and record["key"] != key:
+        if record["key"] != key:
             return None
         seeds = {int(seed): scores for seed, scores in record["seeds"].items()}
         return Measured(cell, record["key"], seeds, record["failed"], record["versions"])

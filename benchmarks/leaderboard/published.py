@@ -1,8 +1,8 @@
 """`python -m benchmarks.leaderboard.published --out DIR`: scores seed by seed, for others to be put beside.
 
-A file for each table in benchmarks/results/leaderboard, with a line for each cell: its promise, and every score by
-seed, to four digits. Whoever has the same records needs to measure nobody again; other records are told by a digest,
-and what is published of them is not used. Times are those of a machine, and are left out.
+A file for each table in benchmarks/results/leaderboard, with a line for each cell: its promise, a digest of what it was
+measured by, and every score by seed, to four digits. Who has the same records and the same code needs to measure nobody
+again, on whatever machine; times are those of a machine, and are left out.
 """
 
 import argparse
@@ -27,8 +27,6 @@ from benchmarks.tables import SETS, TableSet
 FOLDER: Final = ROOT / "benchmarks" / "results" / "leaderboard"
 SCORES: Final = ("auc", "r2", "accuracy", "log_loss", "calibration")
 DIGITS: Final = 4
-PUBLISHED: Final = "published"
-"""The key of what nobody measured here."""
 
 
 def records_digest(table: TableSet) -> str:
@@ -45,14 +43,15 @@ def lines_of(name: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
     for system in plan.systems:
         cells = dict.fromkeys(cell for study in plan.studies for cell in study.cells(name, table.kind, system))
         for cell in cells:
-            found = store.get(cell, measured_by(system.adapter, plan.seen(table, cell.width)))
+            key = measured_by(system.adapter, plan.seen(table, cell.width))
+            found = store.get(cell, key)
             if found is None or not found.seeds:
                 continue
-            scores = {name: _rounded(found.of(name)) for name in SCORES if found.of(name)}
+            scores = {score: _rounded(found.of(score)) for score in SCORES if found.of(score)}
             promise = {**attrs.asdict(cell), "epsilon": repr(cell.epsilon), "seeds": sorted(found.seeds)}
             promise.pop("table")
-            promise["adapter"] = adapter_digest(system.adapter)
-            yield {**promise, **({"failed": found.failed} if found.failed else {}), **scores}
+            failed = {"failed": found.failed} if found.failed else {}
+            yield {**promise, "key": key, "adapter": adapter_digest(system.adapter), **failed, **scores}
 
 
 def _rounded(values: Iterable[float]) -> list[float]:
@@ -68,9 +67,17 @@ def publish(store: Store, plan: Plan, folder: Path = FOLDER) -> None:
         (folder / f"{name}.jsonl").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
 
 
+@attrs.frozen
+class Line:
+    """A cell that is published. adapter: digest of its system's file, which ours keep while learners change."""
+
+    found: Measured
+    adapter: str
+
+
 @lru_cache(maxsize=64)
-def _read(path: Path) -> tuple[dict[str, Any], dict[tuple[Cell, str], Measured]]:
-    """The head of a file, and its cells with the digests of their adapters."""
+def _read(path: Path) -> tuple[str, dict[Cell, Line]]:
+    """The digest of the records, and its cells."""
     head, *lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     found = {}
     for line in lines:
@@ -80,8 +87,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[tuple[Cell, str], Measured]]
             seed: {name: line[name][place] for name in SCORES if name in line}
             for place, seed in enumerate(line["seeds"])
         }
-        found[cell, line["adapter"]] = Measured(cell, PUBLISHED, seeds, line.get("failed", ""))
-    return head, found
+        found[cell] = Line(Measured(cell, line["key"], seeds, line.get("failed", "")), line["adapter"])
+    return head["records"], found
 
 
 @attrs.frozen
@@ -91,13 +98,23 @@ class Published(Store):
     records: Mapping[str, str] = attrs.field(factory=dict)
     files: Path = FOLDER
 
+    def get(self, cell: Cell, key: str) -> Measured | None:
+        """What was measured by this, here or by whoever published it."""
+        line = self._line(cell)
+        published = None if line is None or line.found.key != key else attrs.evolve(line.found, seeds=dict(line.found.seeds))
+        return Store.get(self, cell, key) or published
+
     def shown(self, cell: Cell, key: str, adapter: str) -> Measured | None:
-        """See `Store`; what is published counts where the records and the adapter are those of then."""
-        found, path = self.get(cell, key), self.files / f"{cell.table}.jsonl"
-        if found is not None or not path.is_file():
-            return found
-        head, lines = _read(path)
-        return lines.get((cell, adapter)) if head["records"] == self.records.get(cell.table) else None
+        """See `Store`; where our learners have changed since, what is published of them is shown still."""
+        line = self._line(cell)
+        return self.get(cell, key) or (None if line is None or line.adapter != adapter else line.found)
+
+    def _line(self, cell: Cell) -> Line | None:
+        path = self.files / f"{cell.table}.jsonl"
+        if not path.is_file():
+            return None
+        records, lines = _read(path)
+        return lines.get(cell) if records == self.records.get(cell.table) else None
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.published import Published, publish, records_digest
-from benchmarks.leaderboard.running import adapter_digest, measured_by
+from benchmarks.leaderboard.running import adapter_digest, measured_by, unit
 from benchmarks.leaderboard.study import Study
 from benchmarks.tables import TableSet
 
@@ -45,7 +45,11 @@ def test_what_was_published_comes_back_for_the_same_records_and_adapter(plan: Pl
     found = fresh.shown(cell, key, adapter)
     assert found is not None
     assert found.seeds == {0: {"auc": 0.1235}, 1: {"auc": 0.2}}
-    assert fresh.get(cell, key) is None  # so that it is measured where that is asked for
+    assert fresh.get(cell, key) == found
+    assert fresh.get(cell, "new learners") is None  # so that it is measured where that is asked for
+    assert fresh.shown(cell, "new learners", adapter) == found
+    left = unit((attrs.evolve(STUDY, seeds=3),), system.adapter, TABLE, 1.0, fresh)
+    assert [seed for _, _, seed in left.wanted] == [2]
     there = board(plan, STUDY, fresh, ["made-up"])
     assert there.of("made-up", system, 1.0) == found
     assert there.of("made-up", plan.systems[1], 1.0) is None

@@ -77,7 +77,7 @@ def test_each_cell_is_measured_once_and_kept(make: Callable[[str], Adapter], tmp
     assert [seed for _, _, seed in todo.wanted] == [0] * 4 + [1] * 4  # all cells once, before any twice
     assert fill([todo], store, 2, said.append) == []
     assert said == ["made-up: mine"]
-    found = store.get(Cell("made-up", "mine, good", 0.5))
+    found = store.get(Cell("made-up", "mine, good", 0.5), todo.key)
     assert found is not None
     assert sorted(found.seeds) == [0, 1]
     expected = [-np.log(0.95) / 2 - np.log(0.05) / 2, -np.log(0.949) / 2 - np.log(0.051) / 2]
@@ -111,14 +111,15 @@ def test_one_that_fails_is_told_and_the_others_go_on(
     make: Callable[[str], Adapter], tmp_path: Path, odd: str, said: str
 ) -> None:
     adapter, store = make(odd), Store(tmp_path / "cells")
-    (line,) = fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
+    todo = unit((STUDY,), adapter, table(), 1.0, store)
+    (line,) = fill([todo], store, 1, lambda line: None)
     assert line.startswith("mine, odd on made-up: ")
     assert said in line
     for epsilon in STUDY.epsilons:
-        good = store.get(Cell("made-up", "mine, good", epsilon))
+        good = store.get(Cell("made-up", "mine, good", epsilon), todo.key)
         assert good is not None
         assert len(good.seeds) == 2
-    failed = store.get(Cell("made-up", "mine, odd", 0.5))
+    failed = store.get(Cell("made-up", "mine, odd", 0.5), todo.key)
     assert failed is not None
     assert said in failed.failed
     assert not failed.seeds
@@ -146,9 +147,9 @@ def test_packages_that_cannot_be_had_are_told(tmp_path: Path, monkeypatch: pytes
 def test_cells_are_files_that_come_back_as_they_were(tmp_path: Path) -> None:
     cell = Cell("adult", "a system, at 1/3", 0.05, "n^-1.1", "replace-one", 10.0)
     store, found = Store(tmp_path), Measured(cell, "k", {0: {"auc": 1 / 3}, 10: {"auc": 0.5}}, "", {"machine": "m"})
-    assert store.get(cell) is None
+    assert store.get(cell, "k") is None
     store.put(found)
-    assert store.get(cell) == found
+    assert store.get(cell, "k") == found
     assert store.get(cell, "other") is None
     places = {
         attributes.place
