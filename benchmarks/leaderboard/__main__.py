@@ -7,6 +7,7 @@ to start from.
 """
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ import attrs
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
 from benchmarks.leaderboard.plan import Plan
-from benchmarks.leaderboard.published import Published, records_digest
+from benchmarks.leaderboard.published import beside
+from benchmarks.leaderboard.running import Busy
 from benchmarks.leaderboard.study import EPSILONS, Study
 from benchmarks.runner import Table
 from benchmarks.tables import SETS
@@ -31,19 +33,20 @@ def parser() -> argparse.ArgumentParser:
         "adapters", nargs="*", metavar="ADAPTER", help="files that end in .py, or names of files in benchmarks/adapters"
     )
     found.add_argument("--tables", nargs="+", default=list(SETS), metavar="NAME", help="default: all")
-    found.add_argument("--epsilons", nargs="+", type=float, default=list(EPSILONS), metavar="EPS")
+    found.add_argument("--epsilons", nargs="+", type=positive, default=list(EPSILONS), metavar="EPS")
     found.add_argument("--neighbours", choices=("add-remove-one", "replace-one"), default="add-remove-one")
     found.add_argument("--rule", choices=("1e-5", "n^-1.1"), default="1e-5", help="delta; n: training records")
-    found.add_argument("--width", type=float, default=1.0, help="bounds so many times as wide")
-    found.add_argument("--seeds", type=int, default=10)
-    found.add_argument("--records", type=int, help="so many of each table at most, at random")
-    found.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
+    found.add_argument("--width", type=at_least_one, default=1.0, help="bounds so many times as wide")
+    found.add_argument("--seeds", type=whole, default=10)
+    found.add_argument("--records", type=whole, help="so many of each table at most, at random")
+    found.add_argument("--jobs", type=whole, default=os.cpu_count() or 1, help="processes at once")
+    found.add_argument("--again", action="store_true", help="try once more what failed in an earlier run")
     found.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
     found.add_argument("--out", type=Path, default=Path("benchmark-results") / "leaderboard")
     return found
 
 
-def beside(named: Sequence[adapters.Adapter]) -> list[adapters.Adapter]:
+def with_all(named: Sequence[adapters.Adapter]) -> list[adapters.Adapter]:
     """They and all of ours."""
     everybody = [adapter for adapter in adapters.every() if adapter.path not in {each.path for each in named}]
     return [*named, *everybody]
@@ -57,22 +60,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"no table {', '.join(unknown)}: there are {', '.join(SETS)}")
     try:
         print(compared(options))
-    except (adapters.BadAdapter, DataNotFound) as error:
+    except (adapters.BadAdapter, Busy, DataNotFound) as error:
         sys.exit(str(error))
 
 
 def compared(options: argparse.Namespace) -> str:
-    """Measure what is asked for; the tables. Raises BadAdapter, DataNotFound."""
+    """Measure what is asked for; the tables. Raises BadAdapter, Busy, DataNotFound."""
     study = Study(options.epsilons, (options.rule,), (options.neighbours,), (options.width,), options.seeds)
     named = adapters.chosen(options.adapters, adapters.every()) if options.adapters else adapters.every()
-    plan = Plan(options.tables, named, (study,), options.data, options.records)
-    digests = {name: records_digest(plan.table(name)) for name in options.tables}
-    store = Published(options.out / "cells", digests)
+    whole = Plan(options.tables, with_all(named), (study,), options.data, options.records, options.again)
+    plan, store = attrs.evolve(whole, adapters=named), beside(whole, options.out / "cells")
     failed = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
-    whole = attrs.evolve(plan, adapters=beside(named))
     tables: list[Table] = [table for name in options.tables for table in shown_set(whole, store, name)]
     tables += all_tables(whole, store, judged=False)
     return "\n\n".join([*(table.table for table in tables), *failed])
+
+
+def positive(text: str) -> float:
+    """A finite number above 0. Raises ArgumentTypeError."""
+    number = float(text)
+    if not 0.0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: expected a finite number above 0")
+    return number
+
+
+def at_least_one(text: str) -> float:
+    """A finite number from 1 on. Raises ArgumentTypeError."""
+    if positive(text) < 1.0:
+        raise argparse.ArgumentTypeError(f"{text}: expected at least 1")
+    return float(text)
+
+
+def whole(text: str) -> int:
+    """A whole number from 1 on. Raises ArgumentTypeError."""
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: expected at least 1")
+    return int(text)
 
 
 if __name__ == "__main__":

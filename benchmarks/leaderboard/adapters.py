@@ -29,7 +29,7 @@ import attrs
 
 from benchmarks.adapters.protocol import KINDS, NEIGHBOURS, Kind, Neighbours
 from benchmarks.peers import python_with
-from benchmarks.runner import ROOT
+from benchmarks.runner import ROOT, slug
 
 FOLDER: Final = ROOT / "benchmarks" / "adapters"
 
@@ -43,7 +43,7 @@ OWN: Final = "exchequer"
 KNOWN: Final = frozenset(
     (
         *("name", "tasks", "neighbours", "released", "reads", "private", "deterministic", "heavy", "ours"),
-        *("variants", "refuted"),
+        *("counts", "variants", "refuted"),
     )
 )
 NEEDED: Final = ("name", "tasks", "neighbours", "released", "reads")
@@ -60,6 +60,7 @@ class Adapter:
     tasks: the kinds that it takes.  neighbours: those for which it keeps a promise itself.  released: whose code it
     is, in words.  reads: what it reads of the records uncharged, in words.  private: whether it heeds ε.
     deterministic: no seed changes its models.  heavy: left out of quick runs.  ours: one of this project's learners.
+    counts: whether it takes the number of records as public, as everybody may under replace-one.
     refuted: why its promise is known not to hold, by the kinds of which that is known.
     variants: name → options of `fit`; one variant named "" where the file names none.
     """
@@ -74,6 +75,7 @@ class Adapter:
     private: bool = True
     deterministic: bool = False
     heavy: bool = False
+    counts: bool = False
     ours: bool = False
     refuted: Mapping[Kind, str] = attrs.field(factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = attrs.field(factory=lambda: {"": {}})
@@ -159,12 +161,32 @@ def every(folder: Path = FOLDER) -> list[Adapter]:
     return [read(path) for path in sorted(folder.glob("*/*.py")) if not path.name.startswith("_")]
 
 
+RECOMMENDED: Final = "PrivateBoost"
+"""What users are told to take; it stands for us where "ours" is judged, not the best of ours by hindsight."""
+
+
+def told_apart(adapters: Iterable[Adapter]) -> tuple[Adapter, ...]:
+    """They, if their systems have names of their own, as files, too. Raises BadAdapter with the remedy."""
+    found, seen = tuple(adapters), dict[str, System]()
+    for system in (system for adapter in found for system in adapter.systems):
+        name, path = slug(system.name), system.adapter.path
+        if not name or name in seen:
+            other = (
+                f"is that of {seen[name].adapter.path}" if name in seen else "has no letter from a to z, and no digit"
+            )
+            raise BadAdapter(f"{path}: the name {system.name!r} {other}: give it another name in its header")
+        if system.name == RECOMMENDED and not system.adapter.ours:
+            raise BadAdapter(f"{path}: {RECOMMENDED!r} is this project's recommended learner: give it another name")
+        seen[name] = system
+    return found
+
+
 def chosen(words: Iterable[str], adapters: Iterable[Adapter]) -> list[Adapter]:
     """Those whose file stem is named, and files of the user's own. words: stems, or paths that end in .py.
 
     Raises BadAdapter for a word that is neither.
     """
-    known = {adapter.path.stem: adapter for adapter in adapters}
+    known = {adapter.path.stem: adapter for adapter in adapters}  # whose stems differ, as a test sees
     found = []
     for word in words:
         if word in known:

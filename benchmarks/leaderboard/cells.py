@@ -39,7 +39,7 @@ class Cell:
         """Its file, below the folder of all."""
         wide = "" if self.width == 1.0 else f"-bounds-{self.width:g}x"
         kind = (
-            "no-privacy" if self.epsilon == NO_PRIVACY else f"{self.neighbours}-delta-{self.rule}-eps-{self.epsilon:g}"
+            "no-privacy" if self.epsilon == NO_PRIVACY else f"{self.neighbours}-delta-{self.rule}-eps-{self.epsilon!r}"
         )
         return Path(f"{self.table}{wide}") / slug(self.system) / f"{kind}.json"
 
@@ -74,7 +74,7 @@ class Store:
             record = json.loads((self.folder / cell.place).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        if record["key"] != key:
+        if record["key"] != key or record["cell"] != _cell(cell):
             return None
         seeds = {int(seed): scores for seed, scores in record["seeds"].items()}
         return Measured(cell, record["key"], seeds, record["failed"], record["versions"])
@@ -93,10 +93,13 @@ class Store:
         unfinished.replace(path)
 
 
+def _cell(cell: Cell) -> dict[str, Any]:
+    return {**attrs.asdict(cell), "epsilon": repr(cell.epsilon)}
+
+
 def _record(found: Measured) -> dict[str, Any]:
-    cell = {**attrs.asdict(found.cell), "epsilon": repr(found.cell.epsilon)}
     return {
-        "cell": cell,
+        "cell": _cell(found.cell),
         "key": found.key,
         "failed": found.failed,
         "versions": dict(found.versions),

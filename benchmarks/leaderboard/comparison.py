@@ -26,16 +26,15 @@ def paired(ours: Mapping[int, float], theirs: Mapping[int, float]) -> tuple[floa
     return float(np.mean(differences)), error
 
 
-def first_or_even(
-    ours: Mapping[int, float], others: Mapping[str, Mapping[int, float]]
-) -> tuple[bool, str, float, float]:
-    """Whether no other is ahead by more than a paired standard error of the first; the first, its lead, its error.
+def strongest(ours: Mapping[int, float], others: Mapping[str, Mapping[int, float]]) -> tuple[str, float, float]:
+    """The other that is most clearly ahead of ours: its name, its lead, and the standard error of that, both paired.
 
-    Scores of which more is better, by seed. others: by name; not empty. The first is that of the largest mean.
+    Scores of which more is better, by seed. others: by name; not empty. Ours is first, or even with the first, exactly
+    where the lead is at most its error: then no other leads by more than its own.
     """
-    best = max(others, key=lambda name: float(np.mean(list(others[name].values()))))
-    lead, error = paired(ours, others[best])
-    return lead <= error, best, lead, error
+    leads = {name: paired(ours, scores) for name, scores in others.items()}
+    name = max(leads, key=lambda each: leads[each][0] - leads[each][1])
+    return name, *leads[name]
 
 
 def mean_ranks(scores: FloatArray) -> FloatArray:
@@ -56,10 +55,13 @@ def friedman_p(scores: FloatArray) -> float:
 
 
 def needed_epsilon(epsilons: Sequence[float], means: Sequence[float], level: float) -> float:
-    """The least ε from which on all means reach a level, between two of the grid by its logarithm; ∞ for none.
+    """The least ε from which on all means reach a level, between two of the grid by its logarithm.
 
-    epsilons: increasing.  means: more is better.
+    epsilons: increasing; the first of them stands for all below.  means: more is better; none gives nan.
+    ∞ where the largest ε does not reach it.
     """
+    if not means:
+        return math.nan
     reached = [place for place in range(len(means)) if all(mean >= level for mean in means[place:])]
     if not reached:
         return math.inf

@@ -1,12 +1,13 @@
 """From names to what is measured: tables, adapters and studies as units."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import attrs
 import numpy as np
 
 from benchmarks.adapters.protocol import Kind
-from benchmarks.leaderboard.adapters import Adapter, System
+from benchmarks.leaderboard.adapters import Adapter, System, told_apart
 from benchmarks.leaderboard.cells import Measured, Store
 from benchmarks.leaderboard.running import Unit, adapter_digest, measured_by, unit
 from benchmarks.leaderboard.study import Study
@@ -18,13 +19,15 @@ class Plan:
     """What is compared. tables: names.  folder: of the data sets; None: EXCHEQUER_DATA.  studies: the first one ranks.
 
     most: so many records of each table at most, drawn at random, always the same; None: all.
+    again: whether what failed is tried once more. Raises BadAdapter where two systems would share a name.
     """
 
     tables: Sequence[str]
-    adapters: Sequence[Adapter]
+    adapters: Sequence[Adapter] = attrs.field(converter=told_apart)
     studies: Sequence[Study]
     folder: str | None
     most: int | None = None
+    again: bool = False
 
     def table(self, name: str) -> TableSet:
         """By name. Raises DataNotFound."""
@@ -36,13 +39,13 @@ class Plan:
         for width in dict.fromkeys(width for study in self.studies for width in study.widths):
             seen = self.seen(table, width)
             for adapter in self.adapters:
-                found = unit(self.studies, adapter, seen, width, store)
+                found = unit(self.studies, adapter, seen, width, store, again=self.again)
                 if found.wanted:
                     yield found
 
     def seen(self, table: TableSet, width: float) -> TableSet:
         """A table with its bounds so many times as wide."""
-        return table if width == 1.0 else widened(table, width)
+        return table if width == 1.0 else _widened(table, width)
 
     @property
     def systems(self) -> list[System]:
@@ -51,6 +54,12 @@ class Plan:
         return sorted(found, key=lambda each: (not each.adapter.ours, not each.adapter.private))
 
 
+@lru_cache(maxsize=4)  # so that its digest is computed once
+def _widened(table: TableSet, width: float) -> TableSet:
+    return widened(table, width)
+
+
+@lru_cache(maxsize=4)
 def few(table: TableSet, most: int | None) -> TableSet:
     """So many of its records at most; then its splits are at random."""
     if most is None or table.records <= most:
@@ -64,14 +73,15 @@ def few(table: TableSet, most: int | None) -> TableSet:
 class Board:
     """What a study found. kinds: of each table.  found: by table and system, then ε; only what was predicted.
 
-    failed: what was not, in words.
+    failed: what was not, or not by all seeds, in words.  older: systems with published scores of older learners.
     """
 
     study: Study
     kinds: dict[str, Kind]
     systems: Sequence[System]
     found: dict[tuple[str, str], dict[float, Measured]]
-    failed: Sequence[str]
+    failed: Sequence[str] = ()
+    older: frozenset[str] = frozenset()
 
     def of(self, table: str, system: System, epsilon: float) -> Measured | None:
         """A cell; of systems without privacy the same for every ε."""
@@ -86,7 +96,7 @@ class Board:
 def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board:
     """Read a study back. names: of the tables that were measured."""
     found: dict[tuple[str, str], dict[float, Measured]] = {}
-    kinds, failed = dict[str, Kind](), []
+    kinds, failed, older = dict[str, Kind](), list[str](), set[str]()
     for name in names:
         table = plan.table(name)
         kinds[name] = table.kind
@@ -94,8 +104,18 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board
             for cell in study.cells(name, table.kind, system):
                 key = measured_by(system.adapter, plan.seen(table, cell.width))
                 measured = store.shown(cell, key, adapter_digest(system.adapter))
-                if measured is not None and measured.failed:
-                    failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
-                elif measured is not None and measured.seeds:
-                    found.setdefault((name, system.name), {})[cell.epsilon] = measured
-    return Board(study, kinds, plan.systems, found, failed)
+                if measured is None:
+                    continue
+                why = measured.failed or _incomplete(measured, study.seeds)
+                if why:
+                    failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {why}")
+                    continue
+                found.setdefault((name, system.name), {})[cell.epsilon] = measured
+                older |= {system.name} if measured.key != key else set()
+    return Board(study, kinds, plan.systems, found, failed, frozenset(older))
+
+
+def _incomplete(measured: Measured, seeds: int) -> str:
+    """Why it cannot be compared with those that have all seeds, "" where it can."""
+    there = len(set(range(seeds)) & set(measured.seeds))
+    return "" if there == seeds else f"{there} of {seeds} seeds are measured"

@@ -21,5 +21,7 @@ def asked(adapter: Adapter, neighbours: Neighbours, epsilon: float, delta: float
 
 
 def marked(adapter: Adapter, neighbours: Neighbours) -> bool:
-    """Whether what it promises is not what the table is about."""
-    return adapter.private and neighbours == "add-remove-one" and neighbours not in adapter.neighbours
+    """Whether it takes the number of records as public where a promise for one record more or less hides it."""
+    if not adapter.private or neighbours == "replace-one":
+        return False
+    return adapter.counts or neighbours not in adapter.neighbours

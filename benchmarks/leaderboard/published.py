@@ -6,9 +6,8 @@ again, on whatever machine; times are those of a machine, and are left out.
 """
 
 import argparse
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -20,21 +19,13 @@ from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan
 from benchmarks.leaderboard.running import adapter_digest, learners_digest, measured_by
 from benchmarks.leaderboard.study import ELSEWHERE, MAIN, Study
-from benchmarks.leaderboard.task_files import facts
+from benchmarks.leaderboard.task_files import records_digest
 from benchmarks.runner import ROOT
-from benchmarks.tables import SETS, TableSet
+from benchmarks.tables import SETS
 
 FOLDER: Final = ROOT / "benchmarks" / "results" / "leaderboard"
 SCORES: Final = ("auc", "r2", "accuracy", "log_loss", "calibration")
 DIGITS: Final = 4
-
-
-def records_digest(table: TableSet) -> str:
-    """Of everything that scores depend on but systems: what is public, the records, the test part."""
-    digest = hashlib.sha256(f"{facts(table)} {table.test_rows}".encode())
-    for values in (table.labels, *(table.table[column.name] for column in table.columns)):
-        digest.update("\n".join(map(str, values.tolist())).encode())
-    return digest.hexdigest()[:16]
 
 
 def lines_of(name: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
@@ -47,15 +38,17 @@ def lines_of(name: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
             found = store.get(cell, key)
             if found is None or not found.seeds:
                 continue
-            scores = {score: _rounded(found.of(score)) for score in SCORES if found.of(score)}
+            scores = {score: _rounded(found, score) for score in SCORES if found.of(score)}
             promise = {**attrs.asdict(cell), "epsilon": repr(cell.epsilon), "seeds": sorted(found.seeds)}
             promise.pop("table")
             failed = {"failed": found.failed} if found.failed else {}
             yield {**promise, "key": key, "adapter": adapter_digest(system.adapter), **failed, **scores}
 
 
-def _rounded(values: Iterable[float]) -> list[float]:
-    return [float(f"{value:.{DIGITS}g}") for value in values]
+def _rounded(found: Measured, score: str) -> list[float | None]:
+    """By seed, in their order; None where a seed has no such score."""
+    values = (found.seeds[seed].get(score) for seed in sorted(found.seeds))
+    return [None if value is None else float(f"{value:.{DIGITS}g}") for value in values]
 
 
 def publish(store: Store, plan: Plan, folder: Path = FOLDER) -> None:
@@ -84,7 +77,7 @@ def _read(path: Path) -> tuple[str, dict[Cell, Line]]:
         fields = {name: line[name] for name in ("system", "rule", "neighbours", "width")}
         cell = Cell(head["table"], epsilon=float(line["epsilon"]), **fields)
         seeds: dict[int, dict[str, float]] = {
-            seed: {name: line[name][place] for name in SCORES if name in line}
+            seed: {name: line[name][place] for name in SCORES if line.get(name, {place: None})[place] is not None}
             for place, seed in enumerate(line["seeds"])
         }
         found[cell] = Line(Measured(cell, line["key"], seeds, line.get("failed", "")), line["adapter"])
@@ -99,13 +92,17 @@ class Published(Store):
     files: Path = FOLDER
 
     def get(self, cell: Cell, key: str) -> Measured | None:
-        """What was measured by this, here or by whoever published it."""
-        line = self._line(cell)
-        published = None if line is None or line.found.key != key else attrs.evolve(line.found, seeds=dict(line.found.seeds))
-        return Store.get(self, cell, key) or published
+        """What was measured by this, here and by whoever published it; seeds that are in both are those of here."""
+        line, here = self._line(cell), Store.get(self, cell, key)
+        if line is None or line.found.key != key:
+            return here
+        if here is None:
+            return attrs.evolve(line.found, seeds=dict(line.found.seeds))
+        here.seeds = {**line.found.seeds, **here.seeds}
+        return here
 
     def shown(self, cell: Cell, key: str, adapter: str) -> Measured | None:
-        """See `Store`; where our learners have changed since, what is published of them is shown still."""
+        """See `Store`; where our learners have changed since, what is published of them is shown, with its own key."""
         line = self._line(cell)
         return self.get(cell, key) or (None if line is None or line.adapter != adapter else line.found)
 
@@ -124,7 +121,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
     options = parser.parse_args(arguments)
     studies: tuple[Study, ...] = (MAIN, *ELSEWHERE)
-    publish(Store(options.out / "cells"), Plan(tuple(SETS), adapters.every(), studies, options.data))
+    plan = Plan(tuple(SETS), adapters.every(), studies, options.data)
+    publish(beside(plan, options.out / "cells"), plan)
+
+
+def beside(plan: Plan, folder: Path) -> Published:
+    """What is published of a plan's tables, behind what is measured into a folder."""
+    return Published(folder, {name: records_digest(plan.table(name)) for name in plan.tables})
 
 
 if __name__ == "__main__":

@@ -1,34 +1,39 @@
 """Measures the cells of studies that are not measured yet: a process for each adapter and table, several at once."""
 
+import fcntl
 import hashlib
 import json
+import sys
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
+import scipy
 
-from benchmarks.adapters import protocol
 from benchmarks.leaderboard.adapters import OWN, Adapter, System
 from benchmarks.leaderboard.cells import Cell, Measured, Store, delta_of
 from benchmarks.leaderboard.promises import asked
 from benchmarks.leaderboard.scores import BadPredictions, scored
 from benchmarks.leaderboard.study import Study
-from benchmarks.leaderboard.task_files import TaskFiles, facts
+from benchmarks.leaderboard.task_files import TaskFiles, records_digest
 from benchmarks.peer_workers import fits_adapter, serve
 from benchmarks.peers import Worker, folder
-from benchmarks.runner import Missing, code_digest, machine
-from benchmarks.tables import TableSet
+from benchmarks.runner import Missing, code_digest, imported_by, machine
+from benchmarks.tables import TableSet, table_sets
 
 LIMIT: Final = 600.0
 """Seconds that a fit with its predictions may take."""
 
-Say = Callable[[str], None]
+Say: TypeAlias = Callable[[str], None]
+Wanted: TypeAlias = tuple[System, Cell, int]
+"""A system, its cell, and a seed."""
 
 
 @attrs.frozen(eq=False)
@@ -42,35 +47,48 @@ class Unit:
     table: TableSet
     width: float
     key: str
-    wanted: tuple[tuple[System, Cell, int], ...]
+    wanted: tuple[Wanted, ...]
+
+
+JUDGES: Final = ("scores", "promises", "task_files")
+"""Modules beside this one that a cell's numbers depend on."""
 
 
 @lru_cache(maxsize=256)
 def adapter_digest(adapter: Adapter) -> str:
-    """Of its file, its packages, and what serves it: whoever changes one of them has another system."""
-    digest = hashlib.sha256(json.dumps(list(adapter.requirements)).encode())
-    for path in (adapter.path, *(Path(str(module.__file__)) for module in (protocol, fits_adapter, serve))):
+    """Of its file and what that imports of ours, its packages, and what serves and judges it."""
+    digest = hashlib.sha256(json.dumps([list(adapter.requirements), sys.version_info[:2]]).encode())
+    served = {Path(str(module.__file__)) for module in (fits_adapter, serve, table_sets)}
+    judged = {Path(__file__).with_name(f"{name}.py") for name in JUDGES}
+    for path in (adapter.path, *sorted({*imported_by(adapter.path), *served, *judged} - {adapter.path})):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 @cache
 def learners_digest() -> str:
-    """Of our own learners' code."""
-    return code_digest("benchmarks.adapters.protocol")
+    """Of our own learners' code, and the packages that they compute with."""
+    packages = f" numpy {np.__version__} scipy {scipy.__version__}"
+    return hashlib.sha256(f"{code_digest('benchmarks.adapters.protocol')}{packages}".encode()).hexdigest()[:16]
 
 
 def measured_by(adapter: Adapter, table: TableSet) -> str:
     """A digest of all that a cell's numbers depend on but its promise and its seeds."""
-    parts = [adapter_digest(adapter), facts(table), str(table.labels.size)]
     own = [learners_digest()] * (OWN in adapter.requirements)
-    return hashlib.sha256(json.dumps([*parts, *own]).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps([adapter_digest(adapter), records_digest(table), *own]).encode()).hexdigest()[:16]
 
 
-def unit(studies: Sequence[Study], adapter: Adapter, table: TableSet, width: float, store: Store) -> Unit:
+def noise_seed(seed: int) -> int:
+    """For a system's noise: not the seed of the split, whose random numbers it would otherwise share."""
+    return int(np.random.SeedSequence([seed, 1]).generate_state(1)[0])
+
+
+def unit(
+    studies: Sequence[Study], adapter: Adapter, table: TableSet, width: float, store: Store, *, again: bool = False
+) -> Unit:
     """What is not measured yet of an adapter on a table, seed by seed: what comes early tells something of everything.
 
-    table: with its bounds that wide.
+    table: with its bounds that wide.  again: whether cells that failed are tried once more.
     """
     key = measured_by(adapter, table)
     cells = {
@@ -80,25 +98,47 @@ def unit(studies: Sequence[Study], adapter: Adapter, table: TableSet, width: flo
         for cell in study.cells(table.name, table.kind, system)
         if cell.width == width
     }
-    known = {cell: found.seeds for cell in cells if (found := store.get(cell, key)) is not None}
+    known = {cell: found for cell in cells if (found := store.get(cell, key)) is not None}
     most = max((seeds for _, seeds in cells.values()), default=0)
     left = [
         (system, cell, seed)
         for seed in range(most)
         for cell, (system, seeds) in cells.items()
-        if seed < seeds and seed not in known.get(cell, {})
+        if seed < seeds and _waits(known.get(cell), seed, again=again)
     ]
     return Unit(adapter, table, width, key, tuple(left))
 
 
+def _waits(found: Measured | None, seed: int, *, again: bool) -> bool:
+    return found is None or (seed not in found.seeds and (again or not found.failed))
+
+
 def fill(units: Sequence[Unit], store: Store, jobs: int, say: Say) -> list[str]:
-    """Measure it all, and say what could not be. jobs: processes at once."""
+    """Measure it all, and say what could not be. jobs: processes at once. Raises Busy where another run measures."""
+    if not units:
+        return []
     pythons, absent = _pythons(units)
     here = [unit for unit in units if unit.adapter.path in pythons]
-    with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(jobs) as pool:
+    with alone(store.folder), tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(jobs) as pool:
         run = _Run(TaskFiles(Path(place)), store, pythons, say)
         failed = [line for lines in pool.map(run.unit, here) for line in lines]
     return [*absent, *failed]
+
+
+class Busy(RuntimeError):
+    """Another run measures into the same folder."""
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """While this lasts nobody else measures into the folder. Raises Busy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Busy(f"another run measures into {folder}: wait for it, or give another --out") from None
+        yield
 
 
 def _pythons(units: Sequence[Unit]) -> tuple[dict[Path, Path], list[str]]:
@@ -120,31 +160,36 @@ class _Run:
 
     def unit(self, unit: Unit) -> list[str]:
         """Measure it; what failed, in words."""
-        failed: dict[str, str] = {}
+        failed: dict[Cell, str] = {}
         with tempfile.TemporaryDirectory() as place:
             scores = Path(place) / "scores.npy"
             waiting = list(unit.wanted)
             while waiting:
                 waiting = self._process(unit, waiting, scores, failed)
         self.say(f"{unit.table.name}{'' if unit.width == 1.0 else ' (wide)'}: {unit.adapter.name}")
-        return [f"{name} on {unit.table.name}: {why}" for name, why in failed.items()]
+        return [f"{cell.system} on {cell.table}, ε={cell.epsilon:g}: {why}" for cell, why in failed.items()]
 
-    def _process(
-        self, unit: Unit, waiting: list[tuple[System, Cell, int]], scores: Path, failed: dict[str, str]
-    ) -> list[tuple[System, Cell, int]]:
-        """Ask one process until it fails; what is left then, without the system that failed."""
+    def _process(self, unit: Unit, waiting: list[Wanted], scores: Path, failed: dict[Cell, str]) -> list[Wanted]:
+        """Ask one process until it fails; what is left then, without what would fail again."""
         with Worker(fits_adapter, self.pythons[unit.adapter.path], str(unit.adapter.path)) as worker:
-            for place, (system, cell, seed) in enumerate(waiting):
+            for place, wanted in enumerate(waiting):
                 try:
-                    self._one(unit, worker, (system, cell, seed), scores)
-                except (RuntimeError, BadPredictions) as error:
-                    failed[system.name] = reason(error)
-                    self._keep(unit, cell, None, seed, failed[system.name])
-                    return [each for each in waiting[place + 1 :] if each[0].name != system.name]
+                    self._one(unit, worker, wanted, scores)
+                except (RuntimeError, BadPredictions, ValueError) as error:
+                    _, cell, _ = wanted
+                    why = failed[cell] = reason(error)
+                    self._keep(unit, wanted, None, why)
+                    # One that took too long would at other ε, too, and all of that time is somebody's.
+                    slow = isinstance(error, TooSlow)
+                    return [
+                        each
+                        for each in waiting[place + 1 :]
+                        if each[1] != cell and not (slow and each[1].system == cell.system)
+                    ]
         return []
 
-    def _one(self, unit: Unit, worker: Worker, what: tuple[System, Cell, int], scores: Path) -> None:
-        system, cell, seed = what
+    def _one(self, unit: Unit, worker: Worker, wanted: Wanted, scores: Path) -> None:
+        system, cell, seed = wanted
         files = self.files.of(unit.table, unit.width, seed)
         near, epsilon, delta = asked(unit.adapter, cell.neighbours, cell.epsilon, delta_of(cell.rule, files.records))
         job = {
@@ -155,7 +200,7 @@ class _Run:
             "epsilon": epsilon,
             "delta": delta,
             "neighbours": near,
-            "seed": seed,
+            "seed": noise_seed(seed),
             "options": system.options,
         }
         answer = in_time(worker, job)
@@ -163,9 +208,10 @@ class _Run:
         costs = {"fit": answer["fit"], "predict": answer["predict"]}
         if answer["peak"] is not None and answer["loaded"] is not None:
             costs["memory"] = max(0.0, answer["peak"] - answer["loaded"])
-        self._keep(unit, cell, {**found, **costs}, seed, "")
+        self._keep(unit, wanted, {**found, **costs}, "")
 
-    def _keep(self, unit: Unit, cell: Cell, scores: dict[str, float] | None, seed: int, failed: str) -> None:
+    def _keep(self, unit: Unit, wanted: Wanted, scores: dict[str, float] | None, failed: str) -> None:
+        _, cell, seed = wanted
         found = self.store.get(cell, unit.key) or Measured(cell, unit.key)
         if scores is not None:
             found.seeds[seed] = scores
@@ -174,8 +220,12 @@ class _Run:
         self.store.put(found)
 
 
+class TooSlow(RuntimeError):
+    """A fit took longer than LIMIT."""
+
+
 def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
-    """Its answer. Raises RuntimeError where it fails, or ends it, where it takes longer than LIMIT."""
+    """Its answer. Raises RuntimeError where it fails, TooSlow where it takes longer than LIMIT, which ends it."""
     late = threading.Event()
 
     def end() -> None:
@@ -187,12 +237,13 @@ def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
     try:
         return worker.ask(**job)
     except RuntimeError as error:
-        raise RuntimeError(f"took longer than {LIMIT:g} s") if late.is_set() else error from None
+        raise TooSlow(f"took longer than {LIMIT:g} s") if late.is_set() else error from None
     finally:
         watch.cancel()
 
 
 def reason(error: Exception) -> str:
     """The last line of what went wrong."""
-    lines = [line for line in str(error).strip().splitlines() if line.strip()]
-    return lines[-1][:300] if lines else type(error).__name__
+    lines = [line for line in str(error).strip().splitlines() if line.strip()] or [type(error).__name__]
+    ended = lines[0].endswith(" ended:")
+    return f"its process ended; its last line is {lines[-1]!r}"[:300] if ended else lines[-1][:300]

@@ -14,11 +14,15 @@ EPSILONS: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 3.0)
 """Those of the other comparisons."""
 
 
+def _rising(epsilons: Sequence[float]) -> tuple[float, ...]:
+    return tuple(sorted(set(epsilons)))
+
+
 @attrs.frozen
 class Study:
     """The product of all these. seeds: so many, from 0 on.  widths: of bounds, 1 as they are."""
 
-    epsilons: Sequence[float] = EPSILONS
+    epsilons: Sequence[float] = attrs.field(default=EPSILONS, converter=_rising)
     rules: Sequence[DeltaRule] = ("1e-5",)
     neighbours: Sequence[Neighbours] = ("add-remove-one",)
     widths: Sequence[float] = (1.0,)

@@ -1,7 +1,9 @@
 """A table's parts as files, which adapters are given: written once, by whoever asks first."""
 
+import hashlib
 import json
 import threading
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,15 @@ def arrays(table: TableSet, rows: IntArray, *, labelled: bool) -> dict[str, npt.
     """A part's records, with labels for training only: what is predicted from has none."""
     columns = {f"column:{place}": table.table[c.name][rows] for place, c in enumerate(table.columns)}
     return {"facts": np.array(facts(table)), **columns, **({"labels": table.labels[rows]} if labelled else {})}
+
+
+@lru_cache(maxsize=8)
+def records_digest(table: TableSet) -> str:
+    """Of everything that scores depend on but systems: what is public, the records, the test part."""
+    digest = hashlib.sha256(f"{facts(table)} {table.test_rows}".encode())
+    for values in (table.labels, *(table.table[column.name] for column in table.columns)):
+        digest.update("\n".join(map(str, values.tolist())).encode())
+    return digest.hexdigest()[:16]
 
 
 @attrs.frozen

@@ -53,21 +53,30 @@ def task(part: Part, neighbours: Any) -> Task:
     return Task(part.facts["kind"], columns, part.facts["classes"], (low, high), part.columns, part.labels, neighbours)
 
 
-def fitter(adapter: ModuleType) -> Callable[[Part, Job], Callable[[Part], Floats]]:
-    """Of `serve_fits`."""
+class Fitter:
+    """An adapter, loaded with its imports, when what it prints comes between no answers any more."""
 
-    def fit(train: Part, job: Job) -> Callable[[Part], Floats]:
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._adapter: ModuleType | None = None
+
+    def imports(self) -> None:
+        """Load it; what it imports at once or in an `imports` of its own counts as its imports."""
+        self._adapter = loaded(self._path)
+        getattr(self._adapter, "imports", lambda: None)()
+
+    def fit(self, train: Part, job: Job) -> Callable[[Part], Floats]:
+        """Of `serve_fits`."""
+        assert self._adapter is not None
         promise = Promise(job["epsilon"], job["delta"], job["neighbours"], job["seed"])
-        predict = adapter.fit(task(train, job["neighbours"]), promise, **job["options"])
+        predict = self._adapter.fit(task(train, job["neighbours"]), promise, **job["options"])
         return lambda other: np.asarray(predict(other.columns), dtype=np.float64)
-
-    return fit
 
 
 def main(path: str) -> None:
     """Serve it, until the questions end."""
-    adapter = loaded(Path(path))
-    serve_fits(part, fitter(adapter), getattr(adapter, "imports", lambda: None))
+    fitter = Fitter(Path(path))
+    serve_fits(part, fitter.fit, fitter.imports)
 
 
 if __name__ == "__main__":

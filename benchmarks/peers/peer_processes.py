@@ -1,7 +1,9 @@
 """A worker: a process of a peer's interpreter that is asked one thing at a time."""
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -41,7 +43,7 @@ class Worker:
             try:
                 self._process.wait(0.0 if kind else PATIENCE)
             except subprocess.TimeoutExpired:
-                self._process.kill()
+                self.kill()
                 self._process.wait()
             assert self._process.stdout is not None
             self._process.stdout.close()
@@ -52,12 +54,15 @@ class Worker:
         if self._process is None:
             environment = {**os.environ, **ONE_THREAD, "PYTHONPATH": str(ROOT)}
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._said}
-            self._process = subprocess.Popen(self._command, env=environment, cwd=ROOT, text=True, **pipes)  # type: ignore[call-overload]  # mypy does not match keywords from a dict
+            self._process = subprocess.Popen(
+                self._command, env=environment, cwd=ROOT, text=True, start_new_session=True, **pipes
+            )  # type: ignore[call-overload]  # mypy does not match keywords from a dict
 
     def kill(self) -> None:
-        """End it at once; whoever waits for its answer gets a RuntimeError."""
+        """End it and what it started, at once; whoever waits for its answer gets a RuntimeError."""
         if self._process is not None:
-            self._process.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     @property
     def imports(self) -> float | None:
@@ -70,8 +75,11 @@ class Worker:
         self._greeted()
         assert self._process is not None
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
+        try:
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise RuntimeError(self._last_words()) from None
         answer = self._answer()
         if "error" in answer:
             raise RuntimeError(f"{self._command[-1]} failed at {job}:\n{answer['error']}")
@@ -87,6 +95,9 @@ class Worker:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            self._said.seek(0)
-            raise RuntimeError(f"{' '.join(self._command)} ended:\n{self._said.read()[-4000:]}")
+            raise RuntimeError(self._last_words())
         return dict(json.loads(line))
+
+    def _last_words(self) -> str:
+        self._said.seek(0)
+        return f"{' '.join(self._command)} ended:\n{self._said.read()[-4000:]}"

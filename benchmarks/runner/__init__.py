@@ -14,6 +14,7 @@ from benchmarks.runner.memory import (
 from benchmarks.runner.partial_results import (
     ROOT,
     code_digest,
+    imported_by,
     slug,
 )
 from benchmarks.runner.report import (
@@ -68,6 +69,7 @@ __all__ = [
     "at_most",
     "code_digest",
     "elsewhere",
+    "imported_by",
     "in_turns",
     "limited",
     "machine",

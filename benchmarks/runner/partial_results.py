@@ -33,6 +33,20 @@ def code_digest(module: str) -> str:
     return digest.hexdigest()[:16]
 
 
+def imported_by(path: Path) -> set[Path]:
+    """The files of the benchmarks and the tests that a file imports, and so on; itself not, unless they import it."""
+    return {each for name in _names(path) for each in _imported(name)}
+
+
+def _names(path: Path) -> list[str]:
+    """Modules of the benchmarks or the tests that a file imports, and what it imports of them."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("benchmarks", "proofs_tests"):
+            found += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return found
+
+
 def _imported(module: str) -> set[Path]:
     """The files of a module of the benchmarks or the tests, and of those that it imports, and so on."""
     found, waiting = set[Path](), [module]
@@ -43,9 +57,7 @@ def _imported(module: str) -> set[Path]:
         if path is None or path in found or name.split(".")[-1] in SHOWING:
             continue
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in ("benchmarks", "proofs_tests"):
-                waiting += [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+        waiting += _names(path)
     return found
 
 

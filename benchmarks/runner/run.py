@@ -110,7 +110,7 @@ def run(benchmark: Benchmark, setting: Setting, console: Console | None = None) 
                 progress.console.print(
                     f"{benchmark.name}, {place + 1} of {len(parts)}: {part.name}, {_left(parts[place:])}"
                 )
-            kept = shelf.get(part.name)
+            kept = shelf.get(part.name) if part.kept else None
             reused += kept is not None
             if kept is None:
                 kept = _measured(part)

@@ -39,11 +39,13 @@ class Part:
 
     name: unique within its benchmark; in words.  make: measures them. Raises DataNotFound with the remedy.
     seconds: how long that takes on two idle cores, roughly: for the estimate of the time left only.
+    kept: False for what keeps its measurements itself: it is made anew by each run.
     """
 
     name: str
     make: Make
     seconds: float = 1.0
+    kept: bool = True
 
 
 @attrs.frozen

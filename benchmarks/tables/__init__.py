@@ -1,5 +1,6 @@
 """Tables with public bounds and categories, from public data sets, for comparisons of learners."""
 
+from benchmarks.tables import table_sets
 from benchmarks.tables.sets import (
     SETS,
     load,
@@ -15,5 +16,6 @@ __all__ = [
     "TableSet",
     "load",
     "split",
+    "table_sets",
     "widened",
 ]

@@ -31,7 +31,7 @@
 # [tool.leaderboard.variants."rados"]
 # learner = "rados"
 # ///
-"""Our other classifiers, with their defaults; boosted 1-Rules with the rounds that the other comparisons give them."""
+"""Our other classifiers, with their defaults."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def estimator(task: Task, promise: Promise, learner: str) -> Any:
     common["schema"], public_seed = schema(task), promise.seed or 0
     match learner:
         case "rules":
-            return learners.LazyBoostClassifier(rounds=200, learning_rate=0.1, density=0.25, **common)
+            return learners.LazyBoostClassifier(**common)
         case "logistic":
             return learners.DPLogisticRegression(**common)
         case "forest":

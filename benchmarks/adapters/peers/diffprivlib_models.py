@@ -5,10 +5,9 @@
 # [tool.leaderboard]
 # name = "diffprivlib"
 # tasks = ["binary", "multi-class"]
-# neighbours = ["add-remove-one"]
+# neighbours = ["replace-one"]
 # released = "its own package"
-# reads = """the tree: nothing. The forests: the number of records, which deals them to trees. Naive Bayes: which \
-# which classes occur, and the number of records, which its class counts add up to."""
+# reads = "the number of records, which replace-one makes public; naive Bayes: which classes occur"
 #
 # [tool.leaderboard.variants]
 # "Gaussian naive Bayes" = { learner = "bayes" }
@@ -18,8 +17,10 @@
 # ///
 """diffprivlib's naive Bayes, tree and forests, on columns within [0, 1] by public bounds; pure ε.
 
-They make alike tables of which one has a record more in a class or in a leaf. A record replaced leaves one and joins
-another, each at full price, so under "replace-one" they are asked for less by whoever runs them.
+Their noise hides one record more or less in a class or in a leaf. They do not hide one more or less in the table:
+forests deal records to trees by their number (one more shifts the others), and naive Bayes makes its class counts add
+up to it.
+A record replaced stays in its tree, leaves one leaf or class and joins another, each at full price: they are told ε/2.
 """
 
 import warnings
@@ -35,7 +36,7 @@ def fit(task: Task, promise: Promise, learner: str, trees: int = 10, shuffle: bo
     """learner: "bayes", "tree" or "forest". One core; δ is left over. Raises ValueError for another promise."""
     from diffprivlib.utils import PrivacyLeakWarning
 
-    if promise.neighbours != "add-remove-one":
+    if promise.neighbours != "replace-one":
         raise ValueError(f"it does not keep its promise under {promise.neighbours!r}")
     model = _model(task, promise, learner, trees, shuffle)
     with warnings.catch_warnings():
@@ -58,7 +59,7 @@ def _model(task: Task, promise: Promise, learner: str, trees: int, shuffle: bool
     from diffprivlib import models as theirs
 
     common: dict[str, Any] = {
-        "epsilon": promise.epsilon,
+        "epsilon": 0.5 * promise.epsilon,
         "bounds": (0.0, 1.0),
         "random_state": promise.seed,
         "accountant": BudgetAccountant(),

@@ -8,6 +8,7 @@
 # name = "DP-EBM (interpret)"
 # tasks = ["binary", "regression"]
 # neighbours = ["add-remove-one", "replace-one"]
+# counts = true
 # released = "its own package"
 # reads = "which categories and classes occur; the number of records, in the widths of bins"
 #

@@ -7,6 +7,7 @@
 # tasks = ["binary", "multi-class", "regression"]
 # heavy = true
 # neighbours = ["add-remove-one"]
+# counts = true
 # released = "its own package"
 # reads = "the number of records, in the sampling rate, the number of steps and the divisor of each step"
 #

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.leaderboard.__main__ import beside
-from benchmarks.leaderboard.adapters import BadAdapter, chosen, every, read
+from benchmarks.leaderboard.__main__ import with_all
+from benchmarks.leaderboard.adapters import BadAdapter, chosen, every, read, told_apart
 
 GOOD = '''# /// script
 # requires-python = ">=3.11"
@@ -77,8 +77,8 @@ def test_systems_are_named_by_file_or_path(tmp_path: Path) -> None:
     assert [adapter.path.stem for adapter in found] == ["constant", "mine"]
     with pytest.raises(BadAdapter, match="'nobody' is neither"):
         chosen(["nobody"], everybody)
-    assert [adapter.path for adapter in beside(found)][:2] == [adapter.path for adapter in found]
-    assert len(beside(found)) == len(everybody) + 1
+    assert [adapter.path for adapter in with_all(found)][:2] == [adapter.path for adapter in found]
+    assert len(with_all(found)) == len(everybody) + 1
 
 
 def test_what_is_known_not_to_hold_names_one_of_its_tasks(tmp_path: Path) -> None:
@@ -88,3 +88,20 @@ def test_what_is_known_not_to_hold_names_one_of_its_tasks(tmp_path: Path) -> Non
     assert read(path).refuted == {"binary": "its noise is too small"}
     with pytest.raises(BadAdapter, match="expected a table of some of its tasks"):
         read(written(tmp_path, GOOD.replace(before, table.format(kind="regression") + before)))
+
+
+@pytest.mark.parametrize("name", ["constant", "Constant!", "PrivateBoost", "学习"])
+def test_names_that_would_be_taken_for_others_are_refused(tmp_path: Path, name: str) -> None:
+    text = GOOD.replace('"mine"', f'"{name}"', 1).replace("# [tool.leaderboard.variants.slow]\n# rounds = 10\n", "")
+    mine = read(written(tmp_path, text))
+    with pytest.raises(BadAdapter, match="another name"):
+        told_apart([mine, *(each for each in every() if each.name != "PrivateBoost")])
+    with pytest.raises(BadAdapter, match="another name"):
+        told_apart([*every(), mine])
+
+
+def test_stems_and_systems_of_the_repository_are_told_apart() -> None:
+    everybody = every()
+    assert told_apart(everybody) == tuple(everybody)
+    stems = [adapter.path.stem for adapter in everybody]
+    assert len(set(stems)) == len(stems)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from benchmarks.leaderboard.adapters import every
 from benchmarks.leaderboard.comparison import (
     critical_difference,
-    first_or_even,
     friedman_p,
     mean_ranks,
     needed_epsilon,
     paired,
+    strongest,
 )
 from benchmarks.leaderboard.promises import asked, marked
 
@@ -43,12 +43,30 @@ def test_nothing_to_pair_is_refused() -> None:
 
 def test_first_even_and_behind() -> None:
     ours = {0: 0.80, 1: 0.82}
-    assert first_or_even(ours, {"a": {0: 0.7, 1: 0.7}})[0]
-    even, first, lead, error = first_or_even(ours, {"a": {0: 0.7, 1: 0.7}, "b": {0: 0.83, 1: 0.81}})
-    assert (even, first) == (True, "b")
+    name, lead, error = strongest(ours, {"a": {0: 0.7, 1: 0.7}})
+    assert (name, lead <= error) == ("a", True)
+    name, lead, error = strongest(ours, {"a": {0: 0.7, 1: 0.7}, "b": {0: 0.83, 1: 0.81}})
+    assert name == "b"
     assert lead == pytest.approx(0.01)
     assert error == pytest.approx(0.02)
-    assert not first_or_even(ours, {"b": {0: 0.83, 1: 0.84}})[0]
+    name, lead, error = strongest(ours, {"b": {0: 0.83, 1: 0.84}})
+    assert lead > error
+
+
+def test_a_noisy_first_does_not_hide_a_steady_second() -> None:
+    ours = dict.fromkeys(range(10), 0.8)
+    noisy = {seed: 0.85 + 0.3 * (-1) ** seed for seed in range(10)}
+    steady = {seed: 0.84 + 0.01 * (-1) ** seed for seed in range(10)}
+    name, lead, error = strongest(ours, {"noisy": noisy, "steady": steady})
+    assert name == "steady"
+    assert lead > error
+
+
+def test_one_lucky_seed_is_paired_with_ours_of_that_seed() -> None:
+    ours = {seed: 0.95 if seed == 0 else 0.8 for seed in range(10)}
+    name, lead, error = strongest(ours, {"lucky": {0: 0.94}, "steady": dict.fromkeys(range(10), 0.85)})
+    assert name == "steady"
+    assert lead > error
 
 
 @given(st.integers(2, 6), st.integers(2, 8), st.integers(0, 2**32 - 1))
@@ -77,6 +95,7 @@ def test_epsilon_for_a_level_lies_between_its_neighbours() -> None:
     assert needed_epsilon(epsilons, (0.9, 0.9, 0.9), 0.8) == 0.1
     assert needed_epsilon(epsilons, (0.5, 0.7, 0.9), 0.8) == pytest.approx(math.sqrt(10.0))
     assert needed_epsilon(epsilons, (0.5, 0.7, 0.7), 0.8) == math.inf
+    assert math.isnan(needed_epsilon((), (), 0.8))
     # What is reached and lost again is not reached.
     assert needed_epsilon(epsilons, (0.85, 0.7, 0.9), 0.8) == pytest.approx(math.sqrt(10.0))
 
@@ -98,4 +117,7 @@ def test_who_promises_replace_one_only_is_marked() -> None:
     only_replaces = next(each for each in every() if each.private and each.neighbours == ("replace-one",))
     assert marked(only_replaces, "add-remove-one")
     assert not marked(only_replaces, "replace-one")
+    counts = attrs.evolve(only_replaces, neighbours=("add-remove-one",), counts=True)
+    assert marked(counts, "add-remove-one")
+    assert not marked(attrs.evolve(counts, counts=False), "add-remove-one")
     assert asked(only_replaces, "add-remove-one", 1.0, 1e-5) == ("replace-one", 1.0, 1e-5)

@@ -44,6 +44,9 @@ def test_the_adapter_of_the_page_joins(tmp_path: Path, capsys: pytest.CaptureFix
         (["--tables", "nothing"], "no table nothing: there are adult"),
         (["nobody"], "'nobody' is neither a file of an adapter nor one of"),
         (["constant", "--tables", "haberman", "--data", "/nowhere"], "haberman"),
+        (["constant", "--epsilons", "inf"], "2"),
+        (["constant", "--width", "0.5"], "2"),
+        (["constant", "--seeds", "0"], "2"),
     ],
 )
 def test_words_that_name_nothing_are_told(words: list[str], said: str, tmp_path: Path) -> None:

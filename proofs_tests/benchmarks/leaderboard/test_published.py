@@ -10,9 +10,10 @@ from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan, board
-from benchmarks.leaderboard.published import Published, publish, records_digest
+from benchmarks.leaderboard.published import Published, publish
 from benchmarks.leaderboard.running import adapter_digest, measured_by, unit
 from benchmarks.leaderboard.study import Study
+from benchmarks.leaderboard.task_files import records_digest
 from benchmarks.tables import TableSet
 
 TABLE = TableSet(
@@ -53,12 +54,34 @@ def test_what_was_published_comes_back_for_the_same_records_and_adapter(plan: Pl
     there = board(plan, STUDY, fresh, ["made-up"])
     assert there.of("made-up", system, 1.0) == found
     assert there.of("made-up", plan.systems[1], 1.0) is None
-    own = Measured(cell, key, {0: {"auc": 0.9}})
-    fresh.put(own)
-    assert fresh.shown(cell, key, adapter) == own
+    fresh.put(Measured(cell, key, {0: {"auc": 0.9}}))
+    both = fresh.shown(cell, key, adapter)
+    assert both is not None
+    assert both.seeds == {0: {"auc": 0.9}, 1: {"auc": 0.2}}
+    publish(fresh, plan, files / "again")  # what was published stays published
+    assert (files / "again" / "made-up.jsonl").read_text("utf-8").count("[0.9,0.2]") == 1
     others = Published(tmp_path / "third", {"made-up": "another"}, files)
     assert others.shown(cell, key, adapter) is None
     assert fresh.shown(cell, "new code", "new adapter") is None
+
+
+def test_scores_that_some_seeds_lack_come_back_where_they_were(plan: Plan, tmp_path: Path) -> None:
+    store, cell = Store(tmp_path / "cells"), Cell("made-up", "PrivateBoost", 1.0)
+    key = measured_by(plan.systems[0].adapter, TABLE)
+    seeds = {0: {"auc": 0.1, "log_loss": 0.5}, 1: {"auc": 0.2}, 2: {"auc": 0.3, "log_loss": 0.7}}
+    store.put(Measured(cell, key, seeds))
+    publish(store, plan, tmp_path / "files")
+    found = Published(tmp_path / "other", {"made-up": records_digest(TABLE)}, tmp_path / "files").get(cell, key)
+    assert found is not None
+    assert found.seeds == seeds
+
+
+def test_seeds_that_are_missing_are_told_and_not_compared(plan: Plan, tmp_path: Path) -> None:
+    store, cell = Store(tmp_path), Cell("made-up", "PrivateBoost", 1.0)
+    store.put(Measured(cell, measured_by(plan.systems[0].adapter, TABLE), {0: {"auc": 0.9}}))
+    found = board(plan, STUDY, store, ["made-up"])
+    assert found.of("made-up", plan.systems[0], 1.0) is None
+    assert list(found.failed) == ["PrivateBoost, made-up, ε=1: 1 of 2 seeds are measured"]
 
 
 def test_what_other_code_measured_is_not_shown(plan: Plan, tmp_path: Path) -> None:
@@ -66,7 +89,7 @@ def test_what_other_code_measured_is_not_shown(plan: Plan, tmp_path: Path) -> No
     cell = Cell("made-up", "PrivateBoost", 1.0)
     store.put(Measured(cell, "older code", {0: {"auc": 0.9}}))
     assert board(plan, STUDY, store, ["made-up"]).of("made-up", system, 1.0) is None
-    store.put(Measured(cell, measured_by(system.adapter, TABLE), {0: {"auc": 0.9}}))
+    store.put(Measured(cell, measured_by(system.adapter, TABLE), {0: {"auc": 0.9}, 1: {"auc": 0.9}}))
     assert board(plan, STUDY, store, ["made-up"]).of("made-up", system, 1.0) is not None
 
 

@@ -1,17 +1,20 @@
 """Cells are measured by real processes, kept one by one, not measured twice, and fail without taking others along."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+import attrs
 import numpy as np
 import pytest
 
 from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import running
-from benchmarks.leaderboard.adapters import Adapter, read
+from benchmarks.leaderboard.adapters import Adapter, every, read
 from benchmarks.leaderboard.cells import Cell, Measured, Store, delta_of
-from benchmarks.leaderboard.running import Unit, fill, unit
+from benchmarks.leaderboard.running import Busy, Unit, alone, fill, noise_seed, unit
 from benchmarks.leaderboard.study import Study
+from benchmarks.runner import imported_by
 from benchmarks.tables import TableSet
 
 HEADER = """# /// script
@@ -37,12 +40,15 @@ BODY = '''
 import os
 import numpy as np
 
+print("what is printed comes between no answers")
+
 def fit(task, promise, how):
     """Says what it was told, by how likely the second class is."""
+    print("nor what is printed here")
     if how == "odd":
         {odd}
     assert "labels" not in task.train
-    share = promise.epsilon / 10.0 + promise.seed / 1000.0
+    share = promise.epsilon / 10.0 + promise.seed / 2.0**32 / 1000.0
     first = task.columns[0].name
     return lambda records: np.column_stack([1.0 - share + 0.0 * records[first], share + 0.0 * records[first]])
 '''
@@ -80,8 +86,8 @@ def test_each_cell_is_measured_once_and_kept(make: Callable[[str], Adapter], tmp
     found = store.get(Cell("made-up", "mine, good", 0.5), todo.key)
     assert found is not None
     assert sorted(found.seeds) == [0, 1]
-    expected = [-np.log(0.95) / 2 - np.log(0.05) / 2, -np.log(0.949) / 2 - np.log(0.051) / 2]
-    assert found.of("log_loss") == pytest.approx(expected)
+    shares = [0.05 + noise_seed(seed) / 2.0**32 / 1000.0 for seed in (0, 1)]
+    assert found.of("log_loss") == pytest.approx([-np.log(1.0 - p) / 2 - np.log(p) / 2 for p in shares])
     assert found.of("fit")[0] >= 0.0
     assert "exchequer" in found.versions["packages"]
     assert unit((STUDY,), adapter, table(), 1.0, store).wanted == ()
@@ -95,6 +101,9 @@ def test_other_code_other_bounds_or_other_records_are_measured_anew(
     adapter, store = make("pass"), Store(tmp_path / "cells")
     fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
     assert unit((STUDY,), adapter, table(60), 1.0, store).wanted
+    flipped = attrs.evolve(table(), labels=1 - table().labels)
+    assert unit((STUDY,), adapter, flipped, 1.0, store).wanted
+    assert unit((STUDY,), adapter, attrs.evolve(table(), test_rows=slice(0, 8)), 1.0, store).wanted
     assert unit((STUDY,), make("share = 0"), table(), 1.0, store).wanted
 
 
@@ -112,9 +121,9 @@ def test_one_that_fails_is_told_and_the_others_go_on(
 ) -> None:
     adapter, store = make(odd), Store(tmp_path / "cells")
     todo = unit((STUDY,), adapter, table(), 1.0, store)
-    (line,) = fill([todo], store, 1, lambda line: None)
-    assert line.startswith("mine, odd on made-up: ")
-    assert said in line
+    lines = fill([todo], store, 1, lambda line: None)
+    assert [line.partition(": ")[0] for line in lines] == [f"mine, odd on made-up, ε={e:g}" for e in STUDY.epsilons]
+    assert all(said in line for line in lines)
     for epsilon in STUDY.epsilons:
         good = store.get(Cell("made-up", "mine, good", epsilon), todo.key)
         assert good is not None
@@ -123,15 +132,51 @@ def test_one_that_fails_is_told_and_the_others_go_on(
     assert failed is not None
     assert said in failed.failed
     assert not failed.seeds
+    assert unit((STUDY,), adapter, table(), 1.0, store).wanted == ()
+    assert len(unit((STUDY,), adapter, table(), 1.0, store, again=True).wanted) == 4
+
+
+def test_a_failure_at_one_epsilon_takes_no_other_along(make: Callable[[str], Adapter], tmp_path: Path) -> None:
+    adapter, store = make("assert promise.epsilon > 0.7"), Store(tmp_path / "cells")
+    todo = unit((STUDY,), adapter, table(), 1.0, store)
+    (line,) = fill([todo], store, 1, lambda line: None)
+    assert line.startswith("mine, odd on made-up, ε=0.5: ")
+    found = store.get(Cell("made-up", "mine, odd", 1.0), todo.key)
+    assert found is not None
+    assert len(found.seeds) == 2
 
 
 def test_a_fit_that_takes_too_long_is_ended(
     make: Callable[[str], Adapter], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "LIMIT", 2.0)
-    adapter, store = make("import time; time.sleep(600)"), Store(tmp_path / "cells")
+    # A process that it starts holds the pipe, too, and is ended with it.
+    adapter, store = make("import time; os.fork(); time.sleep(600)"), Store(tmp_path / "cells")
+    start = time.monotonic()
     (line,) = fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
-    assert "mine, odd on made-up: took longer than 2 s" in line
+    assert "mine, odd on made-up, ε=0.5: took longer than 2 s" in line
+    assert time.monotonic() - start < 30.0
+
+
+def test_one_that_ends_between_answers_is_told(make: Callable[[str], Adapter], tmp_path: Path) -> None:
+    late = "import threading; threading.Timer(0.0, os._exit, [3]).start()"
+    adapter, store = make(late), Store(tmp_path / "cells")
+    lines = fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
+    assert all("ended" in line or "mine" in line for line in lines)
+
+
+def test_two_runs_do_not_measure_into_one_folder(make: Callable[[str], Adapter], tmp_path: Path) -> None:
+    adapter, store = make("pass"), Store(tmp_path / "cells")
+    todo = unit((STUDY,), adapter, table(), 1.0, store)
+    with alone(store.folder), pytest.raises(Busy, match="another run measures"):
+        fill([todo], store, 1, lambda line: None)
+
+
+def test_what_an_adapter_imports_of_ours_is_part_of_it() -> None:
+    by_stem = {adapter.path.stem: adapter for adapter in every()}
+    names = {path.name for path in imported_by(by_stem["boosted_ada_ssp"].path)}
+    assert {"ada_ssp.py", "protocol.py"} <= names
+    assert "_tables.py" in {path.name for path in imported_by(by_stem["private_boost"].path)}
 
 
 def test_packages_that_cannot_be_had_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
