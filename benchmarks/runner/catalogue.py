@@ -138,6 +138,14 @@ CATALOGUE: Final = (
         PAPER,
     ),
     Benchmark(
+        "leaderboard",
+        "leaderboard",
+        "Private learners on 31 tables at the same ε, δ, bounds and splits: ranks, distance to the ceiling, losses.",
+        "all public tables; Friedman #1.",
+        90,
+        (*PAPER, *DOMAINS),
+    ),
+    Benchmark(
         "speed",
         "speed",
         "The hot paths against the bound of the machine, 100 rounds on Adult beside peers, and 10^7 records.",
