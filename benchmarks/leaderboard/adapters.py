@@ -59,10 +59,10 @@ class Adapter:
 
     tasks: the kinds that it takes.  neighbours: those for which it keeps a promise itself.  released: whose code it
     is, in words.  reads: what it reads of the records uncharged, in words.  private: whether it heeds ε.
-    deterministic: no seed changes its models.  heavy: measured only where it is named, as it takes long.  ours: one of this project's learners.
+    deterministic: no seed changes its models.  heavy: measured only where it is named, as it takes long.
     counts: whether it takes the number of records as public, as everybody may under replace-one.
-    refuted: why its promise is known not to hold, by the kinds of which that is known.
-    variants: name → options of `fit`; one variant named "" where the file names none.
+    ours: one of this project's learners.  refuted: why its promise is known not to hold, by the kinds of which that is
+    known.  variants: name → options of `fit`; one variant named "" where the file names none.
     """
 
     path: Path

@@ -37,10 +37,10 @@ def shown_set(plan: Plan, store: Store, name: str) -> list[Grid]:
     return of_table(board(plan, plan.studies[0], store, [name]), name)
 
 
-def of_set(plan: Plan, store: Store, name: str) -> list[Table]:
-    """Measure what is missing of a table, and show it."""
+def measured(plan: Plan, store: Store, name: str) -> list[Table]:
+    """Measure what is missing of a table; what could not be installed."""
     absent = [Line(ABSENT, line) for line in measure(plan, store, name) if NOT_INSTALLED in line]
-    return [*([Report(f"absent: {name}", absent)] if absent else []), *shown_set(plan, store, name)]
+    return [Report(f"absent: {name}", absent)] if absent else []
 
 
 NOT_INSTALLED: Final = "pip could not install"
@@ -60,7 +60,7 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
     return [
         promises(main.systems),
         *standing(main, judged=judged),
-        *(grid for epsilon in main.study.epsilons if epsilon <= 1.0 for grid in ranks(main, epsilon)),
+        *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         distances(main),
         *others(main, at),
         *_elsewhere(plan, store, main),
@@ -87,11 +87,12 @@ def plan_of(setting: Setting) -> Plan:
 
 
 def parts(setting: Setting) -> list[Part]:
-    """A table at a time, then what compares them."""
+    """Each table is measured; then what compares them; then their own tables."""
     plan, quick = plan_of(setting), setting.quick
     folder = setting.out / ("cells-quick" if quick else "cells")
     store = Store(folder) if quick else beside(plan, folder)
     return [
-        *(Part(name, partial(of_set, plan, store, name), 10 if quick else 300, kept=False) for name in plan.tables),
+        *(Part(name, partial(measured, plan, store, name), 10 if quick else 150, kept=False) for name in plan.tables),
         Part("all tables", partial(all_tables, plan, store, judged=not quick), 5, kept=False),
+        *(Part(f"tables of {name}", partial(shown_set, plan, store, name), 0.1, kept=False) for name in plan.tables),
     ]

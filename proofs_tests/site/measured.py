@@ -30,7 +30,7 @@ def pages() -> Results:
     about = {each.name: each for each in CATALOGUE}
     for name, outcome in outcomes().items():
         with tempfile.TemporaryDirectory() as folder:
-            names = _first_picture(outcome.tables, Path(folder))
+            names = _pictures(outcome.tables, Path(folder), most=len(outcome.tables) if name in PICTURED else 1)
             placed = tuple(each and f"pictures/{name}-{each}" for each in names)
             pictures |= {
                 f"results/{to}": (Path(folder) / each).read_bytes()
@@ -43,16 +43,25 @@ def pages() -> Results:
     return Results(texts, pictures)
 
 
-def _first_picture(tables: Sequence[Table], folder: Path) -> tuple[str, ...]:
-    """For each table the name of its picture: one is drawn, of the first table whose columns are numbers."""
+def _pictures(tables: Sequence[Table], folder: Path, most: int) -> tuple[str, ...]:
+    """For each table the name of its picture; so many are drawn at most, of the first tables that are worth it."""
+    names = list[str]()
     for place, table in enumerate(tables):
-        if isinstance(table, Grid) and len(table.head) > MANY and draw(table, folder / "picture.png"):
-            return tuple("picture.png" if other == place else "" for other in range(len(tables)))
-    return ("",) * len(tables)
+        name = f"picture-{place}.png"
+        drawn = sum(map(bool, names)) < most and _worth_it(table) and draw(table, folder / name)
+        names.append(name if drawn else "")
+    return tuple(names)
 
+
+PICTURED: Final = ("leaderboard",)
+"""Benchmarks of which every table is drawn that is worth it."""
 
 MANY: Final = 4
 """More columns than that are worth a picture."""
+
+
+def _worth_it(table: Table) -> bool:
+    return isinstance(table, Grid) and (len(table.head) > MANY or table.title.startswith("mean ranks"))
 
 
 def _without_markup(page: str) -> str:
