@@ -13,18 +13,16 @@ from typing import Final
 
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Store
-from benchmarks.leaderboard.pages import changed, distances, of_table, others, promises, ranks, standing
-from benchmarks.leaderboard.plan import Board, Plan, board
+from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, standing
+from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import fill
-from benchmarks.leaderboard.study import ELSEWHERE, MAIN, QUICK
+from benchmarks.leaderboard.study import MAIN, QUICK
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
 from benchmarks.tables import SETS
 
 QUICK_TABLES: Final = ("haberman", "clave-firm-teacher", "abalone-rings")
 QUICK_RECORDS: Final = 600
-
-CHANGES: Final = ("δ = n^-1.1", "one record replaced", "bounds ten times too wide")
 
 
 def measure(plan: Plan, store: Store, name: str, jobs: int | None = None) -> list[str]:
@@ -63,14 +61,8 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         distances(main),
         *others(main, at),
-        *_elsewhere(plan, store, main),
         *([_failures(main.failed)] if main.failed else []),
     ]
-
-
-def _elsewhere(plan: Plan, store: Store, main: Board) -> list[Table]:
-    boards = [board(plan, study, store, plan.tables) for study in plan.studies[1:]]
-    return [changed(main, other, what) for other, what in zip(boards, CHANGES, strict=False)]
 
 
 def _failures(failed: Sequence[str]) -> Report:
@@ -83,7 +75,7 @@ def plan_of(setting: Setting) -> Plan:
     light = [adapter for adapter in adapters.every() if not adapter.heavy]
     if setting.quick:
         return Plan(QUICK_TABLES, light, (QUICK,), setting.data, QUICK_RECORDS)
-    return Plan(tuple(SETS), light, (MAIN, *ELSEWHERE), setting.data)
+    return Plan(tuple(SETS), light, (MAIN,), setting.data)
 
 
 def parts(setting: Setting) -> list[Part]:

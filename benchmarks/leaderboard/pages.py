@@ -15,7 +15,6 @@ from benchmarks.leaderboard.comparison import (
     friedman_p,
     mean_ranks,
     needed_epsilon,
-    paired,
     strongest,
 )
 from benchmarks.leaderboard.plan import Board
@@ -269,25 +268,6 @@ def others(board: Board, epsilon: float) -> list[Grid]:
 def _over(cells: Sequence[Found], score: str, unit: str = "") -> Cell:
     values = [float(np.median(found)) for cell in cells if (found := cell.of(score))]
     return Measured(float(np.mean(values)), unit=unit, form=".3g" if unit else ".3f") if values else ""
-
-
-def changed(board: Board, other: Board, what: str) -> Grid:
-    """What one other setting does to each system, in pairs of tables and seeds. other: of the same ε."""
-    epsilon, rows = other.study.epsilons[0], []
-    for system in board.systems:
-        leads = []
-        for table in board.kinds:
-            before, after = board.of(table, system, epsilon), other.of(table, system, epsilon)
-            if before is None or after is None:
-                continue
-            score = main_score(board, table)
-            pair = ({seed: scores[score] for seed, scores in cell.seeds.items()} for cell in (before, after))
-            leads.append(paired(*pair)[0])
-        if leads:
-            worst = Measured(float(min(leads)), form="+.3f")
-            rows.append((shown(system, board), str(len(leads)), Measured(float(np.median(leads)), form="+.4f"), worst))
-    head = ("system", "tables", "median change", "worst change")
-    return Grid(f"What changes with {what}: main score, ε={epsilon:g}", head, tuple(rows))
 
 
 def promises(systems: Sequence[System]) -> Grid:

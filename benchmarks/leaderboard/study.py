@@ -44,11 +44,4 @@ SEEDS: Final = 3
 MAIN: Final = Study(seeds=SEEDS)
 """What ranks are about."""
 
-ELSEWHERE: Final = (
-    Study(epsilons=(1.0,), rules=("n^-1.1",), seeds=SEEDS),
-    Study(epsilons=(1.0,), neighbours=("replace-one",), seeds=SEEDS),
-    Study(epsilons=(1.0,), widths=(10.0,), seeds=SEEDS),
-)
-"""The same at ε = 1 with one thing changed: δ, neighbours, bounds."""
-
 QUICK: Final = Study(epsilons=(0.2, 1.0), seeds=2)

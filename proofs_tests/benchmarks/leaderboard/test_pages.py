@@ -8,7 +8,7 @@ import pytest
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import Adapter, System
 from benchmarks.leaderboard.cells import Measured
-from benchmarks.leaderboard.pages import changed, distances, of_table, others, promises, ranks, shown, standing
+from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, shown, standing
 from benchmarks.leaderboard.plan import Board
 from benchmarks.leaderboard.study import Study
 from benchmarks.runner import Grid, Report
@@ -104,14 +104,6 @@ def test_costs_are_medians_over_seeds_and_means_over_tables() -> None:
     scores, costs = others(BOARD, 1.0)
     assert str(costs.rows[0][1]) == "2 s"
     assert scores.rows[0][1] == "2"
-
-
-def test_a_change_is_seen_in_pairs() -> None:
-    study = Study(epsilons=(1.0,), widths=(10.0,), seeds=2)
-    wide = board_of({OURS: {"a": (0.89,), "b": (0.77,)}}, study)
-    (row,) = changed(BOARD, wide, "wide bounds").rows
-    assert row[:2] == ("PrivateBoost", "2")
-    assert [str(cell) for cell in row[2:]] == ["-0.0200", "-0.030"]
 
 
 def test_where_ours_gave_no_predictions_it_is_behind() -> None:
