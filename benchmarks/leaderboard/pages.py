@@ -156,7 +156,8 @@ def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Li
         return Measured(float(np.mean(evens)), form=".0%")
 
     fresh = [row.others for table, row in rows.items() if table not in SEEN]
-    unseen = [Line(f"{what}, the {len(fresh)} tables on which no default was chosen", share(fresh))] if fresh else []
+    without = f"{what}, on the tables on which no default was chosen: {len(fresh)}"
+    unseen = [Line(without, share(fresh))] if fresh else []
     return [
         at_least(f"{what}, {len(rows)} tables", share([row.others for row in rows.values()]), ASKED, judged=judged),
         *unseen,
@@ -253,7 +254,9 @@ def others(board: Board, epsilon: float) -> list[Grid]:
         there = [cell for _, cell in pairs if cell is not None]
         binary = [cell for table, cell in pairs if cell is not None and board.kinds[table] == "binary"]
         if binary:
-            scores.append((shown(system, board), str(len(binary)), *(_over(binary, score) for score in OTHERS)))
+            scores.append(
+                (shown(system, board, "binary"), str(len(binary)), *(_over(binary, score) for score in OTHERS))
+            )
         if there:
             costs.append((shown(system, board), *(_over(there, cost, unit) for cost, unit in COSTS.items())))
     tables = f"ε={epsilon:g}, means over tables"

@@ -104,6 +104,7 @@ def test_costs_are_medians_over_seeds_and_means_over_tables() -> None:
     scores, costs = others(BOARD, 1.0)
     assert str(costs.rows[0][1]) == "2 s"
     assert scores.rows[0][1] == "2"
+    assert [row[0] for row in scores.rows] == ["PrivateBoost", "another of ours †", "a peer *", "trees"]
 
 
 def test_where_ours_gave_no_predictions_it_is_behind() -> None:
