@@ -100,7 +100,7 @@ def test_a_browser_that_fails_or_hangs_leaves_nothing(folder: Path) -> None:
     begun = time.monotonic()
     with pytest.raises(ValueError, match=r"within 0\.3 seconds"):
         print_pdf(hanging, "<p>", folder / "r.pdf", seconds=0.3)
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 50
     assert not (folder / "r.pdf").exists()
 
 

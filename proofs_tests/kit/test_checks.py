@@ -304,10 +304,10 @@ class _Stretched:
 @pytest.mark.parametrize("index", range(3), ids=["laplace", "gaussian", "gamma-norm"])
 def test_a_quarter_too_little_noise_is_found_within_a_minute(index: int) -> None:
     """At confidence 1 − 1e-6. These mechanisms lose on likelier events than the worst that a report speaks of."""
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ClaimViolated):
         declared(index, 1.25, SeededNoise(0), 20_000)
-    assert time.perf_counter() - started < 60.0
+    assert time.process_time() - started < 60.0
 
 
 @pytest.mark.parametrize("index", range(3), ids=["laplace", "gaussian", "gamma-norm"])

@@ -70,7 +70,7 @@ def test_a_call_that_never_returns_is_left_at_the_limit(processes: int) -> None:
             check_function(waits_on_zeros, WORST, PureDP(1.0), processes=processes, time_limit=0.5)
     finally:
         signal.signal(signal.SIGTERM, handler)
-    assert time.monotonic() - started < 30.0
+    assert time.monotonic() - started < 120.0
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 

@@ -12,7 +12,7 @@ from accountant.storage import sql_store
 from proofs_tests.support.ledgers.durable import BUDGET, CHEAP, Places, Telling, opened, spend
 from proofs_tests.support.ledgers.killed import ACTS, at_line
 
-PATIENCE = 5.0
+PATIENCE = 60.0
 """Seconds after which whoever waits for a turn that nobody ends gives up."""
 
 

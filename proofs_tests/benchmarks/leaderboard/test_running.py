@@ -155,7 +155,7 @@ def test_a_fit_that_takes_too_long_is_ended(
     start = time.monotonic()
     (line,) = fill([unit((STUDY,), adapter, table(), 1.0, store)], store, 1, lambda line: None)
     assert "mine, odd on made-up, ε=0.5: took longer than 2 s" in line
-    assert time.monotonic() - start < 30.0
+    assert time.monotonic() - start < 120.0
 
 
 def test_one_that_ends_between_answers_is_told(make: Callable[[str], Adapter], tmp_path: Path) -> None:

@@ -114,9 +114,9 @@ def test_scaling_a_column_scales_its_weight_back() -> None:
 def test_a_thousand_rounds_take_less_than_the_second_that_was_asked_for() -> None:
     """Ten times as long as it takes: a machine that misses this has other troubles."""
     rados = np.random.default_rng(0).normal(1.0, 30.0, (1000, 100))
-    start = time.perf_counter()
+    start = time.process_time()
     rado_boost(rados, 1000)
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
 
 
 @pytest.mark.parametrize(

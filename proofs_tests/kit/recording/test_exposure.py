@@ -118,15 +118,18 @@ def test_numbers_are_placed_in_outputs_of_any_form(output: object) -> None:
 
 @pytest.mark.parametrize("claimed", [PureDP(0.1), GDP(0.1)])
 def test_what_cannot_be_looked_at_in_time_is_not_refuted(claimed: Cost) -> None:
+    runs = list[float]()
+
     def slow(value: float) -> list[float]:
+        runs.append(value)
         time.sleep(0.01)
         return [turn for each in range(10) for turn in turned(value + each)]
 
-    started = time.monotonic()
     report = check_recorded(slow, [PAIR], claimed=claimed, seconds=0.1)
     assert report.verdict == "not understood"
     assert "was not seen in 0.4 s" in report.not_understood
-    assert time.monotonic() - started < 6.0
+    # As many as these seconds have room for, whatever the machine has to do besides; there are 260 in ten times as many.
+    assert len(runs) < 130
 
 
 def test_a_refutation_in_time_stands() -> None:
