@@ -20,6 +20,7 @@ from accountant.costs import count, positive, probability_below_one
 from boosting import Spender
 from learners.additive.additive_model import SLOPE, AdditiveModel, Term
 from learners.additive.averages import Averages, mean_release
+from learners.additive.curvatures import Shares, Total
 from learners.additive.grids import STAGES, followed_grids, measured
 from learners.additive.interactions import (
     PAIR_SHARE,
@@ -68,9 +69,6 @@ MOST_EFFECT: Final = 64.0
 
 UNCLIPPED: Final = 0.7
 """How much of the curvature is taken for the clipped loss's, which is flat where gradients are clipped."""
-
-LEAST_CURVATURE: Final = 0.3
-"""Curvatures below this multiple of σ are taken for it: noise, and no reason for a long step."""
 
 GradientRelease = PlainMechanism[ScoredCells | ScoredRows, FloatArray, L2Sensitivity, FloatArray]
 Counter = PlainMechanism[HistogramRows, FloatArray, L2Sensitivity, FloatArray]
@@ -187,7 +185,8 @@ class AdditiveDesign:
 class Column:
     """What is known of one view: a posterior per class, and the tables that the records were scored with.
 
-    weight: share of the records or of the curvature per cell, as last known.  energy: variance of its effect.
+    weight: share of the records or of the curvature per cell, as last known.  shares: of the curvature, class by class.
+    energy: variance of its effect.
     direction: 1 where the effect must rise, −1 where fall.  last: the number of its last round.
     """
 
@@ -195,6 +194,7 @@ class Column:
     effects: list[Effect]
     table: npt.NDArray[np.int32]
     weight: FloatArray
+    shares: Shares
     direction: int = 0
     energy: float = 0.0
     last: int = -1
@@ -205,17 +205,20 @@ class Column:
         heads = 1 if classes == 2 else classes
         shape = (view.number,) if heads == 1 else (view.number, heads)
         even = np.full(view.number, 1.0 / view.number) if view.mass is None else view.mass
-        return Column(
-            view, [view.effect(prior) for _ in range(heads)], np.zeros(shape, dtype=np.int32), even, direction
-        )
+        effects, table = [view.effect(prior) for _ in range(heads)], np.zeros(shape, dtype=np.int32)
+        return Column(view, effects, table, even, Shares.start(even, heads), direction)
 
-    def learn(self, part: IntArray, sums: FloatArray, sigma: float, drift: float) -> tuple[float, float]:
+    def learn(self, part: IntArray, sums: FloatArray, sigma: float, drift: float, total: Total) -> tuple[float, float]:
         """Take in one release. sums: shape (bins, 2) or (bins, K, 2).  sigma: its noise.  drift: variance.
 
-        Returns how far the effect moved, as variance in nats squared without the noise's part, and the curvature.
+        total: the curvature of all records, which learns of it, too.
+        Returns how far the effect moved, as variance in nats squared without the noise's part, so that it may be below
+        0, and the curvature.
         """
         heads = sums.reshape(sums.shape[0], -1, 2)
-        curvatures = np.maximum(UNCLIPPED * heads[..., 1] / CURVATURE_SCALE, LEAST_CURVATURE * sigma)
+        seen, variance = heads[..., 1] / CURVATURE_SCALE, (sigma / CURVATURE_SCALE) ** 2
+        total.observe(seen.sum(axis=0), len(seen) * variance)
+        curvatures = UNCLIPPED * self.shares.learn(part, seen, total.known(), variance)
         moved, energy = 0.0, 0.0
         for head, effect in enumerate(self.effects):
             curvature = curvatures[:, head]
@@ -227,12 +230,12 @@ class Column:
                 # The step starts from what the records were scored with, which is not the posterior's mean.
                 step = step + in_bins(self.table * SCORE_UNIT - effect.mean, self.weight, part)
             change, unsure = effect.update(part, step, noise)
-            moved += max(0.0, float(weight @ (change**2 - unsure)))
+            moved += float(weight @ (change**2 - unsure))
             energy += effect.spread(part, weight)
         self.energy = energy / len(self.effects)
         if not self.view.ordered:
             self.weight = (curvatures / curvatures.sum(axis=0)).mean(axis=1)
-        return moved / len(self.effects), float(heads[..., 1].sum()) / (CURVATURE_SCALE * len(self.effects))
+        return moved / len(self.effects), float(seen.sum()) / len(self.effects)
 
     def rounded(self) -> npt.NDArray[np.int32]:
         """The posterior means, those next to them that keep the order, in whole SCORE_UNITs, shaped as `table`."""
@@ -282,8 +285,8 @@ class Schedule:
         return self.columns[chosen]
 
     def drift(self, column: Column) -> float:
-        """Variance to allow for before the column's update."""
-        return DRIFT * sum(self.moved[column.last + 1 :])
+        """Variance to allow for before the column's update. Moves that were noise cancel in the sum."""
+        return DRIFT * max(0.0, sum(self.moved[column.last + 1 :]))
 
 
 def boost_additively(
@@ -298,7 +301,8 @@ def boost_additively(
     schedule, mechanism = Schedule.of(columns), design.gradients(eta)
     state = sample.map(lambda records: Scored.start(records, design.classes))
     turns, often = design.views * design.rounds_per_column, design.repeats
-    averaged, carried, number, told = Averages.of(turns, columns), FIRST_BINS, 0, 0
+    averaged, total = Averages.of(turns, columns), Total()
+    carried, number, told = FIRST_BINS, 0, 0
     while number < turns:
         if often < design.repeats and number == design.unpaired:
             columns = _with_pairs(schedule, design, prior, eta)
@@ -307,7 +311,7 @@ def boost_additively(
         part = round_bins(column.view, carried, coins)
         released = mean_release(spender, mechanism, _binned(state, column.view, part), often, told, on_round)
         clear = eta * math.sqrt(often)
-        moved, curvature = column.learn(part, released, 1.0 / clear, schedule.drift(column))
+        moved, curvature = column.learn(part, released, 1.0 / clear, schedule.drift(column), total)
         carried = curvature * clear
         schedule.moved.append(moved)
         schedule.carried.append(curvature)

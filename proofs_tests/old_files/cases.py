@@ -235,7 +235,7 @@ CASES: Final[Mapping[str, Case]] = {**_boosted(), **_lazy(), **_others(), **_rad
 
 
 CHANGED: Final = tuple(name for name in CASES if name.startswith("private-boost"))
-"""Those that release otherwise since the first files were kept, or were not there then."""
+"""Those that release or learn otherwise since the first files were kept, or were not there then."""
 
 
 @attrs.frozen

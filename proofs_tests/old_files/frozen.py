@@ -78,20 +78,24 @@ def kept_json(name: str) -> Any:
     return json.loads(lzma.decompress((FILES / f"{name}.json.xz").read_bytes()))
 
 
-SECOND: Final = "second"
-"""Folder of what fits write that release otherwise since the first files were kept."""
+LATER: Final = ("second", "third")
+"""Folders, in their order, of what fits write that release otherwise since the first files were kept, or learn
+otherwise from what they release since the second ones were."""
 
 
 def newest(name: str) -> bytes:
     """What a fit of today writes into that file."""
-    second = f"{SECOND}/{name}"
-    return kept(second if (FILES / f"{second}.gz").exists() else name)
+    written = [f"{folder}/{name}" for folder in LATER if (FILES / folder / f"{name}.gz").exists()]
+    return kept(written[-1] if written else name)
 
 
 def newest_json(name: str) -> dict[str, Any]:
     """The same of what is said, by the names in a file."""
-    first = cast("dict[str, Any]", kept_json(name))
-    return {**first, **kept_json(f"{SECOND}/{name}")} if (FILES / f"{SECOND}/{name}.json.xz").exists() else first
+    found = dict(cast("dict[str, Any]", kept_json(name)))
+    for folder in LATER:
+        if (FILES / folder / f"{name}.json.xz").exists():
+            found |= kept_json(f"{folder}/{name}")
+    return found
 
 
 def names_in(folder: str, ending: str) -> list[str]:

@@ -13,7 +13,7 @@ from proofs_tests.old_files import readouts, write
 from proofs_tests.old_files.cases import CASES, NEW
 from proofs_tests.old_files.doors import exported_learners
 from proofs_tests.old_files.frozen import (
-    SECOND,
+    LATER,
     assert_same,
     kept,
     kept_json,
@@ -24,7 +24,7 @@ from proofs_tests.old_files.frozen import (
 )
 
 MODELS: Final = [f"models/{name}" for name in names_in("models", ".json")]
-SECOND_MODELS: Final = [f"{SECOND}/models/{name}" for name in names_in(f"{SECOND}/models", ".json")]
+LATER_MODELS: Final = [f"{each}/models/{name}" for each in LATER for name in names_in(f"{each}/models", ".json")]
 SECURE: Final = [f"secure_models/{name}" for name in names_in("secure_models", ".json")]
 
 REFITTED: Final = 1e-9
@@ -47,7 +47,7 @@ def put(model: str, folder: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("model", [*MODELS, *SECOND_MODELS, *SECURE])
+@pytest.mark.parametrize("model", [*MODELS, *LATER_MODELS, *SECURE])
 def test_a_model_loads_and_says_what_it_said(model: str, tmp_path: Path) -> None:
     old = told(model)
     found = readouts.loaded(put(model, tmp_path))
@@ -55,7 +55,7 @@ def test_a_model_loads_and_says_what_it_said(model: str, tmp_path: Path) -> None
     assert_same(readouts.of_model(found, table), old["python"])
 
 
-@pytest.mark.parametrize("model", [*MODELS, *SECOND_MODELS, *SECURE])
+@pytest.mark.parametrize("model", [*MODELS, *LATER_MODELS, *SECURE])
 def test_its_own_class_loads_it_and_saves_the_same_file(model: str, tmp_path: Path) -> None:
     path = put(model, tmp_path)
     own = type(readouts.loaded(path))
@@ -64,7 +64,7 @@ def test_its_own_class_loads_it_and_saves_the_same_file(model: str, tmp_path: Pa
     assert_same((tmp_path / "again.json").read_text(encoding="utf-8"), kept(f"{model}.json").decode())
 
 
-@pytest.mark.parametrize("model", [*MODELS, *SECOND_MODELS, *SECURE])
+@pytest.mark.parametrize("model", [*MODELS, *LATER_MODELS, *SECURE])
 def test_the_command_line_says_what_it_said(model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     old = told(model)
@@ -88,7 +88,7 @@ def test_the_tables_are_those_of_then() -> None:
 
 
 def test_no_learner_and_no_fit_is_left_out() -> None:
-    kinds = {told(model)["python"]["learner"] for model in [*MODELS, *SECOND_MODELS]}
+    kinds = {told(model)["python"]["learner"] for model in [*MODELS, *LATER_MODELS]}
     assert kinds == {kind.__name__ for kind in exported_learners() if not inspect.isabstract(kind)}
     assert set(CASES) <= set(newest_json("models.said"))
     assert len(MODELS) >= 58

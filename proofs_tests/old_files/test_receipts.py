@@ -10,8 +10,8 @@ from proofs_tests.old_files import readouts, write
 from proofs_tests.old_files.cases import CHARGED, PURSES
 from proofs_tests.old_files.doors import Ledger, PublicKey, Receipt
 from proofs_tests.old_files.frozen import (
+    LATER,
     REFUSED,
-    SECOND,
     assert_same,
     kept,
     kept_json,
@@ -23,7 +23,10 @@ from proofs_tests.support.ledgers.durable import quick_folder
 __all__ = ["quick_folder"]
 
 MODELS: Final = [
-    (purse, name) for first in PURSES for purse in (first, f"{SECOND}/{first}") for name in names_in(purse, ".json")
+    (purse, name)
+    for first in PURSES
+    for purse in (first, *(f"{each}/{first}" for each in LATER))
+    for name in names_in(purse, ".json")
 ]
 
 
@@ -101,7 +104,7 @@ def test_what_is_learnt_from_old_rados_is_what_it_was(books: None) -> None:
 @pytest.mark.parametrize("rule", write.RULES)
 def test_the_same_fits_charge_the_same_under_every_rule(rule: str) -> None:
     found = {name: write.charged(name, rule) for name in CHARGED}
-    assert_same(found, {**kept_json("charges")[rule], **kept_json(f"{SECOND}/charges")[rule]}, 1e-9)
+    assert_same(found, {**kept_json("charges")[rule], **newest_json("charges")[rule]}, 1e-9)
 
 
 def test_every_paid_model_is_there() -> None:

@@ -1,6 +1,7 @@
 """`python -m proofs_tests.old_files.write DIRECTORY`: such files as `files` holds, of the code at hand.
 
-With `--second` those of `files/second`: of fits that release otherwise since the first were kept.
+With `--second` those of `files/second`: of fits that release otherwise since the first were kept. With `--third` those
+of `files/third`: of the same fits, which learn otherwise from what they release since the second were.
 
 For a look at what another version writes. What is in `files` stays as it is: a new kind of file may be added.
 """
@@ -318,16 +319,21 @@ def charges(target: Path, cases: Sequence[str] = CHARGED) -> None:
     put_json(target / "charges.json", {rule: {name: charged(name, rule) for name in cases} for rule in RULES})
 
 
-def second(target: Path) -> None:
-    """What CHANGED fits write now: models, files of `train`, ledgers that paid, and what is charged."""
+def third(target: Path) -> None:
+    """What CHANGED fits write now: models, and files of `train`."""
     with empty_folder():
         models(target, CHANGED)
     with empty_folder():
-        paid(target, [purse for purse, what in PURSES.items() if {*what.cases} & {*CHANGED}])
-    charges(target, [name for name in CHARGED if name in CHANGED])
-    with empty_folder():
         people_files()
         put_json(target / "trained.said.json", trained_models(target, [each for each in LEARNERS if each in CHANGED]))
+
+
+def second(target: Path) -> None:
+    """The same, ledgers that paid, and what is charged."""
+    third(target)
+    with empty_folder():
+        paid(target, [purse for purse, what in PURSES.items() if {*what.cases} & {*CHANGED}])
+    charges(target, [name for name in CHARGED if name in CHANGED])
 
 
 # --- PostgreSQL --------------------------------------------------------------------------------------------------
@@ -351,6 +357,7 @@ def postgresql(target: Path) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("error")
-    if len(sys.argv) not in (2, 3) or sys.argv[2:] not in ([], ["--second"]):
+    kinds = {"": main, "--second": second, "--third": third}
+    if len(sys.argv) not in (2, 3) or (kind := "".join(sys.argv[2:])) not in kinds:
         sys.exit(__doc__)
-    (second if sys.argv[2:] else main)(Path(sys.argv[1]).resolve())
+    kinds[kind](Path(sys.argv[1]).resolve())

@@ -1,6 +1,7 @@
 """The additive booster: what it releases, what that costs, that nothing else depends on the data, what it learns."""
 
 import itertools
+import math
 from collections import Counter
 from typing import TypeVar
 
@@ -26,7 +27,7 @@ from accountant import (
 )
 from accountant.arrays import FloatArray
 from boosting import Spender
-from learners.additive import additive_boost, grids
+from learners.additive import additive_boost, curvatures, grids
 from learners.additive.additive_boost import (
     EVEN_SHARE,
     EVEN_TURNS,
@@ -300,29 +301,45 @@ def test_drift_counts_how_far_the_others_moved_since() -> None:
 
 @given(seeds, st.floats(0.02, 5.0), st.integers(1, 3))
 def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: float, rounds_per_column: int) -> None:
-    """Two Boolean columns in turn: Newton steps, gains, drifts and the mean of the last tables, number by number."""
+    """Two Boolean columns in turn: curvatures, Newton steps, gains, drifts, the mean of the last tables."""
     schema, told = Schema.boolean(["a", "b"]), list[FloatArray]()
     design = AdditiveDesign(schema, AddRemoveOne(), 2, SeededNoise(seed), rounds_per_column)
     sample = sample_of(200, seed, schema=schema)
     model, _, _ = run(sample, design, eta, lambda _, released: told.append(np.asarray(released)))
     sigma, prior = 1.0 / eta, additive_boost.PRIOR_VARIANCE / 2
     mean, variance, weight = np.zeros((2, 2)), np.full((2, 2), prior), np.full((2, 2), 0.5)
-    moved, last, tables = list[float](), [-1, -1], list[FloatArray]()
+    share, unsure, total = np.full((2, 2), 0.5), np.full((2, 2), curvatures.UNSURE), 0.0
+    noise_of_sum, moved, last, tables = 8.0 * sigma**2, list[float](), [-1, -1], list[FloatArray]()
     for number, released in enumerate(told):
         place = number % 2
-        drift = additive_boost.DRIFT * sum(moved[last[place] + 1 :])
+        drift = additive_boost.DRIFT * max(0.0, sum(moved[last[place] + 1 :]))
         last[place] = number
-        before, squares, curvatures = mean[place].copy(), np.zeros(2), np.zeros(2)
+        summed = 2.0 * float(released[:, 1].sum())
+        if number == 0:
+            total, doubt = summed, noise_of_sum
+        else:
+            grown = doubt + (curvatures.TOTAL_DRIFT * max(0.0, total)) ** 2
+            doubt = grown * noise_of_sum / (grown + noise_of_sum)
+            total = (total / grown + summed / noise_of_sum) * doubt
+        expected = share[place] * max(total, math.sqrt(doubt))
+        before, squares, bends = mean[place].copy(), np.zeros(2), np.zeros(2)
         for cell, (gradient, half) in enumerate(released):
-            curvatures[cell] = max(additive_boost.UNCLIPPED * 2.0 * half, additive_boost.LEAST_CURVATURE * sigma)
-            noise = (sigma**2 + curvatures[cell]) / curvatures[cell] ** 2
+            prior_doubt, seen_doubt = (unsure[place, cell] * expected[cell]) ** 2, 4.0 * sigma**2
+            found = (expected[cell] * seen_doubt + 2.0 * half * prior_doubt) / (prior_doubt + seen_doubt)
+            found = max(found, curvatures.LEAST * expected[cell])
+            rest = math.sqrt(prior_doubt * seen_doubt / (prior_doubt + seen_doubt)) / found
+            unsure[place, cell] = min(math.hypot(rest, curvatures.SHARES_DRIFT), curvatures.MOST_UNSURE)
+            share[place, cell] *= found / expected[cell]
+            bends[cell] = additive_boost.UNCLIPPED * found
+            noise = (sigma**2 + bends[cell]) / bends[cell] ** 2
             known = min(variance[place, cell] + drift, prior)
             gain = known / (known + noise)
-            mean[place, cell] += gain * gradient / curvatures[cell]
+            mean[place, cell] += gain * gradient / bends[cell]
             variance[place, cell] = 1.0 / (1.0 / known + 1.0 / noise)
             squares[cell] = (mean[place, cell] - before[cell]) ** 2 - gain**2 * noise
-        weight[place] = curvatures / curvatures.sum()
-        moved.append(max(0.0, float(weight[place] @ squares)))
+        share[place] = np.maximum(share[place] / share[place].sum(), curvatures.LEAST_SHARE / 2)
+        weight[place] = bends / bends.sum()
+        moved.append(float(weight[place] @ squares))
         tables.append(np.rint(mean / SCORE_UNIT) * SCORE_UNIT)
     final = (tables[-1] + tables[-2]) / 2.0
     expected = np.array([final[0, a] + final[1, b] for a, b in itertools.product((0, 1), repeat=2)])

@@ -416,9 +416,9 @@ def test_noise_is_believed_to_be_what_was_drawn(paired: bool, monkeypatch: pytes
     eta, told, whole = 0.01, list[float](), list[float]()
     learn = additive_boost.Column.learn
 
-    def watched_learn(column: Any, part: Any, sums: Any, sigma: float, drift: float) -> Any:
+    def watched_learn(column: Any, part: Any, sums: Any, sigma: float, *rest: Any) -> Any:
         told.append(sigma)
-        return learn(column, part, sums, sigma, drift)
+        return learn(column, part, sums, sigma, *rest)
 
     def watched_grids(schema: Any, count: Any, sigma: float, noise: float, all_of_it: float) -> Any:
         whole.append(all_of_it)
