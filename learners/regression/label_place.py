@@ -14,6 +14,19 @@ from learners.regression.regression_design import RegressionDesign, noise_of
 LEAST_RECORDS: Final = 20.0
 """Noisy numbers of records below it count as that."""
 
+TOLD_APART: Final = 2.0
+"""The same of numbers below so many σ of their noise: taken for fewer, records would pull too far."""
+
+USUAL_CENTRE: Final = 0.25
+"""Deviation, a priori, of the labels' mean from the middle of their bounds, in units of half of what these span."""
+
+USUAL_SPREAD: Final = 0.3
+"""Deviation of the labels, a priori, in units of the clip."""
+
+HIDDEN: Final = 10.0
+"""Records for each σ of a count, by which both tell as much of the labels' deviation: what is known a priori, and what
+was released."""
+
 
 @attrs.frozen
 class LabelPlace:
@@ -26,22 +39,28 @@ class LabelPlace:
 
 def weight_of(sample: Protected[Records], design: RegressionDesign, mu: float, spender: Spender) -> float:
     """The noisy number of records, or sum of their weights."""
-    found = spender.release(design.total(mu), moments(sample, Everywhere()))
-    return max(float(found[0]), LEAST_RECORDS)
+    counter = design.total(mu)
+    found = spender.release(counter, moments(sample, Everywhere()))
+    return max(float(found[0]), TOLD_APART * noise_of(counter), LEAST_RECORDS)
 
 
 def label_place(
     sample: Protected[Records], design: RegressionDesign, mu: float, weight: float, spender: Spender
 ) -> LabelPlace:
-    """Twice the mean within a clip, and from there the distances, which narrow the clip."""
-    centre, clip, spread = 0.0, 1.0, 1.0
+    """Twice the mean within a clip, and from there the distances, which narrow the clip.
+
+    Both are weighed against what is usual, by their noise.
+    """
+    centre, clip, spread, unsure = 0.0, 1.0, 1.0, USUAL_CENTRE**2
+    middle, counter = design.middle(mu), design.distances(mu)
+    told = weight / (weight + HIDDEN * noise_of(counter))
     for _ in range(2):
         pulls = moments(sample, LabelPull(centre, clip))
-        mean = clip * float(spender.release(design.middle(mu), pulls)[0]) / weight
-        centre = float(np.clip(centre + mean, -1.0, 1.0))
-        counter = design.distances(mu)
+        mean = clip * float(spender.release(middle, pulls)[0]) / weight
+        gain = unsure / (unsure + (clip * noise_of(middle) / weight) ** 2)
+        centre, unsure = float(np.clip(centre + gain * mean, -1.0, 1.0)), (1.0 - gain) * unsure
         counts = spender.release(counter, histograms(sample, LabelDistance(centre, 2.0 * clip)))
-        spread = deviation(counts[0], noise_of(counter), 2.0 * clip)
+        spread = deviation(counts[0], noise_of(counter), 2.0 * clip) ** told * (USUAL_SPREAD * clip) ** (1.0 - told)
         clip = min(clip, 3.0 * spread)
     if not design.rule.log:
         return LabelPlace(centre, spread, 1.0)

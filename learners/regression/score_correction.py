@@ -31,6 +31,9 @@ MEAN_WEIGHT: Final = 0.4
 SLOPE_PRIOR: Final = 0.15
 """Deviation of the slope a priori."""
 
+SHIFT_PRIOR: Final = 0.15
+"""The same of the shift, in units of the labels' scale."""
+
 LEAST_SLOPE, MOST_SLOPE = -0.3, 0.6
 
 
@@ -73,14 +76,15 @@ class ScoreLine:
         residuals = moments(data, ScorePull(whole, loss, clip, along))
         sums = spender.release(design.scores(mu), scores) / half
         pulls = spender.release(design.mean(mu), residuals) * (clip / np.array([one, other]))
-        unsure = noise_of(design.mean(mu)) * clip / other
-        return self._solved(sums, pulls, unsure)
+        unsure = noise_of(design.mean(mu)) * clip / np.array([one, other])
+        return self._solved(sums, pulls, (float(unsure[0]), float(unsure[1])))
 
-    def _solved(self, sums: FloatArray, pulls: FloatArray, unsure: float) -> Correction:
-        """sums: of scores and squares, over the reach.  pulls: of residuals.  unsure: noise of the second."""
+    def _solved(self, sums: FloatArray, pulls: FloatArray, unsure: tuple[float, float]) -> Correction:
+        """sums: of scores and squares, over the reach.  pulls: of residuals.  unsure: noise of those."""
         centre = float(np.clip(sums[0] / self.weight, -1.0, 1.0))
         spread = max(float(sums[1]) / self.weight - centre**2, 1e-3) * self.weight
-        prior = (unsure / (SLOPE_PRIOR * self.reach)) ** 2 / spread  # noise over what a slope a priori would show
+        prior = (unsure[1] / (SLOPE_PRIOR * self.reach)) ** 2 / spread  # noise over what a slope a priori would show
         raw = float(pulls[1] - centre * pulls[0]) / (spread + prior)
         slope = float(np.clip(raw / self.reach, LEAST_SLOPE, MOST_SLOPE))
-        return Correction(float(pulls[0]) / self.weight - slope * centre * self.reach, slope)
+        gain = SHIFT_PRIOR**2 / (SHIFT_PRIOR**2 + (unsure[0] / self.weight) ** 2)
+        return Correction(gain * float(pulls[0]) / self.weight - slope * centre * self.reach, slope)

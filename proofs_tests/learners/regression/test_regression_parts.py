@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from accountant import GDP, AddRemoveOne, ReplaceOne
 from accountant.costs import gaussian
-from learners import Boolean, Categorical, Numeric, Schema
+from learners import Boolean, Categorical, Numeric, PrivateBoostRegressor, Schema
 from learners.encoding import finely_cut
 from learners.regression.descent import Descent
 from learners.regression.label_scale import SCALES, SIDE, deviation, distances, edges, fine_edges, signed_distances
@@ -180,3 +180,15 @@ def test_intervals_are_quantiles_and_wide_where_noise_hides_them() -> None:
     skewed = np.where(np.arange(2 * SIDE) < SIDE, 0.0, counts)
     one, other = ResidualHistogram(8.0, tuple(skewed), 1.0).within(0.9)
     assert -one < 0.1 < other
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_that_noise_hides_are_taken_for_usual_ones(seed: int) -> None:
+    """300 records under σ of thousands: a model that is no worse than a constant by much, not 20 records' pull."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(300, 2))
+    y = np.clip(0.2 + 0.2 * rng.normal(size=300), -1.0, 1.0)
+    schema = Schema((Numeric("a", 0.0, 1.0), Numeric("b", 0.0, 1.0)))
+    model = PrivateBoostRegressor(0.01, 1e-6, label_bounds=(-1.0, 1.0), schema=schema, random_state=seed).fit(X, y)
+    assert np.max(np.abs(model.predict(X))) < 0.8
+    assert np.mean((model.predict(X) - y) ** 2) < 10.0 * np.var(y)
