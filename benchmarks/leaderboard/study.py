@@ -39,7 +39,7 @@ class Study:
             yield Cell(table, system.name, epsilon, rule, near, width)
 
 
-SEEDS: Final = 3
+SEEDS: Final = 10
 
 MAIN: Final = Study(seeds=SEEDS)
 """What ranks are about."""
