@@ -17,10 +17,11 @@ import attrs
 
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
-from benchmarks.leaderboard.plan import Plan
+from benchmarks.leaderboard.pages import places
+from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import Busy
-from benchmarks.leaderboard.study import EPSILONS, Study
+from benchmarks.leaderboard.study import EPSILONS, SEEDS, Study
 from benchmarks.runner import Table
 from benchmarks.tables import SETS
 from exchequer.datasets import DataNotFound
@@ -28,7 +29,7 @@ from exchequer.datasets import DataNotFound
 
 def parser() -> argparse.ArgumentParser:
     """Of the command line."""
-    found = argparse.ArgumentParser(prog="python -m benchmarks.leaderboard", description=__doc__)
+    found = argparse.ArgumentParser(prog="python -m benchmarks.leaderboard", description=__doc__, allow_abbrev=False)
     found.add_argument(
         "adapters", nargs="*", metavar="ADAPTER", help="files that end in .py, or names of files in benchmarks/adapters"
     )
@@ -37,9 +38,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--neighbours", choices=("add-remove-one", "replace-one"), default="add-remove-one")
     found.add_argument("--rule", choices=("1e-5", "n^-1.1"), default="1e-5", help="delta; n: training records")
     found.add_argument("--width", type=at_least_one, default=1.0, help="bounds so many times as wide")
-    found.add_argument("--seeds", type=whole, default=10)
-    found.add_argument("--records", type=whole, help="so many of each table at most, at random")
-    found.add_argument("--jobs", type=whole, default=os.cpu_count() or 1, help="processes at once")
+    found.add_argument("--seeds", type=count_of, default=SEEDS, help=f"default: {SEEDS}, as published")
+    found.add_argument("--records", type=count_of, help="so many of each table at most, at random")
+    found.add_argument("--jobs", type=count_of, default=os.cpu_count() or 1, help="processes at once")
     found.add_argument("--again", action="store_true", help="try once more what failed in an earlier run")
     found.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
     found.add_argument("--out", type=Path, default=Path("benchmark-results") / "leaderboard")
@@ -53,27 +54,63 @@ def with_all(named: Sequence[adapters.Adapter]) -> list[adapters.Adapter]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The command. Exit code 2 for words that name nothing, and where the data are not there."""
+    """The command. Exit code 1 for tables and adapters that there are not, where data are missing or in use, and where
+    a system that is named gave no predictions for something; 130 where it is stopped.
+    """
     options = parser().parse_args(arguments)
     unknown = [name for name in options.tables if name not in SETS]
     if unknown:
         sys.exit(f"no table {', '.join(unknown)}: there are {', '.join(SETS)}")
     try:
-        print(compared(options))
+        text, failed = compared(options)
+    except KeyboardInterrupt:
+        print("stopped: the same command goes on where it was", file=sys.stderr)
+        sys.exit(130)
     except (adapters.BadAdapter, Busy, DataNotFound) as error:
         sys.exit(str(error))
+    print(text)
+    if failed:
+        sys.exit("\n".join([*failed, "what failed is tried once more with --again, or after a change of the file"]))
 
 
-def compared(options: argparse.Namespace) -> str:
-    """Measure what is asked for; the tables. Raises BadAdapter, Busy, DataNotFound."""
+def compared(options: argparse.Namespace) -> tuple[str, list[str]]:
+    """Measure what is asked for; the tables, and what failed, in words. Raises BadAdapter, Busy, DataNotFound."""
     study = Study(options.epsilons, (options.rule,), (options.neighbours,), (options.width,), options.seeds)
     named = adapters.chosen(options.adapters, adapters.every()) if options.adapters else adapters.every()
-    whole = Plan(options.tables, with_all(named), (study,), options.data, options.records, options.again)
-    plan, store = attrs.evolve(whole, adapters=named), beside(whole, options.out / "cells")
+    everything = Plan(options.tables, with_all(named), (study,), options.data, options.records, options.again)
+    plan, store = attrs.evolve(everything, adapters=named), beside(everything, options.out / "cells")
     failed = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
-    tables: list[Table] = [table for name in options.tables for table in shown_set(whole, store, name)]
-    tables += all_tables(whole, store, judged=False)
-    return "\n\n".join([*(table.table for table in tables), *failed])
+    tables: list[Table] = [table for name in options.tables for table in shown_set(everything, store, name)]
+    tables += all_tables(everything, store, judged=False)
+    found = board(everything, study, store, options.tables)
+    mine = [system for system in plan.systems if options.adapters]
+    notes = [*skipped(found, mine), *unmeasured(found)]
+    own = [places(found, system) for system in mine if system.adapter.private]
+    return "\n\n".join([*(table.table for table in [*tables, *own]), *notes]), failed
+
+
+def skipped(found: Board, systems: Sequence[adapters.System]) -> list[str]:
+    """What is not asked of whom, in words."""
+    return [
+        f"{system.name} is not asked for {table}, which is {kind}: it is for {', '.join(system.adapter.tasks)}"
+        for system in systems
+        for table, kind in found.kinds.items()
+        if kind not in system.adapter.tasks
+    ]
+
+
+def unmeasured(found: Board) -> list[str]:
+    """A line about those of whom nothing is shown, for want of scores."""
+    shown = {name for _, name in found.found} | {name for _, name, _ in found.broken}
+    kinds = set(found.kinds.values())
+    names = [s.name for s in found.systems if s.name not in shown and kinds & set(s.adapter.tasks)]
+    if not names:
+        return []
+    return [
+        f"Not shown, for want of scores: {'; '.join(names)}. Published are add-remove-one, δ = 1e-5, ε of "
+        f"{', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}, the bounds as they are, all records, and {SEEDS} seeds. "
+        "To measure others name their files in benchmarks/adapters."
+    ]
 
 
 def positive(text: str) -> float:
@@ -91,7 +128,7 @@ def at_least_one(text: str) -> float:
     return float(text)
 
 
-def whole(text: str) -> int:
+def count_of(text: str) -> int:
     """A whole number from 1 on. Raises ArgumentTypeError."""
     if int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: expected at least 1")

@@ -18,6 +18,7 @@ and the file has `fit(task, promise, **options) -> predict`, see `benchmarks.ada
 only run in an environment that has its requirements; what it says here is read without running it.
 """
 
+import ast
 import re
 import sys
 import tomllib
@@ -115,7 +116,7 @@ def read(path: Path) -> Adapter:
     found = HEADER.search(path.read_text(encoding="utf-8"))
     if found is None:
         raise BadAdapter(
-            f"{path}: expected a header from '# /// script' to '# ///', as {FOLDER.name}/ceilings/constant.py has"
+            f"{path}: expected a header from '# /// script' to '# ///', as benchmarks/adapters/ceilings/constant.py has"
         )
     text = "".join(line[2:] if line.startswith("# ") else line[1:] for line in found[1].splitlines(keepends=True))
     try:
@@ -126,11 +127,26 @@ def read(path: Path) -> Adapter:
     if not isinstance(said, dict):
         raise BadAdapter(f"{path}: its header has no table [tool.leaderboard]")
     _check(path, header, said)
+    _has_fit(path)
     fields = {
         **said,
         **{name: tuple(said[name]) for name in ("tasks", "neighbours")},
     }
     return Adapter(path.resolve(), requirements=tuple(header["dependencies"]), **fields)
+
+
+def _has_fit(path: Path) -> None:
+    """Raises BadAdapter where the file is no Python, or defines no `fit`."""
+    try:
+        module = ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        raise BadAdapter(f"{path}: line {error.lineno}: {error.msg}") from error
+    named = {each.name for each in module.body if isinstance(each, ast.FunctionDef)}
+    brought = {
+        each.asname or each.name for line in module.body if isinstance(line, ast.ImportFrom) for each in line.names
+    }
+    if "fit" not in named | brought:
+        raise BadAdapter(f"{path}: it has no function fit(task, promise)")
 
 
 def _check(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ Means are over seeds, of splits and noise at once where a set has no test part o
 """
 
 import os
+import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -49,8 +50,6 @@ NOT_INSTALLED: Final = "pip could not install"
 
 def print_progress(line: str) -> None:
     """On standard error, a line for each system of a table."""
-    import sys
-
     print(f"measured: {line}", file=sys.stderr)
 
 

@@ -42,7 +42,16 @@ JUDGED: Final[dict[str, tuple[Kind, ...]]] = {
 SEEN: Final = (
     *("adult", "cod-rna", "mushroom", "magic", "eeg", "skin", "abalone-age", "wine-quality"),
     *("abalone-rings", "wine-red", "wine-white", "medical-charges", "friedman-1"),
-    *("transfusion", "ionosphere", "sonar", "breast-cancer-wisconsin", "wdbc", "banknote", "fertility", "pima-diabetes"),
+    *(
+        "transfusion",
+        "ionosphere",
+        "sonar",
+        "breast-cancer-wisconsin",
+        "wdbc",
+        "banknote",
+        "fertility",
+        "pima-diabetes",
+    ),
     *("australian-credit", "house-votes-84", "mammographic-mass", "parkinsons", "medical-smoker", "clave-firm-teacher"),
 )
 """Tables on which the defaults of the recommended learner were chosen, test parts included, as LIMITS says; the
@@ -115,6 +124,8 @@ def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
             losses += [loss for row in rows.values() for loss in row.losses]
             if rows:
                 lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=judged and epsilon <= 1.0)
+    if not lines:
+        return []
     head = ("table", "ε", "first", "ours", "lead of the first, paired")
     return [
         Report(f"{RECOMMENDED}: first, or within one paired standard error of the first", lines),
@@ -132,12 +143,14 @@ class Standing:
 
 
 def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
-    """None where nobody else was measured. Where ours gave no predictions, that is a loss."""
+    """None where nobody else was measured, or not ours. Where ours gave an error, that is a loss."""
     scores = private_scores(board, table, epsilon)
     own = {system.name for system in board.systems if system.adapter.ours}
     ours = scores.get(RECOMMENDED)
     others = {name: found for name, found in scores.items() if name not in own}
     if not others:
+        return None
+    if ours is None and (table, RECOMMENDED, epsilon) not in board.broken:
         return None
     if ours is None:
         return Standing(False, False, [(table, f"{epsilon:g}", "", "no predictions", "")])
@@ -161,7 +174,12 @@ def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Li
     without = f"{what}, on the tables on which no default was chosen: {len(fresh)}"
     unseen = [Line(without, share(fresh))] if fresh else []
     return [
-        at_least(f"{what}, {len(rows)} tables", share([row.others for row in rows.values()]), ASKED, judged=judged),
+        at_least(
+            f"{what}, {len(rows)} table{'s' * (len(rows) != 1)}",
+            share([row.others for row in rows.values()]),
+            ASKED,
+            judged=judged,
+        ),
         *unseen,
         Line(f"{what}, among our other learners, too", share([row.everybody for row in rows.values()])),
     ]
@@ -197,6 +215,22 @@ def _ranked(group: str, epsilon: float, names: Sequence[str], values: np.typing.
         f"systems whose intervals meet are not told apart; Friedman's p {friedman_p(values):.1g}"
     )
     return Grid(title, ("system", "mean rank"), rows)
+
+
+def places(board: Board, system: System) -> Grid:
+    """Of one system among all private ones, by table and ε: 1 has the highest mean."""
+    epsilons = board.study.epsilons
+    rows = [
+        (table, *(_place(private_scores(board, table, epsilon), system.name) for epsilon in epsilons))
+        for table in board.tables(*system.adapter.tasks)
+    ]
+    head = ("table", *(f"ε={epsilon:g}" for epsilon in epsilons))
+    return Grid(f"Place of {system.name} among the private systems", head, tuple(rows))
+
+
+def _place(scores: Mapping[str, Mapping[int, float]], name: str) -> str:
+    means = {each: float(np.mean(list(found.values()))) for each, found in scores.items()}
+    return f"{1 + sum(mean > means[name] for mean in means.values())} of {len(means)}" if name in means else ""
 
 
 # --- distance to the ceiling --------------------------------------------------------------------------------------

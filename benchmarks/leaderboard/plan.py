@@ -73,7 +73,8 @@ def few(table: TableSet, most: int | None) -> TableSet:
 class Board:
     """What a study found. kinds: of each table.  found: by table and system, then ε; only what was predicted.
 
-    failed: what was not, or not by all seeds, in words.  older: systems with published scores of older learners.
+    failed: what was not, or not by all seeds, in words.  broken: table, system and ε of those that gave an error.
+    older: systems with published scores of older learners.
     """
 
     study: Study
@@ -81,6 +82,7 @@ class Board:
     systems: Sequence[System]
     found: dict[tuple[str, str], dict[float, Measured]]
     failed: Sequence[str] = ()
+    broken: frozenset[tuple[str, str, float]] = frozenset()
     older: frozenset[str] = frozenset()
 
     def of(self, table: str, system: System, epsilon: float) -> Measured | None:
@@ -94,9 +96,9 @@ class Board:
 
 
 def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board:
-    """Read a study back. names: of the tables that were measured."""
+    """Read a study back, its seeds and no others. names: of the tables that were measured."""
     found: dict[tuple[str, str], dict[float, Measured]] = {}
-    kinds, failed, older = dict[str, Kind](), list[str](), set[str]()
+    kinds, failed, older, broken = dict[str, Kind](), list[str](), set[str](), set[tuple[str, str, float]]()
     for name in names:
         table = plan.table(name)
         kinds[name] = table.kind
@@ -109,10 +111,12 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board
                 why = measured.failed or _incomplete(measured, study.seeds)
                 if why:
                     failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {why}")
+                    broken |= {(name, system.name, cell.epsilon)} if measured.failed else set()
                     continue
-                found.setdefault((name, system.name), {})[cell.epsilon] = measured
+                seeds = {seed: measured.seeds[seed] for seed in range(study.seeds)}
+                found.setdefault((name, system.name), {})[cell.epsilon] = attrs.evolve(measured, seeds=seeds)
                 older |= {system.name} if measured.key != key else set()
-    return Board(study, kinds, plan.systems, found, failed, frozenset(older))
+    return Board(study, kinds, plan.systems, found, failed, frozenset(broken), frozenset(older))
 
 
 def _incomplete(measured: Measured, seeds: int) -> str:

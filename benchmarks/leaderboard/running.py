@@ -20,7 +20,7 @@ import scipy
 from benchmarks.leaderboard.adapters import OWN, Adapter, System
 from benchmarks.leaderboard.cells import Cell, Measured, Store, delta_of
 from benchmarks.leaderboard.promises import asked
-from benchmarks.leaderboard.scores import BadPredictions, scored
+from benchmarks.leaderboard.scores import scored
 from benchmarks.leaderboard.study import Study
 from benchmarks.leaderboard.task_files import TaskFiles, records_digest
 from benchmarks.peer_workers import fits_adapter, serve
@@ -147,7 +147,7 @@ def _pythons(units: Sequence[Unit]) -> tuple[dict[Path, Path], list[str]]:
         try:
             found[adapter.path] = adapter.python(folder())
         except Missing as error:
-            absent.append(str(error))
+            absent.append(f"{adapter.name}: {error}")
     return found, absent
 
 
@@ -175,7 +175,7 @@ class _Run:
             for place, wanted in enumerate(waiting):
                 try:
                     self._one(unit, worker, wanted, scores)
-                except (RuntimeError, BadPredictions, ValueError) as error:
+                except (RuntimeError, ValueError) as error:  # BadPredictions among them
                     _, cell, _ = wanted
                     why = failed[cell] = reason(error)
                     self._keep(unit, wanted, None, why)
@@ -245,5 +245,8 @@ def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
 def reason(error: Exception) -> str:
     """The last line of what went wrong."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()] or [type(error).__name__]
-    ended = lines[0].endswith(" ended:")
-    return f"its process ended; its last line is {lines[-1]!r}"[:300] if ended else lines[-1][:300]
+    if not lines[0].endswith(" ended:"):
+        return lines[-1][:300]
+    return (
+        f"its process ended; its last line is {lines[-1]!r}"[:300] if lines[1:] else "its process ended without a word"
+    )

@@ -23,6 +23,11 @@ GOOD = '''# /// script
 # ///
 """Mine."""
 
+
+def fit(task, promise, rounds=1):
+    return None
+
+
 raise SystemExit("an adapter is not run to be read")
 '''
 
@@ -54,6 +59,8 @@ def test_it_is_read_without_being_run(tmp_path: Path) -> None:
         ('["binary"]', '["ternary"]', "expected a list of some of binary"),
         ('["add-remove-one"]', "[]", "expected a list of some of add-remove-one"),
         ('["numpy==2.4.6"]', '["numpy"]', "expected a list of pins"),
+        ("def fit(", "def fitted(", r"no function fit\(task, promise\)"),
+        ("rounds=1):", "rounds=1)", "line 18: expected ':'"),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_file(tmp_path: Path, old: str, new: str, said: str) -> None:

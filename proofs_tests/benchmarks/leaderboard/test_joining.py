@@ -32,6 +32,7 @@ def test_the_adapter_of_the_page_joins(tmp_path: Path, capsys: pytest.CaptureFix
     assert printed.err.splitlines().count("measured: haberman: noisy class counts") == 1
     assert "| noisy class counts | 0.500 ± 0.000 |" in printed.out
     assert "## PrivateBoost: first, or within one paired standard error of the first" in printed.out
+    assert "## Place of noisy class counts among the private systems" in printed.out
     main([*words, *options])
     again = capsys.readouterr()
     assert "measured" not in again.err
@@ -52,3 +53,25 @@ def test_the_adapter_of_the_page_joins(tmp_path: Path, capsys: pytest.CaptureFix
 def test_words_that_name_nothing_are_told(words: list[str], said: str, tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=said):
         main([*words, "--out", str(tmp_path)])
+
+
+@pytest.mark.data
+def test_what_nobody_published_is_said_and_what_fails_ends_with_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No share of firsts where ours was not measured; a regression is not asked of what takes none."""
+    if not os.environ.get("EXCHEQUER_DATA"):
+        pytest.skip("needs real data: set EXCHEQUER_DATA to the folder with it")
+    path = adapter_of_the_page(tmp_path)
+    words = [str(path), "--tables", "haberman", "medical-charges", "--epsilons", "1", "--seeds", "2", "--width", "10"]
+    main([*words, "--out", str(tmp_path / "out")])
+    printed = capsys.readouterr()
+    (note,) = [line for line in printed.out.splitlines() if line.startswith("Not shown, for want of scores: ")]
+    assert "PrivateBoost; " in note
+    assert "noisy class counts is not asked for medical-charges, which is regression" in printed.out
+    assert "first, or within one paired standard error" not in printed.out
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("    rng =", "    raise ValueError('not today')\n    rng =")
+    )
+    with pytest.raises(SystemExit, match="noisy class counts on haberman, ε=1: ValueError: not today"):
+        main([*words, "--out", str(tmp_path / "out")])

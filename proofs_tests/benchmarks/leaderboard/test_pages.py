@@ -109,7 +109,9 @@ def test_costs_are_medians_over_seeds_and_means_over_tables() -> None:
 
 def test_where_ours_gave_no_predictions_it_is_behind() -> None:
     found = {cell: scores for cell, scores in BOARD.found.items() if cell != ("a", "PrivateBoost")}
-    report, losses = standing(attrs.evolve(BOARD, found=found), judged=False)
+    report, losses = standing(
+        attrs.evolve(BOARD, found=found, broken=frozenset({("a", "PrivateBoost", 0.5)})), judged=False
+    )
     assert isinstance(report, Report)
     assert isinstance(losses, Grid)
     assert str(report.lines[0].found) == "0%"
