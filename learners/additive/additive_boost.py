@@ -206,7 +206,7 @@ class Column:
         shape = (view.number,) if heads == 1 else (view.number, heads)
         even = np.full(view.number, 1.0 / view.number) if view.mass is None else view.mass
         effects, table = [view.effect(prior) for _ in range(heads)], np.zeros(shape, dtype=np.int32)
-        return Column(view, effects, table, even, Shares.start(even, heads), direction)
+        return Column(view, effects, table, even, Shares.start(even, heads, told=view.mass is not None), direction)
 
     def learn(self, part: IntArray, sums: FloatArray, sigma: float, drift: float, total: Total) -> tuple[float, float]:
         """Take in one release. sums: shape (bins, 2) or (bins, K, 2).  sigma: its noise.  drift: variance.

@@ -13,10 +13,13 @@ import numpy as np
 from accountant.arrays import FloatArray, IntArray
 
 UNSURE: Final = 1.0
-"""Deviation of a cell's share before anything was released of it, in units of the share."""
+"""Deviation of a cell's share before its column had a round, in units of the share, where histograms told it."""
 
 MOST_UNSURE: Final = 2.0
 """The same, at most, whatever came since."""
+
+SURPRISING: Final = 3.0
+"""Deviations of its noise, by which a release must differ from what was expected to be believed whatever was."""
 
 SHARES_DRIFT: Final = 0.5
 """By how much a share is taken to have changed between two rounds of its column, in units of the share."""
@@ -58,16 +61,24 @@ class Total:
 
 @attrs.define(eq=False)
 class Shares:
-    """What part of the total each cell of a view has. mean: shape (cells, heads).  unsure: in units of it."""
+    """What part of the total each cell of a view has.
+
+    mean: shape (cells, heads).  unsure: its deviation, in units of it.  told: whether a histogram told shares at first.
+    """
 
     mean: FloatArray
     unsure: FloatArray
+    told: bool
 
     @staticmethod
-    def start(mass: FloatArray, heads: int) -> "Shares":
-        """Before any release. mass: the records' share of each cell, shape (cells,)."""
+    def start(mass: FloatArray, heads: int, *, told: bool) -> "Shares":
+        """Before any round. mass: the records' share of each cell, shape (cells,), positive."""
         mean = np.repeat(mass[:, np.newaxis], heads, axis=1)
-        return Shares(mean, np.full(mean.shape, UNSURE))
+        return Shares(mean, np.full(mean.shape, UNSURE) if told else np.maximum(UNSURE, spread_evenly(mean)), told)
+
+    def most_unsure(self, share: FloatArray) -> FloatArray:
+        """What `unsure` is at most, of the same shape. share: of cells, or of bins."""
+        return np.maximum(MOST_UNSURE, 0.0 if self.told else spread_evenly(share))
 
     def learn(self, part: IntArray, seen: FloatArray, total: FloatArray, variance: float) -> FloatArray:
         """The curvature of each bin, shape (bins, heads), positive.
@@ -76,17 +87,26 @@ class Shares:
         variance: of the noise of `seen`.
         """
         share = binned(part, self.mean, len(seen))
-        unsure = binned(part, self.mean * self.unsure, len(seen)) / share
+        unsure = np.minimum(binned(part, self.mean * self.unsure, len(seen)) / share, self.most_unsure(share))
         expected = share * total
         spread = (unsure * expected) ** 2
-        gain = spread / (spread + variance)
+        surprise = 1.0 - SURPRISING**2 * variance / np.maximum((seen - expected) ** 2, 1e-300)
+        gain = np.maximum(spread / (spread + variance), surprise)
         found = np.maximum(expected + gain * (seen - expected), LEAST * expected)
         ratio = found / expected
         mean = self.mean * ratio[part]
         self.mean = np.maximum(mean / mean.sum(axis=0), LEAST_SHARE / len(mean))
         left = (1.0 - gain) * (unsure / ratio) ** 2
-        self.unsure = np.minimum(np.sqrt(left[part] + SHARES_DRIFT**2), MOST_UNSURE)
+        self.unsure = np.minimum(np.sqrt(left[part] + SHARES_DRIFT**2), self.most_unsure(self.mean))
         return found
+
+
+def spread_evenly(share: FloatArray) -> FloatArray:
+    """Deviation in units of a share of this mean of which nothing is known, where one cell may have nearly all.
+
+    That of the beta distribution whose parameters add up to 1.
+    """
+    return np.sqrt(0.5 * np.maximum(1.0 / share - 1.0, 0.0))
 
 
 def binned(part: IntArray, cells: FloatArray, bins: int) -> FloatArray:

@@ -17,13 +17,16 @@ LEAST_RECORDS: Final = 20.0
 TOLD_APART: Final = 2.0
 """The same of numbers below so many σ of their noise: taken for fewer, records would pull too far."""
 
-USUAL_CENTRE: Final = 0.25
+USUAL_CENTRE: Final = 0.35
 """Deviation, a priori, of the labels' mean from the middle of their bounds, in units of half of what these span."""
+
+SURPRISING: Final = 3.0
+"""Deviations of its noise, by which a mean must differ from the usual one to be believed whatever that is."""
 
 USUAL_SPREAD: Final = 0.3
 """Deviation of the labels, a priori, in units of the clip."""
 
-HIDDEN: Final = 10.0
+HIDDEN: Final = 5.0
 """Records for each σ of a count, by which both tell as much of the labels' deviation: what is known a priori, and what
 was released."""
 
@@ -57,7 +60,8 @@ def label_place(
     for _ in range(2):
         pulls = moments(sample, LabelPull(centre, clip))
         mean = clip * float(spender.release(middle, pulls)[0]) / weight
-        gain = unsure / (unsure + (clip * noise_of(middle) / weight) ** 2)
+        noise = (clip * noise_of(middle) / weight) ** 2
+        gain = max(unsure / (unsure + noise), 1.0 - SURPRISING**2 * noise / max(mean**2, noise))
         centre, unsure = float(np.clip(centre + gain * mean, -1.0, 1.0)), (1.0 - gain) * unsure
         counts = spender.release(counter, histograms(sample, LabelDistance(centre, 2.0 * clip)))
         spread = deviation(counts[0], noise_of(counter), 2.0 * clip) ** told * (USUAL_SPREAD * clip) ** (1.0 - told)

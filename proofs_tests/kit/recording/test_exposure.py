@@ -128,7 +128,7 @@ def test_what_cannot_be_looked_at_in_time_is_not_refuted(claimed: Cost) -> None:
     report = check_recorded(slow, [PAIR], claimed=claimed, seconds=0.1)
     assert report.verdict == "not understood"
     assert "was not seen in 0.4 s" in report.not_understood
-    # As many as these seconds have room for, whatever the machine has to do besides; there are 260 in ten times as many.
+    # As many as there is time for, whatever the machine has to do besides; in ten times as many seconds there are 260.
     assert len(runs) < 130
 
 

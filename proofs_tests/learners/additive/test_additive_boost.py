@@ -325,10 +325,12 @@ def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: f
         before, squares, bends = mean[place].copy(), np.zeros(2), np.zeros(2)
         for cell, (gradient, half) in enumerate(released):
             prior_doubt, seen_doubt = (unsure[place, cell] * expected[cell]) ** 2, 4.0 * sigma**2
-            found = (expected[cell] * seen_doubt + 2.0 * half * prior_doubt) / (prior_doubt + seen_doubt)
-            found = max(found, curvatures.LEAST * expected[cell])
-            rest = math.sqrt(prior_doubt * seen_doubt / (prior_doubt + seen_doubt)) / found
-            unsure[place, cell] = min(math.hypot(rest, curvatures.SHARES_DRIFT), curvatures.MOST_UNSURE)
+            differs = 2.0 * half - expected[cell]
+            trust = prior_doubt / (prior_doubt + seen_doubt)
+            trust = max(trust, 1.0 - curvatures.SURPRISING**2 * seen_doubt / max(differs**2, 1e-300))
+            found = max(expected[cell] + trust * differs, curvatures.LEAST * expected[cell])
+            rest = math.sqrt((1.0 - trust) * prior_doubt) / found
+            unsure[place, cell] = math.hypot(rest, curvatures.SHARES_DRIFT)
             share[place, cell] *= found / expected[cell]
             bends[cell] = additive_boost.UNCLIPPED * found
             noise = (sigma**2 + bends[cell]) / bends[cell] ** 2
@@ -338,6 +340,8 @@ def test_the_model_is_what_a_slow_reader_makes_of_the_releases(seed: int, eta: f
             variance[place, cell] = 1.0 / (1.0 / known + 1.0 / noise)
             squares[cell] = (mean[place, cell] - before[cell]) ** 2 - gain**2 * noise
         share[place] = np.maximum(share[place] / share[place].sum(), curvatures.LEAST_SHARE / 2)
+        unlikely = np.sqrt(np.maximum(1.0 / share[place] - 1.0, 0.0) / 2.0)
+        unsure[place] = np.minimum(unsure[place], np.maximum(unlikely, curvatures.MOST_UNSURE))
         weight[place] = bends / bends.sum()
         moved.append(float(weight[place] @ squares))
         tables.append(np.rint(mean / SCORE_UNIT) * SCORE_UNIT)
