@@ -1,5 +1,6 @@
 """From names to what is measured: tables, adapters and studies as units."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -98,6 +99,7 @@ class Board:
 def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board:
     """Read a study back, its seeds and no others. names: of the tables that were measured."""
     found: dict[tuple[str, str], dict[float, Measured]] = {}
+    short = Counter[str]()
     kinds, failed, older, broken = dict[str, Kind](), list[str](), set[str](), set[tuple[str, str, float]]()
     for name in names:
         table = plan.table(name)
@@ -108,14 +110,17 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board
                 measured = store.shown(cell, key, adapter_digest(system.adapter))
                 if measured is None:
                     continue
-                why = measured.failed or _incomplete(measured, study.seeds)
-                if why:
-                    failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {why}")
-                    broken |= {(name, system.name, cell.epsilon)} if measured.failed else set()
+                if measured.failed:
+                    failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
+                    broken.add((name, system.name, cell.epsilon))
+                    continue
+                if why := _incomplete(measured, study.seeds):
+                    short[f"{system.name}: {why}"] += 1
                     continue
                 seeds = {seed: measured.seeds[seed] for seed in range(study.seeds)}
                 found.setdefault((name, system.name), {})[cell.epsilon] = attrs.evolve(measured, seeds=seeds)
                 older |= {system.name} if measured.key != key else set()
+    failed += [f"{why}, in {cells} cells" for why, cells in short.items()]
     return Board(study, kinds, plan.systems, found, failed, frozenset(broken), frozenset(older))
 
 

@@ -29,20 +29,21 @@ DIGITS: Final = 4
 
 
 def lines_of(name: str, store: Store, plan: Plan) -> Iterator[dict[str, Any]]:
-    """Each cell that gave predictions, of the systems and studies of a plan."""
+    """Each cell that gave predictions, of the systems and studies of a plan; of our older learners what tables show."""
     table = plan.table(name)
     for system in plan.systems:
         cells = dict.fromkeys(cell for study in plan.studies for cell in study.cells(name, table.kind, system))
         for cell in cells:
             key = measured_by(system.adapter, plan.seen(table, cell.width))
-            found = store.get(cell, key)
+            adapter = adapter_digest(system.adapter)
+            found = store.shown(cell, key, adapter)
             if found is None or not found.seeds:
                 continue
             scores = {score: _rounded(found, score) for score in SCORES if found.of(score)}
             promise = {**attrs.asdict(cell), "epsilon": repr(cell.epsilon), "seeds": sorted(found.seeds)}
             promise.pop("table")
             failed = {"failed": found.failed} if found.failed else {}
-            yield {**promise, "key": key, "adapter": adapter_digest(system.adapter), **failed, **scores}
+            yield {**promise, "key": found.key, "adapter": adapter, **failed, **scores}
 
 
 def _rounded(found: Measured, score: str) -> list[float | None]:

@@ -81,7 +81,7 @@ def test_seeds_that_are_missing_are_told_and_not_compared(plan: Plan, tmp_path: 
     store.put(Measured(cell, measured_by(plan.systems[0].adapter, TABLE), {0: {"auc": 0.9}}))
     found = board(plan, STUDY, store, ["made-up"])
     assert found.of("made-up", plan.systems[0], 1.0) is None
-    assert list(found.failed) == ["PrivateBoost, made-up, ε=1: 1 of 2 seeds are measured"]
+    assert list(found.failed) == ["PrivateBoost: 1 of 2 seeds are measured, in 1 cells"]
 
 
 def test_what_other_code_measured_is_not_shown(plan: Plan, tmp_path: Path) -> None:
@@ -105,3 +105,15 @@ def test_what_other_code_measured_is_not_shown(plan: Plan, tmp_path: Path) -> No
 def test_other_records_have_another_digest(changed: TableSet) -> None:
     assert records_digest(changed) != records_digest(TABLE)
     assert records_digest(attrs.evolve(TABLE)) == records_digest(TABLE)
+
+
+def test_scores_of_older_learners_stay_published_with_their_key(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, cell, files = Store(tmp_path / "cells"), Cell("made-up", "PrivateBoost", 1.0), tmp_path / "files"
+    key = measured_by(plan.systems[0].adapter, TABLE)
+    store.put(Measured(cell, key, {0: {"auc": 0.1}, 1: {"auc": 0.2}}))
+    publish(store, plan, files)
+    monkeypatch.setattr("benchmarks.leaderboard.published.measured_by", lambda adapter, table: "new learners")
+    publish(Published(tmp_path / "none", {"made-up": records_digest(TABLE)}, files), plan, files / "again")
+    assert f'"key":"{key}"' in (files / "again" / "made-up.jsonl").read_text("utf-8")
