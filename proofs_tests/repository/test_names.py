@@ -20,7 +20,10 @@ ROOT = Path(__file__).parents[2]
 
 
 def _names_of_0_1() -> dict[str, list[str]]:
-    """The public names of 0.1, by module; but for steps of how a line was written or a fit paid, which are one now."""
+    """The public names of 0.1, by module.
+
+    But for steps of how a line was written or a fit paid, which are one now, and a constant that no fit asks for.
+    """
     text = Path(__file__).with_name("names_of_0_1.txt").read_text(encoding="utf-8").replace("\n  ", " ")
     return {module: names.split() for module, _, names in (line.partition(":") for line in text.splitlines())}
 
