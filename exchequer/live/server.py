@@ -66,7 +66,10 @@ class Listening:
         """Answer no more; `run` returns soon."""
         with self._turn:
             if self._running:
-                self._server.trigger.pull_trigger(self._close_connections)  # in the thread that runs
+                try:
+                    self._server.trigger.pull_trigger(self._close_connections)  # in the thread that runs
+                except OSError:  # somebody else closed our pipe: the loop sees within a second that nothing is left
+                    self._close_connections()
                 return
         self._server.task_dispatcher.shutdown()
         self._server.trigger.close()
