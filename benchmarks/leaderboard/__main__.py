@@ -38,9 +38,9 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--neighbours", choices=("add-remove-one", "replace-one"), default="add-remove-one")
     found.add_argument("--rule", choices=("1e-5", "n^-1.1"), default="1e-5", help="delta; n: training records")
     found.add_argument("--width", type=at_least_one, default=1.0, help="bounds so many times as wide")
-    found.add_argument("--seeds", type=count_of, default=SEEDS, help=f"default: {SEEDS}, as published")
-    found.add_argument("--records", type=count_of, help="so many of each table at most, at random")
-    found.add_argument("--jobs", type=count_of, default=os.cpu_count() or 1, help="processes at once")
+    found.add_argument("--seeds", type=whole_number, default=SEEDS, help=f"default: {SEEDS}, as published")
+    found.add_argument("--records", type=whole_number, help="so many of each table at most, at random")
+    found.add_argument("--jobs", type=whole_number, default=os.cpu_count() or 1, help="processes at once")
     found.add_argument("--again", action="store_true", help="try once more what failed in an earlier run")
     found.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
     found.add_argument("--out", type=Path, default=Path("benchmark-results") / "leaderboard")
@@ -128,7 +128,7 @@ def at_least_one(text: str) -> float:
     return float(text)
 
 
-def count_of(text: str) -> int:
+def whole_number(text: str) -> int:
     """A whole number from 1 on. Raises ArgumentTypeError."""
     if int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: expected at least 1")

@@ -55,7 +55,7 @@ SEEN: Final = (
     *("australian-credit", "house-votes-84", "mammographic-mass", "parkinsons", "medical-smoker", "clave-firm-teacher"),
 )
 """Tables on which the defaults of the recommended learner were chosen, test parts included, as LIMITS says; the
-threshold for pairs of columns was chosen on all. On the last two lines it was only how curvatures are weighed."""
+threshold for pairs of columns was chosen on all. From transfusion on it was only how curvatures are weighed."""
 
 COSTS: Final = {"fit": "s", "predict": "s", "memory": "MiB"}
 

@@ -1,15 +1,19 @@
 """Parts of the additive regression: functions on grids, distances of labels, losses, the last line, intervals."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import GDP, AddRemoveOne, ReplaceOne
+from accountant.arrays import FloatArray
 from accountant.costs import gaussian
 from learners import Boolean, Categorical, Numeric, PrivateBoostRegressor, Schema
 from learners.encoding import finely_cut
 from learners.regression.descent import Descent
+from learners.regression.label_place import label_place
 from learners.regression.label_scale import SCALES, SIDE, deviation, distances, edges, fine_edges, signed_distances
 from learners.regression.regression_design import RegressionDesign, noise_of
 from learners.regression.regression_losses import LOSSES, MOST_LOG_RATE, TARGET_ONE, whole_targets
@@ -192,3 +196,43 @@ def test_labels_that_noise_hides_are_taken_for_usual_ones(seed: int) -> None:
     model = PrivateBoostRegressor(0.01, 1e-6, label_bounds=(-1.0, 1.0), schema=schema, random_state=seed).fit(X, y)
     assert np.max(np.abs(model.predict(X))) < 0.8
     assert np.mean((model.predict(X) - y) ** 2) < 10.0 * np.var(y)
+
+
+@pytest.mark.parametrize(("noise", "kept"), [(0.0, 1.0), (0.15, 0.5), (0.3, 0.2), (1e9, 0.0)])
+def test_the_last_shift_is_weighed_by_its_noise(noise: float, kept: float) -> None:
+    """noise: of a mean residual, in units of the labels' scale. A usual shift is 0.15 of it: there half is kept."""
+    line = ScoreLine.of(LOSSES["squared"], 4.0, 1000.0)
+    found = line._solved(np.array([0.0, 0.1]) * 1000.0, np.array([0.2, 0.0]) * 1000.0, (noise * 1000.0, 1.0))
+    assert found.shift == pytest.approx(0.2 * kept, abs=1e-9)
+    assert found.slope == 0.0
+
+
+class Scripted:
+    """A sample of which nothing is asked, and a spender whose releases are these, in their order."""
+
+    def __init__(self, *released: FloatArray) -> None:
+        self.released = list(released)
+
+    def map(self, transform: object) -> "Scripted":
+        return self
+
+    def release(self, mechanism: object, records: object) -> FloatArray:
+        return self.released.pop(0)
+
+
+def test_a_second_mean_is_believed_by_what_the_first_left_unsure() -> None:
+    """The first mean has noise of 0.35, as much as labels' means differ a priori: half of it is taken."""
+    design = RegressionDesign(Schema((Numeric("a", 0.0, 1.0),)), (-1.0, 1.0), AddRemoveOne(), "squared", SeededNoise(0))
+    weight = noise_of(design.middle(0.1)) / 0.35
+    sigma, counts = noise_of(design.distances(0.1)), np.zeros((1, SCALES))
+    counts[0, 10] = 1e9
+    told = weight / (weight + 5.0 * sigma)
+    clip = 3.0 * deviation(counts[0], sigma, 2.0) ** told * 0.3 ** (1.0 - told)
+    assert 0.1 < clip < 1.0
+    pulls = [np.array([0.3 * weight]), counts, np.array([0.2 * weight]), counts]
+    script: Any = Scripted(*pulls)
+    place = label_place(script, design, 0.1, weight, script)
+    second = 0.5 / (0.5 + clip**2)
+    assert place.centre == pytest.approx(0.5 * 0.3 + second * 0.2 * clip)
+    usual = deviation(counts[0], sigma, 2.0 * clip) ** told * (0.3 * clip) ** (1.0 - told)
+    assert place.scale == pytest.approx(usual)
