@@ -19,6 +19,7 @@ only run in an environment that has its requirements; what it says here is read 
 """
 
 import ast
+import platform
 import re
 import sys
 import tomllib
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from benchmarks.adapters.protocol import KINDS, NEIGHBOURS, Kind, Neighbours
 from benchmarks.peers import python_with
@@ -127,6 +129,7 @@ def read(path: Path) -> Adapter:
     if not isinstance(said, dict):
         raise BadAdapter(f"{path}: its header has no table [tool.leaderboard]")
     _check(path, header, said)
+    _check_python(path, header.get("requires-python", ""))
     _has_fit(path)
     fields = {
         **said,
@@ -170,6 +173,19 @@ def _check(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> No
         or not all("==" in each or each == OWN for each in requirements)
     ):
         raise BadAdapter(f"{path}: dependencies = {requirements!r}: expected a list of pins such as 'numpy==2.4.6'")
+
+
+def _check_python(path: Path, required: object) -> None:
+    """Raises BadAdapter where the file asks for another Python than this: its environment is made with this one."""
+    try:
+        wanted = SpecifierSet(required if isinstance(required, str) else repr(required))
+    except InvalidSpecifier as error:
+        raise BadAdapter(f"{path}: requires-python = {required!r}: expected such as '>=3.11'") from error
+    if not wanted.contains(platform.python_version(), prereleases=True):
+        raise BadAdapter(
+            f"{path}: requires-python = {required!r}, and this is Python {platform.python_version()}: run the "
+            "leaderboard with a Python that it takes"
+        )
 
 
 def every(folder: Path = FOLDER) -> list[Adapter]:
