@@ -10,7 +10,9 @@ from benchmarks.peers.peer_data import (
 )
 from benchmarks.peers.peer_environments import (
     OURS,
+    environment,
     folder,
+    one_at_a_time,
     present,
     python_with,
 )
@@ -31,9 +33,11 @@ __all__ = [
     "Promise",
     "Worker",
     "arrays",
+    "environment",
     "folder",
     "measured",
     "norm",
+    "one_at_a_time",
     "present",
     "python_with",
 ]

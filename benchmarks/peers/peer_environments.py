@@ -56,12 +56,15 @@ def python_of(peer: str, folder: Path) -> Path:
 
 def python_with(name: str, pins: Sequence[str], folder: Path) -> Path:
     """The same for packages that are pinned elsewhere. name: what the environment is called."""
-    if has(pins):
-        return Path(sys.executable)
-    place = _place(name, pins, folder)
+    return Path(sys.executable) if has(pins) else environment(name, pins, folder)
+
+
+def environment(name: str, pins: Sequence[str], folder: Path, besides: object = ()) -> Path:
+    """Always an environment of its own. besides: what else is put into it, so that it has another place."""
+    place = _place(name, [*pins, *([repr(besides)] if besides else [])], folder)
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     folder.mkdir(parents=True, exist_ok=True)
-    with _alone(place.with_name(f"{place.name}.lock")):
+    with one_at_a_time(place.with_name(f"{place.name}.lock")):
         if not ((place / STAMP).exists() and python.exists()):
             _make(name, pins, place, python)
     return python
@@ -100,7 +103,7 @@ def has(pins: Sequence[str]) -> bool:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def one_at_a_time(path: Path) -> Iterator[None]:
     """One process at a time: what another is installing is not an interrupted installation."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.leaderboard.__main__ import with_all
 from benchmarks.leaderboard.adapters import BadAdapter, chosen, every, read, told_apart
+from benchmarks.runner import Missing
 
 GOOD = '''# /// script
 # requires-python = ">=3.11"
@@ -59,7 +60,6 @@ def test_it_is_read_without_being_run(tmp_path: Path) -> None:
         ('["binary"]', '["ternary"]', "expected a list of some of binary"),
         ('["add-remove-one"]', "[]", "expected a list of some of add-remove-one"),
         ('["numpy==2.4.6"]', '["numpy"]', "expected a list of pins"),
-        ('">=3.11"', '">=2.7,<3"', "this is Python 3.*: run the leaderboard with a Python that it takes"),
         ('">=3.11"', '"3.11"', "expected such as '>=3.11'"),
         ('">=3.11"', "3.11", "expected such as '>=3.11'"),
         ("def fit(", "def fitted(", r"no function fit\(task, promise\)"),
@@ -71,6 +71,13 @@ def test_what_makes_no_sense_is_refused_with_its_file(tmp_path: Path, old: str, 
     with pytest.raises(BadAdapter, match=said) as caught:
         read(path)
     assert str(path) in str(caught.value)
+
+
+def test_another_python_is_asked_for_in_vain_and_nobody_else_is_stopped(tmp_path: Path) -> None:
+    adapter = read(written(tmp_path, GOOD.replace('">=3.11"', '">=2.7,<3"')))
+    with pytest.raises(Missing, match=r"mine.py: requires-python = '<3,>=2.7', and this is Python 3.* Run this again"):
+        adapter.python(tmp_path / "environments")
+    assert not (tmp_path / "environments").exists()
 
 
 def test_every_adapter_of_ours_reads_and_no_two_systems_share_a_name() -> None:
@@ -88,7 +95,9 @@ def test_systems_are_named_by_file_or_path(tmp_path: Path) -> None:
     with pytest.raises(BadAdapter, match="'nobody' is neither"):
         chosen(["nobody"], everybody)
     assert [adapter.path for adapter in with_all(found)][:2] == [adapter.path for adapter in found]
-    assert len(with_all(found)) == len(everybody) + 1
+    assert len(with_all(found)) == sum(not adapter.heavy for adapter in everybody) + 1
+    (heavy,) = chosen(["opacus_sgd"], everybody)
+    assert [adapter for adapter in with_all([heavy]) if adapter.heavy] == [heavy]
 
 
 def test_what_is_known_not_to_hold_names_one_of_its_tasks(tmp_path: Path) -> None:

@@ -1,22 +1,4 @@
-"""Adapters: one file a system, which says in its header what it needs and what it promises.
-
-The header is that of a script with its requirements inside (PEP 723), with a table of ours:
-
-    # /// script
-    # requires-python = ">=3.11"
-    # dependencies = ["some-package==1.2.3", "numpy==2.4.6"]
-    #
-    # [tool.leaderboard]
-    # name = "a learner (some-package)"
-    # tasks = ["binary"]
-    # neighbours = ["add-remove-one"]
-    # released = "its own package"
-    # reads = "the number of records"
-    # ///
-
-and the file has `fit(task, promise, **options) -> predict`, see `benchmarks.adapters.protocol`. The file itself is
-only run in an environment that has its requirements; what it says here is read without running it.
-"""
+"""What an adapter says of itself, read without running it, and refused where it makes no sense."""
 
 import ast
 import platform
@@ -31,12 +13,11 @@ import attrs
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from benchmarks.adapters.protocol import KINDS, NEIGHBOURS, Kind, Neighbours
-from benchmarks.peers import python_with
-from benchmarks.runner import ROOT, slug
+from benchmarks.leaderboard.adapters.sources import Source, installed, source_of
+from benchmarks.peers import environment, python_with
+from benchmarks.runner import ROOT, Missing, slug
 
 FOLDER: Final = ROOT / "benchmarks" / "adapters"
-
-EXAMPLE: Final = "benchmarks/adapters/ceilings/constant.py"
 
 HEADER: Final = re.compile(r"(?m)^# /// script$\n((?:^#(?:| .*)$\n)+?)^# ///$")
 
@@ -46,7 +27,7 @@ OWN: Final = "exchequer"
 KNOWN: Final = frozenset(
     (
         *("name", "tasks", "neighbours", "released", "reads", "private", "deterministic", "heavy", "ours"),
-        *("counts", "variants", "refuted"),
+        *("counts", "variants", "refuted", "source"),
     )
 )
 NEEDED: Final = ("name", "tasks", "neighbours", "released", "reads")
@@ -62,10 +43,11 @@ class Adapter:
 
     tasks: the kinds that it takes.  neighbours: those for which it keeps a promise itself.  released: whose code it
     is, in words.  reads: what it reads of the records uncharged, in words.  private: whether it heeds ε.
-    deterministic: no seed changes its models.  heavy: measured only where it is named, as it takes long.
+    deterministic: no seed changes its models.  heavy: measured only where it is named.
     counts: whether it takes the number of records as public, as everybody may under replace-one.
     ours: one of this project's learners.  refuted: why its promise is known not to hold, by the kinds of which that is
-    known.  variants: name → options of `fit`; one variant named "" where the file names none.
+    known.  variants: name → options of `fit`; one variant named "" where the file names none.  source: of code that is
+    in no package registry.  requires_python: what its environment must be made with.
     """
 
     path: Path
@@ -82,12 +64,23 @@ class Adapter:
     ours: bool = False
     refuted: Mapping[Kind, str] = attrs.field(factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = attrs.field(factory=lambda: {"": {}})
+    source: Source | None = None
+    requires_python: SpecifierSet = attrs.field(factory=SpecifierSet)
 
     def python(self, folder: Path) -> Path:
         """An interpreter that has what it requires. folder: of environments. Raises `benchmarks.runner.Missing`."""
+        if not self.requires_python.contains(platform.python_version(), prereleases=True):
+            raise Missing(
+                f"{self.path}: requires-python = '{self.requires_python}', and this is Python "
+                f"{platform.python_version()}. Run this again where the Python is one that it takes"
+            )
         if OWN in self.requirements:
             return Path(sys.executable)
-        return python_with(self.requirements[0].partition("==")[0], self.requirements, folder)
+        if self.source is None:
+            return python_with(self.requirements[0].partition("==")[0], self.requirements, folder)
+        python = environment(self.path.stem, self.requirements, folder, attrs.astuple(self.source))
+        installed(self.source, python)
+        return python
 
     @property
     def systems(self) -> "tuple[System, ...]":
@@ -129,13 +122,27 @@ def read(path: Path) -> Adapter:
     if not isinstance(said, dict):
         raise BadAdapter(f"{path}: its header has no table [tool.leaderboard]")
     _check(path, header, said)
-    _check_python(path, header.get("requires-python", ""))
+    source = _source(path, header, said)
+    requires_python = _python_asked(path, header.get("requires-python", ""))
     _has_fit(path)
     fields = {
         **said,
         **{name: tuple(said[name]) for name in ("tasks", "neighbours")},
+        "source": source,
+        "requires_python": requires_python,
     }
     return Adapter(path.resolve(), requirements=tuple(header["dependencies"]), **fields)
+
+
+def _source(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> Source | None:
+    if "source" not in said:
+        return None
+    if not isinstance(said["source"], dict) or OWN in header["dependencies"]:
+        raise BadAdapter(f"{path}: source: expected a table, and an environment without {OWN}")
+    try:
+        return source_of(said["source"])
+    except ValueError as error:
+        raise BadAdapter(f"{path}: source: {error}") from error
 
 
 def _has_fit(path: Path) -> None:
@@ -175,17 +182,12 @@ def _check(path: Path, header: Mapping[str, Any], said: Mapping[str, Any]) -> No
         raise BadAdapter(f"{path}: dependencies = {requirements!r}: expected a list of pins such as 'numpy==2.4.6'")
 
 
-def _check_python(path: Path, required: object) -> None:
-    """Raises BadAdapter where the file asks for another Python than this: its environment is made with this one."""
+def _python_asked(path: Path, required: object) -> SpecifierSet:
+    """Which versions of Python its header asks for. Raises BadAdapter."""
     try:
-        wanted = SpecifierSet(required if isinstance(required, str) else repr(required))
+        return SpecifierSet(required if isinstance(required, str) else repr(required))
     except InvalidSpecifier as error:
         raise BadAdapter(f"{path}: requires-python = {required!r}: expected such as '>=3.11'") from error
-    if not wanted.contains(platform.python_version(), prereleases=True):
-        raise BadAdapter(
-            f"{path}: requires-python = {required!r}, and this is Python {platform.python_version()}: run the "
-            "leaderboard with a Python that it takes"
-        )
 
 
 def every(folder: Path = FOLDER) -> list[Adapter]:
