@@ -9,6 +9,7 @@
 # released = "this project"
 # reads = "nothing"
 # ours = true
+# heavy = true
 # ///
 """The recommended learner with its settings chosen privately, by noisy counts of records that are classified right.
 
