@@ -21,7 +21,7 @@ from benchmarks.leaderboard.pages import places
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import Busy
-from benchmarks.leaderboard.study import EPSILONS, SEEDS, Study
+from benchmarks.leaderboard.study import EPSILONS, FEW, SEEDS, Study
 from benchmarks.runner import Table
 from benchmarks.tables import SETS
 from exchequer.datasets import DataNotFound
@@ -48,9 +48,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def with_all(named: Sequence[adapters.Adapter]) -> list[adapters.Adapter]:
-    """They and all of ours."""
-    everybody = [adapter for adapter in adapters.every() if adapter.path not in {each.path for each in named}]
-    return [*named, *everybody]
+    """They, and all that stand in ranks."""
+    paths = {each.path for each in named}
+    return [*named, *(each for each in adapters.every() if each.path not in paths and not each.heavy)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -108,7 +108,8 @@ def unmeasured(found: Board) -> list[str]:
         return []
     return [
         f"Not shown, for want of scores: {'; '.join(names)}. Published are add-remove-one, δ = 1e-5, ε of "
-        f"{', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}, the bounds as they are, all records, and {SEEDS} seeds. "
+        f"{', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}, the bounds as they are, all records, {SEEDS} seeds; "
+        f"with {FEW}: δ = n^-1.1, replace-one, bounds ten times as wide, each by itself; and what is marked heavy. "
         "To measure others name their files in benchmarks/adapters."
     ]
 

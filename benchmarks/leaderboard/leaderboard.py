@@ -3,7 +3,8 @@
 Everybody gets the same public bounds and categories, no other setting unless its name says so, one core, and the same
 seeds. † marks systems to which the number of records is public, * those whose promise is known not to hold. Defaults of
 the recommended learner were chosen with some of these tables in view: its share of firsts is shown for the rest, too.
-Means are over seeds, of splits and noise at once where a set has no test part of its own.
+Means are over seeds, of splits and noise at once where a set has no test part of its own. Other promises, bounds ten
+times as wide, and systems that take long are measured by fewer seeds, and stand in tables of their own.
 """
 
 import os
@@ -12,19 +13,27 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
+import attrs
+
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Store
-from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, standing
+from benchmarks.leaderboard.losses import behind_again, gaps
+from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks
 from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import fill
-from benchmarks.leaderboard.study import MAIN, QUICK
+from benchmarks.leaderboard.standing import standing
+from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK
+from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
 from benchmarks.tables import SETS
 
 QUICK_TABLES: Final = ("haberman", "clave-firm-teacher", "abalone-rings")
 LARGE: Final = "skin"
 """Of a quarter of a million records: measured where it is named."""
+
+GAPS_AT: Final = 1.0
+"""The ε at which gaps to ceilings are looked at."""
 
 QUICK_RECORDS: Final = 600
 
@@ -41,11 +50,12 @@ def shown_set(plan: Plan, store: Store, name: str) -> list[Grid]:
 
 def measured(plan: Plan, store: Store, name: str) -> list[Table]:
     """Measure what is missing of a table; what could not be installed."""
-    absent = [Line(ABSENT, line) for line in measure(plan, store, name) if NOT_INSTALLED in line]
+    absent = [Line(ABSENT, line) for line in measure(plan, store, name) if NOT_HERE in line]
     return [Report(f"absent: {name}", absent)] if absent else []
 
 
-NOT_INSTALLED: Final = "pip could not install"
+NOT_HERE: Final = "Run this again where"
+"""What is said of packages and repositories that could not be had, and of no fit that failed."""
 
 
 def print_progress(line: str) -> None:
@@ -63,8 +73,31 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         distances(main),
         *others(main, at),
+        *variations(plan, store, at),
         *([_failures(main.failed)] if main.failed else []),
     ]
+
+
+def variations(plan: Plan, store: Store, epsilon: float) -> list[Table]:
+    """What the plan's other studies found at an ε, and what there is of systems that are measured apart.
+
+    Each is beside as many seeds of the study that ranks.
+    """
+    few = attrs.evolve(plan.studies[0], seeds=min(FEW, plan.studies[0].seeds))
+    boards = [board(plan, study, store, plan.tables) for study in (few, *plan.studies[1:])]
+    named = {adapter.path for adapter in plan.adapters}
+    heavy = [adapter for adapter in adapters.every() if adapter.heavy and adapter.path not in named]
+    everybody = board(attrs.evolve(plan, adapters=[*plan.adapters, *heavy]), few, store, plan.tables)
+    return [
+        *(under_other_promises(boards, epsilon) if boards[1:] else []),
+        *measured_apart(everybody),
+        *failed_apart(everybody),
+    ]
+
+
+def _explained(plan: Plan, store: Store) -> list[Grid]:
+    """Measures for itself."""
+    return [*behind_again(plan, store, print_progress), *gaps(plan, store, GAPS_AT, print_progress)]
 
 
 def _failures(failed: Sequence[str]) -> Report:
@@ -77,7 +110,7 @@ def plan_of(setting: Setting) -> Plan:
     light = [adapter for adapter in adapters.every() if not adapter.heavy]
     if setting.quick:
         return Plan(QUICK_TABLES, light, (QUICK,), setting.data, QUICK_RECORDS)
-    return Plan(tuple(name for name in SETS if name != LARGE), light, (MAIN,), setting.data)
+    return Plan(tuple(name for name in SETS if name != LARGE), light, (MAIN, *OTHER_PROMISES), setting.data)
 
 
 def parts(setting: Setting) -> list[Part]:
@@ -88,5 +121,6 @@ def parts(setting: Setting) -> list[Part]:
     return [
         *(Part(name, partial(measured, plan, store, name), 10 if quick else 150, kept=False) for name in plan.tables),
         Part("all tables", partial(all_tables, plan, store, judged=not quick), 5, kept=False),
+        *([] if quick else [Part("losses and gaps", partial(_explained, plan, store), 200, kept=False)]),
         *(Part(f"tables of {name}", partial(shown_set, plan, store, name), 0.1, kept=False) for name in plan.tables),
     ]

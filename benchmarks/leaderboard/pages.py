@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import attrs
 import numpy as np
 
 from benchmarks.adapters.protocol import Kind
@@ -15,15 +14,11 @@ from benchmarks.leaderboard.comparison import (
     friedman_p,
     mean_ranks,
     needed_epsilon,
-    strongest,
 )
 from benchmarks.leaderboard.plan import Board
 from benchmarks.leaderboard.promises import marked
 from benchmarks.leaderboard.scores import MAIN
-from benchmarks.runner import Cell, Grid, Line, Measured, Report, at_least
-
-ASKED: Final = 0.8
-"""The share of cells at ε <= 1 in which ours must be first, or even with the first."""
+from benchmarks.runner import Cell, Grid, Measured
 
 SHARE: Final = 0.99
 """Of the ceiling."""
@@ -33,29 +28,6 @@ GROUPS: Final[dict[str, tuple[Kind, ...]]] = {
     "more classes, by AUC": ("multi-class",),
     "regression, by R²": ("regression",),
 }
-
-JUDGED: Final[dict[str, tuple[Kind, ...]]] = {
-    "classification, by AUC": ("binary", "multi-class"),
-    "regression, by R²": ("regression",),
-}
-
-SEEN: Final = (
-    *("adult", "cod-rna", "mushroom", "magic", "eeg", "skin", "abalone-age", "wine-quality"),
-    *("abalone-rings", "wine-red", "wine-white", "medical-charges", "friedman-1"),
-    *(
-        "transfusion",
-        "ionosphere",
-        "sonar",
-        "breast-cancer-wisconsin",
-        "wdbc",
-        "banknote",
-        "fertility",
-        "pima-diabetes",
-    ),
-    *("australian-credit", "house-votes-84", "mammographic-mass", "parkinsons", "medical-smoker", "clave-firm-teacher"),
-)
-"""Tables on which the defaults of the recommended learner were chosen, test parts included, as LIMITS says; the
-threshold for pairs of columns was chosen on all. From transfusion on it was only how curvatures are weighed."""
 
 COSTS: Final = {"fit": "s", "predict": "s", "memory": "MiB"}
 
@@ -101,88 +73,11 @@ def promise_of(board: Board) -> str:
     return ", ".join([f"δ={study.rules[0]}", study.neighbours[0], *wide])
 
 
-# --- standing -----------------------------------------------------------------------------------------------------
-
-
 def private_scores(board: Board, table: str, epsilon: float) -> dict[str, dict[int, float]]:
     """Main scores by private system, then by seed; without those that gave none."""
     score = main_score(board, table)
     cells = {s.name: board.of(table, s, epsilon) for s in board.systems if s.adapter.private}
     return {name: {seed: scores[score] for seed, scores in cell.seeds.items()} for name, cell in cells.items() if cell}
-
-
-def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
-    """How often the recommended learner is first or even with the first; and every cell where it is not.
-
-    Other people's systems are what it is judged against; where another learner of ours is ahead is told as well.
-    """
-    lines, losses = list[Line](), list[tuple[Cell, ...]]()
-    for group, kinds in JUDGED.items():
-        for epsilon in board.study.epsilons:
-            found = {table: _standing(board, table, epsilon) for table in board.tables(*kinds)}
-            rows = {table: row for table, row in found.items() if row is not None}
-            losses += [loss for row in rows.values() for loss in row.losses]
-            if rows:
-                lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=judged and epsilon <= 1.0)
-    if not lines:
-        return []
-    head = ("table", "ε", "first", "ours", "lead of the first, paired")
-    return [
-        Report(f"{RECOMMENDED}: first, or within one paired standard error of the first", lines),
-        Grid("Where the recommended learner is behind by more than a paired standard error", head, tuple(losses)),
-    ]
-
-
-@attrs.frozen
-class Standing:
-    """Of a cell: whether ours is first or even among other people's, and among all; who is ahead of it."""
-
-    others: bool
-    everybody: bool
-    losses: Sequence[tuple[Cell, ...]]
-
-
-def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
-    """None where nobody else was measured, or not ours. Where ours gave an error, that is a loss."""
-    scores = private_scores(board, table, epsilon)
-    own = {system.name for system in board.systems if system.adapter.ours}
-    ours = scores.get(RECOMMENDED)
-    others = {name: found for name, found in scores.items() if name not in own}
-    if not others:
-        return None
-    if ours is None and (table, RECOMMENDED, epsilon) not in board.broken:
-        return None
-    if ours is None:
-        return Standing(False, False, [(table, f"{epsilon:g}", "", "no predictions", "")])
-    evens, losses = list[bool](), list[tuple[Cell, ...]]()
-    for group in (others, {name: scores[name] for name in own & set(scores) - {RECOMMENDED}}):
-        best, lead, error = strongest(ours, group) if group else ("", 0.0, 0.0)
-        evens.append(lead <= error)
-        if lead > error:
-            reached = f"{np.mean(list(ours.values())):.3f}"
-            losses.append((table, f"{epsilon:g}", best, reached, f"{lead:.3f} ± {error:.3f}"))
-    return Standing(evens[0], all(evens), losses)
-
-
-def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Line]:
-    """Of all tables; of those that no default was chosen on; and with our other learners among the others."""
-
-    def share(evens: Sequence[bool]) -> Measured:
-        return Measured(float(np.mean(evens)), form=".0%")
-
-    fresh = [row.others for table, row in rows.items() if table not in SEEN]
-    without = f"{what}, on the tables on which no default was chosen: {len(fresh)}"
-    unseen = [Line(without, share(fresh))] if fresh else []
-    return [
-        at_least(
-            f"{what}, {len(rows)} table{'s' * (len(rows) != 1)}",
-            share([row.others for row in rows.values()]),
-            ASKED,
-            judged=judged,
-        ),
-        *unseen,
-        Line(f"{what}, among our other learners, too", share([row.everybody for row in rows.values()])),
-    ]
 
 
 # --- ranks --------------------------------------------------------------------------------------------------------

@@ -110,11 +110,12 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board
                 measured = store.shown(cell, key, adapter_digest(system.adapter))
                 if measured is None:
                     continue
-                if measured.failed:
+                why = _incomplete(measured, study.seeds)
+                if why and measured.failed:  # what failed by a seed that is not asked for here is no matter
                     failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
                     broken.add((name, system.name, cell.epsilon))
                     continue
-                if why := _incomplete(measured, study.seeds):
+                if why:
                     short[f"{system.name}: {why}"] += 1
                     continue
                 seeds = {seed: measured.seeds[seed] for seed in range(study.seeds)}

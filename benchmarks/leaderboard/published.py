@@ -18,7 +18,7 @@ from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan
 from benchmarks.leaderboard.running import adapter_digest, learners_digest, measured_by
-from benchmarks.leaderboard.study import MAIN
+from benchmarks.leaderboard.study import MAIN, OTHER_PROMISES
 from benchmarks.leaderboard.task_files import records_digest
 from benchmarks.runner import ROOT
 from benchmarks.tables import SETS
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of a run, with its cells")
     parser.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
     options = parser.parse_args(arguments)
-    plan = Plan(tuple(SETS), adapters.every(), (MAIN,), options.data)
+    plan = Plan(tuple(SETS), adapters.every(), (MAIN, *OTHER_PROMISES), options.data)
     publish(beside(plan, options.out / "cells"), plan)
 
 

@@ -65,11 +65,15 @@ def adapter_digest(adapter: Adapter) -> str:
     return digest.hexdigest()[:16]
 
 
+LEARNERS: Final = ("accountant", "mechanisms", "boosting", "learners")
+"""Our packages that learners are made of: the command line, which may serve pages meanwhile, changes no score."""
+
+
 @cache
 def learners_digest() -> str:
     """Of our own learners' code, and the packages that they compute with."""
-    packages = f" numpy {np.__version__} scipy {scipy.__version__}"
-    return hashlib.sha256(f"{code_digest('benchmarks.adapters.protocol')}{packages}".encode()).hexdigest()[:16]
+    own = code_digest("benchmarks.adapters.protocol", LEARNERS)
+    return hashlib.sha256(f"{own} numpy {np.__version__} scipy {scipy.__version__}".encode()).hexdigest()[:16]
 
 
 def measured_by(adapter: Adapter, table: TableSet) -> str:
@@ -91,13 +95,12 @@ def unit(
     table: with its bounds that wide.  again: whether cells that failed are tried once more.
     """
     key = measured_by(adapter, table)
-    cells = {
-        cell: (system, study.seeds)
-        for study in studies
-        for system in adapter.systems
-        for cell in study.cells(table.name, table.kind, system)
-        if cell.width == width
-    }
+    cells: dict[Cell, tuple[System, int]] = {}
+    for study in studies:
+        for system in adapter.systems:
+            for cell in study.cells(table.name, table.kind, system):
+                if cell.width == width:  # several studies may ask for a cell
+                    cells[cell] = (system, max(study.seeds, cells.get(cell, (system, 0))[1]))
     known = {cell: found for cell in cells if (found := store.get(cell, key)) is not None}
     most = max((seeds for _, seeds in cells.values()), default=0)
     left = [

@@ -44,4 +44,13 @@ SEEDS: Final = 10
 MAIN: Final = Study(seeds=SEEDS)
 """What ranks are about."""
 
+FEW: Final = 3
+
+OTHER_PROMISES: Final = (
+    Study(rules=("n^-1.1",), seeds=FEW),
+    Study(neighbours=("replace-one",), seeds=FEW),
+    Study(widths=(10.0,), seeds=FEW),
+)
+"""One thing at a time is not as in MAIN: δ, which tables are neighbours, how wide bounds are."""
+
 QUICK: Final = Study(epsilons=(0.2, 1.0), seeds=2)

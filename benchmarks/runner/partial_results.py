@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,10 @@ def slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower().replace("ε", "epsilon").replace("δ", "delta")).strip("-")[:80]
 
 
-def code_digest(module: str) -> str:
-    """Of what measurements of a benchmark are made by: the product, and what its module imports of ours, but for what
-    only shows them."""
-    product = (path for folder in PRODUCT for path in (ROOT / folder).rglob("*.py"))
+def code_digest(module: str, packages: Sequence[str] = PRODUCT) -> str:
+    """Of what measurements of a benchmark are made by: packages of ours, and what its module imports of the benchmarks
+    and tests, but for what only shows them."""
+    product = (path for folder in packages for path in (ROOT / folder).rglob("*.py"))
     digest = hashlib.sha256()
     for path in sorted({*_imported(module), *product}):
         digest.update(path.read_bytes())

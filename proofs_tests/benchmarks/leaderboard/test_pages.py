@@ -8,8 +8,9 @@ import pytest
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import Adapter, System
 from benchmarks.leaderboard.cells import Measured
-from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, shown, standing
+from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, shown
 from benchmarks.leaderboard.plan import Board
+from benchmarks.leaderboard.standing import standing
 from benchmarks.leaderboard.study import Study
 from benchmarks.runner import Grid, Report
 

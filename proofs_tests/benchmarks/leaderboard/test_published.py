@@ -1,5 +1,6 @@
 """Published scores come back by cell, for the same records only, behind what was measured here."""
 
+import json
 from pathlib import Path
 
 import attrs
@@ -10,7 +11,7 @@ from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Cell, Measured, Store
 from benchmarks.leaderboard.plan import Plan, board
-from benchmarks.leaderboard.published import Published, publish
+from benchmarks.leaderboard.published import FOLDER, Published, publish
 from benchmarks.leaderboard.running import adapter_digest, measured_by, unit
 from benchmarks.leaderboard.study import Study
 from benchmarks.leaderboard.task_files import records_digest
@@ -117,3 +118,11 @@ def test_scores_of_older_learners_stay_published_with_their_key(
     monkeypatch.setattr("benchmarks.leaderboard.published.measured_by", lambda adapter, table: "new learners")
     publish(Published(tmp_path / "none", {"made-up": records_digest(TABLE)}, files), plan, files / "again")
     assert f'"key":"{key}"' in (files / "again" / "made-up.jsonl").read_text("utf-8")
+
+
+def test_whatever_is_published_is_of_an_adapter_as_it_is() -> None:
+    """Else nothing would show it, and the next publication would lose it."""
+    now = {system.name: adapter_digest(adapter) for adapter in adapters.every() for system in adapter.systems}
+    for path in sorted(FOLDER.glob("*.jsonl")):
+        _, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        assert not {line["system"] for line in lines if now.get(line["system"]) != line["adapter"]}, path

@@ -95,6 +95,13 @@ def test_each_cell_is_measured_once_and_kept(make: Callable[[str], Adapter], tmp
     assert {seed for _, _, seed in more.wanted} == {2}
 
 
+def test_a_cell_of_several_studies_has_the_seeds_of_the_largest(make: Callable[[str], Adapter], tmp_path: Path) -> None:
+    studies = (attrs.evolve(STUDY, seeds=4), STUDY)
+    for order in (studies, studies[::-1]):
+        found = unit(order, make("pass"), table(), 1.0, Store(tmp_path / "cells"))
+        assert sorted({seed for _, _, seed in found.wanted}) == [0, 1, 2, 3]
+
+
 def test_other_code_other_bounds_or_other_records_are_measured_anew(
     make: Callable[[str], Adapter], tmp_path: Path
 ) -> None:

@@ -1,0 +1,137 @@
+"""Where the recommended learner is behind or far from the ceiling, looked at again: by other seeds, and at a large ε.
+
+A lead that other seeds do not show was chance. At ε = 1000 noise moves nothing that shows; but whatever else depends
+on ε is another, too, and noise that kept a model simple is gone: so that is a hint of what the noise does, no more.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
+
+import attrs
+import numpy as np
+
+from benchmarks.leaderboard.adapters import RECOMMENDED, Adapter
+from benchmarks.leaderboard.cells import Store
+from benchmarks.leaderboard.comparison import paired
+from benchmarks.leaderboard.pages import GROUPS, ceiling, private_scores
+from benchmarks.leaderboard.plan import Board, Plan, board
+from benchmarks.leaderboard.running import Say, fill
+from benchmarks.leaderboard.standing import losses_to_others
+from benchmarks.runner import Cell, Grid, Measured
+
+OTHER_SEEDS: Final = 30
+"""As many as need not be those of the ranking."""
+
+LARGE_EPSILON: Final = 1000.0
+
+Lead: TypeAlias = tuple[float, float]
+"""Of another over ours, and its standard error, paired."""
+
+
+def behind_again(plan: Plan, store: Store, say: Say) -> list[Grid]:
+    """A row for each system of other people's that is ahead in the plan's first study. Measures what is missing."""
+    study, rows = plan.studies[0], list[tuple[Cell, ...]]()
+    ranked = board(plan, study, store, plan.tables)
+    for loss in losses_to_others(ranked):
+        leads = leads_of_others(ranked, loss.table, loss.epsilon)
+        more, large = (
+            attrs.evolve(study, epsilons=(epsilon,), seeds=study.seeds + OTHER_SEEDS)
+            for epsilon in (loss.epsilon, LARGE_EPSILON)
+        )
+        only = tuple(_only(plan.adapters, {RECOMMENDED, *leads}))
+        asked = attrs.evolve(plan, tables=(loss.table,), adapters=only, studies=(more, large))
+        fill(list(asked.units(loss.table, store)), store, os.cpu_count() or 1, say)
+        others = range(study.seeds, more.seeds)
+        again, hardly = (
+            leads_of_others(board(asked, each, store, (loss.table,)), loss.table, each.epsilons[0], others, ahead=False)
+            for each in (more, large)
+        )
+        for name, lead in leads.items():
+            cells = map(_shown, (lead, again.get(name), hardly.get(name)))
+            rows.append((loss.table, f"{loss.epsilon:g}", name, *cells, _verdict(again.get(name), hardly.get(name))))
+    head = (
+        "table",
+        "ε",
+        "ahead",
+        "its lead",
+        f"by {OTHER_SEEDS} other seeds",
+        f"those at ε={LARGE_EPSILON:g}",
+        "ours is",
+    )
+    return [Grid("Where the recommended learner is behind, looked at again", head, tuple(rows))] if rows else []
+
+
+def leads_of_others(
+    found: Board, table: str, epsilon: float, seeds: Sequence[int] = (), *, ahead: bool = True
+) -> dict[str, Lead]:
+    """By name, of other people's systems. seeds: which; () takes all.  ahead: only leads above their error."""
+    scores, own = private_scores(found, table, epsilon), {s.name for s in found.systems if s.adapter.ours}
+    if RECOMMENDED not in scores:
+        return {}
+    some = {name: {seed: by[seed] for seed in seeds or by} for name, by in scores.items()}
+    leads = {name: paired(some[RECOMMENDED], theirs) for name, theirs in some.items() if name not in own}
+    return {name: lead for name, lead in leads.items() if lead[0] > lead[1] or not ahead}
+
+
+def _only(adapters: Sequence[Adapter], names: set[str]) -> Iterator[Adapter]:
+    """Those of some systems, without their other variants; what they are measured by stays the same."""
+    for adapter in adapters:
+        kept = {each.variant: adapter.variants[each.variant] for each in adapter.systems if each.name in names}
+        if kept:
+            yield attrs.evolve(adapter, variants=kept)
+
+
+def _shown(lead: Lead | None) -> str:
+    return "no predictions" if lead is None else f"{lead[0]:+.3f} ± {lead[1]:.3f}"
+
+
+def _verdict(again: Lead | None, hardly: Lead | None) -> str:
+    if again is None or hardly is None:
+        return "not told"
+    if again[0] <= again[1]:
+        return "not behind by other seeds"
+    return f"not behind at ε={LARGE_EPSILON:g}" if hardly[0] <= hardly[1] else f"behind at ε={LARGE_EPSILON:g}, too"
+
+
+def gaps(plan: Plan, store: Store, epsilon: float, say: Say) -> list[Grid]:
+    """How far the recommended learner is from the ceiling of each table, at an ε and at a large one.
+
+    Measures what is missing.
+    """
+    study, grids = plan.studies[0], list[Grid]()
+    large = attrs.evolve(study, epsilons=(LARGE_EPSILON,))
+    asked = attrs.evolve(plan, adapters=tuple(_only(plan.adapters, {RECOMMENDED})), studies=(large,))
+    for table in plan.tables:
+        fill(list(asked.units(table, store)), store, os.cpu_count() or 1, say)
+    ranked, hardly = board(plan, study, store, plan.tables), board(asked, large, store, plan.tables)
+    for group, kinds in GROUPS.items():
+        found = dict[str, tuple[float, ...]]()
+        for table in ranked.tables(*kinds):
+            top = ceiling(ranked, table)
+            ours = (_reached(ranked, table, epsilon), _reached(hardly, table, LARGE_EPSILON))
+            there = [each for each in ours if each is not None]
+            if top is not None and len(there) == len(ours):
+                found[table] = (top[0], *there, *(top[0] - each for each in there))
+        if found:
+            grids.append(_gaps(f"Gaps to the ceiling, {group}", found, epsilon))
+    return grids
+
+
+def _gaps(title: str, found: dict[str, tuple[float, ...]], epsilon: float) -> Grid:
+    rows: list[tuple[Cell, ...]] = [(table, *map(_number, values)) for table, values in found.items()]
+    medians = np.median(list(found.values()), axis=0)[3:]
+    rows.append(("median of each column", "", "", "", *map(_number, medians.tolist())))
+    at = [f"ε={each:g}" for each in (epsilon, LARGE_EPSILON)]
+    return Grid(
+        title, ("table", "ceiling", *(f"ours, {each}" for each in at), *(f"gap, {each}" for each in at)), tuple(rows)
+    )
+
+
+def _number(value: float) -> Cell:
+    return Measured(value, form=".3f")
+
+
+def _reached(found: Board, table: str, epsilon: float) -> float | None:
+    scores = private_scores(found, table, epsilon).get(RECOMMENDED)
+    return None if scores is None else float(np.mean(list(scores.values())))

@@ -1,0 +1,94 @@
+"""Tables beside the ranking: the same systems under other promises and bounds, and systems measured apart."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from benchmarks.adapters.protocol import Kind
+from benchmarks.leaderboard.adapters import RECOMMENDED, System
+from benchmarks.leaderboard.comparison import paired
+from benchmarks.leaderboard.pages import GROUPS, private_scores, promise_of, shown
+from benchmarks.leaderboard.plan import Board
+from benchmarks.runner import Cell, Grid, Line, Measured, Report
+
+AS_RANKED: Final = "as ranked"
+
+
+def under_other_promises(boards: Sequence[Board], epsilon: float) -> list[Grid]:
+    """Means at an ε over those tables where a system has scores of all studies, a column for each study.
+
+    boards: the first one is what ranks are about, with the seeds of the others. Systems that one of them lacks are left
+    out, with those without privacy.
+    """
+    grids = list[Grid]()
+    for group, kinds in GROUPS.items():
+        rows = list[tuple[Cell, ...]]()
+        for system in boards[0].systems:
+            found = [_means(board, system, epsilon, kinds) for board in boards]
+            tables = [table for table in found[0] if all(table in each for each in found)]
+            if tables and system.adapter.private:
+                cells = [Measured(float(np.mean([each[table] for table in tables])), form=".3f") for each in found]
+                rows.append((shown(system, boards[0], *kinds), str(len(tables)), *cells))
+        if rows:
+            head = ("system", "tables", AS_RANKED, *(promise_of(board) for board in boards[1:]))
+            grids.append(
+                Grid(f"Other promises and bounds, {_title(boards[0], group)}, ε={epsilon:g}", head, tuple(rows))
+            )
+    return grids
+
+
+def _means(board: Board, system: System, epsilon: float, kinds: Sequence[Kind]) -> dict[str, float]:
+    """By table, over seeds."""
+    scores = {table: private_scores(board, table, epsilon).get(system.name) for table in board.tables(*kinds)}
+    return {table: float(np.mean(list(found.values()))) for table, found in scores.items() if found}
+
+
+def measured_apart(board: Board) -> list[Grid]:
+    """Each of them beside the recommended learner, on the tables and seeds that it was measured on.
+
+    A cell: how far the recommended learner is ahead, a mean over tables; and on how many of them it is ahead by more
+    than a paired standard error, even, and behind by more.
+    """
+    epsilons, grids = board.study.epsilons, list[Grid]()
+    for group, kinds in GROUPS.items():
+        rows = list[tuple[Cell, ...]]()
+        for system in _apart(board):
+            cells = tuple(_beside(board, system, epsilon, kinds) for epsilon in epsilons)
+            if any(cells):
+                rows.append((shown(system, board, *kinds), *cells))
+        if rows:
+            title = f"{RECOMMENDED}'s lead over systems measured apart, {_title(board, group)}: ahead, even, behind"
+            grids.append(Grid(title, ("system", *(f"ε={epsilon:g}" for epsilon in epsilons)), tuple(rows)))
+    return grids
+
+
+def failed_apart(board: Board) -> list[Report]:
+    """On which tables systems measured apart gave no predictions."""
+    found = {
+        system.name: dict.fromkeys(table for table, name, _ in sorted(board.broken) if name == system.name)
+        for system in _apart(board)
+    }
+    lines = [Line(name, ", ".join(tables)) for name, tables in found.items() if tables]
+    return [Report("Measured apart: no predictions at some ε on these tables", lines)] if lines else []
+
+
+def _apart(board: Board) -> list[System]:
+    return [system for system in board.systems if system.adapter.heavy and system.adapter.private]
+
+
+def _beside(board: Board, system: System, epsilon: float, kinds: Sequence[Kind]) -> str:
+    leads = list[tuple[float, float]]()
+    for table in board.tables(*kinds):
+        scores = private_scores(board, table, epsilon)
+        if RECOMMENDED in scores and system.name in scores:
+            leads.append(paired(scores[system.name], scores[RECOMMENDED]))
+    if not leads:
+        return ""
+    ahead, behind = (sum(sign * lead > error for lead, error in leads) for sign in (1, -1))
+    mean = np.mean([lead for lead, _ in leads])
+    return f"{mean:+.3f}: {ahead}, {len(leads) - ahead - behind}, {behind}"
+
+
+def _title(board: Board, group: str) -> str:
+    return f"{group}, {board.study.seeds} seeds"
