@@ -1,5 +1,6 @@
 """The web server: waitress, with few threads and small limits, and nothing in its answers that names it."""
 
+import errno
 import logging
 import os
 import socket
@@ -31,7 +32,7 @@ class Listening:
     def __init__(self, app: Flask, host: str, port: int) -> None:
         logging.getLogger("waitress").setLevel(logging.ERROR)  # it would name addresses and requests
         self._map: dict[int, Any] = {}
-        self._running, self._turn = False, threading.Lock()
+        self._running, self._told, self._turn = False, False, threading.Lock()
         server: Any = create_server(  # its stubs know neither its port nor its pipe
             app,
             map=self._map,
@@ -50,11 +51,17 @@ class Listening:
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
 
     def run(self) -> None:
-        """Answer until `close`, or Ctrl-C."""
+        """Answer until `close`, or Ctrl-C.
+
+        Raises OSError where other code of the process closed a descriptor that it waits on: it cannot go on then.
+        """
         with self._turn:
             self._running = True
         try:
             self._server.run()
+        except OSError as error:
+            if not (self._told and error.errno == errno.EBADF):  # else `close` had to close them while it waited
+                raise
         finally:
             self._server.task_dispatcher.shutdown()
             with self._turn:  # whoever closes has told us by now, and writes to our pipe no more
@@ -65,15 +72,23 @@ class Listening:
     def close(self) -> None:
         """Answer no more; `run` returns soon."""
         with self._turn:
+            self._told = True
             if self._running:
                 try:
-                    self._server.trigger.pull_trigger(self._close_connections)  # in the thread that runs
+                    self._wake()
                 except OSError:  # somebody else closed our pipe: the loop sees within a second that nothing is left
                     self._close_connections()
                 return
         self._server.task_dispatcher.shutdown()
         self._server.trigger.close()
         self._close_connections()
+
+    def _wake(self) -> None:
+        """Ask the thread that runs to close what is open. Raises OSError where the pipe to it is closed."""
+        trigger = self._server.trigger
+        if all(each is not trigger for each in list(self._map.values())):  # its number may be another file's by now
+            raise OSError(errno.EBADF, "the pipe to the loop is closed")
+        trigger.pull_trigger(self._close_connections)
 
     def _close_connections(self) -> None:
         """All of them, and then the loop ends. The pipe stays open: threads that answer still write to it."""
