@@ -19,10 +19,10 @@ from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.losses import behind_again, gaps
 from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks
-from benchmarks.leaderboard.plan import Plan, board
+from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import fill
-from benchmarks.leaderboard.standing import standing
+from benchmarks.leaderboard.standing import standing, standing_among_all, with_those_apart
 from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK
 from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
@@ -68,31 +68,37 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
     main = board(plan, plan.studies[0], store, plan.tables)
     at = max((epsilon for epsilon in main.study.epsilons if epsilon <= 1.0), default=min(main.study.epsilons))
     return [
-        promises(main.systems),
+        promises(_with_heavy(plan).systems),
         *standing(main, judged=judged),
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         distances(main),
         *others(main, at),
-        *variations(plan, store, at),
+        *variations(plan, store, main, at),
         *([_failures(main.failed)] if main.failed else []),
     ]
 
 
-def variations(plan: Plan, store: Store, epsilon: float) -> list[Table]:
+def variations(plan: Plan, store: Store, main: Board, epsilon: float) -> list[Table]:
     """What the plan's other studies found at an ε, and what there is of systems that are measured apart.
 
-    Each is beside as many seeds of the study that ranks.
+    main: what ranks. Each is beside as many seeds of it.
     """
     few = attrs.evolve(plan.studies[0], seeds=min(FEW, plan.studies[0].seeds))
     boards = [board(plan, study, store, plan.tables) for study in (few, *plan.studies[1:])]
-    named = {adapter.path for adapter in plan.adapters}
-    heavy = [adapter for adapter in adapters.every() if adapter.heavy and adapter.path not in named]
-    everybody = board(attrs.evolve(plan, adapters=[*plan.adapters, *heavy]), few, store, plan.tables)
+    everybody = board(_with_heavy(plan), few, store, plan.tables, apart=True)
     return [
         *(under_other_promises(boards, epsilon) if boards[1:] else []),
+        *standing_among_all(with_those_apart(main, everybody)),
         *measured_apart(everybody),
         *failed_apart(everybody),
     ]
+
+
+def _with_heavy(plan: Plan) -> Plan:
+    """With all systems that are measured apart, named or not."""
+    named = {adapter.path for adapter in plan.adapters}
+    heavy = [adapter for adapter in adapters.every() if adapter.heavy and adapter.path not in named]
+    return attrs.evolve(plan, adapters=[*plan.adapters, *heavy])
 
 
 def _explained(plan: Plan, store: Store) -> list[Grid]:

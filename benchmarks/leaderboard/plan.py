@@ -96,8 +96,11 @@ class Board:
         return [name for name, kind in self.kinds.items() if kind in kinds]
 
 
-def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board:
-    """Read a study back, its seeds and no others. names: of the tables that were measured."""
+def board(plan: Plan, study: Study, store: Store, names: Sequence[str], *, apart: bool = False) -> Board:
+    """Read a study back, its seeds and no others. names: of the tables that were measured.
+
+    apart: whether those of its seeds that there are will do for systems that are measured apart.
+    """
     found: dict[tuple[str, str], dict[float, Measured]] = {}
     short = Counter[str]()
     kinds, failed, older, broken = dict[str, Kind](), list[str](), set[str](), set[tuple[str, str, float]]()
@@ -110,7 +113,8 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board
                 measured = store.shown(cell, key, adapter_digest(system.adapter))
                 if measured is None:
                     continue
-                why = _incomplete(measured, study.seeds)
+                most = _there(measured, study.seeds) if apart and system.adapter.heavy else study.seeds
+                why = _incomplete(measured, study.seeds if measured.failed else max(1, most))
                 if why and measured.failed:  # what failed by a seed that is not asked for here is no matter
                     failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
                     broken.add((name, system.name, cell.epsilon))
@@ -118,11 +122,16 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str]) -> Board
                 if why:
                     short[f"{system.name}: {why}"] += 1
                     continue
-                seeds = {seed: measured.seeds[seed] for seed in range(study.seeds)}
+                seeds = {seed: measured.seeds[seed] for seed in range(most)}
                 found.setdefault((name, system.name), {})[cell.epsilon] = attrs.evolve(measured, seeds=seeds)
                 older |= {system.name} if measured.key != key else set()
     failed += [f"{why}, in {cells} cells" for why, cells in short.items()]
     return Board(study, kinds, plan.systems, found, failed, frozenset(broken), frozenset(older))
+
+
+def _there(measured: Measured, most: int) -> int:
+    """How many seeds are there, from 0 on."""
+    return next((seed for seed in range(most) if seed not in measured.seeds), most)
 
 
 def _incomplete(measured: Measured, seeds: int) -> str:

@@ -41,6 +41,9 @@ SEEN: Final = (
 threshold for pairs of columns was chosen on all. From transfusion on it was only how curvatures are weighed."""
 
 
+LOSS_HEAD: Final = ("table", "ε", "first", "ours", "lead of the first, paired")
+
+
 @attrs.frozen
 class Loss:
     """A cell in which ours is behind by more than a paired standard error.
@@ -80,15 +83,54 @@ def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
                 lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=judged and epsilon <= 1.0)
     if not lines:
         return []
-    head = ("table", "ε", "first", "ours", "lead of the first, paired")
     return [
         Report(f"{RECOMMENDED}: first, or within one paired standard error of the first", lines),
         Grid(
             "Where the recommended learner is behind by more than a paired standard error",
-            head,
+            LOSS_HEAD,
             tuple(_row(loss) for loss in losses),
         ),
     ]
+
+
+def with_those_apart(ranked: Board, apart: Board) -> Board:
+    """All systems on one board: ranked ones by all of their seeds, those measured apart by theirs, two at least."""
+    heavy = [system for system in apart.systems if system.adapter.heavy]
+    found = {
+        at: {epsilon: cell for epsilon, cell in cells.items() if len(cell.seeds) > 1}
+        for at, cells in apart.found.items()
+        if at[1] in {system.name for system in heavy}
+    }
+    named = {system.name for system in ranked.systems}
+    return attrs.evolve(
+        ranked,
+        systems=[*ranked.systems, *(system for system in heavy if system.name not in named)],
+        found={**ranked.found, **found},
+    )
+
+
+def standing_among_all(board: Board) -> list[Report | Grid]:
+    """As `standing`, on a board of `with_those_apart`; of losses only those to systems measured apart.
+
+    A pair is compared by the seeds that both have.
+    """
+    apart = {system.name for system in board.systems if system.adapter.heavy and not system.adapter.ours}
+    lines, losses = list[Line](), list[Loss]()
+    for group, kinds in JUDGED.items():
+        for epsilon in board.study.epsilons:
+            found = _group(board, epsilon, kinds)
+            rows = {table: row for table, row in found.items() if apart & set(private_scores(board, table, epsilon))}
+            losses += [loss for row in rows.values() for loss in row.losses if loss.first in apart]
+            lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=False)[:1] if rows else []
+    title = "measured apart among the others"
+    return (
+        [
+            Report(f"{RECOMMENDED}: first, or within one paired standard error of the first, those {title}", lines),
+            Grid(f"Where a system {title} is first, and {RECOMMENDED} behind", LOSS_HEAD, tuple(map(_row, losses))),
+        ]
+        if lines
+        else []
+    )
 
 
 def losses_to_others(board: Board) -> list[Loss]:

@@ -48,7 +48,7 @@ def measured_apart(board: Board) -> list[Grid]:
     """Each of them beside the recommended learner, on the tables and seeds that it was measured on.
 
     A cell: how far the recommended learner is ahead, a mean over tables; and on how many of them it is ahead by more
-    than a paired standard error, even, and behind by more.
+    than a paired standard error, even, and behind by more. By one seed there is no error, and nobody is even.
     """
     epsilons, grids = board.study.epsilons, list[Grid]()
     for group, kinds in GROUPS.items():
@@ -56,10 +56,10 @@ def measured_apart(board: Board) -> list[Grid]:
         for system in _apart(board):
             cells = tuple(_beside(board, system, epsilon, kinds) for epsilon in epsilons)
             if any(cells):
-                rows.append((shown(system, board, *kinds), *cells))
+                rows.append((shown(system, board, *kinds), _seeds(board, system, kinds), *cells))
         if rows:
-            title = f"{RECOMMENDED}'s lead over systems measured apart, {_title(board, group)}: ahead, even, behind"
-            grids.append(Grid(title, ("system", *(f"ε={epsilon:g}" for epsilon in epsilons)), tuple(rows)))
+            title = f"{RECOMMENDED}'s lead over systems measured apart, {group}: ahead, even, behind"
+            grids.append(Grid(title, ("system", "seeds", *(f"ε={epsilon:g}" for epsilon in epsilons)), tuple(rows)))
     return grids
 
 
@@ -75,6 +75,14 @@ def failed_apart(board: Board) -> list[Report]:
 
 def _apart(board: Board) -> list[System]:
     return [system for system in board.systems if system.adapter.heavy and system.adapter.private]
+
+
+def _seeds(board: Board, system: System, kinds: Sequence[Kind]) -> str:
+    """How many its cells have: 3, or 1 to 3."""
+    found = [
+        len(cell.seeds) for table in board.tables(*kinds) for cell in board.found.get((table, system.name), {}).values()
+    ]
+    return " to ".join(map(str, sorted({min(found), max(found)})))
 
 
 def _beside(board: Board, system: System, epsilon: float, kinds: Sequence[Kind]) -> str:

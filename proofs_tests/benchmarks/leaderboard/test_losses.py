@@ -124,6 +124,23 @@ def test_another_seed_that_fails_takes_no_ranked_cell_along(tmp_path: Path) -> N
     assert not found.broken
 
 
+def test_what_is_measured_apart_is_shown_by_the_seeds_that_there_are(tmp_path: Path) -> None:
+    (slow,) = written(
+        tmp_path, slow=HEADER.format(name="slow", more="# heavy = true\n") + FIRST.partition("# ///\n")[2]
+    )
+    ours, store = written(tmp_path, ours=OURS.format(ranked=[], right="True")), Store(tmp_path / "cells")
+    for adapters, seeds in ((ours, 3), ([slow], 2)):
+        todo = Plan(("made-up",), adapters, (Study(epsilons=(1.0,), seeds=seeds),), None)
+        assert measure(todo, store, "made-up", 1) == []
+    both = Plan(("made-up",), [*ours, slow], (Study(epsilons=(1.0,), seeds=3),), None)
+    assert {name for _, name in board(both, both.studies[0], store, both.tables).found} == {"PrivateBoost"}
+    found = board(both, both.studies[0], store, both.tables, apart=True).found
+    assert {name: sorted(cells[1.0].seeds) for (_, name), cells in found.items()} == {
+        "PrivateBoost": [0, 1, 2],
+        "slow": [0, 1],
+    }
+
+
 def test_a_lead_is_of_the_seeds_that_are_asked_for_and_has_its_error() -> None:
     """By hand: leads .2 and .4 are .3 ± .1; the other two seeds say 0 and .1."""
     scores = {OURS_SHOWN: (0.5, 0.5, 0.5, 0.5), PEER: (0.7, 0.9, 0.5, 0.6)}

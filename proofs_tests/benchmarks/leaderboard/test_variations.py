@@ -2,7 +2,9 @@
 
 import attrs
 
+from benchmarks.leaderboard.standing import standing_among_all, with_those_apart
 from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
+from benchmarks.runner import Grid, Report
 from proofs_tests.benchmarks.leaderboard.test_pages import CEILING, OURS, PEER, STUDY, adapter, board_of
 
 SLOW = adapter("slow", heavy=True)
@@ -36,8 +38,28 @@ def test_what_takes_long_is_compared_on_its_own_tables() -> None:
         }
     )
     (grid,) = measured_apart(board)
-    assert grid.title.startswith("PrivateBoost's lead over systems measured apart, two classes, by AUC, 2 seeds")
-    assert grid.rows == (("slow", "+0.025: 1, 0, 1", "+0.055: 2, 0, 0"),)
+    assert grid.title.startswith("PrivateBoost's lead over systems measured apart, two classes, by AUC: ")
+    assert grid.rows == (("slow", "2", "+0.025: 1, 0, 1", "+0.055: 2, 0, 0"),)
+
+
+def test_what_takes_long_is_among_the_others_where_it_was_measured() -> None:
+    """Ranked systems keep all of their seeds; a pair is compared by those that both have."""
+    ranked = board_of({OURS: {"a": (0.80, 0.90), "b": (0.70, 0.80)}, PEER: {"a": (0.75, 0.91), "b": (0.75, 0.70)}})
+    for cells in ranked.found.values():
+        for epsilon, cell in cells.items():
+            cells[epsilon] = attrs.evolve(cell, seeds={**cell.seeds, 2: {"auc": 0.5}})
+    apart = board_of({OURS: {"a": (0.1, 0.1)}, SLOW: {"a": (0.81, 0.85)}, PEER: {"a": (1.0, 1.0)}})
+    board = with_those_apart(ranked, apart)
+    assert [system.name for system in board.systems] == ["PrivateBoost", "a peer", "slow"]
+    report, losses = standing_among_all(board)
+    assert isinstance(report, Report)
+    assert isinstance(losses, Grid)
+    assert [(line.what, str(line.found)) for line in report.lines] == [
+        ("classification, by AUC, ε=0.5, 1 table", "0%"),
+        ("classification, by AUC, ε=1, 1 table", "0%"),
+    ]
+    assert [row[:4] for row in losses.rows] == [("a", "0.5", "slow", "0.703")]
+    assert standing_among_all(ranked) == []
 
 
 def test_even_is_within_a_paired_error_and_failures_are_told() -> None:
@@ -47,7 +69,7 @@ def test_even_is_within_a_paired_error_and_failures_are_told() -> None:
     )
     board = attrs.evolve(board, broken=frozenset({("b", "slow", 0.5), ("b", "slow", 1.0), ("a", "PrivateBoost", 3.0)}))
     (grid,) = measured_apart(board)
-    assert grid.rows == (("slow", "+0.000: 0, 1, 0", "+0.010: 0, 1, 0"),)
+    assert grid.rows == (("slow", "2", "+0.000: 0, 1, 0", "+0.010: 0, 1, 0"),)
     (report,) = failed_apart(board)
     assert [(line.what, line.found) for line in report.lines] == [("slow", "b")]
 
