@@ -5,6 +5,8 @@ import logging
 import os
 import socket
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 from flask import Flask
@@ -47,13 +49,14 @@ class Listening:
             expose_tracebacks=False,
             clear_untrusted_proxy_headers=True,
         )
+        server.pull_trigger = self._wake  # its own writes to the pipe's number whoever has that by now
         self._server = server
         self.url = f"http://{f'[{host}]' if ':' in host else host}:{server.effective_port}/"
 
     def run(self) -> None:
         """Answer until `close`, or Ctrl-C.
 
-        Raises OSError where other code of the process closed a descriptor that it waits on: it cannot go on then.
+        Raises OSError where other code of the process closed a descriptor that it was waiting on.
         """
         with self._turn:
             self._running = True
@@ -64,36 +67,45 @@ class Listening:
                 raise
         finally:
             self._server.task_dispatcher.shutdown()
-            with self._turn:  # whoever closes has told us by now, and writes to our pipe no more
+            with self._turn:
                 self._running = False
-                self._server.trigger.close()
-            self._close_connections()
+                self._end()
 
     def close(self) -> None:
         """Answer no more; `run` returns soon."""
         with self._turn:
             self._told = True
             if self._running:
-                try:
-                    self._wake()
-                except OSError:  # somebody else closed our pipe: the loop sees within a second that nothing is left
+                if not self._wake(self._close_connections):  # in the thread that runs, which looks each second anyhow
                     self._close_connections()
                 return
         self._server.task_dispatcher.shutdown()
-        self._server.trigger.close()
-        self._close_connections()
+        self._end()
 
-    def _wake(self) -> None:
-        """Ask the thread that runs to close what is open. Raises OSError where the pipe to it is closed."""
+    def _wake(self, thunk: Callable[[], None] | None = None) -> bool:
+        """Have the loop look at once, and do this; False where somebody closed the pipe to it."""
         trigger = self._server.trigger
         if all(each is not trigger for each in list(self._map.values())):  # its number may be another file's by now
-            raise OSError(errno.EBADF, "the pipe to the loop is closed")
-        trigger.pull_trigger(self._close_connections)
+            return False
+        with suppress(OSError):
+            trigger.pull_trigger(thunk)
+            return True
+        return False
+
+    def _end(self) -> None:
+        """Nothing runs any more, and nobody writes to the pipe."""
+        trigger = self._server.trigger
+        with suppress(OSError):  # somebody else closed an end of it
+            trigger.close()
+        if trigger.socket is not None:  # what a failing `close` leaves open
+            trigger.socket.close()
+        self._close_connections()
 
     def _close_connections(self) -> None:
         """All of them, and then the loop ends. The pipe stays open: threads that answer still write to it."""
-        trigger = self._server.trigger
-        wasyncore.close_all({key: each for key, each in self._map.items() if each is not trigger}, True)
+        ours = (self._server, self._server.trigger)
+        wasyncore.close_all({key: each for key, each in self._map.items() if each not in ours}, True)
+        wasyncore.dispatcher.close(self._server)  # its own `close` closes the pipe, too
         self._map.clear()
 
 

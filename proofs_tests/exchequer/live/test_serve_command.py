@@ -1,5 +1,6 @@
 """`exchequer ledger serve`: what it refuses to start with, and a server that is started, asked and ended."""
 
+import errno
 import os
 import re
 import signal
@@ -158,20 +159,98 @@ def test_it_serves_until_it_is_told_to_end(study: str, tmp_path: Path) -> None:
     assert "Traceback" not in said
 
 
-def test_a_server_ends_though_somebody_closed_its_pipe() -> None:
-    """Seen twice in hundreds of runs: the descriptor that wakes its loop was closed by other code of the process."""
-    server = Listening(Flask("nothing"), "127.0.0.1", 0)
+class Started:
+    """A server in a thread of its own, and what its run raised."""
 
-    def run() -> None:
-        with suppress(OSError):  # the loop says so where it sees it before it is told to end
-            server.run()
+    def __init__(self, app: Flask) -> None:
+        self.server, self.raised = Listening(app, "127.0.0.1", 0), list[BaseException]()
+        self.thread = threading.Thread(target=self._run)
+        self.thread.start()
+        wait(lambda: self.asked("none") == 404)
 
-    thread = threading.Thread(target=run)
-    thread.start()
+    def _run(self) -> None:
+        try:
+            self.server.run()
+        except OSError as error:
+            self.raised.append(error)
+
+    def asked(self, path: str) -> int:
+        try:
+            with urllib.request.urlopen(self.server.url + path, timeout=30.0) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    def ended(self) -> bool:
+        """Whether it does, and gives its port back."""
+        self.server.close()
+        self.thread.join(30.0)
+        return not self.thread.is_alive() and free(self.server)
+
+
+def free(server: Listening) -> bool:
     port = int(server.url.rstrip("/").rpartition(":")[2])
-    with socket.create_connection(("127.0.0.1", port), timeout=30.0):
-        pass  # it runs
-    server._server.trigger.close()
+    with socket.socket() as other:
+        return other.connect_ex(("127.0.0.1", port)) != 0
+
+
+def test_a_server_goes_on_without_its_pipe_and_writes_to_no_file_that_has_its_number(tmp_path: Path) -> None:
+    """Other code of the process closed the descriptor that wakes its loop."""
+    found, wake = Started(Flask("nothing")), None
+    wake = found.server._server.trigger.trigger
+    os.close(wake)
+    wait(lambda: found.server._server.trigger not in found.server._map.values())
+    path, spare = tmp_path / "file", list[int]()
+    while (file := os.open(path, os.O_RDWR | os.O_CREAT)) < wake:
+        spare.append(file)
+    assert [found.asked("none") for _ in range(5)] == [404] * 5
+    assert found.ended()
+    for each in (*spare, file):
+        os.close(each)
+    assert path.read_bytes() == b""
+    assert not found.raised
+
+
+def test_a_server_ends_though_somebody_closed_its_pipe_while_it_waits() -> None:
+    """Its loop may see it first: then `run` says so, and all is closed."""
+    for _ in range(5):
+        found = Started(Flask("nothing"))
+        found.server._server.trigger.close()
+        assert found.ended()
+        assert [error.errno for error in found.raised if isinstance(error, OSError)] in ([], [errno.EBADF])
+
+
+def test_the_pipe_stays_open_while_somebody_is_answered() -> None:
+    app, waiting, told = Flask("nothing"), threading.Event(), threading.Event()
+
+    @app.get("/slow")
+    def slow() -> str:
+        waiting.set()
+        told.wait(30.0)
+        return "there"
+
+    found = Started(app)
+
+    def ask() -> None:
+        with suppress(OSError):  # the connection is closed
+            found.asked("slow")
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert waiting.wait(30.0)
+    found.server.close()
+    wait(lambda: not found.server._map)
+    assert os.fstat(found.server._server.trigger.trigger)
+    found.server.close()
+    told.set()
+    assert found.ended()
+    asking.join(30.0)
+    assert not found.raised
+
+
+def test_a_server_that_never_ran_gives_its_port_back_though_somebody_closed_its_pipe() -> None:
+    server = Listening(Flask("nothing"), "127.0.0.1", 0)
+    os.close(server._server.trigger.trigger)
     server.close()
-    thread.join(30.0)
-    assert not thread.is_alive()
+    assert free(server)
