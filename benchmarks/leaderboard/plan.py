@@ -113,8 +113,11 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str], *, apart
                 measured = store.shown(cell, key, adapter_digest(system.adapter))
                 if measured is None:
                     continue
-                most = _there(measured, study.seeds) if apart and system.adapter.heavy else study.seeds
-                why = _incomplete(measured, study.seeds if measured.failed else max(1, most))
+                some = apart and system.adapter.heavy
+                most = _there(measured, study.seeds) if some else study.seeds
+                why = _incomplete(measured, max(1, most))
+                if measured.failed and most < study.seeds:
+                    broken.add((name, system.name, cell.epsilon))
                 if why and measured.failed:  # what failed by a seed that is not asked for here is no matter
                     failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
                     broken.add((name, system.name, cell.epsilon))

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import RECOMMENDED
-from benchmarks.leaderboard.comparison import strongest
+from benchmarks.leaderboard.comparison import paired, strongest
 from benchmarks.leaderboard.pages import private_scores
 from benchmarks.leaderboard.plan import Board
 from benchmarks.runner import Cell, Grid, Line, Measured, Report, at_least
@@ -41,14 +41,15 @@ SEEN: Final = (
 threshold for pairs of columns was chosen on all. From transfusion on it was only how curvatures are weighed."""
 
 
-LOSS_HEAD: Final = ("table", "ε", "first", "ours", "lead of the first, paired")
+LOSS_HEAD: Final = ("table", "ε", "ahead", "ours", "its lead, paired", "seeds")
 
 
 @attrs.frozen
 class Loss:
     """A cell in which ours is behind by more than a paired standard error.
 
-    first: who leads, "" where ours gave no predictions.  own: whether that is another learner of ours.  reached: ours.
+    first: who leads, "" where ours gave no predictions.  own: whether that is another learner of ours.  reached: ours,
+    by the seeds of the pair.
     """
 
     table: str
@@ -58,6 +59,7 @@ class Loss:
     reached: float = math.nan
     lead: float = math.nan
     error: float = math.nan
+    seeds: int = 0
 
 
 @attrs.frozen
@@ -88,49 +90,76 @@ def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
         Grid(
             "Where the recommended learner is behind by more than a paired standard error",
             LOSS_HEAD,
-            tuple(_row(loss) for loss in losses),
+            _rows(losses),
         ),
     ]
 
 
 def with_those_apart(ranked: Board, apart: Board) -> Board:
-    """All systems on one board: ranked ones by all of their seeds, those measured apart by theirs, two at least."""
-    heavy = [system for system in apart.systems if system.adapter.heavy]
-    found = {
-        at: {epsilon: cell for epsilon, cell in cells.items() if len(cell.seeds) > 1}
-        for at, cells in apart.found.items()
-        if at[1] in {system.name for system in heavy}
-    }
+    """All systems on one board: those measured apart where they have two seeds or more, ranked ones as they are."""
+    heavy = {system.name: system for system in apart.systems if system.adapter.heavy}
+    found = dict(ranked.found)
+    for (table, name), cells in apart.found.items():
+        if name in heavy:
+            several = {epsilon: cell for epsilon, cell in cells.items() if len(cell.seeds) > 1}
+            found[table, name] = {**several, **ranked.found.get((table, name), {})}
     named = {system.name for system in ranked.systems}
-    return attrs.evolve(
-        ranked,
-        systems=[*ranked.systems, *(system for system in heavy if system.name not in named)],
-        found={**ranked.found, **found},
-    )
+    more = [system for name, system in heavy.items() if name not in named]
+    return attrs.evolve(ranked, systems=[*ranked.systems, *more], found=found)
 
 
 def standing_among_all(board: Board) -> list[Report | Grid]:
-    """As `standing`, on a board of `with_those_apart`; of losses only those to systems measured apart.
+    """As `standing`, on a board of `with_those_apart`, and every lead that a system measured apart has over ours.
 
     A pair is compared by the seeds that both have.
     """
     apart = {system.name for system in board.systems if system.adapter.heavy and not system.adapter.ours}
-    lines, losses = list[Line](), list[Loss]()
+    lines, losses, seen = list[Line](), list[Loss](), set[str]()
     for group, kinds in JUDGED.items():
         for epsilon in board.study.epsilons:
-            found = _group(board, epsilon, kinds)
-            rows = {table: row for table, row in found.items() if apart & set(private_scores(board, table, epsilon))}
-            losses += [loss for row in rows.values() for loss in row.losses if loss.first in apart]
-            lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=False)[:1] if rows else []
-    title = "measured apart among the others"
-    return (
-        [
-            Report(f"{RECOMMENDED}: first, or within one paired standard error of the first, those {title}", lines),
-            Grid(f"Where a system {title} is first, and {RECOMMENDED} behind", LOSS_HEAD, tuple(map(_row, losses))),
-        ]
-        if lines
-        else []
+            there = {table: apart & set(private_scores(board, table, epsilon)) for table in board.tables(*kinds)}
+            rows = {table: row for table, row in _group(board, epsilon, kinds).items() if there[table]}
+            losses += [loss for table in rows for loss in _losses_to(board, table, epsilon, there[table])]
+            seen |= set().union(*there.values())
+            lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=False)[:-1] if rows else []
+    if not lines:
+        return []
+    who = ", ".join(system.name for system in board.systems if system.name in seen)
+    title = (
+        f"{RECOMMENDED}: first, or within one paired standard error of the first, with these among the others: {who}"
     )
+    return [
+        Report(title, lines),
+        Grid("Where a system measured apart is ahead by more than a paired standard error", LOSS_HEAD, _rows(losses)),
+    ]
+
+
+def _losses_to(board: Board, table: str, epsilon: float, names: set[str]) -> list[Loss]:
+    """To each of these systems; none where ours gave no predictions, which `standing` says."""
+    scores = private_scores(board, table, epsilon)
+    found = []
+    for name in sorted(names) if RECOMMENDED in scores else ():
+        lead, error = paired(scores[RECOMMENDED], scores[name])
+        if lead > error:
+            found.append(_loss(table, epsilon, name, scores, lead, error))
+    return found
+
+
+def _loss(
+    table: str,
+    epsilon: float,
+    name: str,
+    scores: Mapping[str, Mapping[int, float]],
+    lead: float,
+    error: float,
+    *,
+    own: bool = False,
+) -> Loss:
+    """What ours reached is by the seeds of the pair."""
+    ours, theirs = scores[RECOMMENDED], scores[name]
+    seeds = set(ours) & set(theirs)
+    reached = float(np.mean([ours[seed] for seed in seeds]))
+    return Loss(table, epsilon, name, own, reached, lead, error, len(seeds))
 
 
 def losses_to_others(board: Board) -> list[Loss]:
@@ -145,11 +174,15 @@ def _group(board: Board, epsilon: float, kinds: Sequence[Kind]) -> dict[str, Sta
     return {table: row for table, row in found.items() if row is not None}
 
 
+def _rows(losses: Sequence[Loss]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(_row(loss) for loss in losses)
+
+
 def _row(loss: Loss) -> tuple[Cell, ...]:
     where = (loss.table, f"{loss.epsilon:g}")
     if not loss.first:
-        return (*where, "", "no predictions", "")
-    return (*where, loss.first, f"{loss.reached:.3f}", f"{loss.lead:.3f} ± {loss.error:.3f}")
+        return (*where, "", "no predictions", "", "")
+    return (*where, loss.first, f"{loss.reached:.3f}", f"{loss.lead:.3f} ± {loss.error:.3f}", str(loss.seeds))
 
 
 def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
@@ -169,8 +202,7 @@ def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
         best, lead, error = strongest(ours, group) if group else ("", 0.0, 0.0)
         evens.append(lead <= error)
         if lead > error:
-            reached = float(np.mean(list(ours.values())))
-            losses.append(Loss(table, epsilon, best, best in own, reached, lead, error))
+            losses.append(_loss(table, epsilon, best, scores, lead, error, own=best in own))
     return Standing(evens[0], all(evens), losses)
 
 

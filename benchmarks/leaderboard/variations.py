@@ -48,7 +48,7 @@ def measured_apart(board: Board) -> list[Grid]:
     """Each of them beside the recommended learner, on the tables and seeds that it was measured on.
 
     A cell: how far the recommended learner is ahead, a mean over tables; and on how many of them it is ahead by more
-    than a paired standard error, even, and behind by more. By one seed there is no error, and nobody is even.
+    than a paired standard error, even, and behind by more; tables of one seed, which tells no error, are counted only.
     """
     epsilons, grids = board.study.epsilons, list[Grid]()
     for group, kinds in GROUPS.items():
@@ -70,7 +70,7 @@ def failed_apart(board: Board) -> list[Report]:
         for system in _apart(board)
     }
     lines = [Line(name, ", ".join(tables)) for name, tables in found.items() if tables]
-    return [Report("Measured apart: no predictions at some ε on these tables", lines)] if lines else []
+    return [Report("Measured apart: no predictions by some seed at some ε on these tables", lines)] if lines else []
 
 
 def _apart(board: Board) -> list[System]:
@@ -78,7 +78,7 @@ def _apart(board: Board) -> list[System]:
 
 
 def _seeds(board: Board, system: System, kinds: Sequence[Kind]) -> str:
-    """How many its cells have: 3, or 1 to 3."""
+    """How many its cells have: 3, or from 1 to 3."""
     found = [
         len(cell.seeds) for table in board.tables(*kinds) for cell in board.found.get((table, system.name), {}).values()
     ]
@@ -86,16 +86,19 @@ def _seeds(board: Board, system: System, kinds: Sequence[Kind]) -> str:
 
 
 def _beside(board: Board, system: System, epsilon: float, kinds: Sequence[Kind]) -> str:
-    leads = list[tuple[float, float]]()
+    leads = list[tuple[float, float, int]]()
     for table in board.tables(*kinds):
         scores = private_scores(board, table, epsilon)
         if RECOMMENDED in scores and system.name in scores:
-            leads.append(paired(scores[system.name], scores[RECOMMENDED]))
+            seeds = len(set(scores[system.name]) & set(scores[RECOMMENDED]))
+            leads.append((*paired(scores[system.name], scores[RECOMMENDED]), seeds))
     if not leads:
         return ""
-    ahead, behind = (sum(sign * lead > error for lead, error in leads) for sign in (1, -1))
-    mean = np.mean([lead for lead, _ in leads])
-    return f"{mean:+.3f}: {ahead}, {len(leads) - ahead - behind}, {behind}"
+    told = [(lead, error) for lead, error, seeds in leads if seeds > 1]
+    ahead, behind = (sum(sign * lead > error for lead, error in told) for sign in (1, -1))
+    counts = [f"{ahead}, {len(told) - ahead - behind}, {behind}"] if told else []
+    once = [f"{len(leads) - len(told)} by one seed"] if len(leads) > len(told) else []
+    return f"{np.mean([lead for lead, *_ in leads]):+.3f}: {'; '.join([*counts, *once])}"
 
 
 def _title(board: Board, group: str) -> str:

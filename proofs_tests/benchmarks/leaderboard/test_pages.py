@@ -116,7 +116,7 @@ def test_where_ours_gave_no_predictions_it_is_behind() -> None:
     assert isinstance(report, Report)
     assert isinstance(losses, Grid)
     assert str(report.lines[0].found) == "0%"
-    assert ("a", "0.5", "", "no predictions", "") in losses.rows
+    assert ("a", "0.5", "", "no predictions", "", "") in losses.rows
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -13,6 +13,7 @@ from benchmarks.leaderboard.published import publish
 from benchmarks.leaderboard.reruns import rerun
 from benchmarks.leaderboard.running import measured_by
 from benchmarks.leaderboard.study import Study
+from benchmarks.runner import Grid, Report, Table
 from proofs_tests.benchmarks.leaderboard.test_losses import HEADER, table, written
 
 STEADY = (
@@ -34,11 +35,11 @@ def fit(task, promise):
 UNSTEADY = STEADY.replace('"steady"', '"unsteady"')
 
 
-def told(folder: Path, monkeypatch: pytest.MonkeyPatch, move: float) -> dict[str, tuple[str, ...]]:
-    """The rerun's rows by system; one of them has its published scores moved by so many standard errors."""
+def told(folder: Path, monkeypatch: pytest.MonkeyPatch, move: float, second: str = UNSTEADY) -> list[Table]:
+    """What a rerun tells; one system has its published scores moved by so many standard errors."""
     monkeypatch.setattr(plan, "load", lambda name, data: table())
     monkeypatch.setattr(published, "FOLDER", folder / "published")
-    adapters = written(folder, steady=STEADY, unsteady=UNSTEADY)
+    adapters = written(folder, steady=STEADY, unsteady=second)
     todo = Plan(("made-up",), adapters, (Study(epsilons=(0.5, 1.0), seeds=4),), None)
     store = Store(folder / "cells")
     assert measure(todo, store, "made-up", 1) == []
@@ -54,16 +55,36 @@ def told(folder: Path, monkeypatch: pytest.MonkeyPatch, move: float) -> dict[str
                 store.put(attrs.evolve(found, seeds=seeds))
     publish(store, todo, folder / "published")
     monkeypatch.setattr(reruns, "beside", lambda some, place: here(some, place, folder / "published"))
-    (grid,) = rerun(todo, folder / "again", lambda line: None)
-    return {str(row[0]): tuple(map(str, row[1:])) for row in grid.rows}
+    (folder / "now").touch()
+    return rerun(todo, folder / "again", lambda line: None)
 
 
 def here(some: Plan, place: Path, files: Path) -> published.Published:
     return attrs.evolve(published.beside(some, place), files=files)
 
 
-@pytest.mark.parametrize(("move", "said"), [(0.9, ("2", "0", "2", "0.9")), (3.0, ("2", "0", "0", "3"))])
+@pytest.mark.parametrize(("move", "within"), [(0.9, "2"), (3.0, "0")])
 def test_what_is_the_same_and_how_far_the_rest_is_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, move: float, said: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, move: float, within: str
 ) -> None:
-    assert told(tmp_path, monkeypatch, move) == {"steady": ("2", "2", "2", "0"), "unsteady": said}
+    """A shift that all seeds share is within an error of their mean, and far from one of the differences."""
+    grid, *failed = told(tmp_path, monkeypatch, move)
+    assert isinstance(grid, Grid)
+    steady, unsteady = grid.rows
+    assert steady == ("steady", "2", "2", "2", "2", "0")
+    assert unsteady[:-1] == ("unsteady", "2", "2", "0", within)
+    assert float(str(unsteady[-1])) > 100.0
+    assert not failed
+
+
+def test_what_gives_no_scores_any_more_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = UNSTEADY.replace("def fit", "import os\n\ndef fit").replace(
+        "    rng =", f"    assert not os.path.exists({str(tmp_path / 'now')!r}), 'it broke'\n    rng ="
+    )
+    grid, failed = told(tmp_path, monkeypatch, 0.0, broken)
+    assert isinstance(grid, Grid)
+    assert isinstance(failed, Report)
+    assert [row[:3] for row in grid.rows] == [("steady", "2", "2"), ("unsteady", "2", "0")]
+    assert [line.what for line in failed.lines] == [
+        f"unsteady on made-up, ε={each}: AssertionError: it broke" for each in ("0.5", "1")
+    ]

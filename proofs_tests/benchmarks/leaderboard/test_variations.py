@@ -2,6 +2,7 @@
 
 import attrs
 
+from benchmarks.leaderboard.plan import Board
 from benchmarks.leaderboard.standing import standing_among_all, with_those_apart
 from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import Grid, Report
@@ -42,24 +43,57 @@ def test_what_takes_long_is_compared_on_its_own_tables() -> None:
     assert grid.rows == (("slow", "2", "+0.025: 1, 0, 1", "+0.055: 2, 0, 0"),)
 
 
+def with_seeds(board: Board, table: str, system: str, *scores: float) -> None:
+    """Its AUC by seed, at every ε."""
+    seeds = {seed: {"auc": score} for seed, score in enumerate(scores)}
+    for epsilon, cell in board.found[table, system].items():
+        board.found[table, system][epsilon] = attrs.evolve(cell, seeds=seeds)
+
+
 def test_what_takes_long_is_among_the_others_where_it_was_measured() -> None:
-    """Ranked systems keep all of their seeds; a pair is compared by those that both have."""
-    ranked = board_of({OURS: {"a": (0.80, 0.90), "b": (0.70, 0.80)}, PEER: {"a": (0.75, 0.91), "b": (0.75, 0.70)}})
-    for cells in ranked.found.values():
-        for epsilon, cell in cells.items():
-            cells[epsilon] = attrs.evolve(cell, seeds={**cell.seeds, 2: {"auc": 0.5}})
-    apart = board_of({OURS: {"a": (0.1, 0.1)}, SLOW: {"a": (0.81, 0.85)}, PEER: {"a": (1.0, 1.0)}})
+    """A pair is compared by the seeds that both have; whoever is ahead is told, though another is first."""
+    ranked = board_of({OURS: {"a": (0.0, 0.0), "b": (0.0, 0.0)}, PEER: {"a": (0.0, 0.0)}})
+    apart = board_of({OURS: {"a": (0.0, 0.0)}, SLOW: {"a": (0.0, 0.0)}, PEER: {"a": (0.0, 0.0)}})
+    with_seeds(ranked, "a", "PrivateBoost", 0.8, 0.8, 0.2)
+    with_seeds(ranked, "a", "a peer", 0.9, 0.9, 0.9)
+    with_seeds(apart, "a", "slow", 0.82, 0.84)
+    with_seeds(apart, "a", "a peer", 0.0, 0.0)
     board = with_those_apart(ranked, apart)
     assert [system.name for system in board.systems] == ["PrivateBoost", "a peer", "slow"]
     report, losses = standing_among_all(board)
     assert isinstance(report, Report)
     assert isinstance(losses, Grid)
-    assert [(line.what, str(line.found)) for line in report.lines] == [
-        ("classification, by AUC, ε=0.5, 1 table", "0%"),
-        ("classification, by AUC, ε=1, 1 table", "0%"),
+    assert report.title.endswith("with these among the others: slow")
+    assert [(line.what.removesuffix(": 1"), str(line.found)) for line in report.lines] == [
+        (f"classification, by AUC, ε={epsilon}, {which}", "0%")
+        for epsilon in ("0.5", "1")
+        for which in ("1 table", "on the tables on which no default was chosen")
     ]
-    assert [row[:4] for row in losses.rows] == [("a", "0.5", "slow", "0.703")]
+    assert losses.rows == tuple(("a", epsilon, "slow", "0.800", "0.030 ± 0.010", "2") for epsilon in ("0.5", "1"))
     assert standing_among_all(ranked) == []
+
+
+def test_one_seed_tells_no_error_and_is_counted_only() -> None:
+    ranked = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}})
+    apart = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}, SLOW: {"a": (0.0, 0.0), "b": (0.6, 0.6)}})
+    with_seeds(apart, "a", "slow", 0.9)
+    assert standing_among_all(with_those_apart(attrs.evolve(ranked, found={**ranked.found}), apart))[1:] != []
+    (grid,) = measured_apart(apart)
+    assert grid.rows == (("slow", "1 to 2", *("+0.050: 1, 0, 0; 1 by one seed",) * 2),)
+    with_seeds(apart, "b", "slow", 0.9)
+    assert standing_among_all(with_those_apart(ranked, apart)) == []
+    (grid,) = measured_apart(apart)
+    assert grid.rows == (("slow", "1", *("-0.100: 2 by one seed",) * 2),)
+
+
+def test_a_ranked_system_keeps_its_seeds_though_it_takes_long() -> None:
+    ranked, apart = (board_of({OURS: {"a": (0.8, 0.8)}, SLOW: {"a": (0.8, 0.8)}}) for _ in range(2))
+    with_seeds(ranked, "a", "slow", 0.79, 0.79, 0.79, *(0.9,) * 7)
+    with_seeds(ranked, "a", "PrivateBoost", *(0.8,) * 10)
+    with_seeds(apart, "a", "slow", 0.79, 0.79, 0.79)
+    (_, losses) = standing_among_all(with_those_apart(ranked, apart))
+    assert isinstance(losses, Grid)
+    assert [row[-1] for row in losses.rows] == ["10", "10"]
 
 
 def test_even_is_within_a_paired_error_and_failures_are_told() -> None:
