@@ -18,12 +18,11 @@ from typing import Final
 import attrs
 
 from benchmarks.leaderboard import adapters
+from benchmarks.leaderboard.again import behind_again, gaps, rerun
 from benchmarks.leaderboard.cells import Store
-from benchmarks.leaderboard.losses import behind_again, gaps
 from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
-from benchmarks.leaderboard.reruns import rerun
 from benchmarks.leaderboard.running import fill
 from benchmarks.leaderboard.standing import standing, standing_among_all, with_those_apart
 from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from benchmarks.adapters.protocol import Column
-from benchmarks.leaderboard import losses, plan
+from benchmarks.leaderboard import again, plan
 from benchmarks.leaderboard.adapters import Adapter, read
+from benchmarks.leaderboard.again import behind_again, gaps, leads_of_others
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.leaderboard import measure
-from benchmarks.leaderboard.losses import behind_again, gaps, leads_of_others
 from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.running import noise_seed
 from benchmarks.leaderboard.study import Study
@@ -80,7 +80,7 @@ def written(folder: Path, **texts: str) -> list[Adapter]:
 
 @pytest.fixture(autouse=True)
 def fixture_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(losses, "OTHER_SEEDS", 3)
+    monkeypatch.setattr(again, "OTHER_SEEDS", 3)
     monkeypatch.setattr(plan, "load", lambda name, folder: table())
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import attrs
 import pytest
 
-from benchmarks.leaderboard import plan, published, reruns
+from benchmarks.leaderboard import again, plan, published
+from benchmarks.leaderboard.again import rerun
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.leaderboard import measure
 from benchmarks.leaderboard.plan import Plan
 from benchmarks.leaderboard.published import publish
-from benchmarks.leaderboard.reruns import rerun
 from benchmarks.leaderboard.running import measured_by
 from benchmarks.leaderboard.study import Study
 from benchmarks.runner import Grid, Report, Table
@@ -54,7 +54,7 @@ def told(folder: Path, monkeypatch: pytest.MonkeyPatch, move: float, second: str
                 seeds = {seed: {**scores, "auc": scores["auc"] + move * error} for seed, scores in found.seeds.items()}
                 store.put(attrs.evolve(found, seeds=seeds))
     publish(store, todo, folder / "published")
-    monkeypatch.setattr(reruns, "beside", lambda some, place: here(some, place, folder / "published"))
+    monkeypatch.setattr(again, "beside", lambda some, place: here(some, place, folder / "published"))
     (folder / "now").touch()
     return rerun(todo, folder / "again", lambda line: None)
 
