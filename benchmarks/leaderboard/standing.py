@@ -14,8 +14,9 @@ from benchmarks.leaderboard.pages import private_scores
 from benchmarks.leaderboard.plan import Board
 from benchmarks.runner import Cell, Grid, Line, Measured, Report, at_least
 
+SMALL: Final = 1.0
 ASKED: Final = 0.8
-"""The share of cells at ε <= 1 in which ours must be first, or even with the first."""
+"""The share of cells at ε <= SMALL in which ours must be first, or even with the first."""
 
 JUDGED: Final[dict[str, tuple[Kind, ...]]] = {
     "classification, by AUC": ("binary", "multi-class"),
@@ -76,15 +77,17 @@ def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
 
     Other people's systems are what it is judged against; where another learner of ours is ahead is told as well.
     """
-    lines, losses = list[Line](), list[Loss]()
+    lines, losses, evens = list[Line](), list[Loss](), list[bool]()
     for group, kinds in JUDGED.items():
         for epsilon in board.study.epsilons:
             rows = _group(board, epsilon, kinds)
             losses += [loss for row in rows.values() for loss in row.losses]
             if rows:
-                lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=judged and epsilon <= 1.0)
+                lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=judged and epsilon <= SMALL)
+                evens += [row.others for row in rows.values()] if epsilon <= SMALL else []
     if not lines:
         return []
+    lines += _over_all(evens)
     return [
         Report(f"{RECOMMENDED}: first, or within one paired standard error of the first", lines),
         Grid(
@@ -114,7 +117,7 @@ def standing_among_all(board: Board) -> list[Report | Grid]:
     A pair is compared by the seeds that both have.
     """
     apart = {system.name for system in board.systems if system.adapter.heavy and not system.adapter.ours}
-    lines, losses, seen = list[Line](), list[Loss](), set[str]()
+    lines, losses, evens, seen = list[Line](), list[Loss](), list[bool](), set[str]()
     for group, kinds in JUDGED.items():
         for epsilon in board.study.epsilons:
             there = {table: apart & set(private_scores(board, table, epsilon)) for table in board.tables(*kinds)}
@@ -122,14 +125,13 @@ def standing_among_all(board: Board) -> list[Report | Grid]:
             losses += [loss for table in rows for loss in _losses_to(board, table, epsilon, there[table])]
             seen |= set().union(*there.values())
             lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=False)[:-1] if rows else []
+            evens += [row.others for row in rows.values()] if epsilon <= SMALL else []
     if not lines:
         return []
-    who = ", ".join(system.name for system in board.systems if system.name in seen)
-    title = (
-        f"{RECOMMENDED}: first, or within one paired standard error of the first, with these among the others: {who}"
-    )
+    who = "; ".join(system.name for system in board.systems if system.name in seen)
+    title = f"{RECOMMENDED}: first, or within one paired standard error of the first, those measured apart as well"
     return [
-        Report(title, lines),
+        Report(title, [Line("measured apart, by two seeds or more", who), *lines, *_over_all(evens)]),
         Grid("Where a system measured apart is ahead by more than a paired standard error", LOSS_HEAD, _rows(losses)),
     ]
 
@@ -206,22 +208,26 @@ def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
     return Standing(evens[0], all(evens), losses)
 
 
+def _share(evens: Sequence[bool]) -> Measured:
+    return Measured(float(np.mean(evens)), form=".0%")
+
+
+def _over_all(evens: Sequence[bool]) -> list[Line]:
+    return [Line(f"all {len(evens)} cells at ε ≤ {SMALL:g}", _share(evens))] if evens else []
+
+
 def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Line]:
     """Of all tables; of those that no default was chosen on; and with our other learners among the others."""
-
-    def share(evens: Sequence[bool]) -> Measured:
-        return Measured(float(np.mean(evens)), form=".0%")
-
     fresh = [row.others for table, row in rows.items() if table not in SEEN]
     without = f"{what}, on the tables on which no default was chosen: {len(fresh)}"
-    unseen = [Line(without, share(fresh))] if fresh else []
+    unseen = [Line(without, _share(fresh))] if fresh else []
     return [
         at_least(
             f"{what}, {len(rows)} table{'s' * (len(rows) != 1)}",
-            share([row.others for row in rows.values()]),
+            _share([row.others for row in rows.values()]),
             ASKED,
             judged=judged,
         ),
         *unseen,
-        Line(f"{what}, among our other learners, too", share([row.everybody for row in rows.values()])),
+        Line(f"{what}, among our other learners, too", _share([row.everybody for row in rows.values()])),
     ]

@@ -70,6 +70,7 @@ def test_ours_is_judged_against_other_people_and_losses_to_both_are_told() -> No
     assert found["classification, by AUC, ε=0.5, 2 tables"][1] is False
     assert str(found["classification, by AUC, ε=1, 2 tables"][0]) == "100%"
     assert str(found["classification, by AUC, ε=1, among our other learners, too"][0]) == "50%"
+    assert str(found["all 4 cells at ε ≤ 1"][0]) == "75%"
     assert [row[:3] for row in losses.rows] == [("b", "0.5", "a peer"), ("a", "1", "another of ours")]
 
 
