@@ -21,7 +21,7 @@ from benchmarks.leaderboard.pages import places
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import Busy
-from benchmarks.leaderboard.study import EPSILONS, FEW, SEEDS, Study
+from benchmarks.leaderboard.study import EPSILONS, FEW, OTHER_EPSILONS, SEEDS, Study
 from benchmarks.runner import Table
 from benchmarks.tables import SETS
 from exchequer.datasets import DataNotFound
@@ -109,7 +109,8 @@ def unmeasured(found: Board) -> list[str]:
     return [
         f"Not shown, for want of scores: {'; '.join(names)}. Published are add-remove-one, δ = 1e-5, ε of "
         f"{', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}, the bounds as they are, all records, {SEEDS} seeds; "
-        f"with {FEW}: δ = n^-1.1, replace-one, bounds ten times as wide, each by itself; and what is marked heavy. "
+        f"with {FEW}: δ = n^-1.1, replace-one, bounds ten times as wide, each by itself, ε of "
+        f"{', '.join(f'{epsilon:g}' for epsilon in OTHER_EPSILONS)}; and with 1 to {FEW} what is marked heavy. "
         "To measure others name their files in benchmarks/adapters."
     ]
 

@@ -78,13 +78,13 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         distances(main),
         *others(main, at),
-        *variations(plan, store, main, at),
+        *variations(plan, store, main),
         *([_failures(main.failed)] if main.failed else []),
     ]
 
 
-def variations(plan: Plan, store: Store, main: Board, epsilon: float) -> list[Table]:
-    """What the plan's other studies found at an ε, and what there is of systems that are measured apart.
+def variations(plan: Plan, store: Store, main: Board) -> list[Table]:
+    """What the plan's other studies found, ε by ε, and what there is of systems that are measured apart.
 
     main: what ranks. Each is beside as many seeds of it.
     """
@@ -92,11 +92,17 @@ def variations(plan: Plan, store: Store, main: Board, epsilon: float) -> list[Ta
     boards = [board(plan, study, store, plan.tables) for study in (few, *plan.studies[1:])]
     everybody = board(_with_heavy(plan), few, store, plan.tables, apart=True)
     return [
-        *(under_other_promises(boards, epsilon) if boards[1:] else []),
+        *(grid for epsilon in _shared(boards) for grid in under_other_promises(boards, epsilon)),
         *standing_among_all(with_those_apart(main, everybody)),
         *measured_apart(everybody),
         *failed_apart(everybody),
     ]
+
+
+def _shared(boards: Sequence[Board]) -> list[float]:
+    """The ε of all studies beside the first, the largest first; none where there is no other."""
+    found = [set(each.study.epsilons) for each in boards[1:]]
+    return sorted(set.intersection(*found), reverse=True) if found else []
 
 
 def _with_heavy(plan: Plan) -> Plan:

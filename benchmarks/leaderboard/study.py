@@ -46,10 +46,12 @@ MAIN: Final = Study(seeds=SEEDS)
 
 FEW: Final = 3
 
+OTHER_EPSILONS: Final = (0.1, 1.0)
+
 OTHER_PROMISES: Final = (
-    Study(rules=("n^-1.1",), seeds=FEW),
-    Study(neighbours=("replace-one",), seeds=FEW),
-    Study(widths=(10.0,), seeds=FEW),
+    Study(OTHER_EPSILONS, rules=("n^-1.1",), seeds=FEW),
+    Study(OTHER_EPSILONS, neighbours=("replace-one",), seeds=FEW),
+    Study(OTHER_EPSILONS, widths=(10.0,), seeds=FEW),
 )
 """One thing at a time is not as in MAIN: δ, which tables are neighbours, how wide bounds are."""
 
