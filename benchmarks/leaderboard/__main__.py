@@ -12,19 +12,23 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import attrs
 
 from benchmarks.leaderboard import adapters
 from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
-from benchmarks.leaderboard.pages import places
+from benchmarks.leaderboard.pages import MARKS, places
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import Busy
 from benchmarks.leaderboard.study import EPSILONS, FEW, OTHER_EPSILONS, SEEDS, Study
+from benchmarks.leaderboard.variations import beside_ours
 from benchmarks.runner import Table
 from benchmarks.tables import SETS
 from exchequer.datasets import DataNotFound
+
+OUT: Final = Path("benchmark-results") / "leaderboard"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -43,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--jobs", type=whole_number, default=os.cpu_count() or 1, help="processes at once")
     found.add_argument("--again", action="store_true", help="try once more what failed in an earlier run")
     found.add_argument("--data", help="folder with the data sets; default: EXCHEQUER_DATA")
-    found.add_argument("--out", type=Path, default=Path("benchmark-results") / "leaderboard")
+    found.add_argument("--out", type=Path, default=OUT, help=f"folder of what is measured; default: {OUT}")
     return found
 
 
@@ -84,8 +88,9 @@ def compared(options: argparse.Namespace) -> tuple[str, list[str]]:
     tables += all_tables(everything, store, judged=False)
     found = board(everything, study, store, options.tables)
     mine = [system for system in plan.systems if options.adapters]
-    notes = [*skipped(found, mine), *unmeasured(found)]
-    own = [places(found, system) for system in mine if system.adapter.private]
+    notes = [MARKS, *skipped(found, mine), *unmeasured(found, failed)]
+    private = [system for system in mine if system.adapter.private and system.name != adapters.RECOMMENDED]
+    own = [*beside_ours(found, private, "what is named"), *(places(found, system) for system in private)]
     return "\n\n".join([*(table.table for table in [*tables, *own]), *notes]), failed
 
 
@@ -99,11 +104,16 @@ def skipped(found: Board, systems: Sequence[adapters.System]) -> list[str]:
     ]
 
 
-def unmeasured(found: Board) -> list[str]:
-    """A line about those of whom nothing is shown, for want of scores."""
+def unmeasured(found: Board, failed: Sequence[str]) -> list[str]:
+    """A line about those of whom nothing is shown, for want of scores. failed: in words, which say why themselves."""
     shown = {name for _, name in found.found} | {name for _, name, _ in found.broken}
     kinds = set(found.kinds.values())
-    names = [s.name for s in found.systems if s.name not in shown and kinds & set(s.adapter.tasks)]
+    absent = tuple(line.partition(": ")[0] for line in failed)
+    names = [
+        system.name
+        for system in found.systems
+        if system.name not in shown and kinds & set(system.adapter.tasks) and system.adapter.name not in absent
+    ]
     if not names:
         return []
     return [

@@ -1,7 +1,8 @@
 """Private learners on all public tables at the same (ε, δ), bounds and splits.
 
 Everybody gets the same public bounds and categories, no other setting unless its name says so, one core, and the same
-seeds. † marks systems to which the number of records is public, * those whose promise is known not to hold. Defaults of
+seeds. † marks systems to which the number of records is public, * those whose promise is known not to hold, ‡ scores
+of older learners of ours. Defaults of
 the recommended learner were chosen with some of these tables in view: its share of firsts is shown for the rest, too.
 Means are over seeds, of splits and noise at once where a set has no test part of its own. Other promises, bounds ten
 times as wide, and systems that take long are measured by fewer seeds, and stand in tables of their own.
@@ -25,7 +26,7 @@ from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import fill
 from benchmarks.leaderboard.standing import standing, standing_among_all, with_those_apart
-from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK
+from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK, Study
 from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
 from benchmarks.tables import SETS
@@ -72,12 +73,14 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
     """Everything that compares over tables."""
     main = board(plan, plan.studies[0], store, plan.tables)
     at = max((epsilon for epsilon in main.study.epsilons if epsilon <= 1.0), default=min(main.study.epsilons))
+    others_too = _with_heavy(plan)
+    seen = {name for _, name in [*main.found, *board(others_too, _few(plan), store, plan.tables, apart=True).found]}
+    named = {system.name for system in plan.systems}
     return [
-        promises(_with_heavy(plan).systems),
+        promises([system for system in others_too.systems if system.name in seen | named]),
         *standing(main, judged=judged),
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
-        distances(main),
-        *others(main, at),
+        *(grid for grid in (distances(main), *others(main, at)) if grid.rows),
         *variations(plan, store, main),
         *([_failures(main.failed)] if main.failed else []),
     ]
@@ -88,7 +91,7 @@ def variations(plan: Plan, store: Store, main: Board) -> list[Table]:
 
     main: what ranks. Each is beside as many seeds of it.
     """
-    few = attrs.evolve(plan.studies[0], seeds=min(FEW, plan.studies[0].seeds))
+    few = _few(plan)
     boards = [board(plan, study, store, plan.tables) for study in (few, *plan.studies[1:])]
     everybody = board(_with_heavy(plan), few, store, plan.tables, apart=True)
     return [
@@ -97,6 +100,10 @@ def variations(plan: Plan, store: Store, main: Board) -> list[Table]:
         *measured_apart(everybody),
         *failed_apart(everybody),
     ]
+
+
+def _few(plan: Plan) -> Study:
+    return attrs.evolve(plan.studies[0], seeds=min(FEW, plan.studies[0].seeds))
 
 
 def _shared(boards: Sequence[Board]) -> list[float]:

@@ -41,6 +41,12 @@ def shown(system: System, board: Board, *kinds: Kind) -> str:
     return " ".join([system.name, *notes])
 
 
+MARKS: Final = (
+    "† the number of records is public to it; * its promise is known not to hold; ‡ its published scores are of older "
+    "learners of ours"
+)
+
+
 def main_score(board: Board, table: str) -> str:
     """What systems are ranked by on a table."""
     return MAIN[board.kinds[table]]
@@ -125,7 +131,9 @@ def places(board: Board, system: System) -> Grid:
 
 def _place(scores: Mapping[str, Mapping[int, float]], name: str) -> str:
     means = {each: float(np.mean(list(found.values()))) for each, found in scores.items()}
-    return f"{1 + sum(mean > means[name] for mean in means.values())} of {len(means)}" if name in means else ""
+    if name not in means or len(means) == 1:
+        return "alone" if name in means else ""
+    return f"{1 + sum(mean > means[name] for mean in means.values())} of {len(means)}"
 
 
 # --- distance to the ceiling --------------------------------------------------------------------------------------
@@ -188,7 +196,7 @@ def others(board: Board, epsilon: float) -> list[Grid]:
             scores.append(
                 (shown(system, board, "binary"), str(len(binary)), *(_over(binary, score) for score in OTHERS))
             )
-        if there:
+        if any(cell.of(cost) for cell in there for cost in COSTS):
             costs.append((shown(system, board), *(_over(there, cost, unit) for cost, unit in COSTS.items())))
     tables = f"ε={epsilon:g}, means over tables"
     return [

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from benchmarks.leaderboard.adapters import OWN, Adapter, System
@@ -154,12 +155,27 @@ def _pythons(units: Sequence[Unit]) -> tuple[dict[Path, Path], list[str]]:
     return found, absent
 
 
+LIKE_PROBABILITIES: Final = (
+    "a number for each record, all of them from 0 to 1: they are read as scores, above 0 for the second class; "
+    "probabilities have shape (n, 2)"
+)
+
+
+def like_probabilities(predictions: npt.NDArray[Any]) -> bool:
+    """Whether scores look as if they were probabilities of the second class."""
+    if predictions.ndim != 1 or not predictions.size:
+        return False
+    least, most = float(predictions.min()), float(predictions.max())
+    return 0.0 <= least < most <= 1.0
+
+
 @attrs.frozen(eq=False)
 class _Run:
     files: TaskFiles
     store: Store
     pythons: dict[Path, Path]
     say: Say
+    told: set[str] = attrs.field(factory=set)
 
     def unit(self, unit: Unit) -> list[str]:
         """Measure it; what failed, in words."""
@@ -180,7 +196,7 @@ class _Run:
                     self._one(unit, worker, wanted, scores)
                 except (RuntimeError, ValueError) as error:  # BadPredictions among them
                     _, cell, _ = wanted
-                    why = failed[cell] = reason(error)
+                    why = failed[cell] = reason(error, unit.adapter.path)
                     self._keep(unit, wanted, None, why)
                     # One that took too long would at other ε, too, and all of that time is somebody's.
                     slow = isinstance(error, TooSlow)
@@ -207,7 +223,11 @@ class _Run:
             "options": system.options,
         }
         answer = in_time(worker, job)
-        found = scored(unit.table.kind, len(unit.table.classes), np.load(scores), files.labels)
+        predictions = np.load(scores)
+        if unit.table.kind == "binary" and like_probabilities(predictions) and system.name not in self.told:
+            self.told.add(system.name)
+            self.say(f"{system.name}: {LIKE_PROBABILITIES}")
+        found = scored(unit.table.kind, len(unit.table.classes), predictions, files.labels)
         costs = {"fit": answer["fit"], "predict": answer["predict"]}
         if answer["peak"] is not None and answer["loaded"] is not None:
             costs["memory"] = max(0.0, answer["peak"] - answer["loaded"])
@@ -221,6 +241,12 @@ class _Run:
         found.failed = failed
         found.versions = {"packages": ", ".join(unit.adapter.requirements), "machine": machine()}
         self.store.put(found)
+
+
+def _where(lines: Sequence[str], adapter: Path) -> str:
+    """File and line of a traceback's last step that is in the adapter's own file; "" where none is."""
+    steps = [line.strip() for line in lines if line.strip().startswith(f'File "{adapter}", line ')]
+    return f"{adapter.name}, line {steps[-1].split('line ')[1].split(',')[0]}: " if steps else ""
 
 
 class TooSlow(RuntimeError):
@@ -245,11 +271,11 @@ def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
         watch.cancel()
 
 
-def reason(error: Exception) -> str:
-    """The last line of what went wrong."""
+def reason(error: Exception, adapter: Path) -> str:
+    """The last line of what went wrong, and where in the adapter, if there."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()] or [type(error).__name__]
     if not lines[0].endswith(" ended:"):
-        return lines[-1][:300]
+        return f"{_where(lines, adapter)}{lines[-1]}"[:300]
     return (
         f"its process ended; its last line is {lines[-1]!r}"[:300] if lines[1:] else "its process ended without a word"
     )

@@ -45,6 +45,11 @@ def _means(board: Board, system: System, epsilon: float, kinds: Sequence[Kind]) 
 
 
 def measured_apart(board: Board) -> list[Grid]:
+    """As `beside_ours`, of systems that are measured apart."""
+    return beside_ours(board, _apart(board), "systems measured apart")
+
+
+def beside_ours(board: Board, systems: Sequence[System], who: str) -> list[Grid]:
     """Each of them beside the recommended learner, on the tables and seeds that it was measured on.
 
     A cell: how far the recommended learner is ahead, a mean over tables; and on how many of them it is ahead by more
@@ -53,12 +58,12 @@ def measured_apart(board: Board) -> list[Grid]:
     epsilons, grids = board.study.epsilons, list[Grid]()
     for group, kinds in GROUPS.items():
         rows = list[tuple[Cell, ...]]()
-        for system in _apart(board):
+        for system in systems:
             cells = tuple(_beside(board, system, epsilon, kinds) for epsilon in epsilons)
             if any(cells):
                 rows.append((shown(system, board, *kinds), _seeds(board, system, kinds), *cells))
         if rows:
-            title = f"{RECOMMENDED}'s lead over systems measured apart, {group}: ahead, even, behind"
+            title = f"{RECOMMENDED}'s lead over {who}, {group}: ahead, even, behind"
             grids.append(Grid(title, ("system", "seeds", *(f"ε={epsilon:g}" for epsilon in epsilons)), tuple(rows)))
     return grids
 

@@ -220,3 +220,37 @@ def test_cells_are_files_that_come_back_as_they_were(tmp_path: Path) -> None:
 def test_delta_follows_the_number_of_records() -> None:
     assert delta_of("1e-5", 10) == 1e-5
     assert delta_of("n^-1.1", 1_000) == pytest.approx(1_000**-1.1)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "said"),
+    [
+        ([0.1, 0.9], True),
+        ([0.0, 1.0], True),
+        ([0.0, 0.0], False),
+        ([-0.1, 0.9], False),
+        ([0.1, 1.1], False),
+        ([], False),
+    ],
+)
+def test_scores_that_look_like_probabilities_are_told(predictions: list[float], said: bool) -> None:
+    found = np.array(predictions)
+    assert running.like_probabilities(found) is said
+    assert not running.like_probabilities(np.column_stack([1.0 - found, found]))
+
+
+def test_a_score_that_looks_like_a_probability_is_told_while_it_runs(
+    make: Callable[[str], Adapter], tmp_path: Path
+) -> None:
+    odd, said = make("pass"), list[str]()
+    text = odd.path.read_text(encoding="utf-8")
+    odd.path.write_text(
+        text.replace("np.column_stack([1.0 - share", "(lambda pair: pair[1] * records[first])([1.0 - share")
+    )
+    fill(
+        [unit((STUDY,), read(odd.path), table(), 1.0, Store(tmp_path / "cells"))],
+        Store(tmp_path / "cells"),
+        1,
+        said.append,
+    )
+    assert said.count(f"mine, good: {running.LIKE_PROBABILITIES}") == 1
