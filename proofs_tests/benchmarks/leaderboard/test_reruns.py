@@ -81,10 +81,11 @@ def test_what_gives_no_scores_any_more_is_told(tmp_path: Path, monkeypatch: pyte
     broken = UNSTEADY.replace("def fit", "import os\n\ndef fit").replace(
         "    rng =", f"    assert not os.path.exists({str(tmp_path / 'now')!r}), 'it broke'\n    rng ="
     )
+    line = broken[: broken.index("assert")].count("\n") + 1
     grid, failed = told(tmp_path, monkeypatch, 0.0, broken)
     assert isinstance(grid, Grid)
     assert isinstance(failed, Report)
     assert [row[:3] for row in grid.rows] == [("steady", "2", "2"), ("unsteady", "2", "0")]
     assert [line.what for line in failed.lines] == [
-        f"unsteady on made-up, ε={each}: AssertionError: it broke" for each in ("0.5", "1")
+        f"unsteady on made-up, ε={each}: unsteady.py, line {line}: AssertionError: it broke" for each in ("0.5", "1")
     ]
