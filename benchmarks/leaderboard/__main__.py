@@ -120,7 +120,7 @@ def unmeasured(found: Board, failed: Sequence[str]) -> list[str]:
         f"Not shown, for want of scores: {'; '.join(names)}. Published are add-remove-one, δ = 1e-5, ε of "
         f"{', '.join(f'{epsilon:g}' for epsilon in EPSILONS)}, the bounds as they are, all records, {SEEDS} seeds; "
         f"with {FEW}: δ = n^-1.1, replace-one, bounds ten times as wide, each by itself, ε of "
-        f"{', '.join(f'{epsilon:g}' for epsilon in OTHER_EPSILONS)}; and with 1 to {FEW} what is marked heavy. "
+        f"{', '.join(f'{epsilon:g}' for epsilon in OTHER_EPSILONS)}; and with 1 to {SEEDS} what is marked heavy. "
         "To measure others name their files in benchmarks/adapters."
     ]
 

@@ -36,12 +36,14 @@ Lead: TypeAlias = tuple[float, float]
 """Of another over ours, and its standard error, paired."""
 
 
-def behind_again(plan: Plan, store: Store, say: Say) -> list[Grid]:
-    """A row for each system of other people's that is ahead in the plan's first study. Measures what is missing."""
-    study, rows = plan.studies[0], list[tuple[Cell, ...]]()
-    ranked = board(plan, study, store, plan.tables)
-    for loss in losses_to_others(ranked):
-        leads = leads_of_others(ranked, loss.table, loss.epsilon)
+def behind_again(plan: Plan, found: Board, store: Store, say: Say) -> list[Grid]:
+    """A row for each system of other people's that is ahead on a board. Measures what is missing.
+
+    plan: has all systems of the board.
+    """
+    study, rows = found.study, list[tuple[Cell, ...]]()
+    for loss in losses_to_others(found):
+        leads = leads_of_others(found, loss.table, loss.epsilon)
         more, large = (
             attrs.evolve(study, epsilons=(epsilon,), seeds=study.seeds + OTHER_SEEDS)
             for epsilon in (loss.epsilon, LARGE_EPSILON)

@@ -26,8 +26,8 @@ from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import fill
 from benchmarks.leaderboard.standing import standing, standing_among_all, with_those_apart
-from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK, Study
-from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
+from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK
+from benchmarks.leaderboard.variations import ceilings_apart, failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
 from benchmarks.tables import SETS
 
@@ -73,37 +73,37 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
     """Everything that compares over tables."""
     main = board(plan, plan.studies[0], store, plan.tables)
     at = max((epsilon for epsilon in main.study.epsilons if epsilon <= 1.0), default=min(main.study.epsilons))
-    others_too = _with_heavy(plan)
-    seen = {name for _, name in [*main.found, *board(others_too, _few(plan), store, plan.tables, apart=True).found]}
-    named = {system.name for system in plan.systems}
+    everybody = _everybody(plan, store)
+    seen = {name for _, name in [*main.found, *everybody.found]} | {system.name for system in plan.systems}
     return [
-        promises([system for system in others_too.systems if system.name in seen | named]),
+        promises([system for system in everybody.systems if system.name in seen]),
         *standing(main, judged=judged),
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         *(grid for grid in (distances(main), *others(main, at)) if grid.rows),
-        *variations(plan, store, main),
+        *variations(plan, store, main, everybody),
         *([_failures(main.failed)] if main.failed else []),
     ]
 
 
-def variations(plan: Plan, store: Store, main: Board) -> list[Table]:
+def variations(plan: Plan, store: Store, main: Board, everybody: Board) -> list[Table]:
     """What the plan's other studies found, ε by ε, and what there is of systems that are measured apart.
 
-    main: what ranks. Each is beside as many seeds of it.
+    main: what ranks.  everybody: as `_everybody` has it.
     """
-    few = _few(plan)
+    few = attrs.evolve(plan.studies[0], seeds=min(FEW, plan.studies[0].seeds))
     boards = [board(plan, study, store, plan.tables) for study in (few, *plan.studies[1:])]
-    everybody = board(_with_heavy(plan), few, store, plan.tables, apart=True)
     return [
         *(grid for epsilon in _shared(boards) for grid in under_other_promises(boards, epsilon)),
         *standing_among_all(with_those_apart(main, everybody)),
         *measured_apart(everybody),
+        *ceilings_apart(everybody),
         *failed_apart(everybody),
     ]
 
 
-def _few(plan: Plan) -> Study:
-    return attrs.evolve(plan.studies[0], seeds=min(FEW, plan.studies[0].seeds))
+def _everybody(plan: Plan, store: Store) -> Board:
+    """Of the study that ranks, with systems that are measured apart, by the seeds that there are."""
+    return board(_with_heavy(plan), plan.studies[0], store, plan.tables, apart=True)
 
 
 def _shared(boards: Sequence[Board]) -> list[float]:
@@ -121,7 +121,12 @@ def _with_heavy(plan: Plan) -> Plan:
 
 def _explained(plan: Plan, store: Store) -> list[Grid]:
     """Measures for itself."""
-    return [*behind_again(plan, store, print_progress), *gaps(plan, store, GAPS_AT, print_progress)]
+    main = board(plan, plan.studies[0], store, plan.tables)
+    all_of_them = with_those_apart(main, _everybody(plan, store))
+    return [
+        *behind_again(_with_heavy(plan), all_of_them, store, print_progress),
+        *gaps(plan, store, GAPS_AT, print_progress),
+    ]
 
 
 def _rerun(plan: Plan, folder: Path) -> list[Table]:

@@ -1,14 +1,18 @@
 """Tables beside the ranking: the same systems under other promises and bounds, and systems measured apart."""
 
+import math
 from collections.abc import Sequence
+from itertools import product
 from typing import Final
 
 import numpy as np
 
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import RECOMMENDED, System
+from benchmarks.leaderboard.cells import NO_PRIVACY
+from benchmarks.leaderboard.cells import Measured as Scores
 from benchmarks.leaderboard.comparison import paired
-from benchmarks.leaderboard.pages import GROUPS, private_scores, promise_of, shown
+from benchmarks.leaderboard.pages import GROUPS, main_score, private_scores, promise_of, shown
 from benchmarks.leaderboard.plan import Board
 from benchmarks.runner import Cell, Grid, Line, Measured, Report
 
@@ -66,6 +70,36 @@ def beside_ours(board: Board, systems: Sequence[System], who: str) -> list[Grid]
             title = f"{RECOMMENDED}'s lead over {who}, {group}: ahead, even, behind"
             grids.append(Grid(title, ("system", "seeds", *(f"ε={epsilon:g}" for epsilon in epsilons)), tuple(rows)))
     return grids
+
+
+def ceilings_apart(board: Board) -> list[Grid]:
+    """Of systems without privacy that are measured apart: a row for each table, beside the best of the other ceilings.
+
+    Means over the seeds that it was measured by.
+    """
+    rows = list[tuple[Cell, ...]]()
+    open_ones = [system for system in board.systems if not system.adapter.private]
+    ranked = [system for system in open_ones if not system.adapter.heavy]
+    for table, system in product(board.kinds, [system for system in open_ones if system.adapter.heavy]):
+        cell = board.of(table, system, NO_PRIVACY)
+        if cell is not None:
+            means = {other.name: _mean(board.of(table, other, NO_PRIVACY), board, table, cell) for other in ranked}
+            best = max((name for name in means if means[name] > -math.inf), key=means.__getitem__, default="")
+            found = (_mean(cell, board, table, cell), means.get(best, math.nan))
+            rows.append((table, system.name, str(len(cell.seeds)), *map(_number, found), best))
+    head = ("table", "system", "seeds", "it reaches", "best of the other ceilings", "which")
+    return [Grid("Ceilings measured apart, AUC or R², by the same seeds", head, tuple(rows))] if rows else []
+
+
+def _mean(found: Scores | None, board: Board, table: str, like: Scores) -> float:
+    """Over the seeds of another cell; -inf where some are not measured."""
+    if found is None or not set(like.seeds) <= set(found.seeds):
+        return -math.inf
+    return float(np.mean([found.seeds[seed][main_score(board, table)] for seed in like.seeds]))
+
+
+def _number(value: float) -> Cell:
+    return Measured(value, form=".3f") if math.isfinite(value) else ""
 
 
 def failed_apart(board: Board) -> list[Report]:

@@ -15,6 +15,7 @@ from benchmarks.leaderboard.leaderboard import measure
 from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.running import noise_seed
 from benchmarks.leaderboard.study import Study
+from benchmarks.runner import Grid
 from benchmarks.tables import TableSet
 from proofs_tests.benchmarks.leaderboard.test_pages import OURS as OURS_SHOWN
 from proofs_tests.benchmarks.leaderboard.test_pages import PEER, STUDY, board_of
@@ -91,6 +92,12 @@ def ranked_once(folder: Path, adapters: list[Adapter]) -> tuple[Plan, Store]:
     return todo, store
 
 
+def behind(todo: Plan, store: Store) -> list[Grid]:
+    """Of what the store has, measured apart or not."""
+    known = board(todo, todo.studies[0], store, todo.tables, apart=True)
+    return behind_again(todo, known, store, lambda line: None)
+
+
 LEAD, EVEN = "+0.500 ± 0.000", "+0.000 ± 0.000"
 
 
@@ -107,17 +114,28 @@ def test_everybody_who_is_ahead_is_looked_at_again(tmp_path: Path, right: str, l
     ranked = [noise_seed(seed) for seed in range(SEEDS)]
     adapters = written(tmp_path, first=FIRST, second=SECOND, ours=OURS.format(ranked=ranked, right=right))
     todo, store = ranked_once(tmp_path, adapters)
-    (grid,) = behind_again(todo, store, lambda line: None)
+    (grid,) = behind(todo, store)
     assert [list(row) for row in grid.rows] == [["made-up", "1", name, *leads, verdict] for name in ("first", "second")]
+
+
+def test_who_is_measured_apart_is_looked_at_again_by_as_many_seeds(tmp_path: Path) -> None:
+    slow = HEADER.format(name="slow", more="# heavy = true\n") + FIRST.partition("# ///\n")[2]
+    adapters = written(tmp_path, slow=slow, ours=OURS.format(ranked=[], right="False"))
+    todo, store = ranked_once(tmp_path, adapters)
+    longer = attrs.evolve(todo, studies=(attrs.evolve(todo.studies[0], seeds=SEEDS + 1),))
+    (ours,) = (each for each in longer.adapters if each.ours)
+    assert measure(attrs.evolve(longer, adapters=[ours]), store, "made-up", 1) == []
+    (grid,) = behind(longer, store)
+    assert [list(row) for row in grid.rows] == [["made-up", "1", "slow", *(LEAD,) * 3, "behind at ε=1000, too"]]
 
 
 def test_another_seed_that_fails_takes_no_ranked_cell_along(tmp_path: Path) -> None:
     ranked = [noise_seed(seed) for seed in range(SEEDS)]
     fails = "1 / int(promise.seed in RANKED) - 1"
     todo, store = ranked_once(tmp_path, written(tmp_path, first=FIRST, ours=OURS.format(ranked=ranked, right=fails)))
-    (before,) = behind_again(todo, store, lambda line: None)
+    (before,) = behind(todo, store)
     assert before.rows[0][-1] == "not told"
-    (after,) = behind_again(todo, store, lambda line: None)
+    (after,) = behind(todo, store)
     assert after.rows == before.rows
     found = board(todo, todo.studies[0], store, todo.tables)
     assert {name for _, name in found.found} == {"first", "PrivateBoost"}
@@ -157,7 +175,7 @@ def test_a_lead_is_of_the_seeds_that_are_asked_for_and_has_its_error() -> None:
 
 def test_there_is_no_table_where_nothing_was_lost(tmp_path: Path) -> None:
     todo = Plan(("made-up",), written(tmp_path, first=FIRST), (Study(epsilons=(1.0,), seeds=SEEDS),), None)
-    assert behind_again(todo, Store(tmp_path / "cells"), lambda line: None) == []
+    assert behind(todo, Store(tmp_path / "cells")) == []
 
 
 CEILING = (

@@ -2,9 +2,10 @@
 
 import attrs
 
+from benchmarks.leaderboard.adapters import Adapter
 from benchmarks.leaderboard.plan import Board
 from benchmarks.leaderboard.standing import standing_among_all, with_those_apart
-from benchmarks.leaderboard.variations import failed_apart, measured_apart, under_other_promises
+from benchmarks.leaderboard.variations import ceilings_apart, failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import Grid, Report
 from proofs_tests.benchmarks.leaderboard.test_pages import CEILING, OURS, PEER, STUDY, adapter, board_of
 
@@ -97,6 +98,24 @@ def test_a_ranked_system_keeps_its_seeds_though_it_takes_long() -> None:
     (_, losses) = standing_among_all(with_those_apart(ranked, apart))
     assert isinstance(losses, Grid)
     assert [row[-1] for row in losses.rows] == ["10", "10"]
+
+
+def test_a_ceiling_measured_apart_is_beside_the_best_of_the_others_by_its_seeds() -> None:
+    slow, line = adapter("slow trees", private=False, heavy=True), adapter("a line", private=False)
+    ceilings: dict[Adapter, dict[str, tuple[float, ...]]] = {
+        slow: {"a": (0.0,), "c": (0.5,)},
+        CEILING: {"a": (0.0,), "b": (0.9,)},
+        line: {"a": (0.0,)},
+    }
+    board = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}, **ceilings})
+    for system, scores in (("slow trees", (0.9, 0.92)), ("trees", (0.88, 0.9, 0.99)), ("a line", (0.89, 0.91, 0.1))):
+        with_seeds(board, "a", system, *scores)
+    (grid,) = ceilings_apart(board)
+    assert [tuple(map(str, row)) for row in grid.rows] == [
+        ("a", "slow trees", "2", "0.910", "0.900", "a line"),
+        ("c", "slow trees", "2", "0.505", "", ""),
+    ]
+    assert ceilings_apart(board_of({OURS: {"a": (0.8, 0.8)}, CEILING: {"a": (0.9,)}})) == []
 
 
 def test_even_is_within_a_paired_error_and_failures_are_told() -> None:
