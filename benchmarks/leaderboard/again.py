@@ -96,10 +96,12 @@ def _shown(lead: Lead | None) -> str:
 
 
 def _verdict(again: Lead | None, hardly: Lead | None) -> str:
-    if again is None or hardly is None:
+    if again is None:
         return "not told"
     if again[0] <= again[1]:
         return "not behind by other seeds"
+    if hardly is None:
+        return "behind by other seeds, too"
     return f"not behind at ε={LARGE_EPSILON:g}" if hardly[0] <= hardly[1] else f"behind at ε={LARGE_EPSILON:g}, too"
 
 

@@ -107,7 +107,12 @@ LEAD, EVEN = "+0.500 ± 0.000", "+0.000 ± 0.000"
         ("promise.seed not in RANKED", [LEAD, EVEN, EVEN], "not behind by other seeds"),
         ("promise.epsilon > 100.0", [LEAD, LEAD, EVEN], "not behind at ε=1000"),
         ("False", [LEAD, LEAD, LEAD], "behind at ε=1000, too"),
-        ("1 / int(promise.epsilon < 100.0) - 1", [LEAD, LEAD, "no predictions"], "not told"),
+        ("1 / int(promise.epsilon < 100.0) - 1", [LEAD, LEAD, "no predictions"], "behind by other seeds, too"),
+        (
+            "promise.seed not in RANKED and 1 / int(promise.epsilon < 100.0)",
+            [LEAD, EVEN, "no predictions"],
+            "not behind by other seeds",
+        ),
     ],
 )
 def test_everybody_who_is_ahead_is_looked_at_again(tmp_path: Path, right: str, leads: list[str], verdict: str) -> None:
