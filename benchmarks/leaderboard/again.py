@@ -39,7 +39,7 @@ Lead: TypeAlias = tuple[float, float]
 def behind_again(plan: Plan, found: Board, store: Store, say: Say) -> list[Grid]:
     """A row for each system of other people's that is ahead on a board. Measures what is missing.
 
-    plan: has all systems of the board.
+    plan: has all systems of the board.  store: not the board's, whose cells must not get more seeds for being lost.
     """
     study, rows = found.study, list[tuple[Cell, ...]]()
     for loss in losses_to_others(found):

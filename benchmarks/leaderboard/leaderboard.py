@@ -119,12 +119,14 @@ def _with_heavy(plan: Plan) -> Plan:
     return attrs.evolve(plan, adapters=[*plan.adapters, *heavy])
 
 
-def _explained(plan: Plan, store: Store) -> list[Grid]:
-    """Measures for itself."""
+def _explained(plan: Plan, store: Store, folder: Path) -> list[Grid]:
+    """Measures for itself. folder: for what is measured again; not the store's, or cells that are lost would be judged
+    by more seeds in the next run than those that are won.
+    """
     main = board(plan, plan.studies[0], store, plan.tables)
     all_of_them = with_those_apart(main, _everybody(plan, store))
     return [
-        *behind_again(_with_heavy(plan), all_of_them, store, print_progress),
+        *behind_again(_with_heavy(plan), all_of_them, beside(plan, folder), print_progress),
         *gaps(plan, store, GAPS_AT, print_progress),
     ]
 
@@ -158,7 +160,13 @@ def parts(setting: Setting) -> list[Part]:
     return [
         *(Part(name, partial(measured, plan, store, name), 10 if quick else 150, kept=False) for name in plan.tables),
         Part("all tables", partial(all_tables, plan, store, judged=not quick), 5, kept=False),
-        *([] if quick else [Part("losses and gaps", partial(_explained, plan, store), 200, kept=False)]),
+        *(
+            []
+            if quick
+            else [
+                Part("losses and gaps", partial(_explained, plan, store, setting.out / "cells-again"), 200, kept=False)
+            ]
+        ),
         *([] if quick else [Part("reruns", partial(_rerun, plan, setting.out), 200, kept=False)]),
         *(Part(f"tables of {name}", partial(shown_set, plan, store, name), 0.1, kept=False) for name in plan.tables),
     ]

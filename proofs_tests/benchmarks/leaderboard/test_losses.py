@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.adapters.protocol import Column
-from benchmarks.leaderboard import again, plan
+from benchmarks.leaderboard import again, leaderboard, plan
 from benchmarks.leaderboard.adapters import Adapter, read
 from benchmarks.leaderboard.again import behind_again, gaps, leads_of_others
 from benchmarks.leaderboard.cells import Store
@@ -95,7 +95,7 @@ def ranked_once(folder: Path, adapters: list[Adapter]) -> tuple[Plan, Store]:
 def behind(todo: Plan, store: Store) -> list[Grid]:
     """Of what the store has, measured apart or not."""
     known = board(todo, todo.studies[0], store, todo.tables, apart=True)
-    return behind_again(todo, known, store, lambda line: None)
+    return behind_again(todo, known, Store(store.folder.with_name("again")), lambda line: None)
 
 
 LEAD, EVEN = "+0.500 ± 0.000", "+0.000 ± 0.000"
@@ -132,6 +132,24 @@ def test_who_is_measured_apart_is_looked_at_again_by_as_many_seeds(tmp_path: Pat
     assert measure(attrs.evolve(longer, adapters=[ours]), store, "made-up", 1) == []
     (grid,) = behind(longer, store)
     assert [list(row) for row in grid.rows] == [["made-up", "1", "slow", *(LEAD,) * 3, "behind at ε=1000, too"]]
+
+
+def test_a_cell_that_is_lost_gets_no_more_seeds_to_be_judged_by(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = HEADER.format(name="slow", more="# heavy = true\n") + FIRST.partition("# ///\n")[2]
+    adapters = written(tmp_path, slow=slow, ours=OURS.format(ranked=[], right="False"))
+    todo, store = ranked_once(tmp_path, adapters)
+    longer = attrs.evolve(todo, studies=(attrs.evolve(todo.studies[0], seeds=SEEDS + 1),))
+    (ours,) = (each for each in longer.adapters if each.ours)
+    assert measure(attrs.evolve(longer, adapters=[ours]), store, "made-up", 1) == []
+    monkeypatch.setattr(leaderboard.adapters, "every", lambda: adapters)
+    monkeypatch.setattr(leaderboard, "gaps", lambda *given: [])
+    ranked = attrs.evolve(longer, adapters=[ours])
+    (grid,) = leaderboard._explained(ranked, store, tmp_path / "again")
+    assert [row[2] for row in grid.rows] == ["slow"]
+    found = board(longer, longer.studies[0], store, longer.tables, apart=True).found
+    assert sorted(found["made-up", "slow"][1.0].seeds) == list(range(SEEDS))
 
 
 def test_another_seed_that_fails_takes_no_ranked_cell_along(tmp_path: Path) -> None:
