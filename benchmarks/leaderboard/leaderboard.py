@@ -80,12 +80,12 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
         *standing(main, judged=judged),
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         *(grid for grid in (distances(main), *others(main, at)) if grid.rows),
-        *variations(plan, store, main, everybody),
+        *variations(plan, store, main, everybody, judged=judged),
         *([_failures(main.failed)] if main.failed else []),
     ]
 
 
-def variations(plan: Plan, store: Store, main: Board, everybody: Board) -> list[Table]:
+def variations(plan: Plan, store: Store, main: Board, everybody: Board, *, judged: bool) -> list[Table]:
     """What the plan's other studies found, ε by ε, and what there is of systems that are measured apart.
 
     main: what ranks.  everybody: as `_everybody` has it.
@@ -94,7 +94,7 @@ def variations(plan: Plan, store: Store, main: Board, everybody: Board) -> list[
     boards = [board(plan, study, store, plan.tables) for study in (few, *plan.studies[1:])]
     return [
         *(grid for epsilon in _shared(boards) for grid in under_other_promises(boards, epsilon)),
-        *standing_among_all(with_those_apart(main, everybody)),
+        *standing_among_all(with_those_apart(main, everybody), judged=judged),
         *measured_apart(everybody),
         *ceilings_apart(everybody),
         *failed_apart(everybody),

@@ -87,7 +87,7 @@ def standing(board: Board, *, judged: bool) -> list[Report | Grid]:
                 evens += [row.others for row in rows.values()] if epsilon <= SMALL else []
     if not lines:
         return []
-    lines += _over_all(evens)
+    lines += _over_all(evens, judged=judged)
     return [
         Report(f"{RECOMMENDED}: first, or within one paired standard error of the first", lines),
         Grid(
@@ -111,7 +111,7 @@ def with_those_apart(ranked: Board, apart: Board) -> Board:
     return attrs.evolve(ranked, systems=[*ranked.systems, *more], found=found)
 
 
-def standing_among_all(board: Board) -> list[Report | Grid]:
+def standing_among_all(board: Board, *, judged: bool) -> list[Report | Grid]:
     """As `standing`, on a board of `with_those_apart`, and every lead that a system measured apart has over ours.
 
     A pair is compared by the seeds that both have.
@@ -124,14 +124,14 @@ def standing_among_all(board: Board) -> list[Report | Grid]:
             rows = {table: row for table, row in _group(board, epsilon, kinds).items() if there[table]}
             losses += [loss for table in rows for loss in _losses_to(board, table, epsilon, there[table])]
             seen |= set().union(*there.values())
-            lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=False)[:-1] if rows else []
+            lines += _shares(f"{group}, ε={epsilon:g}", rows, judged=judged and epsilon <= SMALL)[:-1] if rows else []
             evens += [row.others for row in rows.values()] if epsilon <= SMALL else []
     if not lines:
         return []
     who = "; ".join(system.name for system in board.systems if system.name in seen)
     title = f"{RECOMMENDED}: first, or within one paired standard error of the first, those measured apart as well"
     return [
-        Report(title, [Line("measured apart, by two seeds or more", who), *lines, *_over_all(evens)]),
+        Report(title, [Line("measured apart, by two seeds or more", who), *lines, *_over_all(evens, judged=judged)]),
         Grid("Where a system measured apart is ahead by more than a paired standard error", LOSS_HEAD, _rows(losses)),
     ]
 
@@ -212,8 +212,9 @@ def _share(evens: Sequence[bool]) -> Measured:
     return Measured(float(np.mean(evens)), form=".0%")
 
 
-def _over_all(evens: Sequence[bool]) -> list[Line]:
-    return [Line(f"all {len(evens)} cells at ε ≤ {SMALL:g}", _share(evens))] if evens else []
+def _over_all(evens: Sequence[bool], *, judged: bool) -> list[Line]:
+    what = f"all {len(evens)} cells at ε ≤ {SMALL:g}"
+    return [at_least(what, _share(evens), ASKED, judged=judged)] if evens else []
 
 
 def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Line]:

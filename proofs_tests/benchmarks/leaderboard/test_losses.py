@@ -143,7 +143,7 @@ def test_a_cell_that_is_lost_gets_no_more_seeds_to_be_judged_by(
     longer = attrs.evolve(todo, studies=(attrs.evolve(todo.studies[0], seeds=SEEDS + 1),))
     (ours,) = (each for each in longer.adapters if each.ours)
     assert measure(attrs.evolve(longer, adapters=[ours]), store, "made-up", 1) == []
-    monkeypatch.setattr(leaderboard.adapters, "every", lambda: adapters)
+    monkeypatch.setattr("benchmarks.leaderboard.adapters.every", lambda: adapters)
     monkeypatch.setattr(leaderboard, "gaps", lambda *given: [])
     ranked = attrs.evolve(longer, adapters=[ours])
     (grid,) = leaderboard._explained(ranked, store, tmp_path / "again")

@@ -61,7 +61,7 @@ def test_what_takes_long_is_among_the_others_where_it_was_measured() -> None:
     with_seeds(apart, "a", "a peer", 0.0, 0.0)
     board = with_those_apart(ranked, apart)
     assert [system.name for system in board.systems] == ["PrivateBoost", "a peer", "slow"]
-    report, losses = standing_among_all(board)
+    report, losses = standing_among_all(board, judged=True)
     assert isinstance(report, Report)
     assert isinstance(losses, Grid)
     assert [(line.what.removesuffix(": 1"), str(line.found)) for line in report.lines] == [
@@ -73,19 +73,22 @@ def test_what_takes_long_is_among_the_others_where_it_was_measured() -> None:
         ),
         ("all 2 cells at ε ≤ 1", "0%"),
     ]
+    assert [line.met for line in report.lines] == [None, False, None, False, None, False]
     assert losses.rows == tuple(("a", epsilon, "slow", "0.800", "0.030 ± 0.010", "2") for epsilon in ("0.5", "1"))
-    assert standing_among_all(ranked) == []
+    assert standing_among_all(ranked, judged=True) == []
 
 
 def test_one_seed_tells_no_error_and_is_counted_only() -> None:
     ranked = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}})
     apart = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}, SLOW: {"a": (0.0, 0.0), "b": (0.6, 0.6)}})
     with_seeds(apart, "a", "slow", 0.9)
-    assert standing_among_all(with_those_apart(attrs.evolve(ranked, found={**ranked.found}), apart))[1:] != []
+    assert (
+        standing_among_all(with_those_apart(attrs.evolve(ranked, found={**ranked.found}), apart), judged=True)[1:] != []
+    )
     (grid,) = measured_apart(apart)
     assert grid.rows == (("slow", "1 to 2", *("+0.050: 1, 0, 0; 1 by one seed",) * 2),)
     with_seeds(apart, "b", "slow", 0.9)
-    assert standing_among_all(with_those_apart(ranked, apart)) == []
+    assert standing_among_all(with_those_apart(ranked, apart), judged=True) == []
     (grid,) = measured_apart(apart)
     assert grid.rows == (("slow", "1", *("-0.100: 2 by one seed",) * 2),)
 
@@ -95,7 +98,7 @@ def test_a_ranked_system_keeps_its_seeds_though_it_takes_long() -> None:
     with_seeds(ranked, "a", "slow", 0.79, 0.79, 0.79, *(0.9,) * 7)
     with_seeds(ranked, "a", "PrivateBoost", *(0.8,) * 10)
     with_seeds(apart, "a", "slow", 0.79, 0.79, 0.79)
-    (_, losses) = standing_among_all(with_those_apart(ranked, apart))
+    (_, losses) = standing_among_all(with_those_apart(ranked, apart), judged=True)
     assert isinstance(losses, Grid)
     assert [row[-1] for row in losses.rows] == ["10", "10"]
 
