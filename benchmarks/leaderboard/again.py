@@ -1,9 +1,9 @@
 """What is measured once more: cells where ours is behind or far from the ceiling, and cells that are published.
 
-A lead that other seeds do not show was chance. At ε = 1000 noise moves nothing that shows; but whatever else depends
-on ε is another, too, and noise that kept a model simple is gone: so that is a hint of what the noise does, no more.
-A rerun has the splits and the seeds of what is published, on another machine perhaps. Whoever draws noise from the
-operating system has other noise.
+A lead that is within its error by other seeds is not confirmed: chance, or too small for so many. At ε = 1000 noise
+moves nothing that shows; but whatever else depends on ε is another, too, and noise that kept a model simple is gone: so
+that is a hint of what the noise does, no more. A rerun has the splits and the seeds of what is published, on another
+machine perhaps. Whoever draws noise from the operating system has other noise.
 """
 
 import math
@@ -68,7 +68,11 @@ def behind_again(plan: Plan, found: Board, store: Store, say: Say) -> list[Grid]
         f"those at ε={LARGE_EPSILON:g}",
         "ours is",
     )
-    return [Grid("Where the recommended learner is behind, looked at again", head, tuple(rows))] if rows else []
+    return (
+        [Grid("Where the recommended learner is behind other people's systems, looked at again", head, tuple(rows))]
+        if rows
+        else []
+    )
 
 
 def leads_of_others(
@@ -100,9 +104,10 @@ def _verdict(again: Lead | None, hardly: Lead | None) -> str:
         return "not told"
     if again[0] <= again[1]:
         return "not behind by other seeds"
+    confirmed = "behind by other seeds"
     if hardly is None:
-        return "behind by other seeds, too"
-    return f"not behind at ε={LARGE_EPSILON:g}" if hardly[0] <= hardly[1] else f"behind at ε={LARGE_EPSILON:g}, too"
+        return confirmed
+    return f"{confirmed}, {'not' if hardly[0] <= hardly[1] else 'and'} at ε={LARGE_EPSILON:g}"
 
 
 def gaps(plan: Plan, store: Store, epsilon: float, say: Say) -> list[Grid]:

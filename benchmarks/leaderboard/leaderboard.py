@@ -141,7 +141,7 @@ def _rerun(plan: Plan, folder: Path) -> list[Table]:
 
 def _failures(failed: Sequence[str]) -> Report:
     found = (line.partition(": ") for line in failed)
-    return Report("No predictions", [Line(what, why) for what, _, why in found])
+    return Report("In no rank: no predictions, or not by all seeds", [Line(what, why) for what, _, why in found])
 
 
 def plan_of(setting: Setting) -> Plan:

@@ -234,4 +234,4 @@ def promises(systems: Sequence[System]) -> Grid:
         "tasks",
         "* does not hold",
     )
-    return Grid("What each system promises", head, rows)
+    return Grid(f"What each system promises. {MARKS}", head, rows)

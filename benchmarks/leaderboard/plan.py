@@ -1,6 +1,5 @@
 """From names to what is measured: tables, adapters and studies as units."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -102,7 +101,7 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str], *, apart
     apart: whether those of its seeds that there are will do for systems that are measured apart.
     """
     found: dict[tuple[str, str], dict[float, Measured]] = {}
-    short = Counter[str]()
+    short = dict[str, dict[str, None]]()
     kinds, failed, older, broken = dict[str, Kind](), list[str](), set[str](), set[tuple[str, str, float]]()
     for name in names:
         table = plan.table(name)
@@ -123,12 +122,12 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str], *, apart
                     broken.add((name, system.name, cell.epsilon))
                     continue
                 if why:
-                    short[f"{system.name}: {why}"] += 1
+                    short.setdefault(f"{system.name}: {why}", {})[name] = None
                     continue
                 seeds = {seed: measured.seeds[seed] for seed in range(most)}
                 found.setdefault((name, system.name), {})[cell.epsilon] = attrs.evolve(measured, seeds=seeds)
                 older |= {system.name} if measured.key != key else set()
-    failed += [f"{why}, in {cells} cells" for why, cells in short.items()]
+    failed += [f"{why}, on {', '.join(tables)}" for why, tables in short.items()]
     return Board(study, kinds, plan.systems, found, failed, frozenset(broken), frozenset(older))
 
 

@@ -103,9 +103,13 @@ class Published(Store):
         return here
 
     def shown(self, cell: Cell, key: str, adapter: str) -> Measured | None:
-        """See `Store`; where our learners have changed since, what is published of them is shown, with its own key."""
-        line = self._line(cell)
-        return self.get(cell, key) or (None if line is None or line.adapter != adapter else line.found)
+        """See `Store`; where our learners have changed since, what is published of them is shown, with its own key,
+        until as many seeds are measured anew, or one of them fails.
+        """
+        line, here = self._line(cell), self.get(cell, key)
+        if line is None or line.adapter != adapter or (here is not None and here.failed):
+            return here
+        return here if here is not None and len(here.seeds) >= len(line.found.seeds) else line.found
 
     def _line(self, cell: Cell) -> Line | None:
         path = self.files / f"{cell.table}.jsonl"

@@ -220,7 +220,7 @@ def _over_all(evens: Sequence[bool], *, judged: bool) -> list[Line]:
 def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Line]:
     """Of all tables; of those that no default was chosen on; and with our other learners among the others."""
     fresh = [row.others for table, row in rows.items() if table not in SEEN]
-    without = f"{what}, on the tables on which no default was chosen: {len(fresh)}"
+    without = f"{what}, on tables not used to choose defaults, but for one threshold: {len(fresh)}"
     unseen = [Line(without, _share(fresh))] if fresh else []
     return [
         at_least(

@@ -1,7 +1,6 @@
 """Tables beside the ranking: the same systems under other promises and bounds, and systems measured apart."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import product
 from typing import Final
 
@@ -79,27 +78,25 @@ def ceilings_apart(board: Board) -> list[Grid]:
     """
     rows = list[tuple[Cell, ...]]()
     open_ones = [system for system in board.systems if not system.adapter.private]
-    ranked = [system for system in open_ones if not system.adapter.heavy]
     for table, system in product(board.kinds, [system for system in open_ones if system.adapter.heavy]):
         cell = board.of(table, system, NO_PRIVACY)
         if cell is not None:
-            means = {other.name: _mean(board.of(table, other, NO_PRIVACY), board, table, cell) for other in ranked}
-            best = max((name for name in means if means[name] > -math.inf), key=means.__getitem__, default="")
-            found = (_mean(cell, board, table, cell), means.get(best, math.nan))
-            rows.append((table, system.name, str(len(cell.seeds)), *map(_number, found), best))
+            others = {other.name: board.of(table, other, NO_PRIVACY) for other in open_ones if not other.adapter.heavy}
+            complete = {name: by for name, by in others.items() if by and set(cell.seeds) <= set(by.seeds)}
+            means = {name: _mean(by, cell.seeds, main_score(board, table)) for name, by in complete.items()}
+            best = max(means, key=means.__getitem__, default="")
+            own = _number(_mean(cell, cell.seeds, main_score(board, table)))
+            rows.append((table, system.name, str(len(cell.seeds)), own, _number(means[best]) if best else "", best))
     head = ("table", "system", "seeds", "it reaches", "best of the other ceilings", "which")
     return [Grid("Ceilings measured apart, AUC or R², by the same seeds", head, tuple(rows))] if rows else []
 
 
-def _mean(found: Scores | None, board: Board, table: str, like: Scores) -> float:
-    """Over the seeds of another cell; -inf where some are not measured."""
-    if found is None or not set(like.seeds) <= set(found.seeds):
-        return -math.inf
-    return float(np.mean([found.seeds[seed][main_score(board, table)] for seed in like.seeds]))
+def _mean(found: Scores, seeds: Iterable[int], score: str) -> float:
+    return float(np.mean([found.seeds[seed][score] for seed in seeds]))
 
 
 def _number(value: float) -> Cell:
-    return Measured(value, form=".3f") if math.isfinite(value) else ""
+    return Measured(value, form=".3f")
 
 
 def failed_apart(board: Board) -> list[Report]:

@@ -9,13 +9,13 @@ import pytest
 from benchmarks.adapters.protocol import Column
 from benchmarks.leaderboard import again, leaderboard, plan
 from benchmarks.leaderboard.adapters import Adapter, read
-from benchmarks.leaderboard.again import behind_again, gaps, leads_of_others
+from benchmarks.leaderboard.again import Lead, behind_again, gaps, leads_of_others
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.leaderboard import measure
 from benchmarks.leaderboard.plan import Plan, board
 from benchmarks.leaderboard.running import noise_seed
 from benchmarks.leaderboard.study import Study
-from benchmarks.runner import Grid
+from benchmarks.runner import Grid, Setting
 from benchmarks.tables import TableSet
 from proofs_tests.benchmarks.leaderboard.test_pages import OURS as OURS_SHOWN
 from proofs_tests.benchmarks.leaderboard.test_pages import PEER, STUDY, board_of
@@ -105,9 +105,9 @@ LEAD, EVEN = "+0.500 ± 0.000", "+0.000 ± 0.000"
     ("right", "leads", "verdict"),
     [
         ("promise.seed not in RANKED", [LEAD, EVEN, EVEN], "not behind by other seeds"),
-        ("promise.epsilon > 100.0", [LEAD, LEAD, EVEN], "not behind at ε=1000"),
-        ("False", [LEAD, LEAD, LEAD], "behind at ε=1000, too"),
-        ("1 / int(promise.epsilon < 100.0) - 1", [LEAD, LEAD, "no predictions"], "behind by other seeds, too"),
+        ("promise.epsilon > 100.0", [LEAD, LEAD, EVEN], "behind by other seeds, not at ε=1000"),
+        ("False", [LEAD, LEAD, LEAD], "behind by other seeds, and at ε=1000"),
+        ("1 / int(promise.epsilon < 100.0) - 1", [LEAD, LEAD, "no predictions"], "behind by other seeds"),
         (
             "promise.seed not in RANKED and 1 / int(promise.epsilon < 100.0)",
             [LEAD, EVEN, "no predictions"],
@@ -123,6 +123,32 @@ def test_everybody_who_is_ahead_is_looked_at_again(tmp_path: Path, right: str, l
     assert [list(row) for row in grid.rows] == [["made-up", "1", name, *leads, verdict] for name in ("first", "second")]
 
 
+@pytest.mark.parametrize(
+    ("other_seeds", "large_epsilon", "verdict"),
+    [
+        (None, (0.0, 0.1), "not told"),
+        ((0.095, 0.1), (0.2, 0.1), "not behind by other seeds"),
+        ((0.105, 0.1), None, "behind by other seeds"),
+        ((0.105, 0.1), (0.095, 0.1), "behind by other seeds, not at ε=1000"),
+        ((0.105, 0.1), (0.105, 0.1), "behind by other seeds, and at ε=1000"),
+    ],
+)
+def test_a_lead_counts_above_its_error(other_seeds: Lead | None, large_epsilon: Lead | None, verdict: str) -> None:
+    assert again._verdict(other_seeds, large_epsilon) == verdict
+
+
+def test_a_full_run_looks_again_in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = dict[str, object]()
+    monkeypatch.setattr(leaderboard, "measured", lambda plan, store, name: given.update(judged=store.folder) or [])
+    monkeypatch.setattr(leaderboard, "_explained", lambda plan, store, folder: given.update(again=folder) or [])
+    monkeypatch.setattr(leaderboard, "beside", lambda plan, folder: Store(folder))
+    parts = leaderboard.parts(Setting(data=None, out=tmp_path, quick=False))
+    for part in (parts[0], *(each for each in parts if each.name == "losses and gaps")):
+        part.make()
+    assert given["judged"] != given["again"]
+    assert {given["judged"], given["again"]} == {tmp_path / "cells", tmp_path / "cells-again"}
+
+
 def test_who_is_measured_apart_is_looked_at_again_by_as_many_seeds(tmp_path: Path) -> None:
     slow = HEADER.format(name="slow", more="# heavy = true\n") + FIRST.partition("# ///\n")[2]
     adapters = written(tmp_path, slow=slow, ours=OURS.format(ranked=[], right="False"))
@@ -131,7 +157,9 @@ def test_who_is_measured_apart_is_looked_at_again_by_as_many_seeds(tmp_path: Pat
     (ours,) = (each for each in longer.adapters if each.ours)
     assert measure(attrs.evolve(longer, adapters=[ours]), store, "made-up", 1) == []
     (grid,) = behind(longer, store)
-    assert [list(row) for row in grid.rows] == [["made-up", "1", "slow", *(LEAD,) * 3, "behind at ε=1000, too"]]
+    assert [list(row) for row in grid.rows] == [
+        ["made-up", "1", "slow", *(LEAD,) * 3, "behind by other seeds, and at ε=1000"]
+    ]
 
 
 def test_a_cell_that_is_lost_gets_no_more_seeds_to_be_judged_by(

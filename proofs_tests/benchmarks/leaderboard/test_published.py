@@ -66,6 +66,23 @@ def test_what_was_published_comes_back_for_the_same_records_and_adapter(plan: Pl
     assert fresh.shown(cell, "new code", "new adapter") is None
 
 
+def test_older_scores_are_shown_until_as_many_are_measured_anew(plan: Plan, tmp_path: Path) -> None:
+    store, cell = Store(tmp_path / "cells"), Cell("made-up", "PrivateBoost", 1.0)
+    key, adapter = measured_by(plan.systems[0].adapter, TABLE), adapter_digest(plan.systems[0].adapter)
+    store.put(Measured(cell, key, {0: {"auc": 0.1}, 1: {"auc": 0.2}}))
+    publish(store, plan, tmp_path / "files")
+    here = Published(tmp_path / "here", {"made-up": records_digest(TABLE)}, tmp_path / "files")
+    for new, shown in (
+        (Measured(cell, "new", {0: {"auc": 0.9}}), {0: {"auc": 0.1}, 1: {"auc": 0.2}}),
+        (Measured(cell, "new", {0: {"auc": 0.9}}, failed="broken"), {0: {"auc": 0.9}}),
+        (Measured(cell, "new", {0: {"auc": 0.9}, 1: {"auc": 0.9}}), {0: {"auc": 0.9}, 1: {"auc": 0.9}}),
+    ):
+        here.put(new)
+        found = here.shown(cell, "new", adapter)
+        assert found is not None
+        assert found.seeds == shown
+
+
 def test_scores_that_some_seeds_lack_come_back_where_they_were(plan: Plan, tmp_path: Path) -> None:
     store, cell = Store(tmp_path / "cells"), Cell("made-up", "PrivateBoost", 1.0)
     key = measured_by(plan.systems[0].adapter, TABLE)
@@ -82,7 +99,7 @@ def test_seeds_that_are_missing_are_told_and_not_compared(plan: Plan, tmp_path: 
     store.put(Measured(cell, measured_by(plan.systems[0].adapter, TABLE), {0: {"auc": 0.9}}))
     found = board(plan, STUDY, store, ["made-up"])
     assert found.of("made-up", plan.systems[0], 1.0) is None
-    assert list(found.failed) == ["PrivateBoost: 1 of 2 seeds are measured, in 1 cells"]
+    assert list(found.failed) == ["PrivateBoost: 1 of 2 seeds are measured, on made-up"]
 
 
 def test_what_other_code_measured_is_not_shown(plan: Plan, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import attrs
 
 from benchmarks.leaderboard.adapters import Adapter
 from benchmarks.leaderboard.plan import Board
-from benchmarks.leaderboard.standing import standing_among_all, with_those_apart
+from benchmarks.leaderboard.standing import standing, standing_among_all, with_those_apart
 from benchmarks.leaderboard.variations import ceilings_apart, failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import Grid, Report
 from proofs_tests.benchmarks.leaderboard.test_pages import CEILING, OURS, PEER, STUDY, adapter, board_of
@@ -69,13 +69,46 @@ def test_what_takes_long_is_among_the_others_where_it_was_measured() -> None:
         *(
             (f"classification, by AUC, ε={epsilon}, {which}", "0%")
             for epsilon in ("0.5", "1")
-            for which in ("1 table", "on the tables on which no default was chosen")
+            for which in ("1 table", "on tables not used to choose defaults, but for one threshold")
         ),
         ("all 2 cells at ε ≤ 1", "0%"),
     ]
     assert [line.met for line in report.lines] == [None, False, None, False, None, False]
     assert losses.rows == tuple(("a", epsilon, "slow", "0.800", "0.030 ± 0.010", "2") for epsilon in ("0.5", "1"))
     assert standing_among_all(ranked, judged=True) == []
+
+
+def test_even_ends_at_one_paired_standard_error() -> None:
+    """Leads of .95 and 1.05 errors, by hand: seeds that differ by m ± e have the mean m and the error e."""
+    ranked = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}, PEER: {"a": (0.8, 0.8), "b": (0.8, 0.8)}})
+    apart = board_of({OURS: {"a": (0.8, 0.8), "b": (0.8, 0.8)}, SLOW: {"a": (0.8, 0.8), "b": (0.8, 0.8)}})
+    for board, name in ((ranked, "a peer"), (apart, "slow")):
+        for table, lead in (("a", 0.0095), ("b", 0.0105)):
+            with_seeds(board, table, "PrivateBoost", 0.8, 0.8)
+            with_seeds(board, table, name, 0.8 + lead + 0.01, 0.8 + lead - 0.01)
+    for report, losses in (
+        standing(ranked, judged=True),
+        standing_among_all(with_those_apart(attrs.evolve(ranked, found=dict(ranked.found)), apart), judged=True),
+    ):
+        assert isinstance(report, Report)
+        assert isinstance(losses, Grid)
+        assert (report.lines[-1].what, str(report.lines[-1].found)) == ("all 4 cells at ε ≤ 1", "50%")
+        assert [row[:2] for row in losses.rows] == [("b", "0.5"), ("b", "1")]
+
+
+def test_what_is_asked_is_judged_up_to_an_epsilon_of_one() -> None:
+    study = attrs.evolve(STUDY, epsilons=(1.0, 3.0))
+    ranked = board_of({OURS: {"a": (0.8, 0.8)}, PEER: {"a": (0.9, 0.9)}}, study)
+    apart = board_of({OURS: {"a": (0.8, 0.8)}, SLOW: {"a": (0.9, 0.9)}}, study)
+    for report in (
+        standing(ranked, judged=True)[0],
+        standing_among_all(with_those_apart(ranked, apart), judged=True)[0],
+    ):
+        assert isinstance(report, Report)
+        met = {line.what: line.met for line in report.lines}
+        assert met["classification, by AUC, ε=1, 1 table"] is False
+        assert met["classification, by AUC, ε=3, 1 table"] is None
+        assert met["all 1 cells at ε ≤ 1"] is False
 
 
 def test_one_seed_tells_no_error_and_is_counted_only() -> None:
