@@ -204,7 +204,10 @@ def student(layout: Layout, points: IntArray, verdicts: Sequence[int], penalty: 
     if labels.min() == labels.max():
         weights[-1] = labels[0] * np.log1p(labels.size)
     else:
-        fitted = LogisticRegression(C=1.0 / penalty, max_iter=1000).fit(literals(layout, points), labels)
+        # In double precision: for five float32 columns OpenBLAS 0.3.31 (AVX-512) raises "invalid" at random, from lanes
+        # that it never set; where warnings are errors, a model that is paid for would be lost.
+        features = literals(layout, points).astype(np.float64)
+        fitted = LogisticRegression(C=1.0 / penalty, max_iter=1000).fit(features, labels)
         weights[:-1], weights[-1] = fitted.coef_[0], fitted.intercept_[0]
     return StudentModel(layout.schema, tuple(weights.tolist()), tuple(labels.tolist()))
 

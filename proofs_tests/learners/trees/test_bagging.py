@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 
 from accountant import (
     ZCDP,
@@ -258,6 +259,24 @@ def test_one_sided_verdicts_teach_a_constant() -> None:
     taught = student(LAYOUT, POINTS, [1, 1, 1], 1.0)
     assert taught.scores(POINTS) == pytest.approx(np.log(4.0))
     assert student(LAYOUT, POINTS, [-1, -1, -1], 1.0).scores(POINTS) == pytest.approx(-np.log(4.0))
+
+
+def test_a_student_learns_in_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenBLAS raises "invalid" at random for five float32 columns; where warnings are errors, a fit once failed by it.
+
+    Shown by filling the stack with signalling numbers before X @ w, on AVX-512; the products themselves are right.
+    """
+    seen = list[np.dtype]()
+    fit = LogisticRegression.fit
+
+    def watched(self: LogisticRegression, X: FloatArray, y: FloatArray) -> LogisticRegression:
+        seen.append(X.dtype)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LogisticRegression, "fit", watched)
+    taught = student(LAYOUT, POINTS, [1, -1, 1], 1.0)
+    assert seen == [np.float64]
+    assert float(np.float32(taught.weights[-1])) != taught.weights[-1]
 
 
 @pytest.mark.parametrize(
