@@ -25,7 +25,7 @@ from benchmarks.leaderboard.pages import distances, of_table, others, promises, 
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
 from benchmarks.leaderboard.running import fill
-from benchmarks.leaderboard.standing import standing, standing_among_all, with_those_apart
+from benchmarks.leaderboard.standing import standing, standing_among_all, strongest_by_table, with_those_apart
 from benchmarks.leaderboard.study import FEW, MAIN, OTHER_PROMISES, QUICK
 from benchmarks.leaderboard.variations import ceilings_apart, failed_apart, measured_apart, under_other_promises
 from benchmarks.runner import ABSENT, Grid, Line, Part, Report, Setting, Table
@@ -77,6 +77,7 @@ def all_tables(plan: Plan, store: Store, *, judged: bool) -> list[Table]:
     seen = {name for _, name in [*main.found, *everybody.found]} | {system.name for system in plan.systems}
     return [
         promises([system for system in everybody.systems if system.name in seen]),
+        *strongest_by_table(with_those_apart(main, everybody)),
         *standing(main, judged=judged),
         *(grid for epsilon in reversed(main.study.epsilons) if epsilon <= 1.0 for grid in ranks(main, epsilon)),
         *(grid for grid in (distances(main), *others(main, at)) if grid.rows),

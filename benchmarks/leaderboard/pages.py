@@ -23,6 +23,9 @@ from benchmarks.runner import Cell, Grid, Measured
 SHARE: Final = 0.99
 """Of the ceiling."""
 
+FEWEST_RANKED: Final = 5
+"""Tables, for there to be ranks: on fewer the approximations behind critical differences and p say little."""
+
 GROUPS: Final[dict[str, tuple[Kind, ...]]] = {
     "two classes, by AUC": ("binary",),
     "more classes, by AUC": ("multi-class",),
@@ -98,21 +101,26 @@ def ranks(board: Board, epsilon: float) -> list[Grid]:
         scores = {table: private_scores(board, table, epsilon) for table in tables}
         there = [s for s in names if sum(s.name in scores[table] for table in tables) >= 0.5 * len(tables)]
         used = [table for table in tables if all(s.name in scores[table] for s in there)]
-        if len(there) < 3 or len(used) < 2:
+        if len(there) < 3 or len(used) < FEWEST_RANKED:
             continue
         values = np.array([[np.mean(list(scores[table][s.name].values())) for s in there] for table in used])
-        found.append(_ranked(group, epsilon, [shown(s, board, *kinds) for s in there], values, len(tables)))
+        without = [table for table in tables if table not in used]
+        found.append(_ranked(group, epsilon, [shown(s, board, *kinds) for s in there], values, without))
     return found
 
 
-def _ranked(group: str, epsilon: float, names: Sequence[str], values: np.typing.NDArray[np.float64], of: int) -> Grid:
+def _ranked(
+    group: str, epsilon: float, names: Sequence[str], values: np.typing.NDArray[np.float64], without: Sequence[str]
+) -> Grid:
+    """without: tables on which somebody lacks scores."""
     tables, places = values.shape[0], mean_ranks(values)
+    which = f"{tables} tables, without {', '.join(without)}" if without else f"all {tables} tables"
     difference = critical_difference(len(names), tables)
     rows = tuple(
         (names[place], Measured(float(places[place]), 0.5 * difference, form=".2f")) for place in np.argsort(places)
     )
     title = (
-        f"mean ranks, {group}: ε={epsilon:g}, {tables} of {of} tables; ± half the critical difference, so that "
+        f"mean ranks, {group}: ε={epsilon:g}, {which}; ± half the critical difference, so that "
         f"systems whose intervals meet are not told apart; Friedman's p {friedman_p(values):.1g}"
     )
     return Grid(title, ("system", "mean rank"), rows)

@@ -274,8 +274,12 @@ def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
 def reason(error: Exception, adapter: Path) -> str:
     """The last line of what went wrong, and where in the adapter, if there."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()] or [type(error).__name__]
-    if not lines[0].endswith(" ended:"):
-        return f"{_where(lines, adapter)}{lines[-1]}"[:300]
+    where, ended = _where(lines, adapter), lines[0].endswith(" ended:")
+    if where or not ended:
+        return f"{where}{lines[-1]}{NOT_NAMED * lines[-1].startswith('ModuleNotFoundError')}"[:300]
     return (
         f"its process ended; its last line is {lines[-1]!r}"[:300] if lines[1:] else "its process ended without a word"
     )
+
+
+NOT_NAMED: Final = "; its package belongs in the header's dependencies"

@@ -164,6 +164,30 @@ def _loss(
     return Loss(table, epsilon, name, own, reached, lead, error, len(seeds))
 
 
+def strongest_by_table(board: Board) -> list[Grid]:
+    """By table and ε, who of other people's systems is most clearly ahead of ours, or least behind it, and how far."""
+    epsilons = board.study.epsilons
+    rows = [(table, *(_beside_strongest(board, table, epsilon) for epsilon in epsilons)) for table in board.kinds]
+    title = f"{RECOMMENDED} beside the strongest of other people's systems, those measured apart as well"
+    found = tuple(row for row in rows if any(row[1:]))
+    return [Grid(title, ("table", *(f"ε={epsilon:g}" for epsilon in epsilons)), found)] if found else []
+
+
+def _beside_strongest(board: Board, table: str, epsilon: float) -> str:
+    """ "" where one side was not measured. A difference of more than its paired standard error is told as one."""
+    scores, own = (
+        private_scores(board, table, epsilon),
+        {system.name for system in board.systems if system.adapter.ours},
+    )
+    others = {name: found for name, found in scores.items() if name not in own}
+    if RECOMMENDED not in scores or not others:
+        return "no predictions" if others and (table, RECOMMENDED, epsilon) in board.broken else ""
+    name, lead, error = strongest(scores[RECOMMENDED], others)
+    if lead < -error:
+        return f"first: {-lead:.3f} ± {error:.3f} before {name}"
+    return f"{'behind' if lead > error else 'even with'} {name}: {lead:+.3f} ± {error:.3f}"
+
+
 def losses_to_others(board: Board) -> list[Loss]:
     """Those to other people's systems, where both gave predictions."""
     cells = [_group(board, epsilon, kinds) for kinds in JUDGED.values() for epsilon in board.study.epsilons]

@@ -10,7 +10,7 @@ from benchmarks.leaderboard.adapters import Adapter, System
 from benchmarks.leaderboard.cells import Measured
 from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, shown
 from benchmarks.leaderboard.plan import Board
-from benchmarks.leaderboard.standing import standing
+from benchmarks.leaderboard.standing import standing, strongest_by_table
 from benchmarks.leaderboard.study import Study
 from benchmarks.runner import Grid, Report
 
@@ -74,11 +74,64 @@ def test_ours_is_judged_against_other_people_and_losses_to_both_are_told() -> No
     assert [row[:3] for row in losses.rows] == [("b", "0.5", "a peer"), ("a", "1", "another of ours")]
 
 
+def many(tables: str, without: str = "") -> Board:
+    """A board of tables that are one letter each. without: tables on which the peer was not measured."""
+    peer: dict[str, tuple[float, ...]] = {table: (0.78, 0.85) for table in tables if table not in without}
+    everywhere: dict[Adapter, tuple[float, ...]] = {OURS: (0.80, 0.90), OTHER: (0.75, 0.95), CEILING: (0.99,)}
+    return board_of({PEER: peer, **{each: dict.fromkeys(tables, values) for each, values in everywhere.items()}})
+
+
 def test_ranks_are_over_tables_and_the_best_comes_first() -> None:
-    (grid,) = ranks(BOARD, 1.0)
-    assert grid.rows[0][0] == "PrivateBoost"
-    assert {row[0] for row in grid.rows} == {"PrivateBoost", "another of ours †", "a peer *"}
-    assert str(grid.rows[0][1]).startswith("1.50 ± ")
+    (grid,) = ranks(many("abcde"), 0.5)
+    assert [row[0] for row in grid.rows] == ["PrivateBoost", "a peer *", "another of ours †"]
+    assert str(grid.rows[0][1]).startswith("1.00 ± ")
+    assert "all 5 tables" in grid.title
+
+
+def test_tables_that_somebody_lacks_are_in_no_rank_and_named() -> None:
+    (grid,) = ranks(many("abcdefg", "bf"), 1.0)
+    assert "5 tables, without b, f" in grid.title
+
+
+@pytest.mark.parametrize(("tables", "without"), [("abcd", ""), ("abcdefg", "abc")])
+def test_few_tables_are_not_ranked(tables: str, without: str) -> None:
+    assert ranks(many(tables, without), 1.0) == []
+
+
+def test_the_strongest_of_other_people_is_named_for_every_table() -> None:
+    (grid,) = strongest_by_table(BOARD)
+    assert grid.head == ("table", "ε=0.5", "ε=1")
+    assert grid.rows == (
+        ("a", "first: 0.020 ± 0.000 before a peer", "first: 0.050 ± 0.000 before a peer"),
+        ("b", "behind a peer: +0.050 ± 0.000", "first: 0.010 ± 0.000 before a peer"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("lead", "error", "said"),
+    [
+        (0.010, 0.009, "behind a peer: +0.010 ± 0.009"),
+        (0.010, 0.011, "even with a peer: +0.010 ± 0.011"),
+        (-0.010, 0.011, "even with a peer: -0.010 ± 0.011"),
+        (-0.010, 0.009, "first: 0.010 ± 0.009 before a peer"),
+    ],
+)
+def test_more_than_a_paired_standard_error_is_a_difference(lead: float, error: float, said: str) -> None:
+    """Of two seeds, by which the other leads by lead − error and lead + error."""
+    ours, theirs = ({"auc": 0.8}, {"auc": 0.8}), ({"auc": 0.8 + lead - error}, {"auc": 0.8 + lead + error})
+    found = {
+        ("a", name): {0.5: attrs.evolve(BLANK, seeds=dict(enumerate(by)))}
+        for name, by in (("PrivateBoost", ours), ("a peer", theirs))
+    }
+    (grid,) = strongest_by_table(attrs.evolve(BOARD, kinds={"a": "binary"}, found=found))
+    assert grid.rows[0][1] == said
+
+
+def test_no_predictions_of_ours_are_told_beside_others_only() -> None:
+    found = {cell: scores for cell, scores in BOARD.found.items() if cell != ("a", "PrivateBoost")}
+    (grid,) = strongest_by_table(attrs.evolve(BOARD, found=found, broken=frozenset({("a", "PrivateBoost", 0.5)})))
+    assert grid.rows[0] == ("a", "no predictions", "")
+    assert strongest_by_table(board_of({OURS: {"a": (0.8, 0.9)}, OTHER: {"a": (0.8, 0.9)}})) == []
 
 
 def test_names_say_what_a_promise_lacks() -> None:
@@ -118,8 +171,3 @@ def test_where_ours_gave_no_predictions_it_is_behind() -> None:
     assert isinstance(losses, Grid)
     assert str(report.lines[0].found) == "0%"
     assert ("a", "0.5", "", "no predictions", "", "") in losses.rows
-
-
-@pytest.mark.parametrize("epsilon", EPSILONS)
-def test_two_tables_or_more_are_ranked(epsilon: float) -> None:
-    assert ranks(board_of({OURS: {"a": (0.8, 0.9)}, PEER: {"a": (0.8, 0.9)}, OTHER: {"a": (0.8, 0.9)}}), epsilon) == []

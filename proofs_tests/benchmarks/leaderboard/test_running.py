@@ -143,6 +143,19 @@ def test_one_that_fails_is_told_and_the_others_go_on(
     assert len(unit((STUDY,), adapter, table(), 1.0, store, again=True).wanted) == 4
 
 
+def test_an_import_that_fails_names_the_line_and_the_header(make: Callable[[str], Adapter], tmp_path: Path) -> None:
+    adapter = make("pass")
+    text = adapter.path.read_text(encoding="utf-8").replace("import os\n", "import os\nimport not_there\n")
+    adapter.path.write_text(text, encoding="utf-8")
+    lines = fill(
+        [unit((STUDY,), read(adapter.path), table(), 1.0, Store(tmp_path / "cells"))], Store(tmp_path), 1, print
+    )
+    at = 1 + text.splitlines().index("import not_there")
+    said = f"mine.py, line {at}: ModuleNotFoundError: No module named 'not_there'; its package belongs in the header's"
+    assert lines
+    assert all(said in line for line in lines)
+
+
 def test_a_failure_at_one_epsilon_takes_no_other_along(make: Callable[[str], Adapter], tmp_path: Path) -> None:
     adapter, store = make("assert promise.epsilon > 0.7"), Store(tmp_path / "cells")
     todo = unit((STUDY,), adapter, table(), 1.0, store)
