@@ -237,8 +237,12 @@ def _share(evens: Sequence[bool]) -> Measured:
 
 
 def _over_all(evens: Sequence[bool], *, judged: bool) -> list[Line]:
-    what = f"all {len(evens)} cells at ε ≤ {SMALL:g}"
-    return [at_least(what, _share(evens), ASKED, judged=judged)] if evens else []
+    return [_line(f"all {len(evens)} cells at ε ≤ {SMALL:g}", evens, judged=judged)] if evens else []
+
+
+def _line(what: str, evens: Sequence[bool], *, judged: bool) -> Line:
+    """judged: whether anything is asked of it."""
+    return at_least(what, _share(evens), ASKED) if judged else Line(what, _share(evens))
 
 
 def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Line]:
@@ -247,11 +251,8 @@ def _shares(what: str, rows: Mapping[str, Standing], *, judged: bool) -> list[Li
     without = f"{what}, on tables not used to choose defaults, but for one threshold: {len(fresh)}"
     unseen = [Line(without, _share(fresh))] if fresh else []
     return [
-        at_least(
-            f"{what}, {len(rows)} table{'s' * (len(rows) != 1)}",
-            _share([row.others for row in rows.values()]),
-            ASKED,
-            judged=judged,
+        _line(
+            f"{what}, {len(rows)} table{'s' * (len(rows) != 1)}", [row.others for row in rows.values()], judged=judged
         ),
         *unseen,
         Line(f"{what}, among our other learners, too", _share([row.everybody for row in rows.values()])),
