@@ -11,17 +11,19 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from benchmarks.leaderboard import adapters
-from benchmarks.leaderboard.leaderboard import all_tables, measure, shown_set
+from benchmarks.leaderboard.cells import Store
+from benchmarks.leaderboard.leaderboard import LARGE, all_tables, measure, shown_set
 from benchmarks.leaderboard.pages import MARKS, places
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
-from benchmarks.leaderboard.running import Busy
+from benchmarks.leaderboard.running import Busy, failure, measured_by
 from benchmarks.leaderboard.study import EPSILONS, FEW, OTHER_EPSILONS, SEEDS, Study
 from benchmarks.leaderboard.variations import beside_ours
 from benchmarks.runner import Table
@@ -37,7 +39,13 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument(
         "adapters", nargs="*", metavar="ADAPTER", help="files that end in .py, or names of files in benchmarks/adapters"
     )
-    found.add_argument("--tables", nargs="+", default=list(SETS), metavar="NAME", help="default: all")
+    found.add_argument(
+        "--tables",
+        nargs="+",
+        default=[name for name in SETS if name != LARGE],
+        metavar="NAME",
+        help=f"default: all but {LARGE}; there are {', '.join(SETS)}",
+    )
     found.add_argument("--epsilons", nargs="+", type=positive, default=list(EPSILONS), metavar="EPS")
     found.add_argument("--neighbours", choices=("add-remove-one", "replace-one"), default="add-remove-one")
     found.add_argument("--rule", choices=("1e-5", "n^-1.1"), default="1e-5", help="delta; n: training records")
@@ -83,15 +91,30 @@ def compared(options: argparse.Namespace) -> tuple[str, list[str]]:
     named = adapters.chosen(options.adapters, adapters.every()) if options.adapters else adapters.every()
     everything = Plan(options.tables, with_all(named), (study,), options.data, options.records, options.again)
     plan, store = attrs.evolve(everything, adapters=named), beside(everything, options.out / "cells")
-    failed = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
+    new = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
+    failed = list(dict.fromkeys([*new, *failures(plan, store)]))
     tables: list[Table] = [table for name in options.tables for table in shown_set(everything, store, name)]
     tables += all_tables(everything, store, judged=False)
     found = board(everything, study, store, options.tables)
     mine = [system for system in plan.systems if options.adapters]
     notes = [MARKS, *skipped(found, mine), *unmeasured(found, failed)]
     private = [system for system in mine if system.adapter.private and system.name != adapters.RECOMMENDED]
-    own = [*beside_ours(found, private, "what is named"), *(places(found, system) for system in private)]
+    own = [
+        *beside_ours(found, private, "what is named"),
+        *(table for system in private for table in places(found, system)),
+    ]
     return "\n\n".join([*(table.table for table in [*tables, *own]), *notes]), failed
+
+
+def failures(plan: Plan, store: Store) -> list[str]:
+    """What failed of a plan's cells, now or in an earlier run, in the words of `benchmarks.leaderboard.running`."""
+    found = list[str]()
+    for table, system, study in product(map(plan.table, plan.tables), plan.systems, plan.studies):
+        for cell in study.cells(table.name, table.kind, system):
+            measured = store.get(cell, measured_by(system.adapter, plan.seen(table, cell.width)))
+            if measured is not None and measured.failed:
+                found.append(failure(cell, measured.failed))
+    return found
 
 
 def skipped(found: Board, systems: Sequence[adapters.System]) -> list[str]:

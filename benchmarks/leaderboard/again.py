@@ -96,7 +96,7 @@ def _only(adapters: Sequence[Adapter], names: set[str]) -> Iterator[Adapter]:
 
 
 def _shown(lead: Lead | None) -> str:
-    return "no predictions" if lead is None else f"{lead[0]:+.3f} ± {lead[1]:.3f}"
+    return "no predictions" if lead is None else f"{lead[0]:+.4f} ± {lead[1]:.4f}"
 
 
 def _verdict(again: Lead | None, hardly: Lead | None) -> str:

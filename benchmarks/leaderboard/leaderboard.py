@@ -140,9 +140,10 @@ def _rerun(plan: Plan, folder: Path) -> list[Table]:
         return rerun(attrs.evolve(plan, tables=RERUN, studies=(study,)), Path(place), print_progress)
 
 
-def _failures(failed: Sequence[str]) -> Report:
+def _failures(failed: Sequence[str]) -> Grid:
     found = (line.partition(": ") for line in failed)
-    return Report("In no rank: no predictions, or not by all seeds", [Line(what, why) for what, _, why in found])
+    rows = tuple((what, why) for what, _, why in found)
+    return Grid("In no rank: no predictions, or not by all seeds", ("system", "why"), rows)
 
 
 def plan_of(setting: Setting) -> Plan:

@@ -126,15 +126,17 @@ def _ranked(
     return Grid(title, ("system", "mean rank"), rows)
 
 
-def places(board: Board, system: System) -> Grid:
-    """Of one system among all private ones, by table and ε: 1 has the highest mean."""
+def places(board: Board, system: System) -> list[Grid]:
+    """Of one system among the private ones of a board, by table and ε: 1 has the highest mean. [] without scores."""
     epsilons = board.study.epsilons
     rows = [
         (table, *(_place(private_scores(board, table, epsilon), system.name) for epsilon in epsilons))
         for table in board.tables(*system.adapter.tasks)
     ]
     head = ("table", *(f"ε={epsilon:g}" for epsilon in epsilons))
-    return Grid(f"Place of {system.name} among the private systems", head, tuple(rows))
+    found = tuple(row for row in rows if any(row[1:]))
+    title = f"Place of {system.name} among the private systems that are ranked or named"
+    return [Grid(title, head, found)] if found else []
 
 
 def _place(scores: Mapping[str, Mapping[int, float]], name: str) -> str:

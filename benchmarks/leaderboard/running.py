@@ -186,7 +186,7 @@ class _Run:
             while waiting:
                 waiting = self._process(unit, waiting, scores, failed)
         self.say(f"{unit.table.name}{'' if unit.width == 1.0 else ' (wide)'}: {unit.adapter.name}")
-        return [f"{cell.system} on {cell.table}, ε={cell.epsilon:g}: {why}" for cell, why in failed.items()]
+        return [failure(cell, why) for cell, why in failed.items()]
 
     def _process(self, unit: Unit, waiting: list[Wanted], scores: Path, failed: dict[Cell, str]) -> list[Wanted]:
         """Ask one process until it fails; what is left then, without what would fail again."""
@@ -197,6 +197,7 @@ class _Run:
                 except (RuntimeError, ValueError) as error:  # BadPredictions among them
                     _, cell, _ = wanted
                     why = failed[cell] = reason(error, unit.adapter.path)
+                    self._tell_all(unit.adapter.path, error)
                     self._keep(unit, wanted, None, why)
                     # One that took too long would at other ε, too, and all of that time is somebody's.
                     slow = isinstance(error, TooSlow)
@@ -206,6 +207,12 @@ class _Run:
                         if each[1] != cell and not (slow and each[1].system == cell.system)
                     ]
         return []
+
+    def _tell_all(self, adapter: Path, error: Exception) -> None:
+        """What its process said, once for each file: whoever writes it needs more than the last line."""
+        if str(adapter) not in self.told and "Traceback" in str(error):
+            self.told.add(str(adapter))
+            self.say(f"{adapter.name} failed, the first time as follows\n{str(error).strip()}")
 
     def _one(self, unit: Unit, worker: Worker, wanted: Wanted, scores: Path) -> None:
         system, cell, seed = wanted
@@ -241,6 +248,11 @@ class _Run:
         found.failed = failed
         found.versions = {"packages": ", ".join(unit.adapter.requirements), "machine": machine()}
         self.store.put(found)
+
+
+def failure(cell: Cell, why: str) -> str:
+    """What is said of a cell without predictions."""
+    return f"{cell.system} on {cell.table}, ε={cell.epsilon:g}: {why}"
 
 
 def _where(lines: Sequence[str], adapter: Path) -> str:

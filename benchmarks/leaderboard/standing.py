@@ -165,10 +165,10 @@ def _loss(
 
 
 def strongest_by_table(board: Board) -> list[Grid]:
-    """By table and ε, who of other people's systems is most clearly ahead of ours, or least behind it, and how far."""
+    """By table and ε, our lead over whoever of other people's systems is most clearly ahead, or least behind."""
     epsilons = board.study.epsilons
     rows = [(table, *(_beside_strongest(board, table, epsilon) for epsilon in epsilons)) for table in board.kinds]
-    title = f"{RECOMMENDED} beside the strongest of other people's systems, those measured apart as well"
+    title = f"{RECOMMENDED}'s lead over the strongest of other people's systems, those measured apart as well"
     found = tuple(row for row in rows if any(row[1:]))
     return [Grid(title, ("table", *(f"ε={epsilon:g}" for epsilon in epsilons)), found)] if found else []
 
@@ -183,9 +183,8 @@ def _beside_strongest(board: Board, table: str, epsilon: float) -> str:
     if RECOMMENDED not in scores or not others:
         return "no predictions" if others and (table, RECOMMENDED, epsilon) in board.broken else ""
     name, lead, error = strongest(scores[RECOMMENDED], others)
-    if lead < -error:
-        return f"first: {-lead:.3f} ± {error:.3f} before {name}"
-    return f"{'behind' if lead > error else 'even with'} {name}: {lead:+.3f} ± {error:.3f}"
+    place = "first" if lead < -error else "behind" if lead > error else "even"
+    return f"{place}: {-lead:+.3f} ± {error:.3f}, {name}"
 
 
 def losses_to_others(board: Board) -> list[Loss]:

@@ -118,7 +118,8 @@ def _make(peer: str, pins: Sequence[str], place: Path, python: Path) -> None:
     if done.returncode:
         said = done.stderr.strip().splitlines() or ["it did not say why"]
         raise Missing(
-            f"{peer}: pip could not install {', '.join(pins)} ({said[-1]}). Run this again where a package registry is "
-            f"reachable, or run it by an interpreter that has them; {SEARCHED} names the folder of environments"
+            f"{peer}: pip could not install {', '.join(pins)} ({said[-1]}). Are all of these published, for this "
+            "Python? Run this again where a package registry is reachable, or by an interpreter that has them; "
+            f"{SEARCHED} names the folder of environments"
         )
     (place / STAMP).write_text("\n".join(pins) + "\n", encoding="utf-8")

@@ -32,7 +32,7 @@ def test_the_adapter_of_the_page_joins(tmp_path: Path, capsys: pytest.CaptureFix
     assert printed.err.splitlines().count("measured: haberman: noisy class counts") == 1
     assert "| noisy class counts | 0.500 ± 0.000 |" in printed.out
     assert "## PrivateBoost: first, or within one paired standard error of the first" in printed.out
-    assert "## Place of noisy class counts among the private systems" in printed.out
+    assert "## Place of noisy class counts among the private systems that are ranked or named" in printed.out
     main([*words, *options])
     again = capsys.readouterr()
     assert "measured" not in again.err
@@ -75,5 +75,12 @@ def test_what_nobody_published_is_said_and_what_fails_ends_with_1(
     )
     with pytest.raises(
         SystemExit, match=r"noisy class counts on haberman, ε=1: my_adapter.py, line \d+: ValueError: not today"
-    ):
+    ) as first:
         main([*words, "--out", str(tmp_path / "out")])
+    said = capsys.readouterr()
+    assert "Traceback" in said.err
+    assert "## Place of" not in said.out
+    with pytest.raises(SystemExit) as second:
+        main([*words, "--out", str(tmp_path / "out")])
+    assert second.value.code == first.value.code  # what failed in an earlier run has not succeeded since
+    assert "Traceback" not in capsys.readouterr().err

@@ -98,7 +98,7 @@ def behind(todo: Plan, store: Store) -> list[Grid]:
     return behind_again(todo, known, Store(store.folder.with_name("again")), lambda line: None)
 
 
-LEAD, EVEN = "+0.500 ± 0.000", "+0.000 ± 0.000"
+LEAD, EVEN = "+0.5000 ± 0.0000", "+0.0000 ± 0.0000"
 
 
 @pytest.mark.parametrize(

@@ -102,18 +102,18 @@ def test_the_strongest_of_other_people_is_named_for_every_table() -> None:
     (grid,) = strongest_by_table(BOARD)
     assert grid.head == ("table", "ε=0.5", "ε=1")
     assert grid.rows == (
-        ("a", "first: 0.020 ± 0.000 before a peer", "first: 0.050 ± 0.000 before a peer"),
-        ("b", "behind a peer: +0.050 ± 0.000", "first: 0.010 ± 0.000 before a peer"),
+        ("a", "first: +0.020 ± 0.000, a peer", "first: +0.050 ± 0.000, a peer"),
+        ("b", "behind: -0.050 ± 0.000, a peer", "first: +0.010 ± 0.000, a peer"),
     )
 
 
 @pytest.mark.parametrize(
     ("lead", "error", "said"),
     [
-        (0.010, 0.009, "behind a peer: +0.010 ± 0.009"),
-        (0.010, 0.011, "even with a peer: +0.010 ± 0.011"),
-        (-0.010, 0.011, "even with a peer: -0.010 ± 0.011"),
-        (-0.010, 0.009, "first: 0.010 ± 0.009 before a peer"),
+        (0.010, 0.009, "behind: -0.010 ± 0.009, a peer"),
+        (0.010, 0.011, "even: -0.010 ± 0.011, a peer"),
+        (-0.010, 0.011, "even: +0.010 ± 0.011, a peer"),
+        (-0.010, 0.009, "first: +0.010 ± 0.009, a peer"),
     ],
 )
 def test_more_than_a_paired_standard_error_is_a_difference(lead: float, error: float, said: str) -> None:
