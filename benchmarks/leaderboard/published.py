@@ -53,12 +53,13 @@ def _rounded(found: Measured, score: str) -> list[float | None]:
 
 
 def publish(store: Store, plan: Plan, folder: Path = FOLDER) -> None:
-    """Write the files of a plan's tables. folder: made where it is not there."""
+    """Write the files of a plan's tables, but of those without scores. folder: made where it is not there."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in plan.tables:
         head = json.dumps({"table": name, "records": records_digest(plan.table(name)), "learners": learners_digest()})
         lines = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines_of(name, store, plan)]
-        (folder / f"{name}.jsonl").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+        if lines:
+            (folder / f"{name}.jsonl").write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
 
 
 @attrs.frozen

@@ -183,6 +183,8 @@ def _beside_strongest(board: Board, table: str, epsilon: float) -> str:
     if RECOMMENDED not in scores or not others:
         return "no predictions" if others and (table, RECOMMENDED, epsilon) in board.broken else ""
     name, lead, error = strongest(scores[RECOMMENDED], others)
+    if len(set(scores[RECOMMENDED]) & set(scores[name])) == 1:
+        return f"by one seed: {-lead:+.3f}, {name}"
     place = "first" if lead < -error else "behind" if lead > error else "even"
     return f"{place}: {-lead:+.3f} ± {error:.3f}, {name}"
 

@@ -10,7 +10,7 @@ from benchmarks.leaderboard.adapters import Adapter, System
 from benchmarks.leaderboard.cells import Measured
 from benchmarks.leaderboard.pages import distances, of_table, others, promises, ranks, shown
 from benchmarks.leaderboard.plan import Board
-from benchmarks.leaderboard.standing import standing, strongest_by_table
+from benchmarks.leaderboard.standing import standing
 from benchmarks.leaderboard.study import Study
 from benchmarks.runner import Grid, Report
 
@@ -74,64 +74,51 @@ def test_ours_is_judged_against_other_people_and_losses_to_both_are_told() -> No
     assert [row[:3] for row in losses.rows] == [("b", "0.5", "a peer"), ("a", "1", "another of ours")]
 
 
-def many(tables: str, without: str = "") -> Board:
-    """A board of tables that are one letter each. without: tables on which the peer was not measured."""
+def many(tables: str, without: str = "", *more: Adapter) -> Board:
+    """A board of tables that are one letter each. without: tables on which the peer was not measured.
+
+    Of two seeds; by the first the peer is before ours at ε = 0.5, by their mean ours is.
+    """
     peer: dict[str, tuple[float, ...]] = {table: (0.78, 0.85) for table in tables if table not in without}
     everywhere: dict[Adapter, tuple[float, ...]] = {OURS: (0.80, 0.90), OTHER: (0.75, 0.95), CEILING: (0.99,)}
-    return board_of({PEER: peer, **{each: dict.fromkeys(tables, values) for each, values in everywhere.items()}})
+    all_of_them = {each: dict.fromkeys(tables, everywhere.get(each, (0.6, 0.6))) for each in (*everywhere, *more)}
+    board = board_of({PEER: peer, **all_of_them})
+    for table in peer:
+        board.found[table, "a peer"][0.5].seeds.update({0: {"auc": 0.9}, 1: {"auc": 0.66}})
+    return board
 
 
-def test_ranks_are_over_tables_and_the_best_comes_first() -> None:
+def test_ranks_are_over_tables_by_means_and_the_best_comes_first() -> None:
     (grid,) = ranks(many("abcde"), 0.5)
     assert [row[0] for row in grid.rows] == ["PrivateBoost", "a peer *", "another of ours †"]
-    assert str(grid.rows[0][1]).startswith("1.00 ± ")
+    assert str(grid.rows[0][1]) == "1.00 ± 0.74"  # half of 2.343·√(3·4/(6·5)), by Demšar's table
     assert "all 5 tables" in grid.title
 
 
 def test_tables_that_somebody_lacks_are_in_no_rank_and_named() -> None:
-    (grid,) = ranks(many("abcdefg", "bf"), 1.0)
-    assert "5 tables, without b, f" in grid.title
+    (grid,) = ranks(many("abcdefgh", "bfg"), 1.0)
+    assert "5 tables, without b, f, g;" in grid.title
 
 
-@pytest.mark.parametrize(("tables", "without"), [("abcd", ""), ("abcdefg", "abc")])
-def test_few_tables_are_not_ranked(tables: str, without: str) -> None:
+def test_who_has_half_of_the_tables_is_ranked_and_who_has_fewer_is_left_out() -> None:
+    (grid,) = ranks(many("abcdefghij", "abcde"), 1.0)
+    assert "a peer *" in [row[0] for row in grid.rows]
+    (grid,) = ranks(many("abcdefghij", "abcdef", adapter("one more")), 1.0)
+    assert [row[0] for row in grid.rows] == ["another of ours †", "PrivateBoost", "one more"]
+
+
+@pytest.mark.parametrize(("tables", "without"), [("abcd", ""), ("abcdefg", "abc"), ("abcdefg", "abcdefg")])
+def test_few_tables_or_systems_are_not_ranked(tables: str, without: str) -> None:
     assert ranks(many(tables, without), 1.0) == []
 
 
-def test_the_strongest_of_other_people_is_named_for_every_table() -> None:
-    (grid,) = strongest_by_table(BOARD)
-    assert grid.head == ("table", "ε=0.5", "ε=1")
-    assert grid.rows == (
-        ("a", "first: +0.020 ± 0.000, a peer", "first: +0.050 ± 0.000, a peer"),
-        ("b", "behind: -0.050 ± 0.000, a peer", "first: +0.010 ± 0.000, a peer"),
-    )
-
-
-@pytest.mark.parametrize(
-    ("lead", "error", "said"),
-    [
-        (0.010, 0.009, "behind: -0.010 ± 0.009, a peer"),
-        (0.010, 0.011, "even: -0.010 ± 0.011, a peer"),
-        (-0.010, 0.011, "even: +0.010 ± 0.011, a peer"),
-        (-0.010, 0.009, "first: +0.010 ± 0.009, a peer"),
-    ],
-)
-def test_more_than_a_paired_standard_error_is_a_difference(lead: float, error: float, said: str) -> None:
-    """Of two seeds, by which the other leads by lead − error and lead + error."""
-    ours, theirs = ({"auc": 0.8}, {"auc": 0.8}), ({"auc": 0.8 + lead - error}, {"auc": 0.8 + lead + error})
-    found = {
-        ("a", name): {0.5: attrs.evolve(BLANK, seeds=dict(enumerate(by)))}
-        for name, by in (("PrivateBoost", ours), ("a peer", theirs))
-    }
-    (grid,) = strongest_by_table(attrs.evolve(BOARD, kinds={"a": "binary"}, found=found))
-    assert grid.rows[0][1] == said
-
-
-def test_no_predictions_of_ours_are_told_beside_others_only() -> None:
-    found = {cell: scores for cell, scores in BOARD.found.items() if cell != ("a", "PrivateBoost")}
-    (grid,) = strongest_by_table(attrs.evolve(BOARD, found=found, broken=frozenset({("a", "PrivateBoost", 0.5)})))
-    assert grid.rows[0] == ("a", "no predictions", "")
-    assert strongest_by_table(board_of({OURS: {"a": (0.8, 0.9)}, OTHER: {"a": (0.8, 0.9)}})) == []
+def test_a_kind_without_ranks_does_not_end_the_others() -> None:
+    kinds: dict[str, Kind] = {**dict.fromkeys("ab", "binary"), **dict.fromkeys("cdefg", "multi-class")}
+    both: tuple[Kind, ...] = ("binary", "multi-class")
+    board = many("abcdefg")
+    systems = [System(attrs.evolve(each.adapter, tasks=both), "") for each in board.systems]
+    (grid,) = ranks(attrs.evolve(board, kinds=kinds, systems=systems), 1.0)
+    assert grid.title.startswith("mean ranks, more classes, by AUC: ε=1, all 5 tables;")
 
 
 def test_names_say_what_a_promise_lacks() -> None:

@@ -83,6 +83,11 @@ def test_older_scores_are_shown_until_as_many_are_measured_anew(plan: Plan, tmp_
         assert found.seeds == shown
 
 
+def test_no_file_is_written_of_a_table_without_scores(plan: Plan, tmp_path: Path) -> None:
+    publish(Store(tmp_path / "cells"), plan, tmp_path / "files")
+    assert list((tmp_path / "files").iterdir()) == []
+
+
 def test_scores_that_some_seeds_lack_come_back_where_they_were(plan: Plan, tmp_path: Path) -> None:
     store, cell = Store(tmp_path / "cells"), Cell("made-up", "PrivateBoost", 1.0)
     key = measured_by(plan.systems[0].adapter, TABLE)

@@ -156,6 +156,20 @@ def test_an_import_that_fails_names_the_line_and_the_header(make: Callable[[str]
     assert all(said in line for line in lines)
 
 
+def test_an_error_is_told_by_its_last_step_in_the_adapter_and_as_it_is(
+    make: Callable[[str], Adapter], tmp_path: Path
+) -> None:
+    adapter = make("deeper()")
+    lines = [*adapter.path.read_text(encoding="utf-8").splitlines(), "def deeper():", "    int('no number')"]
+    adapter.path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    store, said = Store(tmp_path / "cells"), list[str]()
+    found = fill([unit((STUDY,), read(adapter.path), table(), 1.0, store)], store, 1, said.append)
+    why = f"mine.py, line {len(lines)}: ValueError: invalid literal for int() with base 10: 'no number'"
+    assert found == [f"mine, odd on made-up, ε={epsilon:g}: {why}" for epsilon in STUDY.epsilons]
+    (whole,) = [line for line in said if "Traceback" in line]  # once for a file, not for each cell
+    assert "deeper()" in whole
+
+
 def test_a_failure_at_one_epsilon_takes_no_other_along(make: Callable[[str], Adapter], tmp_path: Path) -> None:
     adapter, store = make("assert promise.epsilon > 0.7"), Store(tmp_path / "cells")
     todo = unit((STUDY,), adapter, table(), 1.0, store)
