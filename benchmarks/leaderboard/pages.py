@@ -97,7 +97,7 @@ def ranks(board: Board, epsilon: float) -> list[Grid]:
     found = []
     for group, kinds in GROUPS.items():
         tables = board.tables(*kinds)
-        names = [s for s in board.systems if s.adapter.private and set(kinds) & set(s.adapter.tasks)]
+        names = [s for s in board.systems if set(kinds) & set(s.adapter.tasks)]
         scores = {table: private_scores(board, table, epsilon) for table in tables}
         there = [s for s in names if sum(s.name in scores[table] for table in tables) >= 0.5 * len(tables)]
         used = [table for table in tables if all(s.name in scores[table] for s in there)]

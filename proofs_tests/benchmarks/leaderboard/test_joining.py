@@ -32,6 +32,7 @@ def test_the_adapter_of_the_page_joins(tmp_path: Path, capsys: pytest.CaptureFix
     assert printed.err.splitlines().count("measured: haberman: noisy class counts") == 1
     assert "| noisy class counts | 0.500 ± 0.000 |" in printed.out
     assert "## PrivateBoost: first, or within one paired standard error of the first" in printed.out
+    assert "## PrivateBoost's lead over the strongest of other people's systems" in printed.out
     assert "## Place of noisy class counts among the private systems that are ranked or named" in printed.out
     main([*words, *options])
     again = capsys.readouterr()
