@@ -174,11 +174,9 @@ def strongest_by_table(board: Board) -> list[Grid]:
 
 
 def _beside_strongest(board: Board, table: str, epsilon: float) -> str:
-    """ "" where one side was not measured. A difference of more than its paired standard error is told as one."""
-    scores, own = (
-        private_scores(board, table, epsilon),
-        {system.name for system in board.systems if system.adapter.ours},
-    )
+    """A difference of more than its paired standard error is told as one; "" where one side was not measured."""
+    scores = private_scores(board, table, epsilon)
+    own = {system.name for system in board.systems if system.adapter.ours}
     others = {name: found for name, found in scores.items() if name not in own}
     if RECOMMENDED not in scores or not others:
         return "no predictions" if others and (table, RECOMMENDED, epsilon) in board.broken else ""
