@@ -11,19 +11,17 @@ import math
 import os
 import sys
 from collections.abc import Sequence
-from itertools import product
 from pathlib import Path
 from typing import Final
 
 import attrs
 
 from benchmarks.leaderboard import adapters
-from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.leaderboard import LARGE, all_tables, measure, shown_set
 from benchmarks.leaderboard.pages import MARKS, places
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import beside
-from benchmarks.leaderboard.running import Busy, failure, measured_by
+from benchmarks.leaderboard.running import Busy
 from benchmarks.leaderboard.study import EPSILONS, FEW, OTHER_EPSILONS, SEEDS, Study
 from benchmarks.leaderboard.variations import beside_ours
 from benchmarks.runner import Table
@@ -92,7 +90,7 @@ def compared(options: argparse.Namespace) -> tuple[str, list[str]]:
     everything = Plan(options.tables, with_all(named), (study,), options.data, options.records, options.again)
     plan, store = attrs.evolve(everything, adapters=named), beside(everything, options.out / "cells")
     new = [line for name in options.tables for line in measure(plan, store, name, options.jobs)]
-    failed = list(dict.fromkeys([*new, *failures(plan, store)]))
+    failed = list(dict.fromkeys([*new, *board(plan, study, store, options.tables).failed]))  # in earlier runs, too
     tables: list[Table] = [table for name in options.tables for table in shown_set(everything, store, name)]
     tables += all_tables(everything, store, judged=False)
     found = board(everything, study, store, options.tables)
@@ -104,17 +102,6 @@ def compared(options: argparse.Namespace) -> tuple[str, list[str]]:
         *(table for system in private for table in places(found, system)),
     ]
     return "\n\n".join([*(table.table for table in [*tables, *own]), *notes]), failed
-
-
-def failures(plan: Plan, store: Store) -> list[str]:
-    """What failed of a plan's cells, now or in an earlier run, in the words of `benchmarks.leaderboard.running`."""
-    found = list[str]()
-    for table, system, study in product(map(plan.table, plan.tables), plan.systems, plan.studies):
-        for cell in study.cells(table.name, table.kind, system):
-            measured = store.get(cell, measured_by(system.adapter, plan.seen(table, cell.width)))
-            if measured is not None and measured.failed:
-                found.append(failure(cell, measured.failed))
-    return found
 
 
 def skipped(found: Board, systems: Sequence[adapters.System]) -> list[str]:

@@ -20,7 +20,7 @@ from benchmarks.leaderboard.adapters import RECOMMENDED, Adapter, System
 from benchmarks.leaderboard.cells import Measured as Scores
 from benchmarks.leaderboard.cells import Store
 from benchmarks.leaderboard.comparison import paired
-from benchmarks.leaderboard.pages import GROUPS, ceiling, main_score, private_scores, shown
+from benchmarks.leaderboard.pages import GROUPS, ceiling, main_score, of_other_people, private_scores, shown
 from benchmarks.leaderboard.plan import Board, Plan, board
 from benchmarks.leaderboard.published import DIGITS, beside
 from benchmarks.leaderboard.running import Say, fill
@@ -79,11 +79,11 @@ def leads_of_others(
     found: Board, table: str, epsilon: float, seeds: Sequence[int] = (), *, ahead: bool = True
 ) -> dict[str, Lead]:
     """By name, of other people's systems. seeds: which; () takes all.  ahead: only leads above their error."""
-    scores, own = private_scores(found, table, epsilon), {s.name for s in found.systems if s.adapter.ours}
+    scores = private_scores(found, table, epsilon)
     if RECOMMENDED not in scores:
         return {}
     some = {name: {seed: by[seed] for seed in seeds or by} for name, by in scores.items()}
-    leads = {name: paired(some[RECOMMENDED], theirs) for name, theirs in some.items() if name not in own}
+    leads = {name: paired(some[RECOMMENDED], theirs) for name, theirs in of_other_people(found, some).items()}
     return {name: lead for name, lead in leads.items() if lead[0] > lead[1] or not ahead}
 
 

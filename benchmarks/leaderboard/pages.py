@@ -89,6 +89,12 @@ def private_scores(board: Board, table: str, epsilon: float) -> dict[str, dict[i
     return {name: {seed: scores[score] for seed, scores in cell.seeds.items()} for name, cell in cells.items() if cell}
 
 
+def of_other_people(board: Board, scores: Mapping[str, dict[int, float]]) -> dict[str, dict[int, float]]:
+    """Of what `private_scores` found, what is not of a learner of ours."""
+    own = {system.name for system in board.systems if system.adapter.ours}
+    return {name: found for name, found in scores.items() if name not in own}
+
+
 # --- ranks --------------------------------------------------------------------------------------------------------
 
 

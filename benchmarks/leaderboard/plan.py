@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import Adapter, System, told_apart
 from benchmarks.leaderboard.cells import Measured, Store
-from benchmarks.leaderboard.running import Unit, adapter_digest, measured_by, unit
+from benchmarks.leaderboard.running import Unit, adapter_digest, failure, measured_by, unit
 from benchmarks.leaderboard.study import Study
 from benchmarks.tables import TableSet, load, widened
 
@@ -118,7 +118,7 @@ def board(plan: Plan, study: Study, store: Store, names: Sequence[str], *, apart
                 if measured.failed and most < study.seeds:
                     broken.add((name, system.name, cell.epsilon))
                 if why and measured.failed:  # what failed by a seed that is not asked for here is no matter
-                    failed.append(f"{system.name}, {name}, ε={cell.epsilon:g}: {measured.failed}")
+                    failed.append(failure(cell, measured.failed))
                     broken.add((name, system.name, cell.epsilon))
                     continue
                 if why:

@@ -283,6 +283,9 @@ def in_time(worker: Worker, job: dict[str, Any]) -> dict[str, Any]:
         watch.cancel()
 
 
+NOT_NAMED: Final = "; its package belongs in the header's dependencies"
+
+
 def reason(error: Exception, adapter: Path) -> str:
     """The last line of what went wrong, and where in the adapter, if there."""
     lines = [line for line in str(error).strip().splitlines() if line.strip()] or [type(error).__name__]
@@ -292,6 +295,3 @@ def reason(error: Exception, adapter: Path) -> str:
     return (
         f"its process ended; its last line is {lines[-1]!r}"[:300] if lines[1:] else "its process ended without a word"
     )
-
-
-NOT_NAMED: Final = "; its package belongs in the header's dependencies"

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.adapters.protocol import Kind
 from benchmarks.leaderboard.adapters import RECOMMENDED
 from benchmarks.leaderboard.comparison import paired, strongest
-from benchmarks.leaderboard.pages import private_scores
+from benchmarks.leaderboard.pages import of_other_people, private_scores
 from benchmarks.leaderboard.plan import Board
 from benchmarks.runner import Cell, Grid, Line, Measured, Report, at_least
 
@@ -176,8 +176,7 @@ def strongest_by_table(board: Board) -> list[Grid]:
 def _beside_strongest(board: Board, table: str, epsilon: float) -> str:
     """A difference of more than its paired standard error is told as one; "" where one side was not measured."""
     scores = private_scores(board, table, epsilon)
-    own = {system.name for system in board.systems if system.adapter.ours}
-    others = {name: found for name, found in scores.items() if name not in own}
+    others = of_other_people(board, scores)
     if RECOMMENDED not in scores or not others:
         return "no predictions" if others and (table, RECOMMENDED, epsilon) in board.broken else ""
     name, lead, error = strongest(scores[RECOMMENDED], others)
@@ -213,9 +212,7 @@ def _row(loss: Loss) -> tuple[Cell, ...]:
 def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
     """None where nobody else was measured, or not ours. Where ours gave an error, that is a loss."""
     scores = private_scores(board, table, epsilon)
-    own = {system.name for system in board.systems if system.adapter.ours}
-    ours = scores.get(RECOMMENDED)
-    others = {name: found for name, found in scores.items() if name not in own}
+    ours, others = scores.get(RECOMMENDED), of_other_people(board, scores)
     if not others:
         return None
     if ours is None and (table, RECOMMENDED, epsilon) not in board.broken:
@@ -223,11 +220,12 @@ def _standing(board: Board, table: str, epsilon: float) -> Standing | None:
     if ours is None:
         return Standing(False, False, [Loss(table, epsilon)])
     evens, losses = list[bool](), list[Loss]()
-    for group in (others, {name: scores[name] for name in own & set(scores) - {RECOMMENDED}}):
+    more_of_ours = {name: by for name, by in scores.items() if name not in others and name != RECOMMENDED}
+    for group in (others, more_of_ours):
         best, lead, error = strongest(ours, group) if group else ("", 0.0, 0.0)
         evens.append(lead <= error)
         if lead > error:
-            losses.append(_loss(table, epsilon, best, scores, lead, error, own=best in own))
+            losses.append(_loss(table, epsilon, best, scores, lead, error, own=best not in others))
     return Standing(evens[0], all(evens), losses)
 
 

@@ -147,9 +147,8 @@ def test_an_import_that_fails_names_the_line_and_the_header(make: Callable[[str]
     adapter = make("pass")
     text = adapter.path.read_text(encoding="utf-8").replace("import os\n", "import os\nimport not_there\n")
     adapter.path.write_text(text, encoding="utf-8")
-    lines = fill(
-        [unit((STUDY,), read(adapter.path), table(), 1.0, Store(tmp_path / "cells"))], Store(tmp_path), 1, print
-    )
+    store = Store(tmp_path / "cells")
+    lines = fill([unit((STUDY,), read(adapter.path), table(), 1.0, store)], store, 1, lambda line: None)
     at = 1 + text.splitlines().index("import not_there")
     said = f"mine.py, line {at}: ModuleNotFoundError: No module named 'not_there'; its package belongs in the header's"
     assert lines
